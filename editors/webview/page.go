@@ -1,5 +1,5 @@
-// Package webview is the editor's page for Go programs: the files of src that a browser loads, as they are. The page
-// itself is plain HTML, CSS and ES modules; nothing of it is written in Go.
+// Package webview provides the editor's page to Go programs: the files of src that a browser loads, unchanged. The page
+// itself consists of plain HTML, CSS and ES modules. No part of it is written in Go.
 package webview
 
 import (
@@ -14,7 +14,7 @@ var sources embed.FS
 var Files = func() fs.FS {
 	files, err := fs.Sub(sources, "src")
 	if err != nil {
-		panic(err) // the name of a folder that is embedded always is one
+		panic(err) // cannot happen: src is embedded, so its name is valid
 	}
 	return files
 }()

@@ -1,6 +1,6 @@
-// The page as a host ships it: its modules in one script, its styles small. What is written runs as it is; but a
-// webview of VS Code fetches each file through a service worker, the workbench and the extension host, and fifty of
-// them take a second.
+// Packs the page as a host ships it: its modules in one script, its styles minified. The page also runs from its
+// sources. But a webview of VS Code fetches each file through a service worker, the workbench and the extension host,
+// and fifty files take a second.
 //
 // As a program: node pack.js FOLDER, by default editors/webview/dist.
 
@@ -13,21 +13,23 @@ import { rendererName } from './renderer.js';
 const webview = fileURLToPath(new URL('..', import.meta.url));
 const sources = join(webview, 'src');
 
-/** Most bytes of the page as it is shipped: html, css and js together, without what it loads when it needs it. */
+/** Maximum size of the packed page in bytes: HTML, CSS and JS together, without the files that are loaded later. */
 export const pageLimit = 220 * 1024;
 
 /** The outer frame of views, which a host serves from an origin of its own. */
 export const sandboxName = 'apps/sandbox.html';
 
-/** The folder of the languages beside English. */
+/** The folder of the languages other than English. */
 const languages = 'l10n';
 
 const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'browse.css', 'apps.css', 'theme.css'];
 
 /**
- * @param {string} folder that it is written to
+ * Packs the page.
+ * @param {string} folder that the page is written to
  * @param {string[]} [without] styles that this host does not need
- * @returns {Promise<{ name: string, size: number }[]>} what a page loads at its start
+ * @returns {Promise<{ name: string, size: number }[]>} the files that a page loads at its start, with their sizes in
+ * bytes
  */
 export async function packPage(folder, without = []) {
   await mkdir(folder, { recursive: true });
@@ -43,7 +45,7 @@ export async function packPage(folder, without = []) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  await cp(join(sources, rendererName), join(folder, rendererName)); // it is small already, and begins with its licences
+  await cp(join(sources, rendererName), join(folder, rendererName)); // minified already; begins with its licences
   await build({
     entryPoints: [join(sources, 'apps/appview.js'), join(sources, 'adding/finding.js')],
     entryNames: '[name]',

@@ -1,7 +1,7 @@
-// Makes src/gen/markdown.js, the one thing on the page that others wrote: the parser of markdown-it in one file, with
-// the licences of all that is in it. The page loads it when there is markdown to show.
+// Makes src/gen/markdown.js, the only part of the page that others wrote: the parser of markdown-it in one file, with
+// the licences of everything in it. The page loads it when there is markdown to show.
 //
-// As a program: node pack/renderer.js writes it anew.
+// As a program: node pack/renderer.js writes the file again.
 
 import { build } from 'esbuild';
 import { writeFile } from 'node:fs/promises';
@@ -11,16 +11,16 @@ import { notices } from '../../vscode/notices.mjs';
 
 const webview = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where it is among the sources of the page. */
+/** The path of the file in the sources of the page. */
 export const rendererName = 'gen/markdown.js';
 
-// No HTML, no typographic changes, and links only where the author has written one. It gives tokens; what makes
-// elements of them is the page's own.
+// The parser accepts no HTML, makes no typographic changes, and makes links only where the author has written one. It
+// returns tokens. The page itself makes elements of them.
 const entry = `import MarkdownIt from 'markdown-it';
 const markdown = new MarkdownIt('default', { html: false, linkify: false, typographer: false });
 export const parse = (text) => markdown.parse(text, {});`;
 
-/** The text of the file. */
+/** Returns the text of the file. */
 export async function renderer() {
   const { outputFiles, metafile } = await build({
     stdin: { contents: entry, resolveDir: webview, sourcefile: 'entry.js' },

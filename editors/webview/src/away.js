@@ -1,4 +1,4 @@
-// What the hub before this one ended since nobody had come back to it in time, as a banner until it was read.
+// The banner about what the previous hub ended because no window came back to it in time. It stays until it is closed.
 
 import { h, replace, show } from './elements/dom.js';
 import { iconButton } from './elements/icon.js';

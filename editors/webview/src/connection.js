@@ -1,5 +1,6 @@
-// How the page stands with the hub: a banner while it does not, or while the hub does not answer. Without a hub there
-// is nothing to click; one that does not answer hears of what was clicked when it goes on.
+// The banner that shows the state of the connection to the hub. It is visible while there is no connection, and while
+// the hub does not answer. Without a connection nothing can be clicked. While the hub does not answer, clicks are
+// possible: the hub gets their messages when it goes on.
 
 import { replace, h, show } from './elements/dom.js';
 import { byId } from './page.js';
@@ -31,8 +32,8 @@ export function bannerPainter({ surface, state, announce }) {
         silent && commandLink(surface, 'mcphub.restartHub', [], t('Restart McpHub and end all that runs')),
       );
     }
-    // What is shown is what was known last: it can be read by eye, and neither clicked nor focused. Focus comes back
-    // with the hub.
+    // Without a connection the page still shows the last known state. It can be read, but neither clicked nor focused.
+    // When the connection is back, the element that had the focus gets it again.
     if (parts.some((part) => part.inert === ready)) {
       if (!ready) focused = document.activeElement;
       for (const part of parts) part.inert = !ready;

@@ -1,10 +1,10 @@
-// What page.html says by itself, in English, said in the language of the page.
+// Translates the English texts of page.html into the language of the page.
 
 import { language } from './language.js';
 import { byId } from './page.js';
 import { t } from './words/t.js';
 
-/** Says so. */
+/** Sets the language of the document, and translates its texts. */
 export function translateFrame() {
   document.documentElement.lang = language;
   byId('sections').setAttribute('aria-label', t('Sections'));

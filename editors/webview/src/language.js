@@ -1,24 +1,25 @@
-// The language of the page: the one that its host names, else the first of the browser's that the page has. Its texts
-// are loaded before any other module runs, so that what is written once, at the start, is in it too.
+// The language of the page: the language that the host names, or else the first language of the browser that the page
+// has. Its texts are loaded before any module that uses them runs, so that texts that are made only once, at the start,
+// are translated, too.
 
 /** @typedef {import('./texts.js').Texts} Texts */
 
-/** The languages that the page has beside English. @type {Record<string, () => Promise<{ default: Texts }>>} */
+/** The languages of the page other than English. @type {Record<string, () => Promise<{ default: Texts }>>} */
 const others = {
   de: () => import('./l10n/de.js'),
 };
 
-/** @param {string} tag as BCP 47 has it */
+/** Returns the language of a tag, without its region. @param {string} tag of BCP 47 */
 const primary = (tag) => tag.split('-')[0]?.toLowerCase() ?? '';
 
 /**
- * Of the languages that somebody reads, the first that the page has.
- * @param {readonly string[]} wanted the best first
+ * Returns the first of the wanted languages that the page has, or 'en'.
+ * @param {readonly string[]} wanted tags of BCP 47, the preferred language first
  */
 export const languageOf = (wanted) =>
   wanted.map(primary).find((one) => one === 'en' || Object.hasOwn(others, one)) ?? 'en';
 
-/** What the host has said, or else the browser says. @returns {readonly string[]} */
+/** Returns the language that the host names, or else the languages of the browser. @returns {readonly string[]} */
 function wantedHere() {
   if (typeof document === 'undefined') return []; // a test, without a page
   /** @type {unknown} */
@@ -32,16 +33,16 @@ const wanted = wantedHere();
 /** The language of the page. */
 export const language = languageOf(wanted);
 
-/** A language with the region of its readers, as far as it is known. @param {string} of */
+/** Returns a language with the region that the reader has set for it, or `of` if there is none. @param {string} of */
 const withRegion = (of) =>
   [...wanted, ...(typeof document === 'undefined' ? [] : navigator.languages)].find(
     (one) => primary(one) === primary(of) && one.includes('-'),
   ) ?? of;
 
-/** Where the numbers and times of its readers are written so. */
+/** The locale of numbers and times: the language of the page, with the reader's region if that is known. */
 export const locale = withRegion(language);
 
-/** What its readers would have first, whether the page has it or not. */
+/** The locale that the reader prefers, whether the page has its language or not. */
 export const wantedLocale = withRegion(wanted[0] ?? language);
 
 /** @returns {Promise<Texts>} */
@@ -49,10 +50,10 @@ async function load() {
   try {
     return (await others[language]?.())?.default ?? {};
   } catch (error) {
-    reportError(error); // in English it can be used all the same
+    reportError(error); // the page can still be used in English
     return {};
   }
 }
 
-/** What the texts are in the language of the page; none for English. */
+/** The texts in the language of the page. There are none for English. */
 export const texts = await load();

@@ -1,4 +1,4 @@
-// The page: messages change the state, the state is painted, clicks become messages.
+// The start of the page. Messages of the hub change the state, changes of the state are painted, clicks send messages.
 
 import { moreWays } from './adding/addform.js';
 import { bundleWay, registryWay } from './adding/findingways.js';
@@ -68,7 +68,7 @@ const paintAway = awayPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 /** @type {import('./page.js').Section[]} */
 const sections = [
-  views, // first: what it covers is to be seen before something on it gets the focus
+  views, // painted first: it uncovers what a view covers before a later section moves the focus there
   { paint: (changed) => changed.connection && paintBanner() },
   { paint: (changed) => changed.history && paintAway() },
   questionsSection(page),

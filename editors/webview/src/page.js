@@ -1,4 +1,4 @@
-// What every section of the page is given, and what the page wants of it.
+// What every section of the page gets, and the interface that a section implements.
 
 /** @typedef {import('../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
 /** @typedef {import('../../host/src/gen/mcphub/v1/request_pb.js').HubErrorJson} HubError */
@@ -10,11 +10,11 @@
  * @property {import('./hub/stream.js').Stream['ask']} ask
  * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft' | 'dismissed'>} drafts
  * @property {typeof import('./elements/announce.js').announce} announce
- * @property {(server: string, uri: string, on: boolean) => void} subscribed notes what the hub has replied to an order
- * to subscribe or unsubscribe
+ * @property {(server: string, uri: string, on: boolean) => void} subscribed records the hub's reply to a message that
+ * subscribes to a resource or unsubscribes from it
  * @property {(promptId: string) => void} reveal brings the card of a question into view
  * @property {Views['offer']} offerView
- * @property {import('./adding/proposal.js').Adding} [adding] where the host lets the page change config files
+ * @property {import('./adding/proposal.js').Adding} [adding] only where the host lets the page change config files
  */
 
 /**
@@ -25,19 +25,19 @@
 /**
  * @typedef {object} Views
  * @property {(call: Pick<import('../../host/src/gen/mcphub/v1/request_pb.js').RequestJson,
- * 'requestId' | 'server' | 'tool' | 'method'>) => HTMLElement} offer a button that opens the view of a call
+ * 'requestId' | 'server' | 'tool' | 'method'>) => HTMLElement} offer returns a button that opens the view of a call
  */
 
 /**
  * @typedef {object} Section
  * @property {(changed: import('./hub/state.js').Changed) => void} paint
- * @property {() => boolean} [ticks] something of it shows how long it takes
- * @property {() => void} [tick] a second has passed
+ * @property {() => boolean} [ticks] reports whether the section shows a running time
+ * @property {() => void} [tick] is called every second while ticks of some section reports true
  */
 
 /**
- * Writes how many there are behind a section's heading.
- * @param {string} section id
+ * Shows a count after the heading of a section. 0 shows nothing.
+ * @param {string} section id of the section
  * @param {number} count
  */
 export function setCount(section, count) {
@@ -45,7 +45,7 @@ export function setCount(section, count) {
   if (place && place.textContent !== String(count || '')) place.textContent = String(count || '');
 }
 
-/** The element of page.html with this id. @param {string} id @returns {HTMLElement} */
+/** Returns the element of page.html with this id. Throws without one. @param {string} id @returns {HTMLElement} */
 export function byId(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`page.html has no element with the id ${id}`);

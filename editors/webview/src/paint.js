@@ -1,12 +1,12 @@
-// When things are drawn: at most once a frame, however many messages came in between.
+// When the page is painted: at most once a frame, however many messages have come since the last frame.
 
 import { joined } from './hub/state.js';
 
 /** @typedef {import('./hub/state.js').Changed} Changed */
 
 /**
- * @param {() => void} paint draws what has changed since it was called last
- * @returns {() => void} asks for a paint
+ * @param {() => void} paint draws what has changed since its last call
+ * @returns {() => void} requests a paint
  */
 export function painter(paint) {
   let due = false;
@@ -23,14 +23,14 @@ export function painter(paint) {
     if (due) return;
     due = true;
     frame = requestAnimationFrame(run);
-    // Frames stop while a tab is hidden, but its title and its live regions are still read.
+    // A hidden tab gets no frames, but people still read its title, and screen readers its live regions.
     timer = setTimeout(run, 250);
   };
 }
 
 /**
- * Paints each section by itself. What one could not paint stays due for it alone, and is painted with the next change;
- * the others are not held up.
+ * Returns a function that paints every section. If a section throws, its changes are kept for this section and painted
+ * with the next change. The other sections are painted all the same.
  * @param {readonly import('./page.js').Section[]} sections
  * @param {(error: unknown) => void} report
  * @returns {(changed: Changed) => void}
@@ -54,8 +54,8 @@ export function sectionsPainter(sections, report) {
 }
 
 /**
- * The one clock for everything that shows how long something takes. It runs only while it is wanted.
- * @param {() => void} tick
+ * The one timer for everything that shows a running time. It runs only while it is wanted.
+ * @param {() => void} tick is called every second
  * @returns {(wanted: boolean) => void}
  */
 export function secondClock(tick) {

@@ -1,4 +1,4 @@
-// Where the page is shown, as its host wrote it into data-surface.
+// The surface: where the page is shown, and what its host can do. The host writes it into data-surface of page.html.
 
 import { t } from './words/t.js';
 import { announce } from './elements/announce.js';
@@ -14,13 +14,12 @@ import { visible } from './words/text.js';
  * @property {boolean} [opensUrls] the page opens URLs itself
  * @property {string} [socket] path of the WebSocket
  * @property {string} [model] name of the model that the host runs for sampling
- * @property {Model[]} [models] the models that the host could run, the one it
- * would choose first
- * @property {string[]} [apps] URLs of the outer frame of views, of origins of its own, which are tried in turn; without
- * any there are no views
+ * @property {Model[]} [models] the models that the host could run, its own choice first
+ * @property {string[]} [apps] URLs of the outer frame of views. Each has an origin of its own. They are tried in turn.
+ * Without any URL there are no views.
  * @property {string[]} [commands] commands that links may run
  * @property {boolean} [configWrites] the page may change config files
- * @property {string} [language] of the host (BCP 47); without it the browser says
+ * @property {string} [language] of the host (BCP 47); without it the languages of the browser count
  * @property {import('./begin/demo.js').Demo} [demo] the demo server that this host can add
  */
 
@@ -30,7 +29,7 @@ export function readSurface() {
 }
 
 /**
- * A link that runs a command of the host; undefined where the host has no such command.
+ * Returns a link that runs a command of the host, or undefined if the host has no such command.
  * @param {Surface} surface
  * @param {string} command
  * @param {readonly unknown[]} args
@@ -42,7 +41,8 @@ export function commandLink(surface, command, args, text) {
 }
 
 /**
- * A place in a config file, which the host opens at a click; without such a host, to be copied.
+ * Returns an element that shows a place in a config file, or undefined without a file. A click opens the place if the
+ * host can do that. Otherwise the place can be copied.
  * @param {Surface} surface
  * @param {string | undefined} file
  * @param {number | undefined} line
@@ -60,14 +60,12 @@ export function placeLink(surface, file, line) {
   );
 }
 
-/**
- * The parser of markdown, which is larger than the page and is loaded when it is needed first.
- */
+/** Loads the parser of markdown. It is larger than the page, so it is loaded only when it is first needed. */
 export const loadMarkdown = () => import('./gen/markdown.js');
 
 /**
- * Loads the colours that an editor would have brought.
- * @returns {Promise<void>} when they apply, or could not be loaded
+ * Loads the colours that an editor would provide.
+ * @returns {Promise<void>} fulfilled when the colours apply, or could not be loaded
  */
 export function loadTheme() {
   const contrast = matchMedia('(prefers-contrast: more)');

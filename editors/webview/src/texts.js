@@ -1,6 +1,6 @@
-// What a language of the page has to say.
+// The types of the texts of a language.
 
-/** A text, or one for each form of plural that the language has. @typedef {string | Record<string, string>} Translation */
-/** By the English text. @typedef {Readonly<Record<string, Translation>>} Texts */
+/** A text, or one text for each plural form of the language. @typedef {string | Record<string, string>} Translation */
+/** The translations by the English text. @typedef {Readonly<Record<string, Translation>>} Texts */
 
 export {};

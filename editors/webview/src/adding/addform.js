@@ -1,4 +1,4 @@
-// The form that adds a server: by which way, under which name, into which file.
+// The form that adds a server. It asks for the way to a proposal, the name of the entry, and the config file.
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -13,18 +13,18 @@ import { pastedText } from './pasted.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
 
 /**
- * One more way to a proposal, beside the form and a pasted text: a search in a registry, say.
+ * A further way to a proposal, besides the form and a pasted text, for example a search in a registry.
  * @typedef {object} Way
  * @property {string} id
  * @property {string} label
  * @property {(page: import('../page.js').Page, propose: (proposal: Proposal) => void) => { element: HTMLElement, focus: () => void, begin?: () => void, stop?: () => void }} make
- *   is called when it is chosen first. What it proposes is shown in the form.
+ *   is called when the way is chosen for the first time. The form shows what it proposes.
  */
 
-/** The ways of other files. @type {Way[]} */
+/** The ways that other files add. @type {Way[]} */
 export const moreWays = [];
 
-/** Longest name of an entry. */
+/** Maximum length of the name of an entry, in characters. */
 const mostName = 128;
 
 /** @param {import('../page.js').Page} page @param {(write: ConfigWrite, all: boolean) => void} done @param {() => void} close */
@@ -106,7 +106,7 @@ export function addForm(page, done, close) {
     },
   );
 
-  /** Chosen ways, made when they are needed. @type {Map<string, ReturnType<Way['make']>>} */
+  /** The ways by id. A way is made when it is first chosen. @type {Map<string, ReturnType<Way['make']>>} */
   const made = new Map();
   const paste = pastedText(page, propose);
   made.set('paste', paste);
@@ -196,7 +196,7 @@ export function addForm(page, done, close) {
     element,
     focus,
     propose,
-    /** Gives up what is asked for, as nobody waits for it. */
+    /** Gives up the requests of all ways: nobody waits for the replies any more. */
     stop: () => made.forEach((way) => way.stop?.()),
     listFiles: async () => {
       await files.list();

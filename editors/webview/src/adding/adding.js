@@ -1,6 +1,6 @@
-// Servers that are added, changed and removed from the page. The form stands in the section of the servers, not over
-// the page: a question that opens meanwhile must stay in reach. Esc closes it, and what was typed is there when it is
-// opened again.
+// Adds, changes and removes servers. The form is part of the section of the servers and does not cover the page, so
+// that a question that opens meanwhile can be reached. Esc closes the form. What was typed is still there when the form
+// is opened again.
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -22,7 +22,7 @@ const undoTime = 300_000;
 
 /**
  * @param {import('../page.js').Page} page
- * @param {HTMLElement} place where the form and the notice stand
+ * @param {HTMLElement} place gets the form and the notice
  * @param {{ shown: (server: string) => void, back: () => HTMLElement }} list of the servers
  * @returns {import('./proposal.js').Adding & { promptsChanged: () => void }}
  */
@@ -40,7 +40,7 @@ export function adding(page, place, list) {
   /** @type {Element | null} */
   let opener = null;
   let noticeTimer = 0;
-  /** The server whose launch is to be agreed to, once its question is there. */
+  /** The server whose launch question is shown as soon as it opens. */
   let awaits = '';
 
   /** @param {HTMLElement} element @param {() => void} focus */
@@ -51,7 +51,7 @@ export function adding(page, place, list) {
     element.scrollIntoView({ block: 'nearest' });
     focus();
   }
-  /** @param {HTMLElement} [element] nothing happens when it is not what is open */
+  /** @param {HTMLElement} [element] if it is given, only this form is closed */
   function close(element) {
     if (element && !open.contains(element)) return;
     add.stop();
@@ -69,7 +69,7 @@ export function adding(page, place, list) {
     close();
   });
 
-  /** @param {ConfigWrite} write @param {string} did @param {boolean} [again] it can be undone */
+  /** @param {ConfigWrite} write @param {string} did @param {boolean} [again] the write can be undone */
   function wrote(write, did, again = true) {
     clearTimeout(noticeTimer);
     const said = h('span', { role: 'status' });
@@ -109,7 +109,7 @@ export function adding(page, place, list) {
       if (configWrite) {
         const text = t('“{0}” is as it was before.', shortName(configWrite.server));
         if (said.isConnected) wrote(configWrite, text, false);
-        else announce(text); // a later write has taken its place
+        else announce(text); // the notice of a later write has replaced this one
         return;
       }
       setText(said, visible(error?.message));
@@ -119,7 +119,7 @@ export function adding(page, place, list) {
     }
   }
 
-  /** Starts what was written: the hub asks first, and the card of that is shown. @param {string} server */
+  /** Starts a server. The hub asks a person first, and the card of this question is shown. @param {string} server */
   async function start(server) {
     awaits = server;
     list.shown(server);
@@ -146,7 +146,7 @@ export function adding(page, place, list) {
     },
     () => close(),
   );
-  /** What was typed into forms for entries, by server. @type {Map<string, ReturnType<typeof editForm>>} */
+  /** The forms for entries, which keep what was typed, by server. @type {Map<string, ReturnType<typeof editForm>>} */
   const edits = new Map();
 
   return {

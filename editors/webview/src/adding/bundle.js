@@ -1,5 +1,5 @@
-// A bundle (.mcpb): its file is chosen in a dialog of the host, the hub reads it, and it is unpacked when its entry is
-// added.
+// A bundle (.mcpb). A person chooses its file in a dialog of the host, and the hub reads it. It is unpacked when its
+// entry is added.
 
 import { h, replace } from '../elements/dom.js';
 import { t } from '../words/t.js';
@@ -37,7 +37,7 @@ export function bundleFile(page, propose) {
 }
 
 /**
- * Has a bundle read, and shows what is in it.
+ * Lets the hub read a bundle, and shows what is in it.
  * @param {import('../page.js').Page} page
  * @param {ReturnType<typeof waiting>} wait
  * @param {import('../hub/stream.js').AttachRequest} message

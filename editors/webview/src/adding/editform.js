@@ -1,4 +1,4 @@
-// The forms for an entry that is there: it is changed, or taken out of its file.
+// The forms that change an existing entry, or remove it from its file.
 
 import { h, replace, show } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
@@ -14,7 +14,7 @@ import { same } from './same.js';
 /**
  * @param {import('../page.js').Page} page
  * @param {string} server
- * @param {(write: ConfigWrite, all: boolean) => void} done all: nothing else was typed meanwhile
+ * @param {(write: ConfigWrite, all: boolean) => void} done all: nothing else was typed during the write
  * @param {() => void} close
  */
 export function editForm(page, server, done, close) {
@@ -62,7 +62,10 @@ export function editForm(page, server, done, close) {
   );
   void read();
 
-  /** What was typed is kept, unless the entry has changed. @param {boolean} [saved] by the form itself */
+  /**
+   * Reads the entry. What was typed is kept, unless the entry has changed in its file.
+   * @param {boolean} [saved] the form itself has just written the entry
+   */
   async function read(saved = false) {
     configFile = page.state.servers.get(server)?.configFile ?? '';
     const { error, getServerEntry } = await page.ask({ getServerEntry: { server, configFile } });
@@ -94,7 +97,7 @@ export function editForm(page, server, done, close) {
       placeLink(page.surface, file?.path ?? configFile, entry.line),
       stale && t('. It has changed there: this is how it is now.'),
     );
-    // Inputs that stand in the file already are not filled in here.
+    // Inputs that the file already has are not filled in here.
     const proposal = { ...proposalOf(entry), inputs: [] };
     if (saved) form.base(proposal);
     else if (!filled || stale) form.set(proposal, true);
@@ -108,7 +111,7 @@ export function editForm(page, server, done, close) {
 }
 
 /**
- * What is lost by a removal, and the button for it.
+ * Returns the form that shows what a removal loses, with the button that removes the entry.
  * @param {import('../page.js').Page} page
  * @param {string} server
  * @param {(write: ConfigWrite) => void} done

@@ -1,5 +1,5 @@
-// The form for one entry of a config file: how the server is reached, what else the entry says, and before anything is
-// written, what would run and what the file would say.
+// The form for one entry of a config file: how the server is reached, and the settings of the entry. Before anything is
+// written, the form shows what would run, and which lines of the file would change.
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -20,17 +20,17 @@ import { inputFields, pairs } from './value.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
 
-/** As the launch consent calls who wrote an entry. */
+/** The writer of an entry, as the launch consent shows it. */
 export const writer = 'McpHub’s page';
 
-/** Pause after the last key before the hub is asked what would be written, in milliseconds. */
+/** How long after the last key the hub is asked for a preview of the write, in milliseconds. */
 const previewPause = 300;
 
 /**
  * @typedef {object} Target where the entry goes
  * @property {() => ConfigFile | undefined} file
  * @property {() => string} name
- * @property {() => HTMLElement | undefined} check says what is wrong with these two; the first field with a fault
+ * @property {() => HTMLElement | undefined} check shows faults of file and name, and returns the first field with one
  * @property {(message: string, place: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigPlaceJson | undefined) => void} [say]
  * @property {(entry: { form: ServerForm | undefined, changedForm: ServerForm | undefined, settings: object | undefined,
  *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message undefined: nothing changes
@@ -39,8 +39,8 @@ const previewPause = 300;
 /**
  * @param {import('../page.js').Page} page
  * @param {Target} target
- * @param {{ submit: string, done: (write: ConfigWrite, all: boolean) => void }} how all: the form still says what was
- *   written
+ * @param {{ submit: string, done: (write: ConfigWrite, all: boolean) => void }} how all: the fields still have
+ *   the written values
  */
 export function entryForm(page, target, { submit, done }) {
   const { ask, surface } = page;
@@ -48,13 +48,13 @@ export function entryForm(page, target, { submit, done }) {
   let kind = 'command';
   /** @type {Proposal} */
   let proposal = {};
-  /** What it was set to. @type {ServerForm} */
+  /** The entry that the fields are compared with. @type {ServerForm} */
   let before = {};
   let values = inputFields([], () => {});
   let timer = 0;
   let asked = 0;
   let busy = false;
-  /** Takes back what was said at a field of what the hub refused. */
+  /** Removes the text at the field whose value the hub has refused. */
   let unsay = () => {};
 
   const changed = () => {
@@ -147,11 +147,11 @@ export function entryForm(page, target, { submit, done }) {
     changed();
   }
 
-  /** Random ends of ids, by what they are of. @type {Map<string, string>} */
+  /** The random ends of ids, by file, server and name. @type {Map<string, string>} */
   const ends = new Map();
   /**
-   * The id of the input for a variable, a header, or an input of a text. What a person types is kept under it: no other
-   * server may have the same one, or it would get that value without a question.
+   * Returns the id of the input for a variable, a header, or an input of a text. The value that a person types is
+   * stored under this id. No other server may have the same id: it would get the value without a question.
    * @param {string} name
    */
   const idOf = (name) => {
@@ -162,7 +162,10 @@ export function entryForm(page, target, { submit, done }) {
     return `${slug.slice(0, 90)}-${end}`;
   };
 
-  /** @param {string} reference @param {boolean} [shown] without what is covered @returns {ServerForm} */
+  /**
+   * Returns the entry that the fields describe. reference: how the entry spells an environment variable called NAME.
+   * @param {string} reference @param {boolean} [shown] dots stand for covered values @returns {ServerForm}
+   */
   function form(reference, shown = false) {
     const fill = (/** @type {string} */ text) => values.fill(text, reference, shown);
     const all = (/** @type {Record<string, string>} */ texts) =>
@@ -188,7 +191,7 @@ export function entryForm(page, target, { submit, done }) {
   function message(dry) {
     const file = target.file();
     const entry = proposal.entry;
-    // Variables of what was pasted are spelled in its own words, and the hub puts them into those of the file.
+    // Variables in a pasted text are spelled in the dialect of that text. The hub translates them for the file.
     const reference = entry?.environmentReference || file?.environmentReference || '';
     const now = form(reference);
     const changes = !same(now, before);
@@ -213,7 +216,7 @@ export function entryForm(page, target, { submit, done }) {
     });
   }
 
-  /** What can be seen to be wrong without the hub. */
+  /** Shows the faults that can be found without the hub, and returns the first field with one. */
   function check() {
     const first = [target.check()];
     commandField.say(kind === 'command' && command.value.trim() === '' ? t('A server needs a command.') : '');
@@ -229,7 +232,7 @@ export function entryForm(page, target, { submit, done }) {
     return first.find((one) => one !== undefined);
   }
 
-  /** @param {Reply} reply @returns {HTMLElement | undefined} the field that it is about */
+  /** Shows why the hub has refused. @param {Reply} reply @returns {HTMLElement | undefined} the field that shows it */
   function sayWhy(reply) {
     const text = reply.error?.message ?? '';
     const key = reply.errorPlace?.key ?? '';
@@ -281,7 +284,7 @@ export function entryForm(page, target, { submit, done }) {
     if (mine !== asked) return;
     if (!reply.configWrite) {
       replace(shownPreview);
-      // Told where it is wrong; who still types is not interrupted for it.
+      // The fault is shown at its field. The focus stays where it is, since a person may still be typing.
       if (reply.error?.code !== 'UNAVAILABLE') sayWhy(reply);
       return;
     }
@@ -314,7 +317,7 @@ export function entryForm(page, target, { submit, done }) {
 
   async function write() {
     if (busy) return;
-    asked++; // what a preview would say now is out of date
+    asked++; // the reply to an open request for a preview is out of date
     clearTimeout(timer);
     const wrong = check();
     if (wrong) {
@@ -340,7 +343,7 @@ export function entryForm(page, target, { submit, done }) {
 
   return {
     element,
-    outcome, // stands behind all that is to be filled in
+    outcome, // is placed after all fields
     save,
     changed,
     focus: () => (kind === 'url' ? url : command).focus(),
@@ -351,18 +354,18 @@ export function entryForm(page, target, { submit, done }) {
       show(ofUrl, to === 'url');
       changed();
     },
-    /** The chosen file is another one. */
+    /** Is called when another file was chosen. */
     fits: () => {
       for (const part of [env, headers, values]) part.fits(target.file());
       changed();
     },
-    /** What was typed stays, and is compared with this. @param {Proposal} to */
+    /** Keeps what was typed, and compares it with this proposal from now on. @param {Proposal} to */
     base: (to) => {
       proposal = to;
       before = to.entry?.form ?? {};
       settings.base(to.entry?.settings);
     },
-    /** @param {Proposal} to @param {boolean} [stands] in the file already */
+    /** @param {Proposal} to @param {boolean} [stands] the values are in the file already */
     set: (to, stands = false) => {
       proposal = to;
       ends.clear();
@@ -375,7 +378,8 @@ export function entryForm(page, target, { submit, done }) {
       via.value = to.transport ?? '';
       headers.set(to.headers ?? {}, stands);
       settings.set(to.entry?.settings);
-      // Somebody else's text must not get by its ids what a person has typed for another server. The hub's have their own.
+      // A text from elsewhere could use the input id of another server, and get the value that a person has typed for
+      // that server. So its inputs get new ids. The hub has made the ids of its own proposals unique.
       values = inputFields(
         to.inputs ?? [],
         changed,

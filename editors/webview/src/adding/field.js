@@ -1,4 +1,4 @@
-// A field of the form: its label, what there is to say of it, and a place for what is wrong, tied to the control.
+// A field of a form: its label, a hint and a place for an error message, all linked to the control.
 
 import { h, show } from '../elements/dom.js';
 import { visible } from '../words/text.js';
@@ -8,15 +8,15 @@ let count = 0;
 /**
  * @typedef {object} Field
  * @property {HTMLElement} element
- * @property {(message: string) => void} say shows what is wrong, '' nothing
- * @property {() => boolean} wrong something is said
+ * @property {(message: string) => void} say shows an error message; '' removes it
+ * @property {() => boolean} wrong reports whether an error message is shown
  * @property {() => void} focus
  */
 
 /**
  * @param {string} label
- * @param {HTMLElement} control that takes the focus
- * @param {{ hint?: string, body?: HTMLElement, after?: HTMLElement }} [options] body: has the control in it
+ * @param {HTMLElement} control takes the focus
+ * @param {{ hint?: string, body?: HTMLElement, after?: HTMLElement }} [options] body: contains the control
  * @returns {Field}
  */
 export function labelled(label, control, { hint = '', body = control, after } = {}) {
@@ -38,7 +38,7 @@ export function labelled(label, control, { hint = '', body = control, after } = 
 
 /**
  * @param {HTMLElement} error
- * @param {HTMLElement[]} controls that it is about
+ * @param {HTMLElement[]} controls that the error is about
  */
 export function sayer(error, controls) {
   return {
@@ -54,14 +54,14 @@ export function sayer(error, controls) {
   };
 }
 
-/** A line of text. @param {import('../elements/dom.js').Props} [props] */
+/** Returns a control for a line of text. @param {import('../elements/dom.js').Props} [props] */
 export function textBox(props = {}) {
   const box = h('input', { type: 'text', autocomplete: 'off', autocapitalize: 'off', ...props });
   box.spellcheck = false;
   return box;
 }
 
-/** Several lines. @param {import('../elements/dom.js').Props} [props] */
+/** Returns a control for several lines of text. @param {import('../elements/dom.js').Props} [props] */
 export function linesBox(props = {}) {
   const box = h('textarea', { rows: 2, class: 'grows code', autocomplete: 'off', ...props });
   box.spellcheck = false;

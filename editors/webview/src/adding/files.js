@@ -1,4 +1,5 @@
-// Which config file an entry goes to: those that the hub reads and can write, and why the others cannot be.
+// The choice of the config file that an entry is added to. It offers the files that the hub reads and can write, and
+// says why the others cannot be chosen.
 
 import { plural, t } from '../words/t.js';
 import { h, replace, show } from '../elements/dom.js';
@@ -12,7 +13,8 @@ import { shortName, visible } from '../words/text.js';
 const scopes = { user: t('yours'), workspace: t('of the workspace') };
 
 /**
- * The file that an entry goes to when nobody chooses: the hub's default, or the one that counts most.
+ * Returns the file that an entry goes to if nobody chooses: the hub's default, or the last writable file, which has
+ * precedence.
  * @param {readonly ConfigFile[]} files
  */
 export function likeliestFile(files) {
@@ -34,7 +36,7 @@ export function fileChoice({ ask, surface }, changed) {
     get chosen() {
       return files.find((file) => file.path === select.value && !file.notWritable);
     },
-    /** The files of other names that have an entry of this one. @param {string} name */
+    /** Returns the files that have an entry of this name. @param {string} name */
     having: (name) => files.filter((file) => file.servers?.includes(name)),
     list: async () => {
       const reply = await ask({ listConfigFiles: {} });
@@ -74,7 +76,10 @@ export function fileChoice({ ask, surface }, changed) {
             : '',
       );
     },
-    /** What stands in the way of a name: [in this file, in another one]. @param {string} name */
+    /**
+     * Returns what is wrong with a name: because of the chosen file (here), or of another one (elsewhere).
+     * @param {string} name
+     */
     clash: (name) => {
       const having = files.filter((file) => file.servers?.includes(name));
       const here = having.some((file) => file.path === select.value);

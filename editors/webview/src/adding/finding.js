@@ -1,4 +1,4 @@
-// What finds servers somewhere else: loaded when somebody asks for it first, as most people never do.
+// The parts that find servers elsewhere. They are loaded when they are first used: most people never use them.
 
 export { bundleFile } from './bundle.js';
 export { registrySearch } from './registry.js';

@@ -1,4 +1,4 @@
-// The ways to a proposal that are loaded when they are chosen first.
+// The ways to a proposal whose code is loaded when they are first chosen.
 
 import { h, replace } from '../elements/dom.js';
 import { t } from '../words/t.js';

@@ -1,4 +1,4 @@
-// What the forms of entries have around them, and what they show of a write.
+// The frame around the forms of entries, and how the forms show a write.
 
 import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
@@ -7,12 +7,12 @@ import { visible } from '../words/text.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
 
-/** What is shown of a secret. */
+/** Is shown in the place of a secret. */
 export const dots = '••••••';
 
 /**
- * A text of a file without secrets, however the file quotes them. A short one is a part of many words: it is looked for
- * as a whole text.
+ * Returns a text of a file with dots in the place of secrets, however the file quotes them. A short secret may be a
+ * part of many words, so it is replaced only where it is a whole string.
  * @param {string} text @param {readonly string[]} secrets
  */
 const without = (text, secrets) =>
@@ -26,7 +26,11 @@ const without = (text, secrets) =>
       text,
     );
 
-/** The lines that go and come. @param {ConfigWrite} write @param {readonly string[]} [secrets] are not shown */
+/**
+ * Returns the lines that a write removes and adds.
+ * @param {ConfigWrite} write
+ * @param {readonly string[]} [secrets] are not shown
+ */
 export function written({ linesBefore = '', linesAfter = '' }, secrets = []) {
   const part = (/** @type {'del' | 'ins'} */ tag, /** @type {string} */ sign, /** @type {string} */ text) =>
     text !== ''
@@ -48,7 +52,7 @@ export function written({ linesBefore = '', linesAfter = '' }, secrets = []) {
   );
 }
 
-/** The button that closes a form. @param {string} label @param {() => void} act */
+/** Returns the button that closes a form. @param {string} label @param {() => void} act */
 export const closeButton = (label, act) =>
   iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });
 

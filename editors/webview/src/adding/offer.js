@@ -1,5 +1,5 @@
-// The ways in which a server of a registry, or of a bundle, can be had: one is chosen, what it needs is filled in, and
-// the form for the entry is opened with it. All texts are a stranger's.
+// The hub's proposals for a server of a registry or a bundle. A person chooses one and fills in the values that it
+// needs. Then the form for the entry opens with it. No text of a proposal is trusted.
 
 import { h, replace, show } from '../elements/dom.js';
 import { t } from '../words/t.js';
@@ -11,7 +11,7 @@ import { ofLines, proposalOf } from './proposal.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/registry_pb.js').ProposalInputJson} ProposalInput */
 /** @typedef {import('./proposal.js').Proposal} Proposal */
 
-/** What is said of what is offered. @typedef {{ title: string, description: string, source: string }} About */
+/** The texts about the offered server. @typedef {{ title: string, description: string, source: string }} About */
 
 /** @type {Record<string, string>} */
 const kinds = {
@@ -91,7 +91,7 @@ export function offers(page, about, offered, { propose, download }) {
   }
   function paint() {
     fields = (chosen?.inputs ?? []).flatMap((input) => {
-      // Required secrets are for the form of the entry, which knows how a file can keep them.
+      // The form of the entry asks for required secrets: it knows how a file can keep them.
       return input.secret && input.required ? [] : [inputField(input)];
     });
     replace(values, ...fields.map(({ element: one }) => one));
@@ -170,7 +170,7 @@ export function offers(page, about, offered, { propose, download }) {
   };
 }
 
-/** A value to be filled in, by its type. @param {ProposalInput} input */
+/** Returns the field for a value, depending on the type of the value. @param {ProposalInput} input */
 function inputField(input) {
   const { id = '', type, choices = [], defaults = [], multiple = false, secret = false } = input;
   const title = input.title || id;
@@ -216,13 +216,14 @@ function inputField(input) {
 }
 
 /**
- * A request that takes its time: says so, can be stopped, and forgets the answer to an earlier one.
+ * Returns the element for a request that takes some time. It shows that the request runs, and has a button that stops
+ * it. The reply to an earlier request is ignored.
  * @param {import('../page.js').Page} page
  */
 export function waiting(page) {
   const said = h('span', { role: 'status' });
   let mine = 0;
-  /** @type {AbortController | undefined} of what is asked now */
+  /** Gives up the open request. @type {AbortController | undefined} */
   let asked;
   const stop = h('button', {
     class: 'link',
@@ -252,7 +253,8 @@ export function waiting(page) {
     /**
      * @param {string} doing
      * @param {import('../hub/stream.js').AttachRequest} message
-     * @returns {Promise<import('../page.js').Reply | undefined>} undefined: it failed, which was said, or was given up
+     * @returns {Promise<import('../page.js').Reply | undefined>} undefined: the request failed, which is shown, or was
+     * given up
      */
     ask: async (doing, message) => {
       giveUp(false);

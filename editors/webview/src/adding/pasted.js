@@ -1,4 +1,4 @@
-// A text that somebody pastes: the hub reads it, and tells what servers are in it and what is wrong with it.
+// A text that somebody pastes. The hub reads it, and reports which servers are in it and what is wrong with it.
 
 import { h, replace, show } from '../elements/dom.js';
 import { labelled, linesBox } from './field.js';
@@ -6,7 +6,7 @@ import { proposalOf } from './proposal.js';
 import { plural, t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
 
-/** What the hub reads at most. */
+/** How much text the hub reads at most, in bytes. */
 const mostText = 256 << 10;
 
 /**

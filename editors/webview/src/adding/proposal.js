@@ -1,5 +1,5 @@
-// What somebody proposes to add: a registry, a bundle, a host, or what a person has pasted. Nothing of it is trusted,
-// and nothing is written before a person has seen it in the form.
+// Proposals for entries. They come from a registry, a bundle, a host, or a text that a person has pasted. Nothing in
+// them is trusted, and nothing is written before a person has seen it in the form.
 
 import { nativeParse } from '../words/jsontext.js';
 
@@ -12,51 +12,53 @@ import { nativeParse } from '../words/jsontext.js';
  * @property {(proposal?: Proposal) => void} openAddForm
  * @property {(server: string) => void} openEditForm
  * @property {(server: string) => void} openRemove
- * @property {(write: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson, did: string) => void} wrote tells what was written, with Undo; did: a sentence
+ * @property {(write: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson, did: string) => void}
+ *   wrote shows what was written, with a button that undoes it; did: a sentence about the write
  */
 
 /**
  * A value that a person has to fill in. ${input:ID} stands for it in the texts of the proposal.
  * @typedef {object} ProposedInput
  * @property {string} id
- * @property {string} [title] for people, instead of the id
+ * @property {string} [title] is shown to people instead of the id
  * @property {string} [description]
  * @property {boolean} [secret]
  * @property {boolean} [required]
  * @property {string} [default]
- * @property {string[]} [options] the only values that are right
- * @property {boolean} [ask] at the start of the server, unless a person says otherwise, where the file can say that
+ * @property {string[]} [options] the only allowed values
+ * @property {boolean} [ask] the value is asked for when the server starts, if the file can express that and the person
+ *   does not choose otherwise
  */
 
 /**
- * A server to add: with command or url, or with entry.
+ * A server to add. It has command or url, and entry if the hub has read it.
  * @typedef {object} Proposal
  * @property {string} [name] for the entry
- * @property {string} [title] what it is, for people
+ * @property {string} [title] of the server, for people
  * @property {string} [description] for people
- * @property {string} [source] where it comes from, for people: "the registry registry.example"
- * @property {string[]} [warnings] what a person should know before it is added
+ * @property {string} [source] where the proposal comes from, for people: "the registry registry.example"
+ * @property {string[]} [warnings] what a person should know before adding the server
  * @property {string} [command] without arguments
  * @property {string[]} [args]
  * @property {Record<string, string>} [env]
  * @property {string} [cwd]
  * @property {string} [url]
- * @property {'' | 'http' | 'sse'} [transport] of a url; '': both are tried
+ * @property {'' | 'http' | 'sse'} [transport] for url; '': both are tried
  * @property {Record<string, string>} [headers]
  * @property {ProposedInput[]} [inputs]
- * @property {string} [proposalId] of the hub, which has to know what the entry was made of
- * @property {ConfigEntry} [entry] as the hub has read it of a text; what the form does not show of it is kept
- * @property {string} [way] to be gone at once (Way.id), instead of all else
- * @property {string} [text] to be read by the hub, as if it had been pasted
+ * @property {string} [proposalId] of the hub, which must know what the entry was made from
+ * @property {ConfigEntry} [entry] as the hub has read it from a text; parts that the form does not show are kept
+ * @property {string} [way] the way (Way.id) that is opened at once; all else is ignored
+ * @property {string} [text] a text that the hub reads as if a person had pasted it
  */
 
-/** A name that says that its value is a secret. */
+/** Reports whether a name suggests that its value is a secret. */
 export const looksSecret = (/** @type {string} */ name) =>
   /token|secret|passw|passphrase|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|(^|[_-])(key|pat|pwd)$/i.test(
     name,
   );
 
-/** A proposal of an entry that the hub has read. @param {ConfigEntry} entry @returns {Proposal} */
+/** Returns a proposal for an entry that the hub has read. @param {ConfigEntry} entry @returns {Proposal} */
 export function proposalOf(entry) {
   const { form = {}, inputs = [] } = entry;
   return {
@@ -69,7 +71,7 @@ export function proposalOf(entry) {
       ...(given && { default: given }),
       ...(options?.length && { options }),
       ask: true,
-      required: true, // where it cannot be asked for
+      required: true, // matters only where the start of the server cannot ask for it
     })),
     entry,
   };
@@ -89,8 +91,8 @@ function ofForm({ command, args, environment, directory, url, transport, headers
 }
 
 /**
- * Arguments as lines of a field. One with a line break in it, or that reads as a JSON string, is written as a JSON
- * string.
+ * Returns arguments as the lines of a field. An argument that is blank, has a line break in it or begins like a JSON
+ * string is written as a JSON string.
  * @param {readonly string[]} args
  */
 export const asLines = (args) =>
@@ -111,8 +113,8 @@ export const ofLines = (text) =>
   });
 
 /**
- * The words of a command line as a shell would part them, without its variables and globs. undefined: it has quotes
- * that do not end.
+ * Returns the words of a command line, split as a shell does it, but without variables and globs. Returns undefined if
+ * a quotation does not end.
  * @param {string} line
  * @returns {string[] | undefined}
  */
@@ -144,7 +146,7 @@ export function wordsOf(line) {
   return words;
 }
 
-/** Ids of ${input:ID} in texts. @param {readonly string[]} texts */
+/** Returns the ids of all ${input:ID} in texts. @param {readonly string[]} texts */
 export const inputsIn = (texts) => [
   ...new Set(texts.flatMap((text) => [...text.matchAll(/\$\{input:([^{}]+)\}/g)].map((found) => found[1] ?? ''))),
 ];

@@ -1,6 +1,9 @@
-// Whether a form still says what an entry says.
+// Compares the content of a form with an entry.
 
-/** Equal as JSON, whatever the order of keys. @param {unknown} a @param {unknown} b */
+/**
+ * Reports whether two values are equal as JSON. The order of keys does not matter, and an empty value is like none.
+ * @param {unknown} a @param {unknown} b
+ */
 export const same = (a, b) => canonical(a) === canonical(b);
 /** @param {unknown} v */
 const empty = (v) =>

@@ -1,5 +1,5 @@
-// What an entry says beside how its server is reached: on or off, clocks, and which tools are called without a
-// question. Only what was changed is sent.
+// The settings of an entry: whether it is enabled, its timeouts, and which tools are called without a question. Only
+// changed settings are sent.
 
 import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
@@ -24,7 +24,11 @@ export const policyWords = [
   ['APPROVAL_POLICY_DENY', t('Never call')],
 ];
 
-/** Seconds of "90s", "5m", "1h", "90"; '': not said; undefined: none of these. @param {string} text */
+/**
+ * Returns a duration such as "90s", "5m", "1h" or "90" in seconds, spelled as "90s". Returns '' for no text, and
+ * undefined for any other text.
+ * @param {string} text
+ */
 function secondsOf(text) {
   const trimmed = text.trim();
   if (trimmed === '') return '';
@@ -92,7 +96,7 @@ export function settingsFields(changed) {
     return row;
   }
 
-  /** What is typed is compared with this. @param {ServerSettings | undefined} settings */
+  /** Compares what is typed with these settings from now on. @param {ServerSettings | undefined} settings */
   function base(settings) {
     before = { ...settings, approvals: settings?.approvals ?? {} };
   }
@@ -139,7 +143,7 @@ export function settingsFields(changed) {
       list.replaceChildren();
       for (const [tool, policy] of Object.entries(before.approvals)) addRow(tool, policy);
     },
-    /** The first field with a fault. */
+    /** Shows the faults, and returns the first field with one. */
     check: () => {
       const wrong = times.filter(({ box, field }) => {
         const bad = secondsOf(box.value) === undefined;
@@ -148,7 +152,10 @@ export function settingsFields(changed) {
       });
       return wrong[0]?.box;
     },
-    /** What differs from what was set; undefined: nothing. @returns {ServerSettings | undefined} */
+    /**
+     * Returns what differs from the settings of base, or undefined if nothing does.
+     * @returns {ServerSettings | undefined}
+     */
     read: () => {
       /** @type {ServerSettings} */
       const out = {};

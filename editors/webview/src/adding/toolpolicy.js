@@ -1,5 +1,5 @@
-// What the config file says of calls of one tool. It is another thing than a yes on a question, which McpHub keeps for
-// itself: this is written into a file, and holds for everybody who uses that.
+// The policy of one tool in the config file. It is not the same as a yes to a question, which McpHub keeps for itself:
+// the policy is written into the file, and applies to everybody who uses the file.
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -31,11 +31,11 @@ export function toolPolicy(page, { server = '', name = '' }) {
   /** @type {Policy} */
   let shown = 'APPROVAL_POLICY_ASK';
   select.value = shown;
-  /** As the hub has told of it last. @type {Tool | undefined} */
+  /** The tool as the hub has reported it last. @type {Tool | undefined} */
   let heard;
   let busy = false;
 
-  /** What the hub has told. */
+  /** Shows the policy that the hub has reported. */
   function heed() {
     shown = heard?.policy ?? 'APPROVAL_POLICY_ASK';
     select.value = shown;
@@ -68,7 +68,7 @@ export function toolPolicy(page, { server = '', name = '' }) {
     replace(note);
     show(note, reply.configWrite.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
     setText(note, t('It counts once you have agreed to the entry as it is now: you are asked at the next start.'));
-    void write(); // what was chosen meanwhile
+    void write(); // another policy may have been chosen meanwhile
   }
 
   return {

@@ -1,6 +1,6 @@
-// How a value comes into the entry: written down, asked for when the server starts, or taken from a variable of the
-// environment. A secret in a file can be read by whoever can read the file, so the other two are offered where the
-// file's dialect has words for them.
+// How an entry gets a value: it is written into the file, asked for when the server starts, or taken from an
+// environment variable. Everybody who can read the file can read a secret in it, so the other two ways are offered
+// where the file's dialect can express them.
 
 import { t } from '../words/t.js';
 import { h, show } from '../elements/dom.js';
@@ -20,7 +20,7 @@ const ways = [
   ['env', t('Environment variable')],
 ];
 
-/** The ways that a file has. @param {ConfigFile | undefined} file @returns {Way[]} */
+/** Returns the ways that a file can express. @param {ConfigFile | undefined} file @returns {Way[]} */
 const waysOf = (file) => [
   'text',
   ...(file?.takesInputs ? /** @type {Way[]} */ (['ask']) : []),
@@ -28,14 +28,14 @@ const waysOf = (file) => [
 ];
 
 /**
- * @param {() => string} label of what the value is of
+ * @param {() => string} label returns the name of the value
  * @param {{ secret?: boolean, ask?: boolean, value?: string, stands?: boolean, options?: string[], changed: () => void }} options
- *   stands: value stands in the file, where a person has chosen how it is given
+ *   stands: the value is in the file already, so a person has chosen the way
  */
 export function valueControl(label, { secret = false, ask = secret, value = '', stands = false, options, changed }) {
   /** @type {ConfigFile | undefined} */
   let file;
-  let chosen = stands; // by a person
+  let chosen = stands; // a person has chosen the way
   const typed = options
     ? h(
         'select',
@@ -47,7 +47,7 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
       ? linesBox()
       : textBox();
   typed.value = value;
-  // A field normalizes its text: as long as nobody changes it, the value is the one that was given.
+  // A control normalizes its text. As long as nobody changes the text, the value stays the original one.
   const untouched = typed.value;
   const way = h('select', {
     onchange: () => {
@@ -70,7 +70,7 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
 
   const now = () => /** @type {Way} */ (way.value || 'text');
   const isSecret = () => secret || looksSecret(label());
-  // What refers to something is no secret itself.
+  // A reference is no secret itself.
   const refers = (/** @type {string} */ to) => /\$\{|\{env:|\{file:/.test(to);
   const covers = () => now() === 'text' && isSecret() && !refers(typed.value);
   const text = () => (typed.value === untouched && !options ? value : typed.value);
@@ -83,7 +83,7 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
         ...ways.filter(([one]) => possible.includes(one)).map(([v, text]) => h('option', { value: v, text })),
       );
     const better = possible.find((one) => one !== 'text') ?? 'text';
-    // What was to be asked for must not be written down because the file is another one.
+    // A value that was to be asked for must not be written into the file just because another file was chosen.
     const moved = before === 'ask' && !possible.includes('ask');
     const leaves = moved || (!chosen && (ask || looksSecret(label())) && (typed.value === '' || ask));
     way.value = chosen && possible.includes(before) ? before : leaves ? better : 'text';
@@ -111,10 +111,10 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
     paint,
     empty: () => now() !== 'ask' && typed.value === '',
     /**
-     * What stands in the entry.
-     * @param {string} id of an input
-     * @param {string} reference spells a variable of the environment
-     * @param {boolean} [shown] with dots for what is covered here
+     * Returns the text for the entry.
+     * @param {string} id of the input
+     * @param {string} reference how the entry spells an environment variable that is called NAME
+     * @param {boolean} [shown] dots stand for a covered value
      */
     read: (id, reference, shown = false) =>
       now() === 'ask'
@@ -124,17 +124,17 @@ export function valueControl(label, { secret = false, ask = secret, value = '', 
           : shown && covers() && !options && typed.value !== ''
             ? dots
             : text(),
-    /** What is covered, as it was and as it is. */
+    /** Returns the secrets: the original value, and the current one. */
     secrets: () =>
       isSecret() && !options ? [value, now() === 'text' ? text() : ''].filter((one) => one && !refers(one)) : [],
   };
 }
 
 /**
- * The values that a proposal leaves to people.
+ * Returns the fields for the values that a proposal leaves to people.
  * @param {readonly import('./proposal.js').ProposedInput[]} inputs
  * @param {() => void} changed
- * @param {(id: string) => string} [as] the id under which the file has the input
+ * @param {(id: string) => string} [as] returns the id that the input has in the file
  */
 export function inputFields(inputs, changed, as = (id) => id) {
   const fields = inputs.map((input) => {
@@ -160,7 +160,7 @@ export function inputFields(inputs, changed, as = (id) => id) {
       ...fields.map(({ field }) => field.element),
     ),
     fits: (/** @type {ConfigFile | undefined} */ file) => fields.forEach(({ control }) => control.fits(file)),
-    /** The first that is missing. */
+    /** Shows which required values are missing, and returns the control of the first one. */
     missing: () => {
       const found = fields.filter(({ input, control, field }) => {
         const lacks = input.required === true && control.empty();
@@ -169,13 +169,16 @@ export function inputFields(inputs, changed, as = (id) => id) {
       });
       return found[0]?.control;
     },
-    /** It refers to a value that nobody has given or needs, and to nothing else. @param {string} text */
+    /**
+     * Reports whether a text is nothing but a reference to an optional value that nobody has given.
+     * @param {string} text
+     */
     idle: (text) =>
       fields.some(
         ({ input, control }) =>
           text === `\${input:${input.id}}` && !input.required && control.way() === 'text' && control.empty(),
       ),
-    /** Puts the values into a text. @param {string} text @param {string} reference @param {boolean} shown */
+    /** Returns a text with the values in it. @param {string} text @param {string} reference @param {boolean} shown */
     fill: (text, reference, shown) =>
       fields.reduce(
         (sum, { input: { id }, control }) =>
@@ -183,7 +186,7 @@ export function inputFields(inputs, changed, as = (id) => id) {
         text,
       ),
     secrets: () => fields.flatMap(({ control }) => control.secrets()),
-    /** Those that are asked for at the start. @returns {EntryInput[]} */
+    /** Returns the inputs that are asked for at the start of the server. @returns {EntryInput[]} */
     asked: () =>
       fields
         .filter(({ control }) => control.way() === 'ask')
@@ -198,9 +201,9 @@ export function inputFields(inputs, changed, as = (id) => id) {
 }
 
 /**
- * Names with values: variables of the environment, headers.
+ * Returns the fields for names with values: environment variables or headers.
  * @param {{ legend: string, one: string, add: string, key?: (name: string) => string, changed: () => void }} words
- *   key: names with the same one are the same name
+ *   key: names with the same key are the same name
  */
 export function pairs({ legend, one, add, key = (name) => name, changed }) {
   /** @type {{ name: HTMLInputElement, control: ReturnType<typeof valueControl>, element: HTMLElement, say: (m: string) => void }[]} */
@@ -270,7 +273,7 @@ export function pairs({ legend, one, add, key = (name) => name, changed }) {
       file = target;
       for (const { control } of rows) control.fits(target);
     },
-    /** The first row with a fault. */
+    /** Shows the faults, and returns the name field of the first row with one. */
     check: () => {
       const seen = new Set();
       /** @type {HTMLElement | undefined} */
@@ -291,7 +294,7 @@ export function pairs({ legend, one, add, key = (name) => name, changed }) {
       }
       return first;
     },
-    /** The row of a name. @param {string} name */
+    /** Returns the row of a name. @param {string} name */
     row: (name) => rows.find((r) => key(r.name.value.trim()) === key(name)),
     /** @param {(name: string) => string} idOf @param {string} reference @returns {Record<string, string>} */
     read: (idOf, reference) =>

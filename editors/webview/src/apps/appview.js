@@ -1,5 +1,5 @@
-// One view on the page: the two frames that keep it apart, what it says to the person, and how it is closed. This file
-// and what it alone needs are loaded when somebody opens a view.
+// One open view: the two frames that isolate it, the texts that it shows to the person, and how it is closed. This
+// file, and the files that only it imports, are loaded when somebody opens a view.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { nativeParse } from '../words/jsontext.js';
@@ -24,17 +24,19 @@ const mostHeight = 1200;
 const firstHeight = 240;
 const mostArguments = 4 << 20;
 const mostLines = 100;
-/** Between two changes of the size that a view asks for, in milliseconds. */
+/** The shortest time between two changes of the size that a view asks for, in milliseconds. */
 const sizePause = 100;
-/** Bytes of lists of tools that a view is given: at once, and again a second. */
+/** How many bytes of tool lists a view may get: at once, and additionally each second. */
 const mostOfLists = 2 * mostResult;
 const ofListsPerSecond = 256 << 10;
 
 /**
  * What the page does for a view.
  * @typedef {object} Around
- * @property {(message?: string) => void} gone it has been closed; message: why, when nobody here wanted it
- * @property {(whole?: HTMLElement) => void} fill this fills the page from now on; none: it does no more
+ * @property {(message?: string) => void} gone is called after the view was closed; message: why, if nobody here
+ * closed it
+ * @property {(whole?: HTMLElement) => void} fill makes an element fill the page; without one, the view leaves the full
+ *   page
  * @property {Pick<typeof import('../elements/moves.js'), 'watchMoves' | 'forgetMoves'>} moves
  */
 
@@ -94,7 +96,7 @@ export function openView(page, of, { gone, fill, moves }) {
   let bridge;
   /** @type {(() => void) | undefined} */
   let unlisten;
-  /** Ends what is read for the view. */
+  /** Stops the requests that read something for the view. */
   const stop = new AbortController();
   /** The tools of its server, until they change. @type {ReturnType<typeof listTools> | undefined} */
   let tools;
@@ -210,14 +212,14 @@ export function openView(page, of, { gone, fill, moves }) {
         else opened.receive(data);
       },
       () => {
-        outer.close(); // at once: it does not wait for the end either
+        outer.close(); // at once: a view that sends too much gets no time to end
         ended('flood');
       },
     );
     const themed = () => opened.contextChanged({ theme: themeNow(), styles: { variables: styleVariables() } });
     const follow = new MutationObserver(themed);
     follow.observe(document.body, { attributes: true, attributeFilter: ['class'] });
-    const scheme = matchMedia('(prefers-color-scheme: light)'); // in a browser
+    const scheme = matchMedia('(prefers-color-scheme: light)'); // the theme of a plain browser
     scheme.addEventListener('change', themed);
     const sizes = new ResizeObserver(() =>
       opened.contextChanged({ containerDimensions: { width: Math.max(1, place.clientWidth), maxHeight: mostHeight } }),
@@ -263,7 +265,10 @@ export function openView(page, of, { gone, fill, moves }) {
     }
   }
 
-  /** The call has gone on: its end is told to the view once. @param {import('../hub/state.js').Changed} [changed] */
+  /**
+   * Is called after changes of the state. Reports the end of the call to the view, once.
+   * @param {import('../hub/state.js').Changed} [changed]
+   */
   function painted(changed) {
     if (changed?.tools.has(of.server)) tools = undefined;
     if (changed && !changed.requestList && !changed.history) return;
@@ -301,7 +306,7 @@ export function openView(page, of, { gone, fill, moves }) {
       /** @param {MouseEvent} event */
       const click = (event) => {
         if (meant(event))
-          setTimeout(() => done(true)); // once the click has done what it does
+          setTimeout(() => done(true)); // after the browser has followed the link
         else event.preventDefault();
       };
       const open = h('a', {
@@ -325,7 +330,11 @@ export function openView(page, of, { gone, fill, moves }) {
     });
   }
 
-  /** What it has said to others than the server, the latest of each kind first. @param {string} whom @param {string} text */
+  /**
+   * Shows what the view has said to others than its server, the latest first.
+   * @param {string} whom
+   * @param {string} text
+   */
   function tell(whom, text) {
     if (text === '') return;
     said.prepend(
@@ -339,7 +348,7 @@ export function openView(page, of, { gone, fill, moves }) {
     while (said.childElementCount > mostLines) said.lastElementChild?.remove();
   }
 
-  /** @param {string} reason that the view hears @param {string} [message] for the person */
+  /** Closes the view. @param {string} reason is sent to the view @param {string} [message] is shown to the person */
   async function end(reason, message = '') {
     if (over) return;
     over = true;
@@ -351,7 +360,7 @@ export function openView(page, of, { gone, fill, moves }) {
     await bridge?.teardown(reason);
     clearTimeout(sizeDue);
     unlisten?.();
-    const had = element.contains(document.activeElement); // by now, and not before it was asked to end
+    const had = element.contains(document.activeElement); // the focus may have moved during the teardown
     replace(place);
     gone(message === '' ? undefined : t('The view of {0} was closed: {1}', about, message));
     if (had) document.getElementById('running-title')?.focus();
@@ -360,7 +369,7 @@ export function openView(page, of, { gone, fill, moves }) {
   return { element, painted, end, focus: () => element.focus(), shrink: () => bridge?.show('inline') };
 }
 
-/** What the outer frame says of the end of a view. @type {Record<string, string>} */
+/** The texts for the reasons for which the outer frame ends a view. @type {Record<string, string>} */
 const endings = {
   flood: t('It sent more messages than this page takes.'),
   size: t('It sent a message that is too long.'),
@@ -370,7 +379,7 @@ const endings = {
 /** @param {import('./policy.js').Named} named */
 const granted = ({ domains }) => Object.fromEntries(Object.entries(domains).filter(([, list]) => list.length > 0));
 
-/** Why there is no result, in words for the view; undefined: there is one. @param {Ended} entry */
+/** Returns why there is no result, in words for the view, or undefined if there is one. @param {Ended} entry */
 function whyNone(entry) {
   const { cancelled, finished } = entry;
   if (cancelled) {

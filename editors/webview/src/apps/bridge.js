@@ -1,5 +1,6 @@
-// The host's side of the protocol between a page and a view (MCP Apps 2026-01-26): one state, changed by what the view
-// says, by what becomes of its call, and by the page. It knows no DOM. What a view sends is a stranger's.
+// The host's side of the protocol between a page and a view (MCP Apps 2026-01-26). It is one state, which is changed by
+// the messages of the view, by the outcome of its call, and by the page. It does not use the DOM. Messages of a view
+// are not trusted.
 
 import { t } from '../words/t.js';
 import { bucket } from './bucket.js';
@@ -7,18 +8,19 @@ import { bucket } from './bucket.js';
 /** @typedef {'inline' | 'fullscreen'} DisplayMode */
 
 /**
- * What a view may ask of the page. What throws is answered as an error; a Refusal with its own words.
+ * What a view may ask of the page. If a function throws, the view gets an error as the answer. A Refusal chooses its
+ * code.
  * @typedef {object} Asked
  * @property {(params: Dict, signal: AbortSignal) => Promise<unknown>} callTool
  * @property {(params: Dict, signal: AbortSignal) => Promise<unknown>} readResource
  * @property {() => Promise<unknown>} listTools
- * @property {(url: string) => Promise<boolean>} openLink false: the person does not want it
+ * @property {(url: string) => Promise<boolean>} openLink returns false if the person does not want it
  * @property {(text: string) => void} message
  * @property {(text: string) => void} modelContext
  * @property {(mode: DisplayMode) => void} displayMode
  * @property {(level: string, text: string) => void} log
  * @property {(height: number) => void} resized
- * @property {(reason: string) => void} ended the view is to go
+ * @property {(reason: string) => void} ended is called when the view must be closed
  */
 
 /**
@@ -43,10 +45,10 @@ const mostUrl = 2048;
 const mostText = 64 << 10;
 const mostArguments = 4 << 20;
 const sizeChanged = 'ui/notifications/size-changed';
-/** How long a view may take to end, in milliseconds. */
+/** How long the page waits for the end of a view, in milliseconds. */
 export const teardownLimit = 1500;
 
-/** What a view is told when it cannot have what it asks for. */
+/** The error that a view gets if the page refuses its request. */
 export class Refusal extends Error {
   /** @param {number} code @param {string} message */
   constructor(code, message) {
@@ -67,25 +69,28 @@ const words = (value) => (typeof value === 'string' ? value.slice(0, mostText) :
 export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   /** @type {Phase} */
   let phase = 'waiting';
-  /** Modes that the view has listed; undefined: none. @type {string[] | undefined} */
+  /** The display modes that the view has listed; undefined: it has listed none. @type {string[] | undefined} */
   let modes;
   /** @type {DisplayMode} */
   let mode = 'inline';
-  /** What tool-input says. @type {Dict | undefined} */
+  /** The params of the notification tool-input. @type {Dict | undefined} */
   let input;
   /** @type {{ method: string, params: unknown } | undefined} */
   let outcome;
-  /** What has changed since the view was greeted: before it says that it is initialized it is told nothing. @type {Dict} */
+  /**
+   * The changes since the answer to ui/initialize. They are sent when the view reports that it is initialized.
+   * @type {Dict}
+   */
   let owed = {};
   let toldInput = false;
   let toldOutcome = false;
-  /** What the view waits for, by its id. @type {Map<string | number, AbortController>} */
+  /** The open requests of the view, by their ids. @type {Map<string | number, AbortController>} */
   const open = new Map();
   /** @type {(() => void) | undefined} */
   let tornDown;
   const fits = bucket(burst, perSecond);
   const mayDrop = bucket(mostDropped, droppedPerSecond);
-  let calls = 0; // of the view at its server, each of which a person may be asked about
+  let calls = 0; // open calls of the view to its server; a person may be asked about each
 
   /** @param {string} method @param {unknown} params */
   const note = (method, params) => send({ jsonrpc: '2.0', method, params });
@@ -110,7 +115,10 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     return { protocolVersion: revision, hostInfo, hostCapabilities: capabilities, hostContext: context() };
   }
 
-  /** Only the person makes it fill the page, where it hides all else. @param {unknown} wanted */
+  /**
+   * Only the person may make a view fill the page, where it hides everything else. The view may leave that mode.
+   * @param {unknown} wanted
+   */
   function display(wanted) {
     if (wanted === 'inline' && wanted !== mode) setMode(wanted);
     return { mode };
@@ -132,7 +140,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     if (phase === 'live') note('ui/notifications/host-context-changed', changed);
   }
 
-  /** What blocks say, one below the other. @param {unknown} content one block, or a list */
+  /** Returns the texts of content blocks, each on its own line. @param {unknown} content one block, or a list */
   const textOf = (content) =>
     (Array.isArray(content) ? content : [content])
       .slice(0, 50)
@@ -190,7 +198,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     try {
       ({ protocol } = new URL(url));
     } catch {
-      // It is none.
+      // It is no URL, and is refused below.
     }
     if (protocol !== 'https:' && protocol !== 'http:')
       throw new Refusal(-32602, 'Only addresses of http and https are opened.');
@@ -249,13 +257,14 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
   }
 
   return {
-    /** What the view has posted. @param {unknown} data */
+    /** Takes a message that the view has posted. @param {unknown} data */
     receive(data) {
       const message = dict(data);
       const { id, method } = message;
       if (phase === 'gone' || message['jsonrpc'] !== '2.0') return;
       const named = typeof id === 'string' ? id.length <= 200 : typeof id === 'number' && Number.isFinite(id);
-      // The newest size is all that counts, and the page takes one when it likes: an animation has many.
+      // Sizes do not count: an animation sends many. Only the newest one matters, and the page limits how often it
+      // takes one.
       if ((method !== sizeChanged || id !== undefined) && !fits()) {
         if (!mayDrop()) asked.ended(t('It sent more messages than this page takes.'));
         else if (named && typeof method === 'string')
@@ -267,23 +276,26 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
         else if (named) void answer(/** @type {string | number} */ (id), method, dict(message['params']));
       } else if (id === 'teardown') tornDown?.();
     },
-    /** The arguments of the call are known; undefined: they cannot be. @param {Dict | undefined} given */
+    /**
+     * Is called when the arguments of the call are known; undefined: they cannot be read.
+     * @param {Dict | undefined} given
+     */
     given(given) {
       input ??= { ...(given && { arguments: given }) };
       tellCall();
     },
-    /** @param {unknown} result as the server gave it */
+    /** @param {unknown} result as the server has returned it */
     result(result) {
       outcome ??= { method: 'ui/notifications/tool-result', params: result };
       tellCall();
     },
-    /** There will be no result. @param {string} reason */
+    /** Is called when it is known that there will be no result. @param {string} reason */
     cancelled(reason) {
       outcome ??= { method: 'ui/notifications/tool-cancelled', params: { reason } };
       tellCall();
     },
     contextChanged,
-    /** The person has chosen it. @param {DisplayMode} now */
+    /** Is called when the person has chosen a display mode. @param {DisplayMode} now */
     show(now) {
       if (allows(now) && now !== mode) setMode(now);
     },
@@ -294,7 +306,7 @@ export function openBridge({ send, hostInfo, capabilities, context, asked }) {
     get phase() {
       return phase;
     },
-    /** Asks the view to end, and waits for its answer, though not for long. @param {string} reason */
+    /** Asks the view to end, and waits for its answer, but no longer than teardownLimit. @param {string} reason */
     async teardown(reason) {
       stopAll(reason);
       if (phase === 'live') {

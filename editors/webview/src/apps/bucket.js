@@ -1,7 +1,8 @@
 /**
- * A rate: as many at once, refilled by so many a second.
- * @param {number} most @param {number} perSecond
- * @returns {(much?: number) => boolean} takes that much, if there is as much
+ * Returns a token bucket, which limits a rate.
+ * @param {number} most how much can be taken at once
+ * @param {number} perSecond how much is added each second
+ * @returns {(much?: number) => boolean} takes `much`, and reports whether there was enough; otherwise it takes nothing
  */
 export function bucket(most, perSecond) {
   let left = most;

@@ -1,5 +1,5 @@
-// What a view asks of its server: made by the hub as requests of this window, under its approvals, and on the server of
-// the view alone.
+// The requests of a view to its server. The hub makes them as requests of this window, with the usual approvals, and
+// only to the server of the view.
 
 import { bytes, visible } from '../words/text.js';
 import { nativeParse } from '../words/jsontext.js';
@@ -10,7 +10,7 @@ import { Refusal } from './bridge.js';
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {{ requestId: string, server: string }} Of the call whose view it is */
 
-/** Bytes of what a view is given as one. */
+/** Maximum size of one result for a view, in bytes. */
 export const mostResult = 8 << 20;
 
 /** @param {Page} page @param {Of} of @param {Record<string, unknown>} params @param {AbortSignal} signal */
@@ -35,7 +35,11 @@ export function readResource(page, of, params, signal) {
   }));
 }
 
-/** The tools of the server that are for views, unless they are too long. @param {Page} page @param {Of} of */
+/**
+ * Returns the tools of the server that views may see, with their size. list is undefined if they are too long.
+ * @param {Page} page
+ * @param {Of} of
+ */
 export async function listTools(page, of) {
   const { listTools: list, error } = await page.ask({ listTools: { server: of.server, allowCached: true } });
   if (error) throw new Refusal(-32000, visible(error.message));
@@ -49,7 +53,7 @@ export async function listTools(page, of) {
 /** @param {number} size in bytes */
 export const tooLong = (size) => t('It is too long for a view: {0}.', bytes(size));
 
-/** Why something could not be read, in words for people. @param {unknown} error @param {string} otherwise */
+/** Returns why something could not be read, in words for people. @param {unknown} error @param {string} otherwise */
 export const whyUnread = (error, otherwise) =>
   error instanceof Unread && error.size > 0
     ? tooLong(error.size)
@@ -61,9 +65,9 @@ export const whyUnread = (error, otherwise) =>
 const ofView = (page, of) => ({ appRequestId: of.requestId, ownerWindowId: page.state.windowId });
 
 /**
- * The result of a request that is made for a view, as text.
+ * Makes a request for a view, and returns its result. Throws a Refusal.
  * @param {Page} page
- * @param {AbortSignal} signal cancels it, with its reason
+ * @param {AbortSignal} signal cancels the request, with the reason of the signal
  * @param {(requestId: string) => Parameters<Page['ask']>[0]} message
  */
 async function carried(page, signal, message) {

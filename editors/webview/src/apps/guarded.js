@@ -1,7 +1,8 @@
 import { guardMs } from '../elements/guardtime.js';
 
 /**
- * Whether a click on a part that has just been shown, or that has moved, is meant for it.
+ * Returns a function that reports whether a click is meant for a part: it is not if the part was just shown, or has
+ * just moved.
  * @param {HTMLElement} part
  * @param {Pick<typeof import('../elements/moves.js'), 'watchMoves' | 'forgetMoves'>} moves of the page
  * @returns {(event: MouseEvent) => boolean}
@@ -18,6 +19,6 @@ export function guarded(part, { watchMoves, forgetMoves }) {
   };
   watchMoves(part, () => (part.isConnected ? guard() : forgetMoves(part)));
   guard();
-  // A key, whose clicks are none, goes where the focus is, wherever that moves.
+  // The click of a key has the detail 0. It goes to the element with the focus, so it does not matter if that moves.
   return ({ detail }) => detail < 2 && performance.now() - (detail > 0 ? since : born) >= guardMs;
 }

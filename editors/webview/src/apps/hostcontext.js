@@ -1,9 +1,9 @@
-// What a view is told of where it is shown (MCP Apps 2026-01-26, HostContext): the theme in the words of the
-// specification, made of the editor's colours.
+// The context that a view gets of the page (MCP Apps 2026-01-26, HostContext). Its theme has the names of the
+// specification and the colours of the editor.
 
 import { wantedLocale } from '../language.js';
 
-/** Each name of the specification's list with the editor's colour for it. @type {Record<string, string>} */
+/** The editor's colour for each name of the specification's list. @type {Record<string, string>} */
 const colours = {
   'background-primary': '--vscode-editor-background',
   'background-secondary': '--vscode-sideBar-background',
@@ -44,7 +44,7 @@ const colours = {
   'ring-warning': '--vscode-inputValidation-warningBorder',
 };
 
-/** Sizes by the editor's own: name, times the size of text, line height. @type {[string, number, number][]} */
+/** Sizes of fonts: name, multiple of the editor's text size, line height. @type {[string, number, number][]} */
 const sizes = [
   ['text-xs', 0.85, 1.4],
   ['text-sm', 0.92, 1.4],
@@ -67,7 +67,10 @@ export function themeNow() {
   return matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
 }
 
-/** All names of the list, as the specification wants it: all or none. @returns {Record<string, string>} */
+/**
+ * Returns the values for all names of the specification's list: it wants all or none of them.
+ * @returns {Record<string, string>}
+ */
 export function styleVariables() {
   const probe = document.createElement('span');
   probe.hidden = true;

@@ -1,5 +1,5 @@
-// The outer frame of a view: a page of the host's own from another origin, which holds the view. It is asked for at one
-// address after the other, as the extension of an editor cannot know which of them a window reaches.
+// The outer frame of a view: a page of the host from another origin, which contains the view. The addresses of the
+// frame are tried one after the other, since the extension of an editor cannot know which of them a window reaches.
 
 import { h, replace } from '../elements/dom.js';
 import { t } from '../words/t.js';
@@ -9,34 +9,37 @@ import { bucket } from './bucket.js';
  * @typedef {object} Outer
  * @property {HTMLIFrameElement} element
  * @property {(message: Record<string, unknown>) => void} send
- * @property {(listener: (data: unknown) => void, strayed: () => void) => void} listen strayed: what is within posts to
- * the page past the outer frame
+ * @property {(listener: (data: unknown) => void, strayed: () => void) => void} listen strayed: is called when frames
+ * inside the outer frame send too many messages directly to the page
  * @property {() => void} close
  */
 
-/** How long a frame may take to load, and to speak once it has, in milliseconds. */
+/** How long a frame may take to load, and after that to send its first message, in milliseconds. */
 const loadLimit = 10_000;
 const speakLimit = 1500;
-/** Messages past the outer frame: at once, and again a second. Nothing reads them, but they take the page's time. */
+/**
+ * How many messages may bypass the outer frame: at once, and additionally each second. Nothing reads them, but they
+ * cost the page time.
+ */
 const mostStrays = 100;
 const straysPerSecond = 1;
-/** The same of frames that are gone, which may have been in any view. */
+/** The same limits for messages of removed frames, which may have been in any view. */
 const mostLost = 2000;
 const lostPerSecond = 20;
 const mostFrames = 32;
 
 /**
- * Puts the frame into a place. Fails when it does not speak at any address.
+ * Opens the outer frame in place. Throws if the frame sends no message at any address.
  * @param {HTMLElement} place
  * @param {readonly string[]} addresses
  * @param {string} policy of the view
  * @param {{ title: string, bordered: boolean }} looks
- * @param {AbortSignal} signal nobody wants it any more
+ * @param {AbortSignal} signal ends the attempt
  * @returns {Promise<Outer>}
  */
 export async function openOuter(place, addresses, policy, looks, signal) {
   const all = addresses.map((text) => new URL(text, location.href));
-  // At this page's own origin last: there the frame gets no origin at all.
+  // The page's own origin is tried last: there the frame gets no origin at all.
   all.sort((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
   for (const address of all) {
     const outer = await openAt(place, address, policy, looks, signal);
@@ -50,7 +53,7 @@ export async function openOuter(place, addresses, policy, looks, signal) {
 const isOwn = (address) => address.origin === location.origin;
 
 /**
- * Whether a message is from within an outer frame. Undefined: from a frame that is gone.
+ * Reports whether a message comes from a frame inside an outer frame. Returns undefined if its frame was removed.
  * @param {MessageEventSource | null} source @param {Window | null} outer
  */
 function isWithin(source, outer) {
@@ -62,7 +65,7 @@ function isWithin(source, outer) {
     if (parent === at || at === window) return false;
     at = parent;
   }
-  return undefined; // deeper than any honest one
+  return undefined; // nested deeper than a normal view
 }
 
 /**
@@ -71,7 +74,7 @@ function isWithin(source, outer) {
  * @param {string} policy
  * @param {{ title: string, bordered: boolean }} looks
  * @param {AbortSignal} signal
- * @returns {Promise<Outer | undefined>} undefined: it does not speak
+ * @returns {Promise<Outer | undefined>} undefined: the frame sends no message
  */
 function openAt(place, address, policy, { title, bordered }, signal) {
   address.searchParams.set('csp', policy);
@@ -109,7 +112,10 @@ function openAt(place, address, policy, { title, bordered }, signal) {
       clearTimeout(limit);
       limit = setTimeout(none, speakLimit);
     });
-    /** Data is made when it is first looked at: not before it is known whose it is. @param {MessageEvent<unknown>} event */
+    /**
+     * The browser makes event.data when it is first read, so it is read only after the sender is known.
+     * @param {MessageEvent<unknown>} event
+     */
     const hear = (event) => {
       const { source } = event;
       if (source === null || source !== element.contentWindow) {

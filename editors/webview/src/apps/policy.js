@@ -1,5 +1,5 @@
-// The Content-Security-Policy of a view, made of what its resource says (MCP Apps 2026-01-26, _meta.ui.csp). What it
-// does not name it does not get, and what is no plain origin is not taken over.
+// The Content-Security-Policy of a view, made from its resource's metadata (MCP Apps 2026-01-26, _meta.ui.csp). A view
+// reaches only origins that its metadata names, and only plain origins are accepted.
 
 import { t } from '../words/t.js';
 /** @typedef {'connectDomains' | 'resourceDomains' | 'frameDomains' | 'baseUriDomains'} Kind */
@@ -9,7 +9,7 @@ import { t } from '../words/t.js';
 const kinds = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'];
 const mostOfAKind = 32;
 const mostPolicy = 6000;
-// A directive cannot be smuggled in by what has neither blanks, quotes, ";" nor ",".
+// A text that matches has no blanks, quotes, ";" or ",", so it cannot add a directive to the policy.
 const origin = /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}(?::[0-9]{1,5})?$/;
 
 /** @param {unknown} csp _meta.ui.csp as it came @returns {Named} */
@@ -34,12 +34,12 @@ export function namedBy(csp) {
   return named;
 }
 
-/** Every place outside that a view may reach, once. @param {Named} named */
+/** Returns all origins that a view may reach, each of them once. @param {Named} named */
 export const outside = ({ domains }) => [...new Set(kinds.flatMap((kind) => domains[kind]))];
 
 /**
- * Scripts and styles may be inline, as views are one file. 'self' of the specification's default is left out: a view has
- * no origin of its own.
+ * Returns the policy. Scripts and styles may be inline, since a view is one file. 'self', which is in the default of
+ * the specification, is left out: a view has no origin of its own.
  * @param {Named} named
  */
 export function policyOf({ domains }) {

@@ -1,4 +1,4 @@
-// The resource that draws a view, read from its server as a request like any other, and what it says of itself.
+// The resource that draws a view, with its metadata. It is read from its server by a request like any other.
 
 import { nativeParse } from '../words/jsontext.js';
 import { Unread } from '../results/read.js';
@@ -9,13 +9,13 @@ import { t } from '../words/t.js';
 /** @typedef {{ html: string, named: import('./policy.js').Named, border: boolean }} Resource */
 
 const profile = /^text\/html\s*;\s*profile="?mcp-app"?$/i;
-const mostListed = 20; // a URI may be the beginning of others
+const mostListed = 20; // the query may find more resources than one: a URI may be the beginning of others
 
 /**
- * Throws an Unread or a Refusal.
+ * Reads the resource of a view. Throws an Unread or a Refusal.
  * @param {import('../page.js').Page} page
  * @param {import('../page.js').ViewOf} of
- * @param {AbortSignal} signal cancels it, with its reason
+ * @param {AbortSignal} signal cancels the request, with the reason of the signal
  * @returns {Promise<Resource>}
  */
 export async function readView(page, of, signal) {
@@ -24,7 +24,8 @@ export async function readView(page, of, signal) {
 }
 
 /**
- * What the server's list says of a view whose content says nothing of itself. Undefined: nothing, or it has no list.
+ * Returns `_meta.ui` of a view in the server's list of resources, or undefined if there is none or the server has no
+ * list.
  * @param {import('../page.js').Page} page
  * @param {string} server
  * @param {string} uri
@@ -39,7 +40,7 @@ async function listedAs({ ask }, server, uri, signal) {
 /**
  * @param {unknown} result of resources/read
  * @param {string} uri
- * @param {() => Promise<unknown>} listed gives `_meta.ui` of the entry of resources/list, for a content that has none
+ * @param {() => Promise<unknown>} listed returns `_meta.ui` of the entry of resources/list, for a content that has none
  * @returns {Promise<Resource>}
  */
 async function viewOf(result, uri, listed) {

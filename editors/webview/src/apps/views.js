@@ -1,5 +1,5 @@
-// The views that are open, and what offers one. A view keeps its place while its call runs, ends and leaves the lists: a
-// frame that is moved is loaded anew.
+// The open views, and the buttons that open one. A view keeps its place in the document while its call runs, ends and
+// leaves the lists: the browser reloads a frame that is moved.
 
 import { cover } from '../elements/cover.js';
 import { h, setText, show } from '../elements/dom.js';
@@ -22,18 +22,19 @@ export function viewsSection(page) {
   const problem = h('p', { class: 'problem', role: 'alert' });
   section.append(list, problem);
   /** @typedef {ReturnType<typeof import('./appview.js').openView>} View */
-  /** @type {Map<string, View | undefined>} undefined: it is being loaded */
+  /** The open views by request id; undefined: the view is being loaded. @type {Map<string, View | undefined>} */
   const open = new Map();
   /** The tools of a server that have a view, by name. @type {Map<string, Promise<Map<string, Tool>>>} */
   const known = new Map();
   /** How often the tools of a server have changed. @type {Map<string, number>} */
   const changes = new Map();
   /**
-   * Calls whose tool has no view, as far as is known: in which state each was, and what looks again.
+   * The calls whose tool is not known to have a view, by request id: the server, the state in which the call was, and
+   * the function that looks again.
    * @type {Map<string, { server: string, was: unknown, look: () => Promise<void> }>}
    */
   const waiting = new Map();
-  /** The questions that were open when a view was made to fill the page. @type {Set<string> | undefined} */
+  /** The questions that were open when a view began to fill the page. @type {Set<string> | undefined} */
   let asked;
 
   /** @param {HTMLElement} [whole] the view that fills the page from now on */
@@ -42,7 +43,7 @@ export function viewsSection(page) {
     cover(whole);
   }
 
-  /** Something on the page wants to be seen. */
+  /** Makes the rest of the page visible again. */
   function uncover() {
     if (asked) for (const view of open.values()) view?.shrink();
   }
@@ -109,7 +110,7 @@ export function viewsSection(page) {
 
   count();
   return {
-    /** A button that is there once the tool of the call is known to have a view. @param {Call} call */
+    /** Returns a button that appears as soon as the tool of the call is known to have a view. @param {Call} call */
     offer: ({ requestId = '', server = '', tool = '', method = '' }) => {
       const button = h('button', {
         'class': 'link',
@@ -149,7 +150,7 @@ export function viewsSection(page) {
       }
       if (changed.tools.size + changed.requests.size > 0)
         for (const [id, { server, was, look }] of waiting) {
-          // A progress says nothing new of the tool.
+          // A progress message says nothing new about the tool.
           if (!changed.tools.has(server) && state.requests.get(id)?.state === was) continue;
           waiting.delete(id);
           void look();

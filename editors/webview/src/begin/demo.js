@@ -1,15 +1,15 @@
-// Which server is the demo that McpHub itself brings.
+// Recognizes the demo server that McpHub itself provides.
 
 /**
  * @typedef {object} Demo
- * @property {string} server its name
- * @property {string} [file] what it stands in, where the host gives it to the hub itself
- * @property {string} [command] what it runs, where it stands in a file
- * @property {string} [entryJson] what adds it to a file
+ * @property {string} server name of the server
+ * @property {string} [file] its config file, if the host itself passes the server to the hub
+ * @property {string} [command] its command, if the server is an entry of a config file
+ * @property {string} [entryJson] the entry that adds the server to a config file
  */
 
 /**
- * By more than its name, which a file may take.
+ * Reports whether a server is the demo. The name alone does not count: a config file may use it for another server.
  * @param {{ demo?: Demo }} surface
  * @param {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} server
  */

@@ -1,5 +1,5 @@
-// What there is to see in the demo server, one click each: a call that the user stops, and a question that the server
-// takes back. It stands there for as long as the demo is the only server, so it is in nobody's way later.
+// The guide of the demo server. Each step needs one click: a call that the user cancels, and a question that the server
+// withdraws. The guide is shown only while the demo is the only server, so that it bothers nobody later.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
@@ -11,12 +11,13 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} Step
  * @property {string} title
- * @property {string} text what to do and to look for
+ * @property {string} text says what to do, and what to look at
  * @property {string} button
  * @property {string} testid
  * @property {string} tool
  * @property {Record<string, unknown>} given
- * @property {(ended: import('../hub/ended.js').Ended) => boolean} shows that it was seen
+ * @property {(ended: import('../hub/ended.js').Ended) => boolean} shows reports whether an
+ * ended request shows that the step was done
  * @property {string} seen
  */
 
@@ -81,7 +82,7 @@ export function demoGuide(page) {
     const requestId = crypto.randomUUID();
     const call = { requestId, server: surface.demo?.server ?? '', tool, argumentsJson: JSON.stringify(given) };
     const { error } = await ask({ callTool: call });
-    // What has begun tells its end in the history; being cancelled is what it is for.
+    // A call that has begun shows its end in the history. To be cancelled is its purpose, so that is no problem.
     const began = state.history.some((ended) => ended.requestId === requestId);
     setText(problem, began ? '' : visible(error?.message));
   }

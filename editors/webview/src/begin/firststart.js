@@ -1,5 +1,5 @@
-// What a newcomer sees where servers would stand: what McpHub is, and three ways to begin. It is drawn from how things
-// are, and goes with the first server; nothing is remembered, and nothing comes back to ask.
+// What a new user sees while there are no servers: what McpHub is, and three ways to begin. It depends only on the
+// present state and disappears with the first server. Nothing is stored, and it never asks again.
 
 import { likeliestFile } from '../adding/files.js';
 import { h, setText, show } from '../elements/dom.js';
@@ -12,7 +12,7 @@ import { t } from '../words/t.js';
 
 /**
  * @param {import('../page.js').Page} page
- * @param {HTMLElement} add what adds a server, and stands among the ways while there is none
+ * @param {HTMLElement} add adds a server; it is one of the ways while there are no servers
  * @returns {{ element: HTMLElement, update: () => void }}
  */
 export function firstStart(page, add) {
@@ -37,7 +37,7 @@ export function firstStart(page, add) {
   return {
     element,
     update: () => {
-      // Before the hub has said what there is, nothing is known to be missing.
+      // Before the welcome of the hub it is not known whether there are servers.
       const empty = state.hubId !== '' && state.servers.size === 0;
       show(element, empty);
       if (empty && add.parentElement !== slot) slot.append(add);
@@ -47,13 +47,18 @@ export function firstStart(page, add) {
   };
 }
 
-/** A way that leads nowhere is none. @param {string} title @param {string} text @param {...Child} acts */
+/**
+ * Returns a way to begin, or false if there is nothing to act with.
+ * @param {string} title
+ * @param {string} text
+ * @param {...Child} acts
+ */
 const way = (title, text, ...acts) =>
   acts.some(Boolean)
   && h('li', {}, h('h4', { text: title }), h('p', { text }), h('div', { class: 'actions' }, ...acts));
 
 /**
- * A link that looks like a button; undefined where the host has no such command.
+ * Returns a link that looks like a button, or undefined if the host has no such command.
  * @param {import('../surface.js').Surface} surface
  * @param {string} command
  * @param {string} text
@@ -85,7 +90,7 @@ function waysInEditor({ surface }, slot) {
 }
 
 /**
- * In a browser there is no editor to open a file in; the terminal where mcphub runs is near.
+ * Returns the ways for a browser. It cannot open a file in an editor, but the user has the terminal where mcphub runs.
  * @param {import('../page.js').Page} page
  * @param {HTMLElement} slot
  * @param {HTMLElement} problem
@@ -126,7 +131,7 @@ function waysInBrowser({ surface, ask }, slot, problem) {
   ];
 }
 
-/** A line for the terminal. @param {string} command */
+/** Returns a command for the terminal, with a button that copies it. @param {string} command */
 const typed = (command) => [
   h('code', { class: 'code', text: command }),
   copyButton(t('Copy {0}', command), () => command),

@@ -1,5 +1,5 @@
-// Fields for the arguments of a prompt or the variables of a resource template: texts, with the server's proposals
-// where it makes any.
+// Fields for the arguments of a prompt or the variables of a resource template. Their values are texts. If the server
+// makes proposals, the fields show them.
 
 import { combobox } from '../elements/combobox.js';
 import { h, setText, show } from '../elements/dom.js';
@@ -11,10 +11,11 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} ArgumentFields
  * @property {HTMLElement} element
- * @property {() => Record<string, string> | undefined} read what is filled in; undefined: something is missing, and said
+ * @property {() => Record<string, string> | undefined} read returns what is filled in; undefined: a value is
+ * missing, and the form says so
  */
 
-/** What a request can carry; a server that wants more cannot be asked from here. */
+/** Maximum number of arguments of a request. If a server wants more, the page cannot make the request. */
 export const mostArguments = 256;
 const longestDescription = 4000;
 
@@ -27,7 +28,7 @@ let all = 0;
  * @param {import('./completions.js').Reference} of.reference
  * @param {readonly Argument[]} of.args
  * @param {boolean} of.completes the server makes proposals
- * @param {() => void} of.submit Enter was pressed in a field
+ * @param {() => void} of.submit is called when Enter is pressed in a field
  * @returns {ArgumentFields}
  */
 export function argumentFields(page, { server, reference, args, completes, submit }) {
@@ -89,7 +90,7 @@ export function argumentFields(page, { server, reference, args, completes, submi
     return { name, required, input, say, element };
   });
 
-  /** What is filled in already beside one field: a server may propose by that. @param {string} but */
+  /** Returns the values of the other fields: the proposals of a server may depend on them. @param {string} but */
   const others = (but) =>
     Object.fromEntries(
       fields

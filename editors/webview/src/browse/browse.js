@@ -1,5 +1,5 @@
-// What a server offers beside its tools: resources, templates for further ones, and prompts. Only what it says that it
-// has is there, once it is known.
+// What a server offers besides its tools: resources, templates of resources, and prompts. A list is shown only if the
+// server has declared the capability.
 
 import { h, show } from '../elements/dom.js';
 import { subscriptionsOf } from '../hub/subscribed.js';
@@ -16,7 +16,7 @@ import { t } from '../words/t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ResourceTemplateJson} Template */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').McpPromptJson} McpPrompt */
 
-/** Characters of each text that a filter looks through. */
+/** How many characters of each text a filter searches. */
 const searched = 4000;
 
 /** @param {readonly (string | undefined)[]} texts */
@@ -26,7 +26,7 @@ const wordsOf = (texts) => texts.map((text) => startOf(text ?? '', searched)).jo
 export function browseView(page, server) {
   let known = '';
   let capabilities = definitionOf('');
-  /** As the server has declared it, when it was connected last. */
+  /** Returns the capabilities that the server declared when it was last connected. */
   const declared = () => {
     const json = page.state.servers.get(server)?.capabilitiesJson ?? '';
     if (json !== '' && json !== known) {

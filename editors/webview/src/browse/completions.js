@@ -5,9 +5,12 @@ import { visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../elements/combobox.js').Proposals} Proposals */
-/** What it belongs to. @typedef {{ mcpPrompt: string } | { uriTemplate: string }} Reference */
+/**
+ * The prompt or the template that an argument belongs to.
+ * @typedef {{ mcpPrompt: string } | { uriTemplate: string }} Reference
+ */
 
-/** Characters of an answer that is read: MCP allows it 100 values (server/utilities/completion). */
+/** Maximum length of an answer that is parsed, in UTF-16 units: MCP allows 100 values (server/utilities/completion). */
 const longest = 1 << 20;
 
 /**

@@ -1,5 +1,5 @@
-// One list of what a server offers: resources, templates or prompts. It is folded, and listed when it is looked at. Of a
-// long list the hub gives the first entries; what is searched for it finds among all.
+// One list of what a server offers: resources, templates or prompts. It is folded, and requested when it is opened. Of
+// a long list the hub returns the first entries. A search covers all entries.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
@@ -10,8 +10,8 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} OfferView one entry
  * @property {HTMLElement} element
- * @property {HTMLElement} head opens it
- * @property {() => void} update after the subscriptions have changed
+ * @property {HTMLElement} head opens the entry
+ * @property {() => void} update is called after the subscriptions have changed
  * @property {() => void} requestsChanged
  */
 /**
@@ -21,10 +21,10 @@ import { t } from '../words/t.js';
  * @property {string} testid
  * @property {(query: string) => import('../hub/stream.js').AttachRequest} order
  * @property {(reply: Reply) => { entries: readonly T[], matched: number } | undefined} read
- * @property {(entry: T) => string} keyOf of what is the same as long as nothing of it has changed
- * @property {(entry: T) => string} words that it is found by
+ * @property {(entry: T) => string} keyOf returns a key that stays the same as long as the entry has not changed
+ * @property {(entry: T) => string} words returns the text that a search for the entry uses
  * @property {(entry: T) => OfferView} view
- * @property {(listed: readonly T[]) => T[]} [added] what the list is to show besides
+ * @property {(listed: readonly T[]) => T[]} [added] returns further entries that the list shows
  */
 
 const few = 8;
@@ -72,8 +72,8 @@ export function offerList(page, server, kind) {
   );
   /** @type {readonly T[]} */
   let entries = [];
-  let matched = 0; // at the server, by the query that was asked last
-  let total = 0; // of all, by the last list without a query
+  let matched = 0; // how many entries of the server match the last query
+  let total = 0; // how many entries there are, according to the last list without a query
   let queried = '';
   let stale = true;
   let room = step;
@@ -95,7 +95,7 @@ export function offerList(page, server, kind) {
     stale = false;
     setText(note, entries.length === 0 ? t('Listing…') : '');
     const reply = await page.ask(kind.order(query), mine.signal);
-    if (mine.signal.aborted) return; // a later list is on its way
+    if (mine.signal.aborted) return; // a later list was requested
     asking = undefined;
     const found = kind.read(reply);
     stale = reply.error?.code === 'UNAVAILABLE' || reply.error?.code === 'CANCELLED';
@@ -108,7 +108,7 @@ export function offerList(page, server, kind) {
     if (reply.error) setText(note, visible(reply.error.message));
   }
 
-  // Of a list that is here whole the page finds what is wanted by itself.
+  // If the page has the whole list, it can search without the hub.
   const whole = () => queried === '' && matched <= entries.length;
 
   function filtered() {
@@ -142,7 +142,7 @@ export function offerList(page, server, kind) {
           : '',
     );
     const held = list.contains(document.activeElement);
-    /** @type {Map<string, T>} two entries that are the same in all are one */
+    /** Two entries that are the same in everything are one. @type {Map<string, T>} */
     const unique = new Map(some.map((entry) => [kind.keyOf(entry), entry]));
     shown = [...unique.keys()];
     patchList(

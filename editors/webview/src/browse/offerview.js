@@ -1,4 +1,4 @@
-// One entry of such a list: a head that opens it, and what is made when it is opened first.
+// One entry of a list of offers: a head that opens it, and a body that is made when it is first opened.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { arrayOf, numberOf, objectOf, parse, stringOf } from '../words/jsontext.js';
@@ -8,7 +8,7 @@ import { shortName, visible } from '../words/text.js';
 
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
 
-/** @param {string | undefined} json what a server says of one thing @returns {JsonObject} */
+/** Returns the parsed definition, or an empty object. @param {string | undefined} json @returns {JsonObject} */
 export function definitionOf(json) {
   try {
     return objectOf(parse(json ?? '{}'));
@@ -21,7 +21,8 @@ const icons = /^data:image\/(?:png|jpeg|gif|webp);base64,([\w+/=]+)$/;
 const mostIcon = 64 << 10;
 
 /**
- * The icon that a server gives, if it gives the picture itself: one from elsewhere would tell its owner who looks.
+ * Returns the icon of an offer, if its definition contains the picture itself. A picture that is loaded from elsewhere
+ * would tell the owner of that place who looks at it.
  * @param {JsonObject} definition
  */
 function iconOf(definition) {
@@ -35,7 +36,7 @@ function iconOf(definition) {
   return undefined;
 }
 
-/** Hints of a server about one resource, in words. @param {JsonObject} definition */
+/** Returns the hints of a server about one resource, in words. @param {JsonObject} definition */
 export function annotationsOf(definition) {
   const annotations = objectOf(definition.get('annotations'));
   const priority = numberOf(annotations.get('priority'));

@@ -1,4 +1,5 @@
-// One prompt of a server: a text with arguments, which the server fills in. (A question to the user is something else.)
+// One prompt of a server (MCP prompts): a text with arguments, which the server fills in. It is not a question to the
+// user, which the page calls a prompt, too.
 
 import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';

@@ -1,5 +1,5 @@
-// A button that makes a request, how that goes, and what came of it: for a resource that is read and a prompt that is
-// filled. The request itself is among what runs, where it can be stopped, and in the history.
+// A button that makes a request, with the state and the result of the request. It reads a resource, or gets a prompt.
+// The request is also in the section of running requests, where it can be cancelled, and later in the history.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { endedDetails } from '../history/endeddetails.js';
@@ -21,17 +21,17 @@ import { t } from '../words/t.js';
 /**
  * @param {import('../page.js').Page} page
  * @param {object} of
- * @param {string} of.verb on the button
- * @param {string} of.name what is read or filled, for those who do not see where the button is
- * @param {HTMLElement} of.home takes the focus when what had it goes
- * @param {(requestId: string) => AttachRequest | string | Promise<AttachRequest | string>} of.message a text says why there is
- * none; '': it is said already
- * @param {(entry: Ended) => HTMLElement | undefined | false} [of.extra] what can be done besides with what came
- * @param {(HTMLElement | undefined)[]} [of.actions] beside the button
+ * @param {string} of.verb text of the button
+ * @param {string} of.name what is read or filled in, for people who do not see where the button is
+ * @param {HTMLElement} of.home takes the focus when the element that has it disappears
+ * @param {(requestId: string) => AttachRequest | string | Promise<AttachRequest | string>} of.message returns the
+ * message, or a text that says why there is none; '': this is shown already
+ * @param {(entry: Ended) => HTMLElement | undefined | false} [of.extra] returns further actions for the result
+ * @param {(HTMLElement | undefined)[]} [of.actions] are placed beside the button
  * @returns {Requester}
  */
 export function requester(page, { verb, name, home, message, extra, actions = [] }) {
-  /** The last request from here. @type {string | undefined} */
+  /** The id of the last request that was made here. @type {string | undefined} */
   let requestId;
   let sending = false;
   const button = h('button', {
@@ -60,7 +60,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     const order = await message(mine);
     if (typeof order === 'string') {
       begun(false);
-      setText(problem, order); // and what runs already is followed on
+      setText(problem, order); // an earlier request that still runs is shown as before
       return;
     }
     requestId = mine;
@@ -71,7 +71,8 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     const { error } = await page.ask(order);
     if (mine !== requestId) return;
     begun(false);
-    // What has an end in the history is told from there. This is what never began, or whose end nobody here was told.
+    // If the history has the end of the request, it is shown from there. Otherwise the request never began, or the page
+    // has not received its end.
     if (ended()) requestsChanged();
     else {
       show(status, false);
@@ -82,7 +83,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
   /** @param {boolean} now */
   function begun(now) {
     sending = now;
-    button.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
+    button.setAttribute('aria-disabled', String(now)); // not "disabled", which would lose the focus
   }
 
   const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);

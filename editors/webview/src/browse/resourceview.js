@@ -1,4 +1,4 @@
-// One resource of a server: what is said of it, reading it, and being told of its changes.
+// One resource of a server: its description, and the buttons that read it and subscribe to its changes.
 
 import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';

@@ -1,4 +1,4 @@
-// The button that subscribes this window to a resource, and takes that back.
+// The button that subscribes this window to a resource, and unsubscribes it.
 
 import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { subscribedTo } from '../hub/subscribed.js';
@@ -9,7 +9,8 @@ import { t } from '../words/t.js';
  * @typedef {object} SubscribeControl
  * @property {HTMLElement} button
  * @property {HTMLElement} problem
- * @property {(uri?: string) => void} update uri: of another resource from now on, '' for none
+ * @property {(uri?: string) => void} update uri: the resource that the button is for from now on, ''
+ * for none
  */
 
 /**

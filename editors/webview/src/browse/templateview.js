@@ -1,4 +1,5 @@
-// One resource template: a field for each variable, and the resource that they make. The hub fills the template in.
+// One resource template: a field for each variable, and the resource that results from the values. The hub fills in the
+// template.
 
 import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace } from '../elements/dom.js';

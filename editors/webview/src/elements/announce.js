@@ -1,13 +1,13 @@
-// What a screen reader says without being asked, by the two live regions of page.html.
+// Announcements, which a screen reader reads out at once. They go into the two live regions of page.html.
 
 import { h } from './dom.js';
 
-// A region keeps a few texts: one that is taken away at once may never be read.
+// A region keeps its last texts: a screen reader may miss a text that is removed too soon.
 const kept = 3;
 
 /**
  * @param {string} text
- * @param {'polite' | 'assertive'} [urgency] assertive interrupts: only for what a person must not miss
+ * @param {'polite' | 'assertive'} [urgency] assertive interrupts the reader: only for what a person must not miss
  */
 export function announce(text, urgency = 'polite') {
   const region = document.getElementById(urgency);
@@ -17,7 +17,8 @@ export function announce(text, urgency = 'polite') {
 }
 
 /**
- * Gathers what ends within a second and says it in one sentence: fifty cancelled calls are one announcement.
+ * Returns a function that collects items for a second, and announces them in one sentence: fifty cancelled calls are
+ * one announcement.
  * @template T
  * @param {(items: readonly T[]) => string} sentence
  * @returns {(item: T) => void}

@@ -1,5 +1,5 @@
-// A field with proposals: the combobox of ARIA's Authoring Practices with a list that the field's text filters. What is
-// typed counts; a proposal is taken by Enter or a click alone.
+// A field with proposals: the combobox of the ARIA Authoring Practices, with a list that depends on the text of the
+// field. The typed text is the value. Only Enter or a click takes a proposal.
 
 import { h, replace, setText, show } from './dom.js';
 import { guardMs } from './guardtime.js';
@@ -9,19 +9,19 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} Proposals
  * @property {string[]} values
- * @property {string} note what there is to say of them: that there are more, or why there are none
+ * @property {string} note says that there are more values, or why there are none
  */
 /**
  * @typedef {object} Combobox
  * @property {HTMLInputElement} input
- * @property {HTMLElement} element the field, its list and what is said of it
- * @property {() => void} leave nobody waits for proposals any more
+ * @property {HTMLElement} element contains the field, its list and the note
+ * @property {() => void} leave cancels the request for proposals
  */
 
-/** So long nobody has typed, before a server is asked. */
+/** How long after the last key the server is asked for proposals, in milliseconds. */
 const pause = 200;
 const mostShown = 100;
-/** Characters of a proposal that can be taken: it goes into a field of one line. */
+/** Maximum length of a proposal, in UTF-16 units: it goes into a field of one line. */
 const longest = 1000;
 
 let boxes = 0;
@@ -44,7 +44,7 @@ export function combobox({ input, label, propose }) {
   /** @type {string[]} */
   let values = [];
   let active = -1;
-  /** When the list came up: a click that was meant for what it covers takes no proposal. */
+  /** When the list was drawn last. A click soon after that was meant for what the list covers: it takes no proposal. */
   let shownAt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -94,7 +94,7 @@ export function combobox({ input, label, propose }) {
     close();
     setText(said, '');
     input.dispatchEvent(new Event('input', { bubbles: true }));
-    close(); // one that is taken wants no proposals
+    close(); // the event has scheduled a request for proposals, which nobody needs now
   }
 
   function draw() {
@@ -123,7 +123,8 @@ export function combobox({ input, label, propose }) {
     const { values: found, note } = await propose(input.value, mine.signal);
     if (mine.signal.aborted || asking !== mine) return;
     asking = undefined;
-    // What a person could not see in the list would go to the server unseen.
+    // Values that the list cannot show in full are left out: a person would send them to the server without reading
+    // them in full.
     values = [...new Set(found)]
       .filter((value) => value !== '' && value.length <= longest && visible(value) === value && !/[\n\t]/.test(value))
       .slice(0, mostShown);
@@ -149,7 +150,7 @@ export function combobox({ input, label, propose }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  // Not on a click: the field would have lost the focus by then, and closed the list.
+  // Not on a click: before a click the field loses the focus, which closes the list.
   list.addEventListener('pointerdown', (event) => {
     const option = event.target instanceof Element ? event.target.closest('[role=option]') : null;
     event.preventDefault();

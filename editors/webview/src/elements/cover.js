@@ -1,16 +1,17 @@
-// While one part of the page lies over all others, those take neither clicks nor keys, and nobody can see them.
+// While one part of the page covers the rest, the rest takes neither clicks nor keys, and nobody can see it.
 
 /** @type {(() => void)[]} */
 const hearers = [];
 /** @type {HTMLElement[]} */
 let below = [];
 
+/** Reports whether a part of the page covers the rest. */
 export const covered = () => below.length > 0;
 
-/** @param {() => void} heard something has been covered, or has come to light */
+/** @param {() => void} heard is called when the page was covered or uncovered */
 export const onCover = (heard) => void hearers.push(heard);
 
-/** @param {HTMLElement} [top] that lies over the rest from now on; none: all is to be seen */
+/** @param {HTMLElement} [top] covers the rest from now on; without it everything is uncovered */
 export function cover(top) {
   for (const one of below) one.inert = false;
   below = [];
@@ -18,7 +19,7 @@ export function cover(top) {
   let at = top;
   for (; at && at !== document.body; at = at.parentElement)
     for (const one of at.parentElement?.children ?? [])
-      // What is read aloud, and what opens above all, stays.
+      // Live regions (.unseen), and dialogs, which open above everything, stay usable.
       if (one instanceof HTMLElement && one !== at && !one.inert && !one.matches('.unseen, dialog')) below.push(one);
   for (const one of below) one.inert = true;
   for (const heard of hearers) heard();

@@ -1,15 +1,15 @@
-// Elements without markup: every text becomes a text node, so what a server says can never become an element.
+// Makes elements without markup: every text becomes a text node, so a text of a server can never become an element.
 
 /** @typedef {Node | string | null | undefined | false} Child */
 /**
- * What an attribute can be made of, and what hears an event.
+ * The value of an attribute, the dataset, or the listener of an event.
  * @typedef {string | number | boolean | null | undefined | Record<string, string> | ((event: never) => unknown)} Prop
  */
 /** @typedef {{ class?: string, text?: string, dataset?: Record<string, string>, [name: string]: Prop }} Props */
 
 /**
- * An element. Props are attributes, but for class, text, dataset and on<event> functions; false, null and undefined
- * leave an attribute out. A button needs no type: the page has no form that it could submit.
+ * Returns a new element. Props are attributes, except class, text, dataset and the on<event> functions. The values
+ * false, null and undefined leave an attribute out. A button needs no type: the page has no form that it could submit.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]
@@ -38,7 +38,7 @@ function present(children) {
 }
 
 /**
- * Puts children in the place of all that an element holds.
+ * Replaces all children of an element.
  * @param {Element} parent
  * @param {...(Child | readonly Child[])} children
  */
@@ -47,7 +47,7 @@ export function replace(parent, ...children) {
 }
 
 /**
- * Writes a text only when it is another one: painting what has not changed must cost no layout.
+ * Sets a text only if it differs: painting something that has not changed must cause no layout.
  * @param {Element} element
  * @param {string} text
  */
@@ -59,7 +59,7 @@ export function setText(element, text) {
 }
 
 /**
- * As setText, for an attribute; undefined removes it.
+ * Sets an attribute only if it differs. undefined removes it.
  * @param {Element} element
  * @param {string} name
  * @param {string | number | undefined} value
@@ -74,18 +74,18 @@ export function show(element, shown) {
   if (element.hidden === shown) element.hidden = !shown;
 }
 
-/** Of each list, its elements by key. @type {WeakMap<Element, Map<string, HTMLElement>>} */
+/** The elements of each list by key. @type {WeakMap<Element, Map<string, HTMLElement>>} */
 const lists = new WeakMap();
 
 /**
- * Makes the children of parent those of items, in order. An element stays the same for as long as its key is there, and
- * is not moved unless the order changed: what is focused, scrolled or half typed inside it survives.
+ * Makes the children of parent match items, in their order. An element is kept as long as its key is in items, and is
+ * moved only if the order has changed. So the focus, the scroll position and a half-typed text in it are kept.
  * @template T
- * @param {Element} parent that holds nothing else
+ * @param {Element} parent has no other children
  * @param {Iterable<T>} items
  * @param {(item: T) => string} keyOf
  * @param {(item: T) => HTMLElement} create
- * @param {(element: HTMLElement, item: T) => void} [update] for new elements, too
+ * @param {(element: HTMLElement, item: T) => void} [update] is called for new elements, too
  */
 export function patchList(parent, items, keyOf, create, update) {
   /** @type {Map<string, HTMLElement>} */

@@ -1,9 +1,9 @@
-// Icons in the colour of the text around them, drawn on 16 by 16 as those of VS Code's own views.
+// Icons in the colour of the text around them, drawn on a grid of 16 by 16 like those of VS Code's own views.
 
 import { h } from './dom.js';
 import { t } from '../words/t.js';
 
-/** What each icon is drawn with: lines, but for those that are filled. @type {Record<string, string>} */
+/** SVG paths of the icons that are drawn with lines; the paths in fills are filled. @type {Record<string, string>} */
 const lines = {
   chat: 'M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z',
   check: 'M3 8.5 6.5 12 13 4.5',
@@ -23,7 +23,7 @@ const fills = {
 
 const svg = 'http://www.w3.org/2000/svg';
 
-/** Says nothing by itself: what has it brings the name. @param {IconName} name */
+/** Returns an icon. A screen reader skips it: the element around it must have a name. @param {IconName} name */
 export function icon(name) {
   const element = document.createElementNS(svg, 'svg');
   const path = document.createElementNS(svg, 'path');
@@ -36,7 +36,7 @@ export function icon(name) {
 }
 
 /**
- * A button that shows an icon alone: its name is read out, and seen when the pointer rests on it.
+ * Returns a button that shows only an icon. A screen reader reads its label; the tooltip shows it.
  * @param {IconName} name
  * @param {string} label
  * @param {import('./dom.js').Props} [props]
@@ -48,10 +48,10 @@ export function iconButton(name, label, props = {}) {
 }
 
 /**
- * A button that copies, and says for a moment that it has.
+ * Returns a button that copies a text. From then on its icon and its tooltip show whether that succeeded.
  * @param {string} label
  * @param {() => string} text
- * @param {(said: string) => void} [tell] for those who do not see the icon change
+ * @param {(said: string) => void} [tell] announces the outcome to people who do not see the icon change
  */
 export function copyButton(label, text, tell) {
   const button = iconButton('copy', label, {

@@ -1,13 +1,14 @@
-// What has the focus may go away: a request ends, a button no longer fits. Where nothing else takes the focus it would
-// fall to the body, and whoever works by keyboard would begin at the top again. It goes to the nearest thing around.
+// The element with the focus may disappear, for example when a request ends. If nothing else took the focus, it would
+// go to the body, and a person who works by keyboard would have to start at the top of the page again. Instead the
+// nearest ancestor, or the heading of the nearest ancestor, gets the focus.
 
-/** What can take it, within what was around the element that had it. */
+/** What can take the focus in an ancestor of the element that had it. */
 const nearest = ':scope > :is(h1, h2, h3, h4, h5)[tabindex], :scope > :is(h3, h5) > .head, :scope > h4[tabindex]';
 
 export function keepFocus() {
   /** @type {HTMLElement | undefined} */
   let last;
-  /** @type {Element[]} from the inside out */
+  /** The ancestors of last, from the inside out. @type {Element[]} */
   let around = [];
 
   document.addEventListener('focusin', ({ target }) => {
@@ -16,7 +17,7 @@ export function keepFocus() {
     around = [];
     for (let one = target.parentElement; one && one !== document.body; one = one.parentElement) around.push(one);
   });
-  // A click beside everything takes the focus away, and that is what was wanted.
+  // A click outside the element takes the focus away on purpose.
   document.addEventListener(
     'pointerdown',
     ({ target }) => {

@@ -1,17 +1,17 @@
-// The keys of the page: "?" lists them, and one leads to the open question from wherever the focus is.
+// The keys of the page: "?" lists them, and Alt+Q goes to the open question, wherever the focus is.
 
 import { h } from './dom.js';
 import { t } from '../words/t.js';
 
-/** @param {EventTarget | null} target */
+/** Reports whether a person types text into target. @param {EventTarget | null} target */
 const typesInto = (target) =>
   target instanceof HTMLElement
   && target.matches('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
 
 /**
  * @param {{ editor: boolean, toQuestion: () => void }} options editor: the page is in VS Code, which has keys of its
- * own for it
- * @returns {{ show: () => void }} shows the list
+ * own for questions and requests
+ * @returns {{ show: () => void }} show opens the list of the keys
  */
 export function pageKeys({ editor, toQuestion }) {
   const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -1,5 +1,5 @@
-// Tells when something on the page has moved by itself, and not because it was scrolled: a click may then have been
-// meant for what stood there before. So may one on what lay under another part of the page.
+// Reports when an element of the page has moved by itself, not because a person scrolled: a click on it may then have
+// been meant for what was there before. The same holds for an element that another part of the page has covered.
 
 import { onCover } from './cover.js';
 
@@ -7,21 +7,21 @@ import { onCover } from './cover.js';
 
 /** @type {Map<HTMLElement, Place>} */
 const watched = new Map();
-/** Whatever shifts the rest changes the size of the page or of one of its parts. @type {ResizeObserver | undefined} */
+/** Whatever moves an element changes the size of the page or of one of its parts. @type {ResizeObserver | undefined} */
 let sizes;
 
 function look() {
   for (const [element, place] of watched) {
     const inView = element.getBoundingClientRect().top;
     const inPage = inView + scrollY;
-    // A scroll changes the one; the browser's own care that nothing jumps, the other.
+    // Scrolling changes only inView. Scroll anchoring, which keeps the content in view in place, changes only inPage.
     const moved = Math.abs(inView - place.inView) > 2 && Math.abs(inPage - place.inPage) > 2;
     Object.assign(place, { inView, inPage });
     if (moved) place.moved();
   }
 }
 
-/** @param {HTMLElement} element @param {() => void} moved */
+/** Calls moved when element has moved, until forgetMoves. @param {HTMLElement} element @param {() => void} moved */
 export function watchMoves(element, moved) {
   if (!sizes) {
     onCover(() => watched.forEach((place) => place.moved()));
@@ -29,7 +29,7 @@ export function watchMoves(element, moved) {
     for (const part of [document.body, ...document.body.children, ...document.querySelectorAll('main section')])
       sizes.observe(part);
   }
-  watched.set(element, { moved, inView: NaN, inPage: NaN }); // where it is first, it has not moved to
+  watched.set(element, { moved, inView: NaN, inPage: NaN }); // NaN: the first position is no move
 }
 
 /** @param {HTMLElement} element */

@@ -1,18 +1,19 @@
-// A list of any length is one tab stop. Up, Down, Home and End move in it, as does typing the start of a name; Right
-// opens what can be opened, and Left closes it.
+// A list of any length is one tab stop. Up, Down, Home, End and the first letters of a name move the focus in it. Right
+// opens an item that can be opened, and Left closes it.
 
-/** A pause that long begins another word. */
+/** After a pause of this length, in milliseconds, a letter begins a new word. */
 const wordMs = 800;
 
 /**
  * @typedef {object} Roving
- * @property {() => void} refresh after the list has changed: one of its elements is the tab stop
+ * @property {() => void} refresh is called after the list has changed: it makes one of the elements the tab stop
  */
 
 /**
  * @param {HTMLElement} list
  * @param {() => HTMLElement[]} itemsOf the elements that take the focus, in order
- * @param {(item: HTMLElement) => HTMLElement[]} [controlsOf] what is in an element: a tab stop only in the active one
+ * @param {(item: HTMLElement) => HTMLElement[]} [controlsOf] the controls in an element: they are tab stops only
+ *   in the active element
  * @returns {Roving}
  */
 export function roving(list, itemsOf, controlsOf = () => []) {
@@ -21,7 +22,7 @@ export function roving(list, itemsOf, controlsOf = () => []) {
   let typed = '';
   let typedAt = 0;
 
-  /** Hidden ones, as a filter leaves them, are passed over. */
+  /** Returns the elements without the hidden ones: a filter hides elements. */
   const items = () => itemsOf().filter((item) => item.getClientRects().length > 0);
 
   /** @param {HTMLElement} item */
@@ -39,14 +40,14 @@ export function roving(list, itemsOf, controlsOf = () => []) {
     item.focus();
   }
 
-  /** The next element whose name begins with what was typed. @param {string} key @param {HTMLElement} from */
+  /** Returns the next element whose name begins as typed. @param {string} key @param {HTMLElement} from */
   function spell(key, from) {
     const now = performance.now();
     typed = now - typedAt < wordMs ? typed + key : key;
     typedAt = now;
     const all = items();
     const at = all.indexOf(from);
-    // One letter again and again walks through all that begin with it.
+    // The same letter again and again goes through all elements that begin with it.
     const first = typed.charAt(0);
     const same = typed.replaceAll(first, '') === '';
     const word = (same ? first : typed).toLowerCase();

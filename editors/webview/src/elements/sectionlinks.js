@@ -1,4 +1,4 @@
-// Ways to the sections of the page: what stands above one of them may be long. One tab stop.
+// Links to the sections of the page: the sections above one of them may be long. All links are one tab stop.
 
 import { h, show } from './dom.js';
 import { roving } from './roving.js';
@@ -18,7 +18,7 @@ export function sectionLinks(place) {
         heading?.focus({ preventScroll: true });
       },
     });
-    // No link leads to a section that is not there now.
+    // The link to a hidden section is hidden, too.
     const follow = () => show(link, !section.hidden);
     new MutationObserver(follow).observe(section, { attributes: true, attributeFilter: ['hidden'] });
     follow();

@@ -1,12 +1,12 @@
-// A list of any length of which only the rows in sight are in the document. All rows are equally high, as their style
-// says; how high is measured.
+// A list of any length of which only the rows in view are in the document. All rows have the same height: their style
+// sets it, and the list measures it.
 
 import { h } from './dom.js';
 
-const spare = 6; // rows above and below what is seen
+const spare = 6; // rows above and below those in view
 
 /**
- * Rows that a list of this height shows. Pure, so that it can be tested without a browser.
+ * Returns which rows a list of this height has in the document. It is pure, so that it can be tested without a browser.
  * @param {{ scrollTop: number, height: number, rowHeight: number, count: number }} view
  * @returns {{ first: number, end: number }}
  */
@@ -19,13 +19,14 @@ export function rowsInSight({ scrollTop, height, rowHeight, count }) {
  * @template T
  * @typedef {object} VirtualList
  * @property {HTMLElement} element
- * @property {(count: number, at: (index: number) => T, grown: number) => void} update grown: how many are new at the
- * top; what is read stays in its place
+ * @property {(count: number, at: (index: number) => T, grown: number) => void} update grown: how many rows are new
+ * at the top; the rows in view stay in their place
  * @property {(key: string | undefined) => void} select marks the row that is open
  */
 
 /**
- * A listbox: one tab stop, arrow keys, Home, End, Page Up and Page Down move, Enter or a click opens.
+ * Returns a listbox that is one tab stop. The arrow keys, Home, End, Page Up and Page Down move in it. Enter, Space or
+ * a click opens a row.
  * @template T
  * @param {{ label: string, testid: string, keyOf: (item: T) => string, row: (item: T) => HTMLElement, open: (item: T)
  * => void }} options
@@ -86,7 +87,7 @@ export function virtualList({ label, testid, keyOf, row, open }) {
     rendered = `${first}-${end}`;
   }
 
-  // As high as its rows, up to what its style allows.
+  // The list is as high as its rows, up to the maximum of its style.
   function stretch() {
     space.style.setProperty('height', `${count * rowHeight}px`);
     element.style.setProperty('height', `${count * rowHeight + 2}px`);

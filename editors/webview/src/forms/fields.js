@@ -1,5 +1,5 @@
-// Fields of a form that hold one value: text, number, yes or no, one or several of given values, and raw JSON for what
-// nothing else can draw.
+// Fields of a form that hold one value: a text, a number, yes or no, one or several of given values. A field for raw
+// JSON takes everything that no other field can show.
 import { h, show } from '../elements/dom.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, visible } from '../words/text.js';
@@ -12,26 +12,27 @@ import { t } from '../words/t.js';
  * @typedef {object} Field
  * @property {HTMLElement} element
  * @property {string} label
- * @property {() => Json | undefined} read undefined: left out
- * @property {(value: Json | undefined) => void} set undefined: as if nobody had ever filled it in
- * @property {() => string} syntax what keeps the text from being a value at all, '' when nothing does
- * @property {(message: string) => void} say shows a problem, '' none
+ * @property {() => Json | undefined} read returns the value; undefined: it is left out
+ * @property {(value: Json | undefined) => void} set sets the value; undefined: as if nobody had ever filled it in
+ * @property {() => string} syntax returns why the text is no value at all, or '' if it is one
+ * @property {(message: string) => void} say shows a problem; '' removes it
  * @property {() => void} focus
- * @property {boolean} touched the user has been there: problems may be shown
- * @property {(path: string, see: (path: string, field: Field) => void) => void} visit the field and all inside it
+ * @property {boolean} touched the user has visited the field, so problems may be shown
+ * @property {(path: string, see: (path: string, field: Field) => void) => void} visit calls see for the field and for
+ * all fields inside it
  */
 /**
  * @typedef {object} Form what the fields of one form share
- * @property {JsonObject} root the whole schema: where references lead
- * @property {boolean} flat the questions of an elicitation, not the arguments of a tool
- * @property {() => string} id a fresh one
- * @property {() => number} room how many more fields may be drawn
- * @property {(all?: boolean) => void} check looks for problems where the user has been, or everywhere
+ * @property {JsonObject} root the whole schema, which references point into
+ * @property {boolean} flat the form is for an elicitation, not for the arguments of a tool
+ * @property {() => string} id returns a new id
+ * @property {() => number} room returns how many more fields may be drawn
+ * @property {(all?: boolean) => void} check looks for problems in the fields that the user has visited, or in all
  * @property {(schema: Json | undefined, about: About, depth: number) => Field} make
  */
 /**
- * @typedef {{ name: string, required: boolean, item?: boolean }} About item: it stands in a list, where nothing can be
- * left out
+ * @typedef {{ name: string, required: boolean, item?: boolean }} About item: the field is an entry of a list,
+ * where nothing can be left out
  */
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
@@ -52,12 +53,12 @@ function captionParts(form, schema, about) {
 }
 
 /**
- * The common part of every field: name, description, and a place for what is wrong, tied to the control for screen
- * readers.
+ * Returns the common part of every field: its name, its description, and a place for a problem. They are linked to the
+ * control for screen readers.
  * @param {Form} form
  * @param {JsonObject} schema
  * @param {About} about
- * @param {HTMLElement} control that takes the focus, or the group of those that do
+ * @param {HTMLElement} control takes the focus, or is the group of controls that do
  * @param {{ group?: HTMLElement[], read: () => Json | undefined, set: (value: Json | undefined) => void, syntax?: () =>
  * string, focus?: () => void }} how
  * @returns {Field}
@@ -109,15 +110,15 @@ export function field(form, schema, about, control, how) {
 }
 
 /**
- * What waits until the pointer has done what it was pressed for; undefined while it is up.
+ * The functions that wait for the end of a press of the pointer; undefined while the pointer is not pressed.
  * @type {(() => void)[] | undefined}
  */
 let pressed;
 let follows = false;
 
 /**
- * Runs act, but not between the press of a button and its click: a message that moved the button away from the pointer
- * would swallow the click.
+ * Runs act, but not between the press of a button and its click: if act showed a message, the button would move away
+ * from the pointer, and the click would be lost.
  * @param {() => void} act
  */
 function afterPress(act) {
@@ -141,8 +142,8 @@ function followPress() {
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
 export function textField(form, schema, about) {
   const format = stringOf(schema.get('format'));
-  // A tool's argument may be a whole file; an answer to a person's question is a line unless it may be very long.
-  const lines = /[\r\n]/.test(stringOf(schema.get('default'))); // a line would swallow the breaks
+  // A tool's argument may be a whole file. An answer in an elicitation has one line, unless it may be very long.
+  const lines = /[\r\n]/.test(stringOf(schema.get('default'))); // a field of one line would lose the line breaks
   const long = lines || (!format && (numberOf(schema.get('maxLength')) ?? (form.flat ? 0 : Infinity)) > 200);
   const control = long
     ? h('textarea', { rows: 1, class: 'grows', autocomplete: 'off' })
@@ -156,7 +157,7 @@ export function textField(form, schema, about) {
   let given = '';
   let shown = '';
   return field(form, schema, about, control, {
-    // A control knows one kind of line end: what nobody has changed is sent as it came.
+    // A control normalizes line ends. A text that nobody has changed is sent in its original form.
     read: () => (control.value === '' && !about.item ? undefined : control.value === shown ? given : control.value),
     set(value) {
       control.value = given = stringOf(value);
@@ -166,7 +167,7 @@ export function textField(form, schema, about) {
 }
 
 /**
- * A text field and no spinner: that one loses "1.0" and every digit after the sixteenth.
+ * Returns a text field for a number. A field of the type "number" would lose "1.0" and all digits after the sixteenth.
  * @param {Form} form
  * @param {JsonObject} schema
  * @param {About} about
@@ -218,12 +219,12 @@ export function rawField(form, schema, about) {
   });
 }
 
-export const mostChoices = 1000; // so many can be looked through; more are typed
+export const mostChoices = 1000; // a person can look through so many choices; if there are more, the value is typed
 
 /** @typedef {{ value: Json, label: string }} Choice */
 
 /**
- * The values that a schema gives to choose from, with the names that people read.
+ * Returns the values that a schema offers as a choice, with their names for people.
  * @param {JsonObject} schema @param {JsonObject} root
  * @returns {Choice[]}
  */
@@ -260,7 +261,7 @@ export function choiceField(form, schema, about, choices) {
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */
 export function booleanField(form, schema, about) {
-  // An unticked box would say "no" for a question that nobody has answered.
+  // A checkbox cannot show that nobody has answered yet: if it is not checked, it means "no".
   if (!about.required && typeof schema.get('default') !== 'boolean') {
     return choiceField(form, schema, about, [
       { value: true, label: t('Yes') },
@@ -296,7 +297,7 @@ export function severalField(form, schema, about, choices) {
 }
 
 /**
- * The schema allows one value: nothing to choose, unless it can be left out.
+ * Returns the field for a schema that allows one value. There is nothing to choose, unless the value can be left out.
  * @param {Form} form
  * @param {JsonObject} schema
  * @param {About} about

@@ -1,4 +1,4 @@
-// Fields that hold other fields: objects, lists, and the choice between several forms.
+// Fields that contain other fields: objects, lists, and the choice between several schemas.
 import { h, replace, show } from '../elements/dom.js';
 import { caption, choiceField, field, rawField } from './fields.js';
 import { arrayOf, objectOf, stringOf } from '../words/jsontext.js';
@@ -16,8 +16,8 @@ import { t } from '../words/t.js';
 const button = (text, onclick) => h('button', { class: 'secondary small', text, onclick });
 
 /**
- * An object. An optional one is drawn once the user adds it: its own required fields matter only then, and a schema
- * that refers to itself ends.
+ * Returns the field for an object. An optional object is drawn when the user adds it: only then its required fields
+ * matter, and a schema that refers to itself comes to an end.
  * @param {Form} form @param {JsonObject} schema @param {About} about @param {number} depth
  * @returns {Field}
  */
@@ -82,7 +82,7 @@ export function objectField(form, schema, about, depth) {
         if (value === undefined && optional) return;
         draw();
         if (!(value instanceof Map)) return;
-        rest = [...value].filter(([key]) => !properties.has(key)); // what is not drawn must not be lost
+        rest = [...value].filter(([key]) => !properties.has(key)); // members without a field must not be lost
         for (const [key, child] of inside ?? []) child.set(value.get(key));
       },
       focus: () => (inside?.values().next().value ?? { focus: () => add.focus() }).focus(),
@@ -150,7 +150,7 @@ export function listField(form, schema, about, depth) {
 }
 
 /**
- * One of several schemas.
+ * Returns the field for a value that fits one of several schemas.
  * @param {Form} form @param {JsonObject} schema @param {About} about @param {Json[]} variants @param {number} depth
  * @returns {Field}
  */

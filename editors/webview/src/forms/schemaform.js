@@ -1,5 +1,5 @@
-// A form for a JSON Schema: of a tool's arguments, or of a server's question. Optional fields that are left empty are
-// left out; numbers are sent as they were typed.
+// A form for a JSON Schema: for the arguments of a tool, or the question of a server. Optional fields that are empty
+// are not sent. Numbers are sent as they were typed.
 import { h, show } from '../elements/dom.js';
 import {
   booleanField,
@@ -25,22 +25,23 @@ import { t } from '../words/t.js';
 /** @typedef {import('./fields.js').Form} Form */
 /** @typedef {import('./fields.js').About} About */
 /**
- * @typedef {{ path: string, message: string, field: string }} FormError path: a JSON Pointer; field: its name for
- * people, '' for the whole
+ * @typedef {{ path: string, message: string, field: string }} FormError path: a JSON Pointer; field: the
+ * name of the field for people, '' for the whole form
  */
 /**
  * @typedef {object} SchemaForm
  * @property {HTMLElement} element
  * @property {() => { json: string } | { errors: FormError[] }} read
- * @property {(errors: FormError[]) => void} showErrors at their fields, and moves the focus to the first
+ * @property {(errors: FormError[]) => void} showErrors shows errors at their fields, and moves the focus to the first
  * @property {() => void} focusFirst
- * @property {(draft: string) => void} set what no field can show, or is no JSON yet, becomes the text to be edited
- * @property {() => string} draft what is there now, whether it fits or not
- * @property {() => boolean} edited
+ * @property {(draft: string) => void} set fills in a draft. If a field cannot show it, or it is no JSON yet, the form
+ * changes to the text of the JSON
+ * @property {() => string} draft returns the present content, whether it fits the schema or not
+ * @property {() => boolean} edited reports whether the content differs from the initial one
  */
 
 const maxDepth = 8;
-const maxFields = 300; // a schema of a server may be endless; what is beyond is JSON text
+const maxFields = 300; // a schema of a server may be endless; further values are edited as JSON text
 
 /**
  * @param {string | undefined} schemaJson
@@ -54,7 +55,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   try {
     root = objectOf(parse(schemaJson || '{}'));
   } catch {
-    // A schema that nobody can read leaves the text field for JSON.
+    // A schema that cannot be parsed has no fields. The values can still be edited as JSON.
   }
   /** @type {Form} */
   const form = {
@@ -66,7 +67,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
     make: (schema, about, depth) =>
       --left < 0 || depth > maxDepth ? rawField(form, objectOf(schema), about) : make(form, schema, about, depth),
   };
-  /** @type {Field | undefined} undefined while it is being built */
+  /** The fields; undefined while they are being made, and if there are none. @type {Field | undefined} */
   let top;
   const whole = h('textarea', {
     'class': 'code grows',
@@ -118,9 +119,9 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   };
 
   /**
-   * Shows each problem at the nearest field that was drawn.
+   * Shows each problem at its field, or at the nearest field around it that was drawn.
    * @param {FormError[]} errors
-   * @param {boolean} all also where the user has not been
+   * @param {boolean} all also at fields that the user has not visited
    */
   const place = (errors, all) => {
     /** @type {Map<string, Field>} */
@@ -165,9 +166,9 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
   });
   whole.addEventListener('input', () => say(''));
 
-  /** Fills in the fields. What they cannot hold would be gone: then it says where the first of it stands. */
+  /** Fills in the fields. Returns the path of the first part of the value that they cannot hold, if there is one. */
   const setFields = (/** @type {Json} */ value) => {
-    left = maxFields; // what is drawn anew takes the place of what was
+    left = maxFields; // the new fields replace the old ones
     top?.set(value);
     return lostAt(value, top?.read());
   };
@@ -213,7 +214,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
         if (top && !asText() && !setFields(value)) return;
         text = pretty(draft);
       } catch {
-        // Half typed: it stays as it is.
+        // The draft is half-typed JSON: its text stays unchanged.
       }
       if (!asText()) turn();
       whole.value = text;
@@ -224,7 +225,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
 }
 
 /**
- * The field for a schema.
+ * Returns the field for a schema.
  * @param {Form} form
  * @param {Json | undefined} raw
  * @param {About} about
@@ -238,7 +239,7 @@ function make(form, raw, about, depth) {
   const types = typesOf(schema).filter((type) => type !== 'null');
   const real = variants.filter((one) => !isNull(one));
   if (types.length < typesOf(schema).length || real.length < variants.length) {
-    // Nullable: an empty field is null where something must stand, else it is left out.
+    // The schema also allows null: an empty field is null if the value is required, and is left out otherwise.
     const single = !types.length && real.length === 1;
     const inner = new Map([...(single ? resolve(real[0], form.root) : []), ...schema]);
     if (types.length) inner.set('type', types.length === 1 ? (types[0] ?? null) : types);

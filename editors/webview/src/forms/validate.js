@@ -1,5 +1,5 @@
-// What a value lacks to fit its schema, in words for a person. The hub and the server check again: here it is for a
-// quick answer, so what this does not know, it lets pass.
+// Checks whether a value fits its schema, with problems in words for a person. The hub and the server check again. This
+// check is only for a quick answer, so it accepts everything that it does not know.
 import {
   arrayOf,
   compareNumbers,
@@ -16,17 +16,17 @@ import { plural, t } from '../words/t.js';
 /** @typedef {import('../words/jsontext.js').JsonObject} JsonObject */
 /** @typedef {{ path: string, message: string }} Problem path: a JSON Pointer */
 
-const maxDepth = 40; // a $ref may lead in a circle
-const maxWork = 20_000; // and two that lead to two each, and so on, double at every step
-const mostCompared = 1000; // each with each
-/** How much of a server's schema is still followed. @typedef {{ left: number }} Work */
+const maxDepth = 40; // a $ref may lead back to itself
+const maxWork = 20_000; // if a $ref leads to two others, and each of them again to two, the work doubles at every step
+const mostCompared = 1000; // entries that are all compared with each other
+/** How much work may still be spent on a server's schema. @typedef {{ left: number }} Work */
 const allowance = () => ({ left: maxWork });
 
 /** @param {string} path @param {string | number} key */
 export const pathTo = (path, key) => `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /**
- * The schema itself: local references followed, allOf folded in.
+ * Returns a schema with local references followed and allOf merged in.
  * @param {Json | undefined} schema @param {JsonObject} root @param {Work} [work]
  * @returns {JsonObject}
  */
@@ -59,7 +59,7 @@ export function typesOf(schema) {
   return (Array.isArray(type) ? type : [type]).map(stringOf).filter(Boolean);
 }
 
-// Maps and no objects: a server may call a type or a format "constructor".
+// These are Maps, not objects: a server may send a type or a format that is called "constructor".
 /** @type {Map<string, [words: string, fits: (value: Json) => boolean]>} */
 const kinds = new Map([
   ['string', [t('a text'), (value) => typeof value === 'string']],
@@ -86,22 +86,22 @@ const formats = new Map([
 const mostSteps = 2 ** 24;
 
 /**
- * Whether a pattern of a server may run here at all: one that tries a group again and again can keep a page busy for
- * hours, and each open repetition, optional part and alternative multiplies the ways to try. The hub's expressions
- * cannot, and it checks the rest.
+ * Reports whether a pattern of a server may run in the page. A pattern that repeats a group can keep the page busy for
+ * hours, and each unbounded repetition, optional part and alternative multiplies the ways to try. The expressions of
+ * the hub do not have this problem, and the hub checks the other patterns.
  * @param {string} pattern @param {string} text
  */
 export function testable(pattern, text) {
   const plain = pattern.replace(/\\[^]|\[(?:\\[^]|[^\]])*\]/g, 'x').replaceAll('(?', '(');
   if (text.length > 256 || /\\[\dk]/.test(pattern) || /\)[*+{]/.test(plain)) return false;
   const count = (/** @type {RegExp} */ mark) => (plain.match(mark) ?? []).length;
-  // A start is tried at each character, unless it is the text's own. A few alternatives of one group stand behind one
-  // another and not below.
+  // A pattern is tried at each character, unless it begins with "^". The alternatives of one group are tried one after
+  // the other: their numbers add up. The numbers of different groups are multiplied.
   const ways = 256 ** (count(/[*+{]/g) + (plain.startsWith('^') ? 0 : 1)) * 2 ** count(/[^*+}]\?/g);
   return ways * alternatives(plain) <= mostSteps;
 }
 
-/** In how many ways the groups of a pattern can be gone through, one after another. @param {string} plain */
+/** Returns in how many ways the alternatives of a pattern's groups can be combined. @param {string} plain */
 function alternatives(plain) {
   let ways = 1;
   const open = [1];
@@ -114,9 +114,10 @@ function alternatives(plain) {
 }
 
 /**
+ * Returns the problems of a value.
  * @param {Json | undefined} rawSchema
  * @param {Json} value
- * @param {JsonObject} root where references lead
+ * @param {JsonObject} root the whole schema, which references point into
  * @param {Work} [work]
  * @returns {Problem[]}
  */
@@ -124,7 +125,7 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
   if (depth > maxDepth || work.left < 0) return [];
   if (rawSchema === false) return [{ path, message: t('Nothing may be here.') }];
   const schema = resolve(rawSchema, root, work);
-  if (work.left < 0) return []; // half a schema would find fault with what is right
+  if (work.left < 0) return []; // a schema that is only half resolved would report problems of a valid value
   /** @type {Problem[]} */
   const problems = [];
   const say = (/** @type {string} */ message) => problems.push({ path, message });
@@ -175,7 +176,7 @@ export function validate(rawSchema, value, root, work = allowance(), path = '', 
   }
   for (const key of ['anyOf', 'oneOf']) {
     const attempts = arrayOf(schema.get(key)).map((choice) => validate(choice, value, root, work, path, depth + 1));
-    // What the likeliest choice lacks says more than "fits none".
+    // The problems of the choice that fits best help more than "fits none".
     if (attempts.length) problems.push(...attempts.reduce((best, next) => (next.length < best.length ? next : best)));
   }
   return problems;
@@ -207,7 +208,7 @@ function checkText(schema, value, limit, say) {
   try {
     if (!new RegExp(pattern, 'u').test(value)) say(t('This must match the pattern {0}', pattern));
   } catch {
-    // An expression that this engine cannot read is the hub's to judge.
+    // The hub checks an expression that this engine cannot read.
   }
 }
 

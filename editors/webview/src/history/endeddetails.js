@@ -1,4 +1,4 @@
-// Everything that is known of one request that is over.
+// The details of an ended request: everything that the page knows of it.
 
 import { facts, fullName } from '../questions/cardparts.js';
 import { h, replace, setText } from '../elements/dom.js';
@@ -16,7 +16,7 @@ import { plural, t } from '../words/t.js';
 /**
  * @param {import('../page.js').Page} page
  * @param {Ended} entry
- * @param {boolean} [resultFirst] where one has just asked for it: what it brought stands before what is known of it
+ * @param {boolean} [resultFirst] where a person has just made the request: the result stands before the other facts
  * @returns {HTMLElement}
  */
 export function endedDetails(page, entry, resultFirst = false) {
@@ -121,5 +121,5 @@ export function endedDetails(page, entry, resultFirst = false) {
   );
 }
 
-/** What took no time that would show is left out. @param {string | undefined} time */
+/** Returns a duration, or false if it is too short to be shown. @param {string | undefined} time */
 const took = (time) => parseFloat(time ?? '0') >= 0.05 && durationOf(time);

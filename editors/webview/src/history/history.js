@@ -1,4 +1,4 @@
-// The section of requests that are over: newest first, filtered, with the whole truth about one of them below.
+// The section of ended requests: newest first, with filters, and with the details of one of them below.
 
 import { gathered } from '../elements/announce.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -13,7 +13,7 @@ import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
-/** How each outcome looks beside its word. @type {Record<import('../hub/ended.js').Outcome, string>} */
+/** The sign of each outcome, which stands beside its word. @type {Record<import('../hub/ended.js').Outcome, string>} */
 const icons = {
   'done': '✓',
   'tool-error': '!',
@@ -51,11 +51,11 @@ export function historySection(page) {
   });
   /** @type {string | undefined} */
   let opened;
-  /** What the filter lets through, newest first; undefined = everything. @type {Ended[] | undefined} */
+  /** The entries that pass the filter, newest first; undefined: all. @type {Ended[] | undefined} */
   let found;
   /** @type {string | undefined} */
   let newest;
-  /** @type {Ended | undefined} what the details show */
+  /** The entry that the details show. @type {Ended | undefined} */
   let filled;
 
   const list = virtualList({
@@ -144,13 +144,13 @@ export function historySection(page) {
       const { history } = state;
       setCount('history', history.length);
       show(filters, history.length > 0);
-      // Entries are only added at the end; a snapshot that replaced them all is found by the newest being gone.
+      // Entries are only added at the end. If the entry that was the newest is missing, a snapshot has replaced all.
       let grown = 0;
       while (grown < history.length && history[history.length - 1 - grown]?.key !== newest) grown++;
       filter(newest === undefined || grown === history.length ? 0 : grown);
       newest = history.at(-1)?.key;
       const now = opened === undefined ? undefined : history.find((e) => e.key === opened);
-      if (now && now !== filled) fill(now); // what became of its cancel is known now
+      if (now && now !== filled) fill(now); // the delivery of its cancellation is known now
       if (opened !== undefined && !history.some((e) => e.key === opened)) {
         const held = details.contains(document.activeElement);
         opened = undefined;

@@ -1,4 +1,4 @@
-// The timeline of a request: states, messages by type and size, cancels, prompts.
+// The timeline of a request: states, messages with type and size, cancellations, and prompts.
 
 import { h } from '../elements/dom.js';
 import { byWhom, sentWords } from '../running/requestwords.js';

@@ -1,4 +1,4 @@
-// Requests that are over, as the history keeps them: newest last, bounded in number and in the size of their results.
+// The history of ended requests, the newest last. The number of the entries and the size of their texts are bounded.
 
 import { originWord, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -15,14 +15,14 @@ import { t } from '../words/t.js';
 
 /**
  * @typedef {object} Ended
- * @property {string} key of this entry alone: a host may use a request id again
+ * @property {string} key unique for this entry, since a host may reuse a request id
  * @property {string} requestId
- * @property {boolean} earlier it was an earlier hub's, and no other hub knows of it
- * @property {boolean} away it was an earlier hub's, which ended it since nobody came back to it in time
+ * @property {boolean} earlier the request was made with an earlier hub; the present hub does not know it
+ * @property {boolean} away an earlier hub ended the request because no window came back in time
  * @property {string} endTime
  * @property {Outcome} outcome
- * @property {string} words what the filter looks through
- * @property {number} size of its texts, as far as they are bounded together
+ * @property {string} words the text that the filter searches
+ * @property {number} size of the texts that count for the bound of the whole history, in UTF-16 units
  * @property {Pick<Request, 'requestId' | 'server' | 'direction' | 'method' | 'tool' | 'title' | 'subject' | 'task' |
  * 'parentRequestId' | 'startTime' | 'caller' | 'argumentsPreview'>} about
  * @property {End['cancelled']} cancelled
@@ -30,7 +30,7 @@ import { t } from '../words/t.js';
  */
 
 export const mostEnded = 10_000;
-// A result can have 256 KiB, an error of a server more, and 10,000 of them must not fill the memory of an editor.
+// A result can have 256 KiB, and an error of a server more. 10,000 of them must not fill the memory of an editor.
 const mostTextBytes = 32 << 20;
 const shortMessage = 256;
 
@@ -75,12 +75,12 @@ function outcomeOf({ cancelled, finished }) {
   return 'failed';
 }
 
-/** @param {End} end @param {Request | undefined} request what was known of it while it was open @returns {Ended} */
+/** @param {End} end @param {Request | undefined} request as it was known while it was open @returns {Ended} */
 function entryOf(end, request) {
   const last = end.cancelled ?? end.finished ?? {};
   /** @type {Ended['about']} */
   const about = {};
-  // Nothing more of it: a second reference to the result would outlive what bound takes away.
+  // Only these keys are copied: a second reference to the result would keep the memory that bound frees.
   Object.assign(
     about,
     Object.fromEntries(Object.entries({ ...request, ...last }).filter(([key]) => aboutKeys.has(key))),
@@ -136,8 +136,8 @@ export function addLost(history, request) {
 }
 
 /**
- * What a snapshot brings replaces what the page knew of the same hub. Of a hub that ended nobody else knows any more,
- * so that stays.
+ * Replaces the entries of the present hub by those of a snapshot. Entries of earlier hubs stay, since only this page
+ * still knows them.
  * @param {Ended[]} history
  * @param {readonly EndedRequest[]} latest oldest first
  */
@@ -147,7 +147,7 @@ export function replaceHistory(history, latest) {
   bound(history);
 }
 
-/** Everything so far is of a hub that has ended. @param {readonly Ended[]} history */
+/** Marks all entries as those of a hub that has ended. @param {readonly Ended[]} history */
 export function sealHistory(history) {
   for (const entry of history) entry.earlier = true;
 }
@@ -169,7 +169,7 @@ function sizeOf(end) {
 }
 
 /**
- * The texts of the latest entries are kept whole; of an older one there is still what happened.
+ * Bounds the history. The latest entries keep their whole texts. Older entries lose long texts, but not their outcome.
  * @param {Ended[]} history
  */
 function bound(history) {
@@ -196,10 +196,10 @@ function shorten(entry) {
 }
 
 /**
- * Puts the outcome of a cancel that was on its way into the latest end of its request that says so.
+ * Records whether a cancellation was delivered, in the latest entry of its request whose delivery is pending.
  * @param {Ended[]} history
  * @param {import('../../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} outcome
- * @returns {boolean} whether there was one
+ * @returns {boolean} whether there was such an entry
  */
 export function cancelDelivered(history, { requestId, delivery, error }) {
   const at = history.findLastIndex(

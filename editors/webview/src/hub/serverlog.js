@@ -1,4 +1,4 @@
-// What a server writes: its stderr, and the log messages that it sends. The latest of each are kept.
+// The logs of a server: the lines of its stderr, and its log messages. Only the latest of each are kept.
 
 import { startOf } from '../words/text.js';
 
@@ -8,7 +8,7 @@ import { startOf } from '../words/text.js';
  */
 
 export const mostLines = 200;
-/** In UTF-16 units. A line may be as long as a message, and hundreds of those are kept. */
+/** Maximum length of a line, in UTF-16 units. A line may be as long as a message, and hundreds of lines are kept. */
 export const longestLine = 16 * 1024;
 
 /** @returns {ServerLog} */
@@ -23,7 +23,11 @@ export function logArrived(log, { level = '', logger = '', dataJson = '' }, time
   else keep(log.messages, { time, level, logger, text });
 }
 
-/** What a server wrote before. @param {ServerLog} log @param {readonly string[]} lines */
+/**
+ * Replaces the lines of stderr by those that the hub has reported.
+ * @param {ServerLog} log
+ * @param {readonly string[]} lines
+ */
 export function stderrIs(log, lines) {
   log.stderr = lines.map(cut);
 }
@@ -37,8 +41,7 @@ function keep(lines, line) {
   if (lines.length > mostLines) lines.shift();
 }
 
-// A string is shown as it reads, anything else as the JSON that came.
-/** @param {string} json */
+/** Returns a JSON string as plain text, and any other JSON unchanged. @param {string} json */
 function plainText(json) {
   if (!json.startsWith('"')) return json;
   try {

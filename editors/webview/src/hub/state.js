@@ -1,5 +1,5 @@
-// What the page knows: one state object, changed by one function, and by nothing but the messages of the window stream.
-// Nothing here knows the DOM.
+// The state of the page, in one object. Messages of the window stream change it (transition), and so do replies about
+// subscriptions (subscriptionSet). Nothing here uses the DOM.
 
 import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
 import {
@@ -25,48 +25,48 @@ import { t } from '../words/t.js';
 /** @typedef {import('./serverlog.js').ServerLog} ServerLog */
 
 /**
- * What is to be painted anew. Who paints takes it whole, with takeChanged.
+ * What must be painted again. The painter takes all of it with takeChanged.
  * @typedef {object} Changed
  * @property {boolean} connection
- * @property {boolean} serverList one came or went
+ * @property {boolean} serverList a server was added, removed or moved, or the form that adds one is to open
  * @property {Set<string>} servers
- * @property {Set<string>} tools servers whose tools are to be listed again
- * @property {Set<string>} offers servers whose resources and prompts are to be listed again
- * @property {boolean} subscribed what this window is subscribed to, or what has changed of it
+ * @property {Set<string>} tools servers whose tools must be listed again
+ * @property {Set<string>} offers servers whose resources and prompts must be listed again
+ * @property {boolean} subscribed the subscriptions of this window, or their marks
  * @property {Set<string>} logs servers
- * @property {boolean} requestList one began or ended
+ * @property {boolean} requestList a request began or ended
  * @property {Set<string>} requests
- * @property {boolean} prompts one opened or closed
+ * @property {boolean} prompts a prompt opened or closed, or is to be shown
  * @property {boolean} history
  * @property {boolean} problems
  * @property {boolean} dropped
  */
 
 /**
- * How the page stands with the hub. unresponsive: it was ready, and does not answer for now.
+ * The state of the connection to the hub. unresponsive: it was ready, but the hub does not answer at the moment.
  * @typedef {{ state: 'starting' | 'ready' | 'unresponsive' | 'failed', message: string }} Connection
  */
 
 /**
  * @typedef {object} State
- * @property {Connection} connection ready from a welcome on
+ * @property {Connection} connection is ready after a welcome
  * @property {string} hubId
  * @property {string} windowId
  * @property {string} hubVersion
  * @property {number} ahead milliseconds that this machine's clock is ahead of the hub's
  * @property {Map<string, Server>} servers by name, in config order
  * @property {Map<string, ServerLog>} logs by server
- * @property {Map<string, Request>} requests open ones, by id, oldest first
- * @property {Map<string, Prompt>} prompts open ones, by id, oldest first
- * @property {Map<string, PromptClosed>} closed how prompts ended; the painter empties it
+ * @property {Map<string, Request>} requests the open requests by id, oldest first
+ * @property {Map<string, Prompt>} prompts the open prompts by id, oldest first
+ * @property {Map<string, PromptClosed>} closed how prompts ended, by id; the painter empties it
  * @property {Ended[]} history oldest first
- * @property {Ended[]} endedNow what ended since the last paint, not what a snapshot brought; the painter empties it
- * @property {string | undefined} reveal the prompt that the host wants seen, '' for the oldest; the painter takes it
- * @property {{ server?: string, entryText?: string, bundle?: boolean } | undefined} openAdd the host wants the form that adds a server; the
- *   painter takes it
+ * @property {Ended[]} endedNow the entries since the last paint, without those of a snapshot; the painter empties it
+ * @property {string | undefined} reveal the prompt that is to be shown, '' for the oldest; the painter clears it
+ * @property {{ server?: string, entryText?: string, bundle?: boolean } | undefined} openAdd the host
+ *   wants to open the form that adds a server; the painter clears it
  * @property {import('./subscribed.js').Subscriptions} subscriptions of this window
  * @property {ConfigProblem[]} problems
- * @property {{ logMessages: number, notices: number }} dropped what this window did not get since the snapshot
+ * @property {{ logMessages: number, notices: number }} dropped what this window has missed since the snapshot
  * @property {Changed} changed
  */
 
@@ -120,7 +120,7 @@ export function takeChanged(state) {
   return changed;
 }
 
-/** What either has. @param {Changed} a @param {Changed} b @returns {Changed} */
+/** Returns the union of two changes. @param {Changed} a @param {Changed} b @returns {Changed} */
 export function joined(a, b) {
   return {
     connection: a.connection || b.connection,
@@ -139,7 +139,7 @@ export function joined(a, b) {
   };
 }
 
-/** Now, by the hub's clock. @param {State} state */
+/** Returns the present time by the hub's clock, in milliseconds. @param {State} state */
 export function hubNow(state) {
   return Date.now() - (Number.isFinite(state.ahead) ? state.ahead : 0);
 }
@@ -164,14 +164,15 @@ function connectionAfter(before, { state: how, message = '' }) {
 }
 
 /**
- * The one function that changes the state.
+ * Changes the state by a message.
  * @param {State} state
  * @param {AttachResponse} message
- * @returns {boolean} false: it is nothing that is shown here
+ * @returns {boolean} false: the message means nothing to the page
  */
 export function transition(state, message) {
   const { changed } = state;
-  // Every message is late by its way here; the least late one shows the clocks best.
+  // Every message takes some time to arrive. So the smallest difference is the best estimate of how far this machine's
+  // clock is ahead.
   if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
 
   if (message.hubConnection) {
@@ -204,7 +205,7 @@ export function transition(state, message) {
       notices: state.dropped.notices + Number(notices),
     };
     changed.dropped = true;
-    // What has changed, and of whom, is not known.
+    // It is not known what has changed, and at which server.
     if (Number(notices) > 0) {
       for (const name of state.servers.keys()) {
         changed.tools.add(name);
@@ -288,7 +289,7 @@ function logOf(state, server) {
 }
 
 /**
- * In config order; a hub that does not tell places leaves them as they came.
+ * Returns servers in config order. If the hub does not report places, they keep the order in which they came.
  * @param {State['servers']} servers
  * @returns {State['servers']}
  */
@@ -320,7 +321,7 @@ function serverChanged(state, server, removed) {
   }
 }
 
-/** A snapshot replaces all that the window knew. @param {State} state @param {Snapshot} snapshot */
+/** Replaces everything that the window knew by a snapshot. @param {State} state @param {Snapshot} snapshot */
 function replaceAll(state, snapshot) {
   const { changed } = state;
   const gone = [...state.servers.keys(), ...state.requests.keys()];
@@ -358,7 +359,8 @@ function replaceAll(state, snapshot) {
 }
 
 /**
- * Another hub process answers: what the one before was doing is over, and nobody else will tell.
+ * Is called when another hub process answers. The requests of the previous hub are over, and no message will report
+ * that.
  * @param {State} state
  */
 function loseHub(state) {
@@ -372,7 +374,7 @@ function loseHub(state) {
 }
 
 /**
- * Notes what the hub has replied to an order of this window to subscribe or unsubscribe: no event tells of that.
+ * Records that this window has subscribed or unsubscribed, according to the hub's reply: no event reports that.
  * @param {State} state @param {string} server @param {string} uri @param {boolean} on
  */
 export function subscriptionSet(state, server, uri, on) {

@@ -1,5 +1,4 @@
-// The window stream as the page sees it: who says hello and when, what is resumed, which reply belongs to which
-// message.
+// The page's side of the window stream: when it says hello, what it resumes, and which reply belongs to which message.
 
 import { relayTransport, socketTransport } from './transport.js';
 import { t } from '../words/t.js';
@@ -14,17 +13,20 @@ import { t } from '../words/t.js';
 /**
  * @typedef {object} Stream
  * @property {(message: AttachRequest) => void} send
- * @property {(message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>} ask sets messageId; never rejects: a lost
- * connection is a reply with UNAVAILABLE. unwanted: nobody waits for the reply any more, and the hub is told
- * @property {(promptId: string) => string | undefined} draft what was typed for a question before the page was loaded
- * anew, once the hub is known to be the same
- * @property {(promptId: string, text: string) => void} keepDraft for after the next reload; '' keeps none
- * @property {(mark?: boolean) => boolean} dismissed whether the user has read what an earlier hub had ended; mark: now
+ * @property {(message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>} ask sends a message with a
+ * messageId, and returns the reply. It never rejects: if the connection is lost, the reply has the error UNAVAILABLE.
+ * unwanted: nobody waits for the reply any more, and the hub is told so
+ * @property {(promptId: string) => string | undefined} draft returns what was typed for a question before the page was
+ * reloaded. It is defined only for a hub that is known to be the same
+ * @property {(promptId: string, text: string) => void} keepDraft stores what was typed for after the next reload; ''
+ * removes it
+ * @property {(mark?: boolean) => boolean} dismissed reports whether the user has closed the banner about what an
+ * earlier hub had ended; mark: the user closes it now
  */
 
 /**
  * @typedef {object} Handlers
- * @property {(message: AttachResponse) => boolean} message false: it means nothing to the page
+ * @property {(message: AttachResponse) => boolean} message takes a message; false: it means nothing to the page
  */
 
 /** @type {PromptKind[]} */
@@ -38,15 +40,15 @@ const promptKinds = [
   'PROMPT_KIND_CONFIG_INPUT',
 ];
 
-// Later than every event. A page that was loaded anew knows its window but nothing else. Should the hub still hold the
-// stream of before, and refuse the window id for it, this makes it let go and send a snapshot, since nothing can be
-// resumed from there.
-// Characters of all drafts: the editor writes what a page keeps to its own store.
+// Maximum length of all drafts together, in UTF-16 units: the editor writes what a page keeps to its own store.
 const mostDrafts = 200_000;
 
+// A sequence that is later than every event. After a reload the page knows its window but no event. The hub may still
+// hold the old stream of the window, and refuse the window id for that reason. A resume from this sequence makes the
+// hub release the window and send a snapshot, since nothing can be resumed from there.
 const beyondAll = '18446744073709551615';
 
-/** Views (MCP Apps), as the client's capabilities say that they are shown. */
+/** The client capability which says that views (MCP Apps) are shown. */
 const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
 
 /**
@@ -68,7 +70,7 @@ export function openStream(surface, handlers) {
  * @param {(receive: (message: AttachResponse) => void) => Transport} open
  * @param {string} title
  * @param {Handlers} handlers
- * @param {string} [extensionsJson] extensions of MCP that the page shows
+ * @param {string} [extensionsJson] client capabilities for the extensions of MCP that the page supports
  * @returns {Stream}
  */
 export function overTransport(open, title, handlers, extensionsJson = '') {
@@ -76,7 +78,7 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
   const waiting = new Map();
   let asked = 0;
   /**
-   * What a stream of this window has shown; only after a welcome there is something to resume.
+   * The last event that this window has received. It is set from a welcome on: before that there is nothing to resume.
    * @type {Required<Resume> | undefined}
    */
   let seen;
@@ -93,8 +95,8 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
 
   function hello() {
     let resume = seen;
-    // Refused: the id may be the fault. If this window's own old stream has it, the second try frees it; if another
-    // window has it, the third takes a new one.
+    // The hub has refused the last hello, perhaps because of the window id. If an old stream of this window has the id,
+    // the second try releases it. If another window has it, the third try takes a new id.
     if (hellosWithoutWelcome === 1 && !resume && memory) resume = { hubId: memory.hubId, afterSequence: beyondAll };
     if (hellosWithoutWelcome > 1) {
       windowId = crypto.randomUUID();
@@ -151,7 +153,8 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
       && BigInt(sequence) <= BigInt(seen.afterSequence)
     )
       return;
-    // Only what was understood counts as seen: a number on junk must not hide the events that follow.
+    // Only a message that the page understands counts as seen: the number of any other message must not hide the events
+    // that follow.
     if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
   }
 
@@ -165,7 +168,8 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
     });
   }
 
-  // Whether the hub got what is not answered yet is not known; what runs is told by the events after the next welcome.
+  // It is not known whether the hub has received the messages without a reply. The events after the next welcome report
+  // what runs.
   function loseAll() {
     const lost = [...waiting];
     waiting.clear();

@@ -1,15 +1,15 @@
-// The resources that this window is subscribed to, and which of them have changed since somebody here read them. A server
-// that tells of changes without end costs one mark.
+// The resources that this window is subscribed to, and which of them have changed since somebody read them in the page.
+// A server that reports changes without end causes only one mark.
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 /**
  * @typedef {object} Subscribed
  * @property {string} server
  * @property {string} uri
- * @property {boolean} changed since it was read
- * @property {boolean} again it has changed while it was being read
+ * @property {boolean} changed the resource has changed since it was read
+ * @property {boolean} again the resource has changed since the last read began
  */
-/** By server and URI. @typedef {Map<string, Subscribed>} Subscriptions */
+/** The subscriptions by server and URI. @typedef {Map<string, Subscribed>} Subscriptions */
 
 /** @param {string} server @param {string} uri */
 const keyOf = (server, uri) => `${server}\n${uri}`;
@@ -17,7 +17,11 @@ const keyOf = (server, uri) => `${server}\n${uri}`;
 /** @param {Subscriptions} all @param {string} server @param {string} uri */
 export const subscribedTo = (all, server, uri) => all.get(keyOf(server, uri));
 
-/** Those of one server, in the order in which they came. @param {Subscriptions} all @param {string} server */
+/**
+ * Returns the subscriptions of one server, in the order in which they were made.
+ * @param {Subscriptions} all
+ * @param {string} server
+ */
 export const subscriptionsOf = (all, server) => [...all.values()].filter((one) => one.server === server);
 
 /** @param {Subscriptions} all @param {string} server @param {string} uri @param {boolean} on */
@@ -28,7 +32,8 @@ export function setSubscribed(all, server, uri, on) {
 }
 
 /**
- * What a snapshot says. What was marked stays so; what may have happened in between is not known, so the rest is not.
+ * Replaces the subscriptions by those of a snapshot, and keeps the marks. Changes during the lost connection are not
+ * known, so nothing else is marked.
  * @param {Subscriptions} all
  * @param {readonly { server?: string, uri?: string }[]} now
  */
@@ -42,7 +47,7 @@ export function replaceSubscribed(all, now) {
 }
 
 /**
- * A resource has changed, or one below it.
+ * Marks the subscriptions to a resource that has changed, and to the resources above it.
  * @param {Subscriptions} all @param {string} server @param {string} uri
  * @returns {boolean} whether a mark is new
  */
@@ -54,7 +59,11 @@ export function resourceChanged(all, server, uri) {
   return marked;
 }
 
-/** Nobody knows what has changed. @param {Subscriptions} all @returns {boolean} whether a mark is new */
+/**
+ * Marks all subscriptions: it is not known which resources have changed.
+ * @param {Subscriptions} all
+ * @returns {boolean} whether a mark is new
+ */
 export function anyChanged(all) {
   let marked = false;
   for (const one of all.values()) marked = mark(one) || marked;
@@ -72,13 +81,18 @@ function mark(one) {
 const meant = (all, { method, server = '', subject = '', caller = '' }) =>
   method === 'resources/read' && caller === '' ? all.get(keyOf(server, subject)) : undefined;
 
-/** Somebody here reads it: what changes from now on is not in it. @param {Subscriptions} all @param {Request} request */
+/**
+ * Is called when the page begins to read a resource. Later changes may not be in the result.
+ * @param {Subscriptions} all
+ * @param {Request} request
+ */
 export function readBegan(all, request) {
   const one = meant(all, request);
   if (one) one.again = false;
 }
 
 /**
+ * Is called when a request has ended. It removes the mark of a resource that was read.
  * @param {Subscriptions} all
  * @param {Pick<Request, 'method' | 'server' | 'subject' | 'caller'> & { state?: string }} end
  * @returns {boolean} whether a mark is gone

@@ -1,5 +1,5 @@
-// The two ways to the hub: a host that relays by postMessage, or a WebSocket. Both speak the proto3 JSON of the window
-// stream.
+// The two transports to the hub: a host that relays messages by postMessage, and a WebSocket. Both carry the messages
+// of the window stream as proto3 JSON.
 
 import { nativeParse } from '../words/jsontext.js';
 import { t } from '../words/t.js';
@@ -9,28 +9,29 @@ import { t } from '../words/t.js';
 /** @typedef {import('../surface.js').Surface} Surface */
 
 /**
- * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt. dismissedOf: the
- * hub of which the user has read what the one before it had ended.
+ * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt id. dismissedOf:
+ * the id of the hub for which the user has closed the banner about what the previous hub had ended.
  * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string>, dismissedOf?: string }} Memory
  */
 
 /**
  * @typedef {object} Transport
- * @property {(message: AttachRequest) => boolean} post false: it reached nobody
+ * @property {(message: AttachRequest) => boolean} post sends a message; false: it was not sent
  * @property {() => Memory | undefined} recall
  * @property {(memory: Memory) => void} remember
- * @property {boolean} open it takes messages from the start, without a hubConnection that says so
+ * @property {boolean} open messages can be sent from the start, before a hubConnection says so
  */
 
 /**
- * A webview of VS Code. The host says by hubConnection how it stands with the hub.
+ * Returns the transport of a webview of VS Code. The host reports the state of its connection to the hub by
+ * hubConnection.
  * @param {(message: AttachResponse) => void} receive
  * @returns {Transport}
  */
 export function relayTransport(receive) {
   const api = /** @type {import('vscode-webview').WebviewApi<Memory>} */ (acquireVsCodeApi());
   window.addEventListener('message', (event) => {
-    if (isBelow(event.source)) return; // a view is no host, and to look at data takes as long as that is large
+    if (isBelow(event.source)) return; // a view is not the host; the first read of large data takes long
     const data = /** @type {unknown} */ (event.data);
     if (typeof data === 'object' && data !== null) receive(/** @type {AttachResponse} */ (data));
   });
@@ -46,15 +47,15 @@ export function relayTransport(receive) {
 }
 
 /**
- * Whether a message may come from a frame within this page, or from one that is gone already. What is within can name no
- * other sender, so this needs no name of the host's.
+ * Reports whether a message may come from a frame inside this page, or from one that was removed. A frame inside the
+ * page cannot forge the source, so the origin of the host need not be known.
  * @param {MessageEventSource | null} source
  */
 function isBelow(source) {
   let at = /** @type {Window | null} */ (source);
   if (at === window) return false;
   for (let step = 0; at && step < mostFrames; step++) {
-    const parent = /** @type {Window | null} */ (at.parent); // null: its frame has gone
+    const parent = /** @type {Window | null} */ (at.parent); // null: the frame was removed
     if (parent === window || !parent) return true;
     if (parent === at) return false; // the topmost window
     at = parent;
@@ -66,11 +67,12 @@ const mostFrames = 32;
 const memoryKey = 'mcphub.window';
 const firstDelay = 250;
 const longestDelay = 10_000;
-// WINDOW_SUPERSEDED: whoever took this window's place would lose it again to one that comes back.
+// WINDOW_SUPERSEDED: another stream has taken over this window. A reconnect would take the window from it again.
 const superseded = 4009;
 
 /**
- * A WebSocket that comes back by itself. There is no host between, so it says itself by hubConnection how it stands.
+ * Returns the transport of a WebSocket, which reconnects by itself. There is no host in between, so the transport
+ * itself reports the state of the connection, as hubConnection messages.
  * @param {string} path
  * @param {(message: AttachResponse) => void} receive
  * @returns {Transport}
@@ -118,7 +120,8 @@ export function socketTransport(path, receive) {
       socket.send(JSON.stringify(message));
       return true;
     },
-    // A tab that was duplicated has the memory of another window that is open: only a reload is the same window.
+    // A duplicated tab has a copy of the memory of a window that is still open. So the memory counts only after a
+    // reload, when the window is the same.
     recall: () => {
       const entry = /** @type {PerformanceNavigationTiming | undefined} */ (
         performance.getEntriesByType('navigation')[0]

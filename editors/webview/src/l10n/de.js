@@ -1,4 +1,4 @@
-// The page in German. By the English text; what has a count in it has a form for one and a form for others.
+// The texts of the page in German, by the English text. A text with a count has a form for one and a form for others.
 
 /** @type {import('../texts.js').Texts} */
 export default {
@@ -116,7 +116,7 @@ export default {
     other: 'Geben Sie höchstens {0} Zeichen ein; das sind {1}.',
   },
 
-  // What has ended, and its timeline.
+  // The history, and the timeline of a request.
   'Restart server': 'Server neu starten',
   'Restart, which cancels {0} requests of it?': {
     one: 'Neu starten und damit {0} Anfrage an ihn abbrechen?',
@@ -430,7 +430,7 @@ export default {
   'Structured content': 'Strukturierter Inhalt',
   'Show more ({0})': 'Mehr zeigen ({0})',
 
-  // What runs.
+  // Running requests.
   'Progress of {0}': 'Fortschritt von {0}',
   'Caused by {0}': 'Ausgelöst von {0}',
   'Cancel': 'Abbrechen',
@@ -593,7 +593,7 @@ export default {
   'The last call: {0}.': 'Der letzte Aufruf: {0}.',
   'The server has changed this tool.': 'Der Server hat dieses Tool geändert.',
 
-  // What is wrong with a text that should be JSON.
+  // Faults of a text that should be JSON.
   'Character {0}: {1}.': 'Zeichen {0}: {1}.',
   'Line {0}, column {1}: {2}.': 'Zeile {0}, Spalte {1}: {2}.',
   'The text ends too early.': 'Der Text endet zu früh.',
@@ -608,7 +608,7 @@ export default {
   'the text ends too early': 'der Text endet zu früh',
   'this is nested too deeply': 'das ist zu tief verschachtelt',
 
-  // Words for what the hub says.
+  // Words for the enums of the stream.
   '{0} bytes': { one: '{0} Byte', other: '{0} Bytes' },
   '{0}… ({1} characters)': '{0}… ({1} Zeichen)',
   '{1} … and {0} more characters': {
@@ -874,7 +874,7 @@ export default {
     other: '{0} Argumente',
   },
 
-  // Views of tools, and the beginning.
+  // Views of tools, and the first start.
   'Reading the view…': 'Die Ansicht wird gelesen…',
   'Fill the page': 'Seite füllen',
   'Fill the page with {0}': 'Seite füllen mit {0}',

@@ -1,10 +1,10 @@
-// What is typed into a card outlives a reload of the page, as long as the hub and the question do.
+// Drafts: what is typed into a card survives a reload of the page, if the hub and the question are still the same.
 
 const delayMs = 200;
 
 /**
- * Puts in what was typed before the reload, and keeps what is typed from now on. A secret is never kept: its kind gives
- * no draft.
+ * Restores what was typed before the reload, and keeps what is typed from now on. A secret is never kept: the kind of
+ * its card has no draft.
  * @param {HTMLElement} article
  * @param {string} promptId
  * @param {import('./cardparts.js').Kind} kind

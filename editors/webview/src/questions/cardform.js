@@ -118,7 +118,12 @@ export function inputCard(ask, kit) {
   };
 }
 
-/** Where a config says so. @param {Kit} kit @param {string | undefined} file @param {number | undefined} line */
+/**
+ * Returns a link to the place in a config file that a question comes from.
+ * @param {Kit} kit
+ * @param {string | undefined} file
+ * @param {number | undefined} line
+ */
 export function sourceLink({ surface }, file, line) {
   if (!file) return undefined;
   const text = visible(line ? `${file}:${line}` : file);

@@ -1,4 +1,4 @@
-// The card for a server launch: all of what somebody else's file would run, or connect to.
+// The card for a server launch. It shows everything that a file of somebody else would run or connect to.
 import { h } from '../elements/dom.js';
 import { block, facts, lines, quoted, scopeChoice } from './cardparts.js';
 import { sourceLink } from './cardform.js';
@@ -13,7 +13,8 @@ const setting = ({ name, value, unset }) =>
   unset ? t('{0} (taken away)', name ?? '') : `${name ?? ''}=${value ?? ''}`;
 
 /**
- * What the file sets; a name without a value takes it from elsewhere.
+ * Returns the variables that the file sets, without those that loadsCode shows. If the hub has sent only the name of a
+ * variable, it comes without a value.
  * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
  */
 function settings({ environment = [], environmentNames = [] }) {
@@ -25,7 +26,7 @@ function settings({ environment = [], environmentNames = [] }) {
 }
 
 /**
- * The warning of its own: what makes the program another one than its name says.
+ * Returns a separate warning about variables that can make the program load other code than its name suggests.
  * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
  */
 function loadsCode({ environment = [] }) {
@@ -47,7 +48,8 @@ function loadsCode({ environment = [] }) {
 }
 
 /**
- * What a program wrote is agreed to only by who has seen all of it: this card shows it.
+ * Returns the hash of the launch if a program wrote the entry. A person may agree to such an entry only after seeing
+ * all of it, and this card shows all of it.
  * @param {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').ServerLaunchJson} ask
  */
 const shown = ({ writtenBy, launchHash }) =>

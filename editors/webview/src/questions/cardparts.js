@@ -9,37 +9,37 @@ import { t } from '../words/t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').AcceptPromptJson} Accept */
 /** @typedef {import('../elements/dom.js').Child} Child */
 /**
- * @typedef {object} Kind what makes a card one of its kind
+ * @typedef {object} Kind the parts of a card that depend on its kind
  * @property {string} title the question in one line
- * @property {string} [message] of the server
+ * @property {string} [message] text of the server
  * @property {Child[]} body
  * @property {{ text: string, note: string, runs?: boolean, opens?: string, content: () => Accept | undefined } |
- * undefined} accept undefined: there is
- *   nothing to accept. content: undefined when the body shows why not. runs: the host runs its model first. opens: the
- * page opens this address.
- * @property {{ text: string, note: string, reason?: HTMLInputElement }} decline reason: the field for why, in the body
- * @property {Child[]} [choices] beside the buttons
- * @property {() => boolean} [edited] something would be lost
- * @property {(draft: string) => void} [restore] puts in what draft gave before a reload
- * @property {() => string} [draft] what was typed, for restore; never a secret
- * @property {() => string} [typed] what was typed, to be copied when the question is gone; never a secret
- * @property {() => void} [focus] on the first field; else the heading takes it
+ * undefined} accept undefined: there is nothing to accept. content returns undefined if the body shows why it cannot be
+ * accepted. runs: the host runs its model first. opens: the page opens this address.
+ * @property {{ text: string, note: string, reason?: HTMLInputElement }} decline reason: the field for the reason, in
+ *   the body
+ * @property {Child[]} [choices] are placed beside the buttons
+ * @property {() => boolean} [edited] reports whether the person has typed something that would be lost
+ * @property {(draft: string) => void} [restore] restores what draft returned before a reload
+ * @property {() => string} [draft] returns what was typed, for restore; never a secret
+ * @property {() => string} [typed] returns what was typed, to be copied after the question is gone; never a secret
+ * @property {() => void} [focus] focuses the first field; without it the heading gets the focus
  */
 /**
  * @typedef {object} Kit what a kind may use of its card
  * @property {string} id for ids of elements
  * @property {import('../surface.js').Surface} surface
  * @property {(text: string) => void} label renames the accept button
- * @property {(text: string, content: () => Accept | undefined) => HTMLButtonElement} acceptButton a second one, under
- * the same guards
+ * @property {(text: string, content: () => Accept | undefined) => HTMLButtonElement} acceptButton returns a second
+ * accept button, with the same guards
  */
 
 /** @param {string} text */
 export const exact = (text) => h('span', { class: 'code exact', text: visible(text) });
-/** A text of a server, for people. @param {string | undefined} text */
+/** Returns an element with a text of a server. @param {string | undefined} text */
 export const prose = (text) => text && h('p', { ...longClass('prose', text), dir: 'auto', text: visible(text) });
 
-/** @param {string} summary @param {() => Child[]} content is made when it is first opened */
+/** @param {string} summary @param {() => Child[]} content is called when it is first opened */
 export function disclosure(summary, content) {
   const details = h('details', {}, h('summary', { text: summary }));
   details.addEventListener('toggle', () => details.append(...content().filter((part) => part instanceof Node)), {
@@ -48,10 +48,10 @@ export function disclosure(summary, content) {
   return details;
 }
 
-const large = 64 * 1024; // laid out only on demand, so that a card appears at once
+const large = 64 * 1024; // a longer text is shown only on demand, so that a card appears at once
 
 /**
- * A text that is shown whole, to be read and copied.
+ * Returns an element that shows a whole text, with a button that copies it.
  * @param {string} label
  * @param {string} shown
  * @param {string} [copied]
@@ -69,7 +69,7 @@ export function block(label, shown, copied = shown) {
 }
 
 /**
- * A name for where it is read whole: a long one is unfolded, and scrolls in itself.
+ * Returns an element that shows a whole name. A long name must be opened first, and has its own scroll bar.
  * @param {string | undefined} name
  */
 export function fullName(name = '') {
@@ -85,7 +85,7 @@ export function fullName(name = '') {
   return disclosure(short, () => [whole()]);
 }
 
-/** Names and values; what has no value is left out. @param {[string, Child | Child[]][]} rows */
+/** Returns a list of names and values. A name without a value is left out. @param {[string, Child | Child[]][]} rows */
 export function facts(rows) {
   const list = h('dl', { class: 'facts' });
   for (const [name, value] of rows) {
@@ -95,15 +95,15 @@ export function facts(rows) {
   return list;
 }
 
-/** Exact texts, one a line. @param {string[] | undefined} items */
+/** Returns a list of exact texts, one on each line, or undefined without any. @param {string[] | undefined} items */
 export const lines = (items) =>
   items?.length ? h('ul', { class: 'lines' }, ...items.map((item) => h('li', {}, exact(item)))) : undefined;
 
-/** A word of a command line as a person can tell it from its neighbours. @param {string} word */
+/** Returns a word of a command line, quoted if a person could not tell where it ends. @param {string} word */
 export const quoted = (word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word));
 
 /**
- * How long a yes holds. The button says what it does.
+ * Returns the choice of how long a yes applies. The accept button shows the choice.
  * @param {Kit} kit @param {Partial<Record<Scope, [choice: string, button: string]>>} scopes
  */
 export function scopeChoice(kit, scopes) {

@@ -1,4 +1,4 @@
-// A prompt as a card: opened, answered once, closed with a note. What is special about a kind stands in its own file.
+// The card of a prompt. It is opened, answered once, and closed with a note. Each kind of card has its own file.
 import { exact } from './cardparts.js';
 import { formCard, inputCard } from './cardform.js';
 import { launchCard } from './cardlaunch.js';
@@ -30,18 +30,18 @@ import { t } from '../words/t.js';
  * @property {(id: string) => import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson | undefined}
  * [requestOf]
  * @property {(text: string, urgency?: 'polite' | 'assertive') => void} announce
- * @property {() => number} now by the hub's clock, which is that of deadlines
+ * @property {() => number} now returns the time by the hub's clock, which counts for deadlines
  * @property {() => string} windowId of this window
  * @property {import('../page.js').Page['drafts']} [drafts]
- * @property {(promptId: string) => void} [gone] the note has been read: the card has left the page
+ * @property {(promptId: string) => void} [gone] is called when the card has left the page, after its note
  */
 /**
  * @typedef {object} Card
  * @property {HTMLElement} element
  * @property {HTMLElement} heading
  * @property {string} title the question in one line
- * @property {(closed: PromptClosed) => void} closed turns it into a note, which leaves the page by itself
- * @property {() => void} focus never on what accepts
+ * @property {(closed: PromptClosed) => void} closed turns the card into a note, which leaves the page by itself
+ * @property {() => void} focus sets the focus, but never on an accept button
  * @property {(error: HubError | undefined) => void} problem
  */
 
@@ -67,7 +67,7 @@ function kindOf(prompt, kit) {
   try {
     kind = known(prompt, kit);
   } catch (error) {
-    reportError(error); // one question that fails must hide no other
+    reportError(error); // a question that cannot be shown must not hide the others
   }
   return (
     kind ?? {
@@ -91,7 +91,7 @@ export function promptCard(prompt, actions) {
   let guarded = born;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let guarding;
-  /** What the card calls its own answer. */
+  /** The note for the answer of this card. */
   let note = '';
   let escaped = false;
   /** The button that had the focus until it was disabled. @type {HTMLElement | undefined} */
@@ -108,7 +108,7 @@ export function promptCard(prompt, actions) {
     const focused = document.activeElement;
     for (const button of buttons)
       button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
-    // A button that is disabled throws the focus away: the heading keeps it.
+    // A button that is disabled loses the focus, so the heading takes it.
     if (focused instanceof HTMLButtonElement && focused.disabled && buttons.includes(focused)) {
       left = focused;
       heading.focus();
@@ -117,7 +117,7 @@ export function promptCard(prompt, actions) {
     article.dataset['phase'] = state.phase;
   };
 
-  /** Until the guard is over, what accepts says that it does not: a click that nothing follows looks like a fault. */
+  /** Marks the accept buttons as disabled until the guard is over: an ignored click would look like a fault. */
   const guard = () => {
     guarded = performance.now();
     for (const made of acceptButtons) made.setAttribute('aria-disabled', 'true');
@@ -169,7 +169,10 @@ export function promptCard(prompt, actions) {
     });
   };
 
-  /** The end has come, or is about to, by somebody else. @param {HubError} error */
+  /**
+   * Is called when the hub refuses the answer because the question has already ended in another way.
+   * @param {HubError} error
+   */
   const late = (error) => {
     note = '';
     setText(status, '');
@@ -185,7 +188,7 @@ export function promptCard(prompt, actions) {
       send({ accept: content }, how.note, how.runs);
       return;
     }
-    // A browser opens a tab on a click only; where it leads is set when the hub has taken the answer.
+    // A browser opens a tab only during a click. The tab gets its address when the hub has accepted the answer.
     const tab = window.open('about:blank', '_blank');
     if (!tab) {
       problem({ message: t('The browser did not open a new tab. Allow this page to open tabs, and try again.') });
@@ -229,8 +232,8 @@ export function promptCard(prompt, actions) {
   const subject = `${shortName(server)}: ${kind.title}`;
   const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
 
-  // The second click of a double one is for the question that the first has closed, whatever has moved up into its
-  // place.
+  // The second click of a double click is meant for the question that the first click has closed, not for the question
+  // that has moved into its place.
   const once =
     (/** @type {() => void} */ act) =>
     (/** @type {MouseEvent} */ { detail: clicks }) => {
@@ -246,9 +249,9 @@ export function promptCard(prompt, actions) {
   const deadline = h('p', { class: 'muted card-deadline' });
   const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
   const self = actions.serverOf(server);
-  // What a server asks by itself; all other questions are the hub's own.
   const dismissing = iconButton('close', t('Dismiss'), { dataset: { testid: 'dismiss' }, onclick: once(dismiss) });
   buttons.push(dismissing);
+  // Only a server's own questions can be silenced. The other questions come from the hub.
   const silencing =
     (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl)
     && button(t('Decline and silence'), 'link', once(silence), 'silence');
@@ -299,7 +302,7 @@ export function promptCard(prompt, actions) {
       return void (escaped = false);
     }
     event.stopPropagation();
-    // A key that is held down says it once: the focus has gone on to the next question by then.
+    // A key that is held down counts once: the repeats would go to the next question, which has the focus by then.
     if (end || event.repeat) return;
     if (kind.edited?.() && !escaped) {
       escaped = true;
@@ -328,7 +331,7 @@ export function promptCard(prompt, actions) {
 
   /** @type {{ closed: PromptClosed, line: HTMLElement } | undefined} */
   let end;
-  /** The focus goes on to the next question, or else to the heading of the list. */
+  /** Moves the focus to the next question, or else to the heading of the section. */
   const passFocus = () => {
     const cards = [...document.querySelectorAll('article.card:not(.card-note)')];
     const next =

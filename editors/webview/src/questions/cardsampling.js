@@ -1,5 +1,5 @@
-// The card for sampling: a server asks for a completion. The user reads the request, may edit it, and lets the host's
-// model run or answers by hand.
+// The card for sampling: a server asks for a completion. The user reads the request, and may edit it. The host's model
+// answers, or the user answers by hand.
 import { h, show } from '../elements/dom.js';
 import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
@@ -10,12 +10,12 @@ import { t } from '../words/t.js';
 const roles = new Map([
   ['user', t('User')],
   ['assistant', t('Assistant')],
-]); // a server may call one "constructor"
+]); // a Map, since a server may send a role that is called "constructor"
 
 /** @typedef {{ path: (string | number)[], was: string, text: string }} Edit */
 
 /**
- * The request with the user's texts in it. Without a real edit it is byte for byte what came.
+ * Returns the request with the user's texts in it. Without a real edit it is unchanged, byte for byte.
  * @param {string} requestJson @param {Edit[]} edits
  */
 export function withEdits(requestJson, edits) {
@@ -36,7 +36,7 @@ export function withEdits(requestJson, edits) {
 }
 
 /**
- * The request with the model that the user has chosen as the first that is wanted.
+ * Returns the request with the user's model as the first hint.
  * @param {string} requestJson @param {string} id
  */
 export function withModel(requestJson, id) {
@@ -49,7 +49,7 @@ export function withModel(requestJson, id) {
 }
 
 /**
- * The model that the host would run: the first that a hint of the server names, else the first there is.
+ * Returns the model that the host would run: the first one that a hint of the server names, or else the first one.
  * @param {readonly import('../surface.js').Model[]} models @param {readonly string[]} hints
  */
 function preferred(models, hints) {
@@ -67,7 +67,7 @@ function read(requestJson) {
   try {
     return objectOf(parse(requestJson));
   } catch {
-    return objectOf(null); // shown as it came, by the block with the whole request
+    return objectOf(null); // the block with the whole request shows it unchanged
   }
 }
 
@@ -109,7 +109,7 @@ export function samplingCard(ask, kit) {
     const shown = h('p', { ...longClass('prose', was), dir: 'auto', text: visible(was) });
     const field = h('textarea', { 'class': 'grows', 'aria-label': label, 'rows': 2, 'hidden': true });
     field.value = was;
-    // a text area knows one kind of line end: no edit is what it reads back
+    // a text area normalizes line ends, so an edit is what differs from its own initial value
     texts.push({ path, was: field.value, shown, field });
     return h('div', { class: 'editable' }, shown, field);
   };
@@ -252,7 +252,7 @@ export function samplingCard(ask, kit) {
         answer: answer.value,
         by: by.value,
         model: chosen?.id,
-        edits: Object.fromEntries(changes()), // what came is not kept: it may be large
+        edits: Object.fromEntries(changes()), // the request itself is not kept: it may be large
       }),
     restore: (draft) => {
       const kept = read(draft);

@@ -1,24 +1,24 @@
-// The life of a card, free of the DOM: it can be answered once, and it ends with one note.
+// The state of a card, without the DOM. A card can be answered once, and ends with one note.
 import { visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} PromptClosed */
 /** @typedef {'accept' | 'decline' | 'dismiss'} Action */
 /**
- * open: waits for the user. sending: an answer is on its way, or has arrived and the end is awaited. running: the
- * host's model works on the answer, and the user may still say no. closed: over.
+ * open: the card waits for the user. sending: an answer was sent, and the end of the question is awaited. running: the
+ * host's model works on the answer, and the user may still say no. closed: the question is over.
  * @typedef {{ phase: 'open' | 'sending' | 'running' | 'closed', sent?: Action, answers: number }} CardState
  */
 /**
  * @typedef {{ answer: Action, runs?: boolean } | { refused: number } | 'closed'} CardEvent refused: the number of the
- * answer that was
+ * answer that the hub has refused
  */
 
 /** @type {CardState} */
 export const opened = { phase: 'open', answers: 0 };
 
 /**
- * The same state comes back when the event means nothing: then nothing may be sent.
+ * Returns the state after an event. It returns the same state if the event means nothing; then nothing may be sent.
  * @param {CardState} state @param {CardEvent} event
  * @returns {CardState}
  */
@@ -33,16 +33,17 @@ export function transition(state, event) {
 }
 
 /**
+ * Returns the note about the end of a question.
  * @param {PromptClosed} closed
- * @param {string | undefined} here what this card calls its own answer, undefined when another window gave it
- * @param {string} [windowId] this window's
+ * @param {string | undefined} here the note for the answer of this card; undefined if the answer was not given here
+ * @param {string} [windowId] of this window
  */
 export function closingNote({ cause, reason, origin, windowId: by = '' }, here, windowId = '') {
   const why = reason ? `: ${visible(reason)}` : '';
   switch (cause) {
     case 'PROMPT_CAUSE_ANSWERED':
       return here ?? t('Answered in another window');
-    // A server that is silenced has its other questions declined, here or by no window.
+    // When a server is silenced, its other questions are declined, too: by this window, or by none.
     case 'PROMPT_CAUSE_DECLINED':
       return (here ?? (by === '' || by === windowId ? t('Declined') : t('Declined in another window'))) + why;
     case 'PROMPT_CAUSE_DISMISSED':
@@ -64,7 +65,11 @@ export function closingNote({ cause, reason, origin, windowId: by = '' }, here, 
   }
 }
 
-/** How long until the deadline, '' when there is none soon. @param {string | undefined} deadline @param {number} now */
+/**
+ * Returns how long it is until the deadline, or '' if that is more than five minutes away.
+ * @param {string | undefined} deadline
+ * @param {number} now
+ */
 export function closesIn(deadline, now) {
   const s = deadline ? Math.max(0, Math.ceil((Date.parse(deadline) - now) / 1000)) : Infinity;
   if (s > 300) return '';

@@ -1,4 +1,4 @@
-// The card for a tool approval: exactly what would be called.
+// The card for a tool approval. It shows exactly what would be called.
 import { h } from '../elements/dom.js';
 import { block, disclosure, facts, fullName, prose, scopeChoice } from './cardparts.js';
 import { definitionDiff } from './definitiondiff.js';

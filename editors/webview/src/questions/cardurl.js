@@ -1,4 +1,5 @@
-// The cards that lead to a page in the outside browser: a server's URL, and a sign-in. Where it leads is what matters.
+// The cards that open a page in the outside browser: for a server's URL, and for a sign-in. They show where the address
+// really leads.
 import { h } from '../elements/dom.js';
 import { block, exact, facts, lines, prose } from './cardparts.js';
 import { shortName, visible } from '../words/text.js';
@@ -8,7 +9,7 @@ import { t } from '../words/t.js';
 /** @typedef {import('./cardparts.js').Kind} Kind */
 
 /**
- * What a browser would make of an address, and what is odd about it.
+ * Returns how a browser would read an address, with warnings about what is unusual in it.
  * @param {string} text @param {string} [hubHost] the host as the hub reads it
  */
 export function aboutUrl(text, hubHost) {

@@ -1,11 +1,12 @@
-// What stays of a card that has closed: a note for some seconds, or, where somebody was typing, what was typed.
+// What remains of a card after its question has closed: a note for some seconds, or, if somebody was typing, what was
+// typed.
 import { h } from '../elements/dom.js';
 import { t } from '../words/t.js';
 
 const noteMs = 6000;
 
 /**
- * Lets a note stay for its time, and for as long as the pointer or the focus is on it.
+ * Keeps a note for some seconds, and as long as the pointer or the focus is on it. Then it calls over.
  * @param {HTMLElement} element
  * @param {() => void} over
  */
@@ -28,12 +29,12 @@ export function stay(element, over) {
 }
 
 /**
- * Keeps a card whose question went away under somebody's hands: its fields can be read and copied, nothing of it can be
- * sent. It goes when the user closes it, or some seconds after the focus has moved on to another part of the page;
- * another window of the desktop does not count, since what was copied is pasted there.
+ * Keeps a card whose question has closed while somebody was typing. Its fields can be read and copied, but nothing can
+ * be sent. The card goes when the user closes it, or some seconds after the focus has moved to another part of the
+ * page. If the focus moves to another window of the desktop, the card stays, since the user may paste the text there.
  * @param {HTMLElement} article
  * @param {HTMLElement} note says how the question ended
- * @param {string} typed what Copy copies
+ * @param {string} typed the text that the copy button copies
  * @param {() => void} over
  */
 export function keepTyped(article, note, typed, over) {
@@ -41,7 +42,7 @@ export function keepTyped(article, note, typed, over) {
   const from = article.querySelector('.card-from');
   const body = article.querySelector('.card-body');
   const focused = document.activeElement;
-  // The body is not moved: what has the focus would lose it, and with it the place in the text.
+  // The body is not moved: a field in it would lose the focus, and the position of its cursor.
   for (const child of [...article.children]) if (child !== head && child !== from && child !== body) child.remove();
   head?.querySelector('button')?.remove();
 
@@ -66,7 +67,7 @@ export function keepTyped(article, note, typed, over) {
   article.append(h('div', { class: 'card-buttons' }, copy, close));
   article.classList.add('card-kept');
   freeze(body);
-  // A control that is disabled throws the focus away.
+  // A control that is disabled loses the focus.
   if (focused instanceof HTMLElement && article.contains(focused) && focused.matches(':disabled, [hidden]'))
     copy.focus();
   else if (focused && !focused.isConnected) copy.focus();
@@ -86,7 +87,10 @@ export function keepTyped(article, note, typed, over) {
   });
 }
 
-/** Texts can still be selected; all else is disabled, and buttons go. @param {Element | null} body */
+/**
+ * Makes texts read-only, so that they can still be selected. Other controls are disabled, buttons hidden.
+ * @param {Element | null} body
+ */
 function freeze(body) {
   if (!body) return;
   for (const control of body.querySelectorAll('input, textarea, select, button:not(.block button)')) {

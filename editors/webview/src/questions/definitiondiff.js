@@ -1,4 +1,4 @@
-// What a server has changed, before and after.
+// Shows what has changed in a definition: before and after.
 import { h } from '../elements/dom.js';
 import { block } from './cardparts.js';
 import { longClass, pretty, visible } from '../words/text.js';
@@ -8,10 +8,10 @@ import { t } from '../words/t.js';
 
 /**
  * @param {Change[] | undefined} changes
- * @param {string} [before] the whole definition, for changes that could not be told apart @param {string} [after]
+ * @param {string} [before] the whole definition, for changes without a path @param {string} [after]
  */
 export function definitionDiff(changes, before, after) {
-  // The words and signs say it, and not the colour alone.
+  // Words and signs show the kind of a change, not only its colour.
   const side = (/** @type {'del' | 'ins'} */ tag, /** @type {string | undefined} */ json) =>
     h(
       tag,

@@ -1,21 +1,24 @@
-// Which of the open questions a person can see on this page.
+// Watches which of the open questions a person can see on the page.
 
 import { covered, onCover } from '../elements/cover.js';
 
-// Less of a card at the edge of the page goes unnoticed, and the strip may lie over it.
+// A smaller part of a card at the edge of the page is easily missed, and the strip may cover it.
 const edge = '-48px 0px';
 
 /**
- * Watches cards. One counts as in view by any part of it: a person who reads the end of a long one has its heading out
+ * Watches cards. A card is in view if any part of it is: when a person reads the end of a long card, its heading is out
  * of view.
- * @param {() => void} changed some question came into view, or left it
+ * @param {() => void} changed is called when a question came into view or left it
  */
 export function viewWatch(changed) {
   /** @type {Map<Element, string>} */
   const ids = new Map();
-  /** What is not in it has not been laid out yet, or the page is hidden. @type {Map<string, boolean>} */
+  /**
+   * Whether cards are in view, by prompt id. A card is missing until its first layout in a visible page.
+   * @type {Map<string, boolean>}
+   */
   const seen = new Map();
-  // By the document itself: in the frame of a webview, the root would else be the editor's whole window.
+  // The root is the document: without it, in the frame of a webview, the root would be the whole window of the editor.
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -28,7 +31,7 @@ export function viewWatch(changed) {
   );
   onCover(changed);
   return {
-    /** Ids of the questions in view. */
+    /** Returns the ids of the questions in view. */
     inView: () => (covered() ? [] : [...seen]).filter(([, here]) => here).map(([id]) => id),
     /** @param {string} promptId */
     outOfView: (promptId) => seen.get(promptId) === false,
@@ -37,7 +40,7 @@ export function viewWatch(changed) {
       ids.set(card, promptId);
       observer.observe(card);
     },
-    /** The question has closed. @param {string} promptId */
+    /** Is called when a question has closed. @param {string} promptId */
     forget(promptId) {
       for (const [card, id] of ids) {
         if (id !== promptId) continue;

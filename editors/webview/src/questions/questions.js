@@ -1,4 +1,5 @@
-// The open prompts, oldest first, each on a card. A card that has closed says how, and leaves by itself.
+// The section of the open prompts, oldest first, each on a card. When a prompt closes, its card says how it has ended,
+// and leaves the page by itself.
 
 import { promptCard } from './cards.js';
 import { h, show } from '../elements/dom.js';
@@ -14,7 +15,7 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
   const place = byId('cards');
   const nothing = h('p', { class: 'muted', text: t('No open questions.') });
   place.before(nothing);
-  /** Cards by prompt, notes among them. @type {Map<string, import('./cards.js').Card>} */
+  /** The cards by prompt id, including those that have become notes. @type {Map<string, import('./cards.js').Card>} */
   const cards = new Map();
   const showNothing = () => show(nothing, cards.size === 0);
 
@@ -73,8 +74,8 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
         cards.set(promptId, card);
         place.append(card.element);
         view.watch(promptId, card.element);
-        // Only where the focus is nowhere, the page has it at all, and nothing is scrolled for it: a question must take
-        // neither what is being typed nor what is being read.
+        // The card takes the focus only if the page has the focus, no element of the page has it, and nothing must be
+        // scrolled. A new question must not interrupt a person who types or reads.
         const { top, bottom } = card.heading.getBoundingClientRect();
         const near = top >= 0 && bottom <= innerHeight;
         if (near && document.hasFocus() && document.activeElement === document.body) card.focus();
@@ -84,7 +85,7 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
       showNothing();
       paintStrip(outOfView());
       if (state.reveal === undefined) return;
-      // One that is not open yet may come; a page without questions shows where they would be.
+      // A wanted question that is not open yet may still come. Without any questions, the heading gets the focus.
       const wanted = state.reveal || state.prompts.keys().next().value;
       if (wanted === undefined) byId('questions-title').focus();
       else if (!state.prompts.has(wanted)) return;

@@ -1,10 +1,10 @@
-// The open questions whose cards are out of view, in a strip that stays at the top however far the page is scrolled.
+// The strip of the open questions whose cards are out of view. It stays at the top of the page while that is scrolled.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId } from '../page.js';
 import { plural } from '../words/t.js';
 
-const most = 3; // rows: the strip must leave room for what is below it
+const most = 3; // rows: the strip must leave room for the page below it
 
 /**
  * @typedef {object} Row
@@ -15,7 +15,7 @@ const most = 3; // rows: the strip must leave room for what is below it
 
 /**
  * @param {(promptId: string) => void} reveal
- * @returns {(rows: readonly Row[]) => void} shows these, oldest first
+ * @returns {(rows: readonly Row[]) => void} shows the rows, oldest first
  */
 export function questionStrip(reveal) {
   const list = h('ol', { dataset: { testid: 'strip' } });
@@ -56,7 +56,7 @@ export function questionStrip(reveal) {
       },
     );
     show(list, rows.length > 0);
-    // A question that goes takes its row along, and must neither take the focus nor move the page.
+    // When a question closes, its row disappears. The focus must not get lost, and the page must not move.
     if (had && !list.contains(document.activeElement))
       (list.querySelector('button') ?? byId('questions-title')).focus({ preventScroll: true });
   };

@@ -1,5 +1,5 @@
-// What can be done with what an ended request was given and has brought: through the editor where there is one, by the
-// browser's own means elsewhere.
+// The actions for the arguments and the result of an ended request. In an editor, commands of the editor do them, else
+// the browser.
 
 import { h } from '../elements/dom.js';
 import { commandLink } from '../surface.js';
@@ -12,7 +12,7 @@ import { t } from '../words/t.js';
 /**
  * @param {Page} page
  * @param {{ requestId: string, part: RequestPart, name: string, what: string, failed: (error: unknown) => void }} of what:
- * for those who do not see where the button is
+ * what the action is for, for people who do not see where the button is
  * @returns {(HTMLElement | undefined)[]}
  */
 export function partActions(page, { requestId, part, name, what, failed }) {
@@ -45,11 +45,11 @@ export function partActions(page, { requestId, part, name, what, failed }) {
   ];
 }
 
-/** Gives the user a file of JSON. @param {string} name @param {readonly string[]} pieces */
+/** Lets the user save a file of JSON. @param {string} name @param {readonly string[]} pieces */
 export const download = (name, pieces) => giveFile(name, pieces, 'application/json');
 
 /**
- * Gives the user a file.
+ * Lets the user save a file.
  * @param {string} name
  * @param {readonly BlobPart[]} pieces
  * @param {string} type
@@ -57,5 +57,5 @@ export const download = (name, pieces) => giveFile(name, pieces, 'application/js
 export function giveFile(name, pieces, type) {
   const address = URL.createObjectURL(new Blob([...pieces], { type }));
   h('a', { href: address, download: name.replace(/[^\w.-]+/g, '_').slice(0, 100) }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may take its time
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may need some time to save the file
 }

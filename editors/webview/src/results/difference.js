@@ -1,4 +1,4 @@
-// Two texts, line by line: what only one of them has.
+// Compares two texts line by line.
 
 import { h } from '../elements/dom.js';
 import { startOf, visible } from '../words/text.js';
@@ -11,8 +11,8 @@ const around = 3;
 const mostShown = 2000;
 
 /**
- * The lines of both in their order (E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Of texts that
- * have too little in common, what is between their common beginning and end counts as all changed.
+ * Returns the lines of both texts in their order (E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986).
+ * If the texts have too little in common, all lines between their common beginning and end count as changed.
  * @param {readonly string[]} before
  * @param {readonly string[]} after
  * @returns {Line[]}
@@ -34,7 +34,7 @@ export function differingLines(before, after) {
 
 /** @param {readonly string[]} a @param {readonly string[]} b @returns {Line[]} */
 function changed(a, b) {
-  /** Of each number of edits, how far each diagonal gets. @type {Map<number, number>[]} */
+  /** How far each diagonal gets, for each number of edits. @type {Map<number, number>[]} */
   const steps = [];
   /** @type {Map<number, number>} */
   let far = new Map([[1, 0]]);

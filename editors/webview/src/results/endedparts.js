@@ -1,4 +1,4 @@
-// Of one request that is over: its arguments, its result, and what can be done with them.
+// The arguments and the result of an ended request, with the actions for them.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { goToRequest } from '../running/requestrow.js';
@@ -17,17 +17,17 @@ import { t } from '../words/t.js';
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
-/** Most bytes that are compared on the page, and of arguments that are sent again. */
+/** Maximum size of results that are compared on the page, and of arguments that are sent again, in bytes. */
 const mostAgain = 1 << 20;
 
-/** Whether the hub may still have its arguments and its result. @param {Ended} entry */
+/** Reports whether the hub may still have the arguments and the result of a request. @param {Ended} entry */
 const isKept = ({ earlier, away, about }) =>
   !earlier
   && !away
   && about.direction !== 'REQUEST_DIRECTION_INCOMING'
   && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');
 
-/** A name for a file or a document. @param {Ended} entry @param {string} part */
+/** Returns a name for a file or a document. @param {Ended} entry @param {string} part */
 const nameOf = ({ about }, part) =>
   `${[about.server, about.tool ?? about.subject]
     .map((name) => (name ?? '').slice(0, 40))
@@ -43,7 +43,7 @@ const wordsOf = (error) =>
       : t('It could not be read.');
 
 /**
- * The arguments, read when they are unfolded.
+ * Returns the arguments, which are read when they are unfolded.
  * @param {Page} page
  * @param {Ended} entry
  */
@@ -84,7 +84,7 @@ export function argumentsPart(page, entry) {
 }
 
 /**
- * The result, shown at once.
+ * Returns the result, which is read and shown at once.
  * @param {Page} page
  * @param {Ended} entry
  */
@@ -132,7 +132,11 @@ export function resultPart(page, entry) {
   );
 }
 
-/** The result of the same tool before this one. @param {Page} page @param {Ended} entry */
+/**
+ * Returns the previous request for the same tool or subject that has a result.
+ * @param {Page} page
+ * @param {Ended} entry
+ */
 function before(page, entry) {
   const at = page.state.history.findIndex(({ key }) => key === entry.key);
   return page.state.history
@@ -168,15 +172,15 @@ function comparison(page, entry, place, failed) {
   return h('button', { class: 'link', text, onclick: () => void compare().catch(failed) });
 }
 
-/** The arguments of a prompt, which are texts. @param {string} json @returns {Record<string, string>} */
+/** Returns the arguments of a prompt, which are all texts. @param {string} json @returns {Record<string, string>} */
 const textsOf = (json) =>
   Object.fromEntries([...objectOf(parse(json || '{}'))].map(([name, value]) => [name, stringOf(value)]));
 
 /**
- * Makes the request once more with the same arguments. undefined: it is none that a page makes.
+ * Returns a button that makes the request once more with the same arguments, or undefined if the page cannot make it.
  * @param {Page} page
  * @param {Ended} entry
- * @param {(text: string) => void} say what went wrong, '' for nothing
+ * @param {(text: string) => void} say shows what went wrong; '' removes it
  */
 export function againButton(page, entry, say) {
   const { server = '', tool = '', subject: uri = '', method } = entry.about;
@@ -187,7 +191,7 @@ export function againButton(page, entry, say) {
     requestId = crypto.randomUUID();
     const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
     const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
-    // Not before what may fail: now it is sent.
+    // Announced only now: reading the arguments may fail, and from here on the request is sent.
     page.announce(called);
     show(runs, true);
     if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
@@ -228,7 +232,8 @@ export function againButton(page, entry, say) {
 }
 
 /**
- * A file for a bug report: what happened to the request and how the hub stands, without arguments, results and secrets.
+ * Returns an action that saves a file for a bug report. The file has the trace of the request and the state of the hub,
+ * without arguments, results and secrets.
  * @param {Page} page
  * @param {Ended} entry
  * @param {(text: string) => void} say
@@ -248,7 +253,7 @@ export function reportAction(page, entry, say) {
   });
 }
 
-/** The data of an error of a server. @param {string} json */
+/** Returns an element with the data of a server's error. @param {string} json */
 export function errorData(json) {
   const place = h('div', {}, plainText(pretty(json), t('Data of the error')));
   indexJson(json).then(

@@ -1,4 +1,4 @@
-// A JSON text as a tree: only the rows in sight are in the document. Names and values are found by a search.
+// Shows a JSON text as a tree. Only the rows in view are in the document. A search finds names and values.
 
 import { h, setText, show } from '../elements/dom.js';
 import { rowsInSight } from '../elements/virtuallist.js';
@@ -8,7 +8,7 @@ import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 
-const rowHeight = 22; // as results.css has it
+const rowHeight = 22; // the same value as in results.css
 const shownOfValue = 160;
 const shownWhole = 16 * 1024;
 const mostFound = 10_000;
@@ -22,7 +22,7 @@ export function jsonTree(index, label) {
   const prefix = `json-${++trees}`;
   /** @type {Set<number>} */
   const unfolded = new Set([0]);
-  /** Values that have a row. @type {number[]} */
+  /** The values that have a row. @type {number[]} */
   let rows = [];
   let active = 0;
   /** @type {Map<number, HTMLElement>} */
@@ -159,7 +159,11 @@ export function jsonTree(index, label) {
     move(rows.indexOf(value));
   }
 
-  /** What cannot be unfolded is not. @param {number} value @param {boolean} open */
+  /**
+   * Reports whether a value can be folded or unfolded and is not so already.
+   * @param {number} value
+   * @param {boolean} open
+   */
   const turns = (value, open) => index.isContainer(value) && index.counts.at(value) > 0 && unfolded.has(value) !== open;
 
   tree.addEventListener('keydown', (event) => {
@@ -202,7 +206,7 @@ export function jsonTree(index, label) {
   return h('div', { class: 'json' }, search, tree, place, whole);
 }
 
-/** How a program would reach a value. @param {JsonIndex} index @param {number} value */
+/** Returns the path of a value, as a program would write it. @param {JsonIndex} index @param {number} value */
 function pathOf(index, value) {
   /** @type {string[]} */
   const steps = [];

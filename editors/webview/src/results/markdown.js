@@ -1,5 +1,5 @@
-// Markdown as elements. The parser gives tokens and no HTML is ever made: what is no element of this list is shown as
-// text. Pictures are not fetched, and links are those that the editor opens.
+// Shows markdown as elements. The parser returns tokens, and no HTML is ever made: everything that is no element of
+// this list is shown as text. Pictures are not loaded. The editor or the browser opens the links.
 
 import { h } from '../elements/dom.js';
 import { visible } from '../words/text.js';
@@ -34,10 +34,10 @@ const elements = /** @type {const} */ ([
   'td',
 ]);
 const mostElements = 20_000;
-/** Most characters of a text that is read as markdown. */
+/** Maximum length of a text that is parsed as markdown, in UTF-16 units. */
 export const mostMarkdown = 256 << 10;
 
-/** Addresses that leave the page. @param {string} address */
+/** Reports whether an address may be opened outside the page. @param {string} address */
 export function mayOpen(address) {
   try {
     return ['http:', 'https:', 'mailto:'].includes(new URL(address).protocol);
@@ -47,8 +47,8 @@ export function mayOpen(address) {
 }
 
 /**
- * A link that the editor or the browser opens beside the page. Its words are those of a stranger, so where it leads
- * stands behind them.
+ * Returns a link that the editor or the browser opens outside the page. Its text is not trusted, so the host that it
+ * leads to is shown after the text.
  * @param {string} address
  * @param {...import('../elements/dom.js').Child} text
  */
@@ -82,7 +82,7 @@ export function markdownView(tokens) {
   return root;
 }
 
-/** @param {HTMLElement} parent @param {Token} token that begins something */
+/** @param {HTMLElement} parent @param {Token} token opens an element */
 function append(parent, token) {
   const href = token.attrs?.find(([name]) => name === 'href')?.[1] ?? '';
   const tag = elements.find((known) => known === token.tag);
@@ -95,7 +95,7 @@ function append(parent, token) {
   return element;
 }
 
-/** Below the headings of the page. @param {string} tag */
+/** Returns a heading of a lower level than the headings of the page. @param {string} tag */
 const heading = (tag) =>
   /^h\d$/.test(tag)
     ? h('div', { 'class': `md-${tag}`, 'role': 'heading', 'aria-level': Math.min(6, Number(tag[1]) + 3) })
@@ -107,7 +107,7 @@ function start(token) {
   return number !== undefined && /^\d{1,9}$/.test(number) ? { start: number } : {};
 }
 
-/** @param {HTMLElement} parent @param {Token} token that stands alone */
+/** @param {HTMLElement} parent @param {Token} token neither opens nor closes an element */
 function single(parent, token) {
   switch (token.type) {
     case 'text':

@@ -1,4 +1,4 @@
-// Pictures and sound of a result: from its own data, never from an address.
+// Pictures and sounds of a result. They come only from the data in the result, never from an address.
 
 import { h, setText } from '../elements/dom.js';
 import { bytes, visible } from '../words/text.js';
@@ -8,11 +8,11 @@ import { t } from '../words/t.js';
 const sounds = /^audio\/(?:mpeg|mp3|wav|wave|x-wav|vnd\.wave|ogg|opus|webm|mp4|x-m4a|aac|flac|x-flac)$/;
 const scales = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
 
-/** A sentence in the place of what cannot be shown. @param {string} text */
+/** Returns a note in the place of content that cannot be shown. @param {string} text */
 export const note = (text) => h('p', { class: 'muted', text });
 
 /**
- * @param {string} mimeType as the server says
+ * @param {string} mimeType as the server names it
  * @param {string} base64
  */
 export function mediaView(mimeType, base64) {
@@ -52,7 +52,7 @@ function pictureView(source, info, what) {
     picture,
   );
   const said = h('span', { class: 'muted', role: 'status' });
-  /** undefined: as large as there is room, and no larger than it is. @type {number | undefined} */
+  /** undefined: the picture fits the room, and is not enlarged. @type {number | undefined} */
   let scale;
 
   /** @param {number | undefined} next */

@@ -1,13 +1,13 @@
-// What a picture is, by its own bytes and not by what a server says of it, and how large it becomes.
+// The type and the size of a picture. They are read from its bytes: the server's word is not trusted.
 
 /** @typedef {{ type: string, width: number, height: number }} PictureInfo */
 
-/** More pixels than that are not unpacked: a file of a few bytes may ask for gigabytes. */
+/** Maximum number of pixels of a picture that is decoded: a file of a few bytes may need gigabytes. */
 export const mostPixels = 40_000_000;
 
 /**
  * @param {Uint8Array} data
- * @returns {PictureInfo | undefined} undefined: none that is shown here
+ * @returns {PictureInfo | undefined} undefined: it is no picture that the page shows
  */
 export function pictureInfo(data) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -21,7 +21,7 @@ export function pictureInfo(data) {
     if (is(0, 'RIFF') && is(8, 'WEBP')) return webp(view, is);
     if (is(0, '\xff\xd8\xff')) return jpeg(view);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // it ends too early
+    if (!(error instanceof RangeError)) throw error; // the data ends too early
   }
   return undefined;
 }
@@ -54,7 +54,7 @@ function jpeg(view) {
   return undefined;
 }
 
-/** The bytes of base64; undefined when it is none. @param {string} text */
+/** Returns the bytes of base64, or undefined if the text is no base64. @param {string} text */
 export function bytesOf(text) {
   try {
     const raw = atob(text.replace(/-/g, '+').replace(/_/g, '/'));

@@ -1,4 +1,4 @@
-// What an ended request was given and has brought, read from the hub piece by piece.
+// Reads the arguments and the results of requests from the hub, in pieces.
 
 import { visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -6,14 +6,14 @@ import { t } from '../words/t.js';
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/hub_pb.js').RequestPartJson} RequestPart */
 
-/** Most characters that are shown on the page: more is for the editor. */
+/** Maximum size of a part that is shown on the page, in bytes. The editor shows larger ones. */
 export const mostRead = 4 << 20;
-/** Bytes of a piece: what takes the page, and the host between, a few milliseconds. */
+/** Size of a piece, in bytes. It costs the page and the host a few milliseconds. */
 const pieceBytes = 512 << 10;
 
-/** What could not be read, in words for people. */
+/** The error of a part that could not be read. Its message is in words for people. */
 export class Unread extends Error {
-  /** @param {string} message @param {number} [size] bytes of the whole, when it is only too long */
+  /** @param {string} message @param {number} [size] of the whole part in bytes, if it is too long */
   constructor(message, size = 0) {
     super(message);
     this.size = size;
@@ -25,7 +25,7 @@ export class Unread extends Error {
  * @param {Page['ask']} ask
  * @param {string} requestId
  * @param {RequestPart} part
- * @param {number} [most] bytes; what is longer is not read
+ * @param {number} [most] bytes; a longer part is not read
  * @returns {Promise<string[]>} the pieces
  */
 export async function readPieces(ask, requestId, part, most = mostRead) {
@@ -46,13 +46,13 @@ export async function readPieces(ask, requestId, part, most = mostRead) {
 }
 
 /**
- * The same as one text.
+ * Reads a part as one text. Throws an Unread.
  * @param {Page['ask']} ask @param {string} requestId @param {RequestPart} part @param {number} [most]
  */
 export const readPart = async (ask, requestId, part, most) => (await readPieces(ask, requestId, part, most)).join('');
 
 /**
- * The result of an ended request: what the history has, or what the hub still keeps.
+ * Returns the result of an ended request: from the history, or from the hub if that still keeps it. Throws an Unread.
  * @param {Page} page
  * @param {import('../hub/ended.js').Ended} entry
  * @param {number} [most] bytes
@@ -64,5 +64,5 @@ export async function readResult(page, entry, most) {
   return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT', most);
 }
 
-/** Whether it has a result. @param {import('../hub/ended.js').Ended} entry */
+/** Reports whether a request has a result. @param {import('../hub/ended.js').Ended} entry */
 export const hasResult = (entry) => Number(entry.finished?.resultSizeBytes ?? 0) > 0;

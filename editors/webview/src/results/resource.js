@@ -1,4 +1,4 @@
-// A resource that a result only names: it is read when somebody wants it, as a request like any other.
+// A resource that a result only names. It is read when a person asks for it, by a request like any other.
 
 import { h, replace, setText, show } from '../elements/dom.js';
 import { bytes, shortName, visible } from '../words/text.js';

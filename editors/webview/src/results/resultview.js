@@ -1,5 +1,5 @@
-// The result of a request for people: its texts, pictures, sounds and resources one after the other, or the whole as a
-// tree of JSON.
+// Shows the result of a request to people: its texts, pictures, sounds and resources one after the other, or the whole
+// result as a tree of JSON.
 
 import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, show } from '../elements/dom.js';
@@ -16,14 +16,14 @@ import { t } from '../words/t.js';
 /** @typedef {import('../page.js').Page} Page */
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 /**
- * Whose result it is, and, where the hub keeps it, of which request.
+ * The server of a result, and the id of its request if the hub keeps the result.
  * @typedef {{ page: Page, server: string, requestId?: string | undefined }} Of
  */
 
 const mostText = 64 << 10;
 const mostBlocks = 50;
 
-/** What can be shown in more than one way, with buttons to choose. @typedef {{ name: string, make: () => HTMLElement | Promise<HTMLElement> }} Way */
+/** One way to show a content. @typedef {{ name: string, make: () => HTMLElement | Promise<HTMLElement> }} Way */
 
 /** @param {string} label @param {readonly Way[]} ways @param {number} [first] */
 export function choiceOfViews(label, ways, first = 0) {
@@ -77,9 +77,9 @@ export const plainText = (text, label = t('Text')) =>
 const treeOf = async (text) => jsonTree(await indexJson(text), 'JSON');
 
 /**
- * A text: as it reads, as markdown, as a tree where it is JSON.
+ * Returns an element that shows a text: plain, as markdown if it looks like that, or as a tree if it is JSON.
  * @param {string} text
- * @param {string} [mimeType] as the server says
+ * @param {string} [mimeType] as the server names it
  */
 export function textView(text, mimeType = '') {
   const marked = /^text\/(?:x-)?markdown\b/i.test(mimeType);
@@ -92,12 +92,12 @@ export function textView(text, mimeType = '') {
   return choiceOfViews(t('Show the text as'), ways, marked && ways.length > 1 ? 1 : 0);
 }
 
-/** Whether it is worth a look as markdown. @param {string} text */
+/** Reports whether a text looks like markdown. @param {string} text */
 const looksMarked = (text) =>
   /^(?:#{1,6} |[-*+] |\d+\. |> |```|~~~|\|.*\|)/m.test(text.slice(0, mostText))
   || /\*\*\S|\]\(|`[^`]+`/.test(text.slice(0, mostText));
 
-/** @param {Of} of @param {JsonIndex} index @param {number} at of a resource with its content */
+/** @param {Of} of @param {JsonIndex} index @param {number} at of a resource with content */
 function contentView(of, index, at) {
   const uri = index.said(at, 'uri');
   const mimeType = index.said(at, 'mimeType');
@@ -165,7 +165,11 @@ function blocksOf(index, list) {
   return list === undefined || index.kind(list) !== 'array' ? [] : [...index.children(list)];
 }
 
-/** All that is in it to be read; nothing for what is no result as MCP has it. @param {Of} of @param {JsonIndex} index */
+/**
+ * Returns functions that make the parts of a result; none if it is no result according to MCP.
+ * @param {Of} of
+ * @param {JsonIndex} index
+ */
 function partsOf(of, index) {
   const structured = index.member(0, 'structuredContent');
   const description = index.said(0, 'description');
@@ -187,7 +191,7 @@ function partsOf(of, index) {
   ];
 }
 
-/** What is there soon. @param {Promise<HTMLElement>} soon */
+/** Returns an element that shows a view as soon as it is made. @param {Promise<HTMLElement>} soon */
 function deferred(soon) {
   const place = h('div', {});
   soon.then(
@@ -221,7 +225,7 @@ export async function resultView(of, json) {
   return choiceOfViews(t('Show the result as'), [{ name: t('Content'), make: () => listed(parts) }, tree]);
 }
 
-/** The first ones, and more when they are wanted. @param {readonly (() => HTMLElement)[]} parts */
+/** Returns the first parts, with a button that shows more of them. @param {readonly (() => HTMLElement)[]} parts */
 function listed(parts) {
   const list = h('div', { class: 'blocks' });
   let shown = 0;

@@ -1,5 +1,5 @@
-// One content of a result, saved by itself: a file in an embedded resource, a picture. In an editor by the editor, which
-// reads it from the hub again; in a browser from what is here.
+// Saves one content of a result, such as the file in an embedded resource, or a picture. In an editor, the editor reads
+// the content from the hub again. A browser saves the content that the page has.
 
 import { h } from '../elements/dom.js';
 import { commandLink } from '../surface.js';
@@ -35,7 +35,7 @@ export function saveContent({ page, requestId }, index, value, { kind, uri, mime
   const save = () => {
     const text = index.string(value);
     const data = kind === 'text' ? text : bytesOf(text);
-    // Never under the server's own type: a browser may show a file that it is given.
+    // The type of the server is not used: a browser might show the file instead of saving it.
     if (data !== undefined)
       giveFile(name, [typeof data === 'string' ? data : new Uint8Array(data)], 'application/octet-stream');
     else page.announce(t('Its data is not base64.'));

@@ -1,4 +1,4 @@
-// One open request: what it is, how it goes, and how to end it.
+// The row of one open request. It shows the request and its progress, and has the buttons that end it.
 
 import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { byWhom, cancellable, ofWords, titleOf } from './requestwords.js';
@@ -12,11 +12,11 @@ import { plural, t } from '../words/t.js';
 // A server that takes longer than this to stop may never do so.
 const patience = 3000;
 
-/** The id of the element of a request. @param {string} requestId */
+/** Returns the id of the element of a request. @param {string} requestId */
 const rowId = (requestId) => `request-${requestId}`;
 
 /**
- * Goes to the question that a request waits for, or else to its row among what runs.
+ * Moves the focus to the question that a request waits for, or else to the row of the request.
  * @param {Pick<import('../page.js').Page, 'state' | 'reveal'>} page
  * @param {string} [id]
  */
@@ -32,7 +32,7 @@ export function goToRequest({ state, reveal }, id = '') {
  * @property {string | undefined} begun
  * @property {HTMLElement} children the list of requests that this one caused
  * @property {(request: Request) => void} update
- * @property {(promptId: string | undefined) => void} asks which open question it waits for
+ * @property {(promptId: string | undefined) => void} asks sets the open question that the request waits for
  * @property {() => void} tick
  */
 
@@ -162,7 +162,7 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
       setText(word, cancelling ? '' : ` · ${stateWord(now.state)}`);
       if (cancel) {
         const had = cancel.buttons.contains(document.activeElement) || cancel.field.contains(document.activeElement);
-        if (cancelling && had) element.focus(); // what had it goes
+        if (cancelling && had) element.focus(); // the element with the focus disappears
         show(cancel.buttons, !cancelling);
         cancel.disable(clicked || cancelling);
       }
@@ -198,7 +198,7 @@ function paintProgress(bar, done, { state, progress }) {
   setAttribute(bar, 'aria-valuemin', known ? 0 : undefined);
   setAttribute(bar, 'aria-valuemax', known ? total : undefined);
   setAttribute(bar, 'aria-valuenow', known ? Math.min(Math.max(value, 0), total) : undefined);
-  // A transform moves no other element: a hundred a second cost no layout.
+  // A transform moves no other element, so even a hundred progress messages a second cause no layout.
   if (known) done.style.setProperty('transform', `scaleX(${Math.min(1, Math.max(0, value / total))})`);
   else done.style.removeProperty('transform');
 }

@@ -1,4 +1,4 @@
-// What a request is called, and what there is to say of its cancellation.
+// The words for requests and for their cancellation.
 
 import { originWord, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -6,7 +6,10 @@ import { t } from '../words/t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').RequestJson} Request */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancellationJson} Cancellation */
 
-/** What each method asks for, of its subject. @type {Record<string, (subject: string) => string>} */
+/**
+ * The title of an outgoing request by its method, made from its subject.
+ * @type {Record<string, (subject: string) => string>}
+ */
 const outgoing = {
   'resources/read': (subject) => t('Read {0}', subject),
   'prompts/get': (subject) => t('Prompt template {0}', subject),
@@ -31,8 +34,8 @@ export function titleOf({ direction, method = '', tool, title, subject }) {
 }
 
 /**
- * Whose it is: its server, and the client of a gateway that asked for it. Before it the name of a tool that is called
- * by its title: a server may give two tools the same.
+ * Returns the words that say whose request it is: its server, and the client of a gateway that made it. If the request
+ * is shown by the title of its tool, the name of the tool stands before them: two tools may have the same title.
  * @param {Pick<Request, 'server' | 'caller' | 'tool' | 'title'>} of
  */
 export const ofWords = ({ server, caller, tool, title }) =>
@@ -44,7 +47,7 @@ export const ofWords = ({ server, caller, tool, title }) =>
     .join(' · ');
 
 /**
- * What is known of the way of a cancel to the server. None of it says that the server has stopped.
+ * Returns what is known about the delivery of a cancellation to the server. It never means that the server has stopped.
  * @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancelDeliveryJson | undefined} delivery
  * @param {string | undefined} error
  */
@@ -78,7 +81,8 @@ function sentSentence(delivery, error) {
 }
 
 /**
- * The same for the end of a request, with whether the server may go on.
+ * Returns sentences for a request that has ended: about the delivery of its cancellation, and about whether the server
+ * may go on.
  * @param {NonNullable<import('../hub/ended.js').End['cancelled']>} end
  */
 export function cancelWords({ direction, delivery, deliveryError, wireIdJson, serverNotified, serverMayContinue }) {
@@ -91,16 +95,22 @@ export function cancelWords({ direction, delivery, deliveryError, wireIdJson, se
 }
 
 /**
- * Whether the request is a question of a server, or of the hub itself. While it is open its card shows it.
+ * Reports whether the request is a question of a server or of the hub itself. While it is open, a card shows it.
  * @param {Request} request
  */
 export const isQuestion = ({ direction, method = '' }) =>
   direction === 'REQUEST_DIRECTION_INCOMING' || method === 'authorization' || method === 'launch' || method === 'input';
 
-/** The start of a session itself cannot be cancelled, only what waits for it. @param {Request} request */
+/**
+ * Reports whether a request can be cancelled. The start of a session cannot, only the requests that wait for it.
+ * @param {Request} request
+ */
 export const cancellable = ({ method }) => method !== 'initialize' && method !== 'server/discover';
 
-/** "by you: wrong folder". @param {Cancellation | undefined} cancellation */
+/**
+ * Returns who has cancelled, and why, for example "by you: wrong folder".
+ * @param {Cancellation | undefined} cancellation
+ */
 export function byWhom(cancellation) {
   const who = originWord(cancellation?.origin);
   return cancellation?.reason ? t('by {0}: {1}', who, visible(cancellation.reason)) : t('by {0}', who);

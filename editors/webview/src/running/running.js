@@ -1,5 +1,5 @@
-// The section of open requests, each below the one that caused it. A question has no row beside its card: the row of its
-// call leads there.
+// The section of open requests. Each request stands below the request that caused it. A question that has a card has no
+// row of its own: the row of its call has a link to the card.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId, setCount } from '../page.js';
@@ -54,7 +54,7 @@ export function runningSection(page) {
   function rowOf(request) {
     const id = request.requestId ?? '';
     let row = rows.get(id);
-    // A host may use an id again: that is another request.
+    // A host may reuse an id for another request.
     if (row?.begun !== request.startTime) row = undefined;
     if (!row) rows.set(id, (row = requestRow(page, request)));
     return row;
@@ -62,13 +62,17 @@ export function runningSection(page) {
 
   function patchAll() {
     for (const id of rows.keys()) if (!state.requests.has(id)) rows.delete(id);
-    /** The oldest open question of each request, and of each call that a question is of. @type {Map<string, string>} */
+    /**
+     * The oldest open question by the request that it is, and by the call that it belongs to.
+     * @type {Map<string, string>}
+     */
     const asked = new Map();
     for (const { promptId = '', requestId = '', parentRequestId = '' } of state.prompts.values())
       for (const id of [requestId, parentRequestId]) if (!asked.has(id)) asked.set(id, promptId);
     const shown = [...state.requests.values()].filter((r) => !isQuestion(r) || !asked.has(r.requestId ?? ''));
     /**
-     * By the request that caused them, "" = none that is open. One that was caused came later: so there are no circles.
+     * The requests by the open request that caused them, or by "". A request is younger than the one that caused it, so
+     * there are no cycles.
      * @type {Map<string, Request[]>}
      */
     const below = new Map();
@@ -107,7 +111,7 @@ export function runningSection(page) {
       if (changed.requestList || changed.prompts) {
         const focused = document.activeElement;
         const count = patchAll();
-        // Not on the next row: a second press of Enter would cancel that one.
+        // The heading gets the focus, not the next row: a second press of Enter would cancel that row.
         if (focused !== document.activeElement && document.activeElement === document.body && focused !== document.body)
           title.focus();
         setCount('running', count);

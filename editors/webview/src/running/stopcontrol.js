@@ -1,4 +1,4 @@
-// Buttons that end something: at once, with a reason, or after a second click where calls would be lost.
+// Buttons that end something: at once, with a reason, or, if calls would be lost, after a second click.
 
 import { h, show } from '../elements/dom.js';
 import { icon, iconButton } from '../elements/icon.js';
@@ -7,17 +7,18 @@ import { t } from '../words/t.js';
 let ids = 0;
 
 /**
- * A button that stops, beside it one that asks for a reason first, and the field for that.
+ * Returns a button that stops something, a button beside it that asks for a reason first, and the field for the reason.
  * @param {{ label: string, about: string, testid: string, worded?: boolean, stop: (reason: string) => void }} options
- * about: what is stopped, for those who do not see where the button is. worded: it shows its label, and no icon
+ * about: what is stopped, for people who do not see where the button is. worded: the button shows its label, not an
+ * icon
  * @returns {{ buttons: HTMLElement, field: HTMLElement, disable: (disabled: boolean) => void }}
  */
 export function stopControl({ label, about, testid, worded = false, stop }) {
   const id = `reason-${++ids}`;
   const what = about ? t('{0} {1}', label, about) : label;
   let off = false;
-  // The second click of a double one is for what the first has stopped, and not for the button that has moved up into
-  // its place.
+  // The second click of a double click is meant for what the first click has stopped, not for the button that has moved
+  // into its place.
   const onclick = (/** @type {MouseEvent} */ { detail: clicks }) => {
     if (clicks < 2) finish('');
   };
@@ -65,7 +66,7 @@ export function stopControl({ label, about, testid, worded = false, stop }) {
     field: line,
     disable: (disabled) => {
       off = disabled;
-      // Not the attribute "disabled": that would throw the focus away.
+      // The attribute "disabled" would lose the focus.
       for (const one of [button, open]) one.setAttribute('aria-disabled', String(disabled));
       if (disabled) show(line, false);
     },
@@ -73,12 +74,11 @@ export function stopControl({ label, about, testid, worded = false, stop }) {
 }
 
 /**
- * A button that asks once more, in its own place, when there is a reason to. It forgets the first click when the focus
- * goes elsewhere.
+ * Returns a button that, if there is a reason to, shows a question after the first click and acts after the second. It
+ * forgets the first click when it loses the focus.
  * @param {{ label: string, about: string, testid?: string, glyph?: import('../elements/icon.js').IconName | undefined,
- * question: () => string, act: () => Promise<unknown> }} options glyph: it shows that, and its label only in words for
- * those who ask
- *   question: what the second click does, "" = nothing is lost, and the first click does it
+ * question: () => string, act: () => Promise<unknown> }} options glyph: the button shows this icon, and its label only
+ *   as a tooltip. question: returns what the second click does, or "" if nothing is lost and the first click may act
  */
 export function confirmButton({ label, about, testid, glyph, question, act }) {
   let asked = false;
@@ -102,7 +102,7 @@ export function confirmButton({ label, about, testid, glyph, question, act }) {
   }
   /** @param {number} clicks */
   async function click(clicks) {
-    if (busy || (asked && clicks > 1)) return; // a double click has not read the question
+    if (busy || (asked && clicks > 1)) return; // a person who double-clicks has not read the question
     const text = question();
     if (text !== '' && !asked) {
       ask(text);

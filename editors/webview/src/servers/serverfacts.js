@@ -1,4 +1,4 @@
-// What there is to read of a server and of its config entry.
+// The facts about a server and its config entry.
 
 import { disclosure, facts, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';

@@ -1,4 +1,4 @@
-// The section of the configured servers, in the order of the config, and what is wrong with the config as a whole.
+// The section of the configured servers, in config order, with the problems of the config as a whole.
 
 import { adding } from '../adding/adding.js';
 import { demoGuide } from '../begin/demoguide.js';
@@ -38,7 +38,7 @@ export function serversSection(page) {
   const keys = roving(list, () => [...views.values()].map((view) => view.head));
   /** @type {ReturnType<typeof adding> | undefined} */
   let writes;
-  let toOpen = ''; // a server that was added and is not painted yet
+  let toOpen = ''; // a server that was added, but has no view yet
   const open = (/** @type {string} */ name) => {
     const view = views.get(name);
     toOpen = view ? '' : name;

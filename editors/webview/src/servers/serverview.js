@@ -1,5 +1,5 @@
-// One server: how it stands in one line, and opened, all that is known of it, what can be done with it, its tools and
-// what it writes.
+// One server. A line shows its state. When it is opened, it shows the actions, the tools, the offers, all facts and the
+// logs of the server.
 
 import { h, replace, setAttribute, setText, show } from '../elements/dom.js';
 import { problemLines, serverFacts } from './serverfacts.js';
@@ -14,7 +14,10 @@ import { plural, t } from '../words/t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
 /** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
 
-/** Shapes, so that no state is told by its colour alone. @type {Record<ServerState, string>} */
+/**
+ * The sign of each state. The signs differ in shape, so that no state is shown by its colour alone.
+ * @type {Record<ServerState, string>}
+ */
 const icons = {
   SERVER_STATE_UNSPECIFIED: '?',
   SERVER_STATE_STOPPED: '○',
@@ -28,12 +31,13 @@ const icons = {
 };
 
 /**
- * What can be done. loses: what it says where calls that run would end.
+ * The actions for a server. when is tested on the state in words (see update). loses returns the question that is shown
+ * if running calls would end.
  * @type {{ label: string, glyph?: import('../elements/icon.js').IconName, testid?: string, loses?: (calls: number) => string, when: RegExp,
  * message: (server: string) => AttachRequest }[]}
  */
 const actions = [
-  // An entry of the workspace that counts only after a yes: the question shows what it would run.
+  // An entry of the workspace counts only after the consent of the user. The question shows what it would run.
   {
     label: t('Review the workspace’s entry'),
     testid: 'review-entry',
@@ -86,7 +90,7 @@ const actions = [
 /**
  * @typedef {object} ServerView
  * @property {HTMLElement} element
- * @property {HTMLElement} head opens it
+ * @property {HTMLElement} head opens the view
  * @property {() => void} open
  * @property {() => void} update
  * @property {() => void} updateLogs
@@ -118,8 +122,8 @@ export function serverView(page, name) {
   const refused = h('p', { class: 'problem', role: 'alert' });
   const problems = h('div', {});
   const facts = h('div', {});
-  // Tools are what people come for. All else is folded, but for a server that does not run, or of which
-  // something waits for a yes: there it says why.
+  // People open a server mainly for its tools, so the other parts are folded. The details are unfolded if the server
+  // does not run, or if an entry waits for consent, since they say why.
   const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: t('Details') }), facts);
   const logs = {
     stderr: logView(t('What {0} writes to stderr', shownName)),
@@ -127,7 +131,7 @@ export function serverView(page, name) {
   };
   const body = h('div', { class: 'body', hidden: true });
   const element = h('li', { class: 'server', dataset: { testid: `server-${name}` } }, h('h3', {}, head), trouble, body);
-  /** Made when it is opened first. @type {ReturnType<typeof toolList> | undefined} */
+  /** Is made when the server is first opened. @type {ReturnType<typeof toolList> | undefined} */
   let tools;
   /** @type {ReturnType<typeof browseView> | undefined} */
   let offers;
@@ -148,7 +152,7 @@ export function serverView(page, name) {
     }),
   }));
 
-  // Of an entry that stands in a file: a text that a host handed over has no place to write to.
+  // These are for entries of files. An entry in a text that the host has passed to the hub cannot be written.
   const entryButtons = [
     { label: t('Edit…'), testid: 'edit-entry', act: () => page.adding?.openEditForm(name) },
     { label: t('Remove…'), testid: 'remove-entry', act: () => page.adding?.openRemove(name) },
@@ -263,7 +267,7 @@ function stateText(
   return parts.join(' · ');
 }
 
-/** Lines of a server, shown on demand. @param {string} label */
+/** Returns a view of log lines, which is shown on demand. @param {string} label */
 function logView(label) {
   const text = h('pre', { 'class': 'code log', 'tabindex': 0, 'role': 'region', 'aria-label': label });
   const summary = h('summary', { text: label });

@@ -1,4 +1,4 @@
-// The tools of one server: listed when they are looked at, and again when they have changed.
+// The tools of one server. They are requested when the server is opened, and again when they have changed.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
@@ -8,9 +8,9 @@ import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} Tool */
 
-// So many tools are found without a filter.
+// A person finds so many tools without a filter.
 const few = 8;
-// So many are shown at first: what follows the list must not be a long way off.
+// How many tools are shown at first: the parts after the list must not be too far away.
 const atFirst = 20;
 
 /** @param {import('../page.js').Page} page @param {string} server */
@@ -64,7 +64,7 @@ export function toolList(page, server) {
     const mine = ++asked;
     setText(note, tools.length === 0 ? t('Listing…') : '');
     const reply = await ask({ listTools: { server, allowCached } });
-    if (mine !== asked) return; // a later list is on its way
+    if (mine !== asked) return; // a later list was requested
     const error = reply.error ?? reply.listTools?.troubles?.[0]?.error;
     stale = error?.code === 'UNAVAILABLE';
     if (!reply.error) tools = reply.listTools?.tools ?? [];
@@ -95,8 +95,8 @@ export function toolList(page, server) {
     shown = all || found.length <= atFirst + few ? found : found.slice(0, atFirst);
     show(more, shown.length < found.length);
     setText(more, plural(found.length, 'Show {0} tool', 'Show all {0} tools'));
-    // What is being filled in stays as it is for as long as the definition is the same, and goes over into the form for
-    // another one.
+    // A form that is being filled in stays as long as the definition of its tool is the same. If the definition
+    // changes, what was typed goes into the new form.
     const held = list.contains(document.activeElement);
     /** @type {ReturnType<typeof toolView> | undefined} */
     let heir;

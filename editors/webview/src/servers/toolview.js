@@ -1,4 +1,5 @@
-// One tool: what it says of itself, the form for its arguments, Call, and what came of the last call from here.
+// One tool: its description, the form for its arguments, the button that calls it, and the outcome of the last call
+// that was made here.
 
 import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -19,7 +20,7 @@ const policies = {
   APPROVAL_POLICY_ASK: t('asks first'),
   APPROVAL_POLICY_DENY: t('denied'),
 };
-/** Untrusted: what a server says of its own tool. @type {[key: string, value: boolean, text: string][]} */
+/** The hints of a server about its tool. They are not trusted. @type {[key: string, value: boolean, text: string][]} */
 const hints = [
   ['readOnlyHint', true, t('read-only')],
   ['destructiveHint', true, t('destructive')],
@@ -30,8 +31,8 @@ const hints = [
 ];
 
 /**
- * What somebody was about to do with a tool when its definition changed. @typedef {{ values: string, requestId: string
- * | undefined }} Draft
+ * What was typed for a tool, and its last call, at the time when its definition changed. @typedef {{ values: string,
+ * requestId: string | undefined }} Draft
  */
 
 let forms = 0;
@@ -49,10 +50,10 @@ export function toolView(page, tool) {
     policy,
   );
   const element = h('li', { class: 'tool', dataset: { testid: `tool-${name}` } }, h('h5', {}, head), body);
-  /** The last call from here. @type {string | undefined} */
+  /** The id of the last call that was made here. @type {string | undefined} */
   let requestId;
   let sending = false;
-  /** Made when it is opened first. @type {ReturnType<typeof schemaForm> | undefined} */
+  /** Is made when the tool is first opened. @type {ReturnType<typeof schemaForm> | undefined} */
   let form;
   const call = h('button', {
     'class': 'primary',
@@ -84,7 +85,7 @@ export function toolView(page, tool) {
     try {
       definition = objectOf(parse(tool.definitionJson ?? '{}'));
     } catch {
-      // A definition that nobody can read: the form is then a field for JSON.
+      // A definition that cannot be parsed leaves a form without fields.
     }
     const annotations = objectOf(definition.get('annotations'));
     const said = hints.filter(([key, value]) => annotations.get(key) === value).map(([, , text]) => text);
@@ -131,7 +132,8 @@ export function toolView(page, tool) {
     if (mine !== requestId) return;
     begun(false);
     const { error } = reply;
-    // What has an end in the history is told from there. This is what never began, or whose end nobody here was told.
+    // If the history has the end of the call, it is shown from there. Otherwise the call never began, or the page has
+    // not received its end.
     if (ended()) {
       requestsChanged();
       return;
@@ -143,7 +145,7 @@ export function toolView(page, tool) {
   /** @param {boolean} now */
   function begun(now) {
     sending = now;
-    call.setAttribute('aria-disabled', String(now)); // and not disabled: that would throw the focus away
+    call.setAttribute('aria-disabled', String(now)); // not "disabled", which would lose the focus
   }
 
   const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);
@@ -154,7 +156,7 @@ export function toolView(page, tool) {
     if (!open && document.activeElement === where) head.focus();
     show(where, open !== undefined);
     if (open) {
-      begun(false); // it is among the running ones: another may be called beside it
+      begun(false); // the call is in the section of running requests, so another call can be made
       setText(problem, '');
       show(status, true);
       setText(status, t('{0}: see Running.', stateWord(open.state)));

@@ -1,5 +1,5 @@
-// Where everything stands in a JSON text: read without recursion and in slices of time, so that neither depth nor size
-// of what a stranger has sent holds up the page. Values stay in the text, as they are spelled.
+// An index of the values in a JSON text. It is made without recursion and in slices of time, so that the depth or the
+// size of an untrusted text cannot block the page. The values stay in the text, in their original spelling.
 
 import { nativeParse, numberPattern } from './jsontext.js';
 import { t } from './t.js';
@@ -10,11 +10,11 @@ import { t } from './t.js';
 const kinds = ['object', 'array', 'string', 'number', 'literal'];
 const [objectKind, arrayKind, stringKind, numberKind, literalKind] = [0, 1, 2, 3, 4];
 
-/** Most values of one text. */
+/** Maximum number of values in one text. */
 export const mostValues = 1 << 20;
 const sliceMs = 8;
 
-/** Lets the page do other things. A message is heard also where timers are slow, in a view that is covered. */
+/** Lets the page do other work. A message arrives at once even in a hidden page, where timers are slow. */
 export function pause() {
   return new Promise((resume) => {
     const { port1, port2 } = new MessageChannel();
@@ -26,7 +26,7 @@ export function pause() {
   });
 }
 
-/** Pauses whenever a slice of time is used up. */
+/** Returns a function that pauses if the current slice of time is used up. */
 export function pacer() {
   let began = Date.now();
   return async () => {
@@ -36,7 +36,7 @@ export function pacer() {
   };
 }
 
-/** Numbers by index of a value; it grows. */
+/** Numbers by the index of a value. It grows as needed. */
 class Column {
   #values = new Int32Array(256);
   length = 0;
@@ -62,21 +62,21 @@ class Column {
   }
 }
 
-/** The values of a text in their order, a container before what is in it. 0 is the whole. */
+/** The values of a text in their order; a container comes before its content. The value 0 is the whole text. */
 export class JsonIndex {
   kinds = new Column();
   starts = new Column();
   ends = new Column();
-  /** Where the name begins, with its quote; -1 without one. */
+  /** Where the name of a member begins, at its quote; -1: the value has no name. */
   names = new Column();
   nameEnds = new Column();
   parents = new Column();
   depths = new Column();
-  /** How many are in a container. */
+  /** How many values are directly in a container. */
   counts = new Column();
-  /** The first value behind all that is in this one. */
+  /** The first value after this one and everything in it. */
   behind = new Column();
-  /** The place in its container. */
+  /** The place of a value in its container, from 0. */
   places = new Column();
 
   /** @param {string} text */
@@ -98,31 +98,35 @@ export class JsonIndex {
     return this.kinds.at(value) <= arrayKind;
   }
 
-  /** As it is spelled. @param {number} value @param {number} [most] characters */
+  /** Returns a value in its original spelling. @param {number} value @param {number} [most] characters */
   source(value, most = Infinity) {
     const start = this.starts.at(value);
     return this.text.slice(start, Math.min(this.ends.at(value), start + most));
   }
 
-  /** The text of a string, what is spelled of anything else. @param {number} value @param {number} [most] */
+  /** Returns the text of a string, and the spelling of any other value. @param {number} value @param {number} [most] */
   string(value, most = Infinity) {
     if (this.kinds.at(value) !== stringKind) return this.source(value, most);
     return unquoted(this.text, this.starts.at(value), this.ends.at(value), most);
   }
 
-  /** Its name in an object, '' elsewhere. @param {number} value @param {number} [most] */
+  /** Returns the name of a value in an object, or ''. @param {number} value @param {number} [most] */
   name(value, most = Infinity) {
     const start = this.names.at(value);
     return start < 0 ? '' : unquoted(this.text, start, this.nameEnds.at(value), most);
   }
 
-  /** What is in a container, in its order. @param {number} value */
+  /** Yields the values that are directly in a container, in their order. @param {number} value */
   *children(value) {
     if (!this.isContainer(value)) return;
     for (let child = value + 1; child < this.behind.at(value); child = this.behind.at(child)) yield child;
   }
 
-  /** The member with this name, the last one if there are several; undefined without one. @param {number} value @param {string} name */
+  /**
+   * Returns the member with a name, the last one if there are several, or undefined if there is none.
+   * @param {number} value
+   * @param {string} name
+   */
   member(value, name) {
     if (this.kinds.at(value) !== objectKind) return undefined;
     /** @type {number | undefined} */
@@ -131,7 +135,11 @@ export class JsonIndex {
     return found;
   }
 
-  /** The text of a member that is a string, '' without one. @param {number | undefined} value @param {string} name */
+  /**
+   * Returns the text of a member that is a string, or '' if there is none.
+   * @param {number | undefined} value
+   * @param {string} name
+   */
   said(value, name) {
     const member = value === undefined ? undefined : this.member(value, name);
     return member !== undefined && this.kinds.at(member) === stringKind ? this.string(member) : '';
@@ -140,7 +148,7 @@ export class JsonIndex {
 
 /** @param {string} text @param {number} start @param {number} end @param {number} most */
 function unquoted(text, start, end, most) {
-  // An escape has at most six characters. One that is cut is left out.
+  // An escape has at most six characters. An escape that was cut is left out.
   const cut = end - start - 2 > 6 * most;
   const inside = cut ? text.slice(start + 1, start + 1 + 6 * most) : text.slice(start + 1, end - 1);
   if (!inside.includes('\\')) return inside.slice(0, most);
@@ -151,7 +159,7 @@ function unquoted(text, start, end, most) {
   }
 }
 
-/** Without an escape that was cut at the end. @param {string} inside */
+/** Removes an escape that was cut at the end. @param {string} inside */
 function withoutHalf(inside) {
   const end = /(\\+)(?:u[\da-fA-F]{0,3})?$/.exec(inside);
   return end && (end[1] ?? '').length % 2 === 1 ? inside.slice(0, end.index + (end[1] ?? '').length - 1) : inside;
@@ -162,7 +170,7 @@ function fail(text, at, what) {
   throw new SyntaxError(at < text.length ? t('Character {0}: {1}.', at + 1, what) : t('The text ends too early.'));
 }
 
-/** The end of the string that begins at a quote. @param {string} text @param {number} start */
+/** Returns the end of the string that begins at a quote. @param {string} text @param {number} start */
 function endOfString(text, start) {
   for (let quote = start + 1; ; quote++) {
     quote = text.indexOf('"', quote);
@@ -177,7 +185,8 @@ const blank = /[ \t\r\n]*/y;
 const word = /true|false|null|-?\d[\d.eE+-]*/y;
 
 /**
- * Reads a text. A SyntaxError says what is wrong with it, a RangeError that it has too many values.
+ * Makes the index of a text. It rejects with a SyntaxError that says what is wrong, or with a RangeError if the text
+ * has too many values.
  * @param {string} text
  * @returns {Promise<JsonIndex>}
  */
@@ -208,7 +217,7 @@ export async function indexJson(text) {
     if (container >= 0) index.counts.set(container, index.counts.at(container) + 1);
     [name, nameEnd] = [-1, -1];
   };
-  /** Reads a value, of a container only its beginning; true: it is one, and not empty. */
+  /** Reads a value, or the beginning of a container. Reports whether the value is a container that is not empty. */
   const value = () => {
     const char = text[at];
     if (char === '{' || char === '[') {

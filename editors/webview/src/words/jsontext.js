@@ -1,12 +1,12 @@
-// JSON whose numbers keep their spelling and whose objects keep their order: "1.0", 12345678901234567890 and keys like
-// "10" and "__proto__" come out as they went in. JSON.parse loses all of that.
+// A parser of JSON that keeps the spelling of numbers and the order of keys: "1.0", 12345678901234567890 and keys like
+// "10" and "__proto__" stay unchanged. JSON.parse loses all of that.
 
 import { t } from './t.js';
 
-/** As the browser reads JSON, for what can lose nothing by it. @type {(text: string) => unknown} */
+/** JSON.parse of the browser, for texts that lose nothing by it. @type {(text: string) => unknown} */
 export const nativeParse = JSON.parse;
 
-/** A number as it is spelled. */
+/** A number in its original spelling. */
 export class JsonNumber {
   /** @param {string} text */
   constructor(text) {
@@ -21,10 +21,10 @@ export class JsonNumber {
 export const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const token =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?\d[^\s,\]}]*|true|false|null))/y;
-const maxDepth = 200; // what is nested deeper was made to hurt
+const maxDepth = 200; // only a malicious text is nested deeper
 
 /**
- * Reads JSON text. Throws a SyntaxError that says where and what.
+ * Parses JSON text. Throws a SyntaxError that says where the fault is, and what it is.
  * @param {string} text
  * @returns {Json}
  */
@@ -125,8 +125,7 @@ export function stringify(value) {
 }
 
 /**
- * The object that a value is, or an empty one: schemas and requests of servers are not to be trusted to have the right
- * form.
+ * Returns a value if it is an object, else an empty object: schemas and requests of servers may have the wrong form.
  * @param {Json | undefined} value
  */
 export const objectOf = (value) => (value instanceof Map ? value : /** @type {JsonObject} */ (new Map()));
@@ -138,7 +137,7 @@ export const stringOf = (value) => (typeof value === 'string' ? value : '');
 export const numberOf = (value) => (value instanceof JsonNumber ? Number(value.text) : undefined);
 
 /**
- * Two values that JSON Schema calls equal: numbers by value, objects in any order.
+ * Reports whether two values are equal according to JSON Schema: numbers by their value, objects in any order of keys.
  * @param {Json} a
  * @param {Json} b
  * @returns {boolean}
@@ -154,8 +153,8 @@ export function equal(a, b) {
 }
 
 /**
- * Where the first thing stands that a has and b has not: the keys that lead there; undefined when b has all of it, and
- * maybe more.
+ * Returns the path of the first value that is in a but not in b, as the list of keys that lead there. Returns undefined
+ * if b has everything that a has; b may have more.
  * @param {Json} a @param {Json | undefined} b
  * @returns {string[] | undefined}
  */
@@ -174,7 +173,7 @@ export function lostAt(a, b) {
   return undefined;
 }
 
-/** Exact for integers of any size; as exact as a double for the rest. @param {string} a @param {string} b */
+/** Compares numbers: exactly for integers of any size, otherwise as doubles. @param {string} a @param {string} b */
 export function compareNumbers(a, b) {
   const integer = /^-?\d+$/;
   if (integer.test(a) && integer.test(b)) {

@@ -1,5 +1,5 @@
-// The texts of the page in the language of its reader. A text is written in English where it is used, as a literal, and
-// is its own key: a test sees to it that every language has all of them, and nothing else.
+// The texts of the page in the language of the reader. A text is written in English where it is used, as a literal. It
+// is also the key of its translation. A test checks that every language has all texts, and no others.
 
 import { language, locale, texts } from '../language.js';
 
@@ -10,8 +10,8 @@ const filled = (text, values) =>
     : text;
 
 /**
- * A text; {0}, {1} and so on are the values. What is translated with its values is a sentence: one that is put together
- * from parts fits no other language.
+ * Returns a text in the language of the page, with the values in the place of {0}, {1} and so on. Whole sentences are
+ * translated: a sentence that is put together from parts fits no other language.
  * @param {string} text a literal
  * @param {...(string | number)} values
  */
@@ -23,11 +23,11 @@ export function t(text, ...values) {
 const forms = new Intl.PluralRules(language);
 
 /**
- * A text in the form that goes with a count, which is its {0}.
+ * Returns a text in the plural form for a count. The count is {0} of the text.
  * @param {number} count
  * @param {string} one a literal
  * @param {string} many a literal, and the key of its translation
- * @param {...(string | number)} values {1} and so on
+ * @param {...(string | number)} values are {1} and so on
  */
 export function plural(count, one, many, ...values) {
   const found = texts[many];
@@ -38,15 +38,15 @@ export function plural(count, one, many, ...values) {
 
 const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false });
 
-/** A number with one digit after the point at most, as people write it. @param {number} value */
+/** Returns a number as people write it, with at most one digit after the decimal point. @param {number} value */
 export const number = (value) => numbers.format(value);
 
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A day with its time. @param {number} at milliseconds since 1970 */
+/** Returns the date and the time. @param {number} at milliseconds since 1970 */
 export const dateOf = (at) => dates.format(at);
 
 const times = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** The time of a day. @param {Date} date */
+/** Returns the time of day. @param {Date} date */
 export const timeOfDay = (date) => times.format(date);

@@ -1,5 +1,5 @@
-// What people read: times, sizes, and words for the enums of the stream, so that one thing has one name on the whole
-// page; and untrusted text made visible.
+// Texts for people: times, sizes, and words for the enums of the stream, so that a thing has the same name on the whole
+// page. Also makes the hidden characters of untrusted texts visible.
 
 import { number, plural, t, timeOfDay } from './t.js';
 
@@ -8,19 +8,19 @@ import { number, plural, t, timeOfDay } from './t.js';
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptCauseJson} PromptCause */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
 
-// Unicode's own classes and no list of known tricks: controls, format characters (they turn the direction), characters
-// that a font draws as nothing, halves of surrogate pairs, separators that break lines unseen, and the blank Braille
-// pattern.
+// Characters that cannot be seen, by the classes of Unicode instead of a list of known tricks: controls, format
+// characters (they can change the direction of writing), characters that a font draws as nothing, halves of surrogate
+// pairs, separators that break lines, and the blank Braille pattern.
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
-// Line breaks and tabs show by themselves.
+// Line breaks and tabs can be seen.
 const harmless = /^[\n\t]$/;
-// What joins one emoji from several can hide nothing between two pictures.
+// Characters that join several emojis into one are harmless: they can hide nothing between two pictures.
 const joinsEmoji =
   /\p{Extended_Pictographic}(?:[\p{Emoji_Modifier}\ufe0f]?\u200d(?=\p{Extended_Pictographic})|\ufe0f)/gu;
 
 /**
- * Shows characters that cannot be seen, or that turn the direction of writing, as their code: a server could hide with
- * them what it really says.
+ * Returns a text in which characters that cannot be seen, or that change the direction of writing, are replaced by
+ * their code. With such characters a server could hide what it really says.
  * @param {string | undefined} text
  */
 export function visible(text) {
@@ -36,13 +36,14 @@ export function visible(text) {
 }
 
 /**
- * How many characters of a name are shown, the most that MCP allows a tool's (2025-11-25 server/tools, "Tool Names").
+ * How many characters of a name are shown. It is the maximum that MCP allows for the name of a tool (2025-11-25
+ * server/tools, "Tool Names").
  */
 export const longestName = 128;
 
 /**
- * The name of a tool or a server where it is one among others: of a longer one the start and the length. Where it must
- * be read whole there is fullName.
+ * Returns the name of a tool or a server in a list: of a long name only its start, with its length. fullName shows the
+ * whole name where it must be read.
  * @param {string | undefined} name
  */
 export function shortName(name = '') {
@@ -54,7 +55,7 @@ export function shortName(name = '') {
 }
 
 /**
- * The start of a text that may be as long as a message, and how much is left out.
+ * Returns the start of a text that may be as long as a message, and says how much is left out.
  * @param {string} text
  * @param {number} most UTF-16 units
  */
@@ -64,20 +65,21 @@ export function startOf(text, most) {
   return plural(text.length - kept.length, '{1} … and {0} more character', '{1} … and {0} more characters', kept);
 }
 
-/** The last part of a path. @param {string | undefined} path */
+/** Returns the last part of a path. @param {string | undefined} path */
 export const fileName = (path = '') => path.split(/[\\/]/).at(-1) ?? '';
 
 const manyLines = /(?:\n[^\n]*){16}/;
 
 /**
- * A very long text scrolls in itself, and then the keyboard must reach it.
- * @param {string} name of its class
+ * Returns the properties of an element with a text. If the text is very long, the element scrolls, and must be a tab
+ * stop.
+ * @param {string} name of the class
  * @param {string} text
  */
 export const longClass = (name, text) =>
   text.length > 800 || manyLines.test(text) ? { class: `${name} long`, tabindex: 0 } : { class: name };
 
-/** @param {number} ms */
+/** Returns words for a duration. @param {number} ms */
 export function duration(ms) {
   if (ms < 950) return `${number(Math.max(0, ms / 1000))} s`;
   const s = Math.round(ms / 1000);
@@ -93,7 +95,7 @@ export function duration(ms) {
 }
 
 /**
- * Words for a duration of the stream; '' for none.
+ * Returns words for a duration of the stream, or '' without one.
  * @param {string | undefined} text as proto3 JSON spells it: "3.5s"
  */
 export function durationOf(text) {
@@ -116,11 +118,11 @@ export function bytes(count) {
   return `${number(n < 9.95 ? n : Math.round(n))} ${units[unit]}`;
 }
 
-const mostBlanks = 1 << 20; // what is nested deeply at every line would cost far more blanks than text
+const mostBlanks = 1 << 20; // a text that is deeply nested at every line would need far more blanks than it has text
 
 /**
- * Indents JSON without reading its values: big numbers, spellings and the order of keys stay as they came. What is no
- * JSON comes out with every character that is not blank in its place.
+ * Indents JSON without parsing its values: big numbers, spellings and the order of keys stay unchanged. A text that is
+ * no JSON keeps all its characters except blanks.
  * @param {string | undefined} json
  */
 export function pretty(json) {
@@ -132,7 +134,7 @@ export function pretty(json) {
     blanks -= indent;
     return `\n${' '.repeat(indent)}`;
   };
-  // An empty container with its blanks, a string, a mark, or a run of anything else.
+  // A token is an empty container with its blanks, a string, a mark, or a run of other characters.
   for (const [token] of (json ?? '').matchAll(/[{[]\s*[}\]]|"(?:[^"\\]|\\[^])*"?|[{}[\],:]|[^\s{}[\],:"]+/g)) {
     if (token === '{' || token === '[') {
       depth++;
@@ -199,7 +201,7 @@ const serverStates = {
   SERVER_STATE_GIVEN_UP: t('Error, given up'),
 };
 
-/** Who ended something: "Cancelled by " + originWord(origin). @param {Origin | undefined} origin */
+/** Returns a word for who has ended something, as in "cancelled by …". @param {Origin | undefined} origin */
 export const originWord = (origin) => origins[origin ?? 'ORIGIN_UNSPECIFIED'];
 
 /** @param {PromptCause | undefined} cause */

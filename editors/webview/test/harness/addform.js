@@ -1,4 +1,4 @@
-// The form that adds a server, as a person leaves it halfway, and the files that a hub tells it of.
+// The form that adds a server, half filled in, and the config files that the hub lists for it.
 
 import { server } from './world.js';
 
@@ -40,7 +40,10 @@ export const written = {
 export const surface = { configWrites: true, commands: ['mcphub.openConfig'] };
 export const setup = { surface, snapshot: { servers: [server('files')] } };
 
-/** Fills the form that adds a server, as far as a faulty name. @param {import('./pagetest.js').Opened} opened */
+/**
+ * Fills in the form that adds a server, and tries to save it without a name.
+ * @param {import('./pagetest.js').Opened} opened
+ */
 export async function fillAddForm({ by, hub, page, pass }) {
   await by('add-server').click();
   await hub.reply(await hub.next('listConfigFiles'), {

@@ -1,4 +1,4 @@
-// Pictures of one size as one that moves: an animated PNG (PNG, third edition, 11.3.6), which every browser shows.
+// Makes an animated PNG (PNG, third edition, 11.3.6) from pictures of the same size. Every browser can show it.
 
 import { crc32 } from 'node:zlib';
 
@@ -32,7 +32,8 @@ const words = (...values) => {
 };
 
 /**
- * @param {{ png: Buffer, ms: number }[]} frames of one size and one kind of colour; ms: how long each is shown
+ * Returns an animated PNG. Throws if there are no frames, or if they differ in size or colour type.
+ * @param {{ png: Buffer, ms: number }[]} frames of the same size and colour type; ms: how long each is shown
  * @returns {Buffer}
  */
 export function animated(frames) {
@@ -45,7 +46,7 @@ export function animated(frames) {
   const parts = frames.flatMap(({ png, ms }, index) => {
     const chunks = chunksOf(png);
     if (!chunks.find(({ type }) => type === 'IHDR')?.data.equals(header)) throw new Error(`picture ${index} differs`);
-    const delay = Buffer.alloc(6); // numerator and denominator of seconds; nothing is disposed of or blended
+    const delay = Buffer.alloc(6); // numerator and denominator of seconds; then zeros for no disposal, no blending
     delay.writeUInt16BE(ms, 0);
     delay.writeUInt16BE(1000, 2);
     const control = chunk('fcTL', Buffer.concat([words(sequence++, ...size, 0, 0), delay]));

@@ -1,4 +1,4 @@
-// What axe-core finds wrong with the page for people who do not see it, or not well.
+// Runs axe-core, which finds faults of the page for people who cannot see it, or not well.
 
 import { createRequire } from 'node:module';
 
@@ -9,8 +9,9 @@ const require = createRequire(import.meta.url);
 const { source } = /** @type {{ source: string }} */ (require('axe-core'));
 
 /**
+ * Returns the violations that axe-core finds.
  * @param {import('./pagetest.js').Page} page
- * @param {string[]} [rules] rules or their tags; without them, what axe asks by itself
+ * @param {string[]} [rules] rules or their tags; without them, the default rules of axe-core
  * @returns {Promise<Violation[]>}
  */
 export async function violations(page, rules) {

@@ -1,4 +1,4 @@
-// The states of the lists of resources and prompts that are looked at, by axe and by people.
+// The states of the lists of resources and prompts that axe checks and screenshots show.
 
 import { carryOut, offer, offering } from './offers.js';
 
@@ -14,7 +14,7 @@ export const browseSetup = {
     ],
   },
 };
-/** What links may run in an editor. */
+/** The commands that links may run in an editor. */
 export const browseCommands = [
   'mcphub.openPart',
   'mcphub.savePart',

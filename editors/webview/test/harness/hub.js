@@ -1,5 +1,6 @@
-// A hub on a script: it answers hello with welcome and snapshot, says what the test tells it to say, and keeps what the
-// page has sent. What it says is checked against the schema before it is sent, and what it hears when it is heard.
+// A scripted hub. It answers hello with welcome and snapshot, sends what the test tells it to send, and records what
+// the page has sent. Its messages are checked against the schema before they are sent, and those of the page when they
+// arrive.
 
 import { EventEmitter, once } from 'node:events';
 import { asRelayed, faultOf } from './schema.js';
@@ -15,33 +16,36 @@ import { asRelayed, faultOf } from './schema.js';
  */
 
 /**
- * Longest wait for a message of the page: far above what any takes, so that a missing one fails the test and does not
- * hang it.
+ * How long to wait for a message of the page, in milliseconds. It is far longer than any message takes, so that only a
+ * missing message fails the test, and does not hang it.
  */
 const patience = 20_000;
 
 export class Hub {
   /** Everything that the page has sent, in order. @type {AttachRequestJson[]} */
   sent = [];
-  /** Faults of what it has sent. @type {string[]} */
+  /** The faults of the page's messages. @type {string[]} */
   faults = [];
-  /** What a snapshot shows. @type {SnapshotJson} */
+  /** The content of a snapshot. @type {SnapshotJson} */
   snapshot = {};
-  /** What list_tools finds, by server. @type {Record<string, ToolJson[]>} */
+  /** The tools that listTools returns, by server. @type {Record<string, ToolJson[]>} */
   tools = {};
-  /** What readRequest finds, by request and part ("h-1 RESULT"): plain ASCII. @type {Record<string, string>} */
+  /**
+   * The texts that readRequest returns, by request and part ("h-1 RESULT"). They must be ASCII.
+   * @type {Record<string, string>}
+   */
   kept = {};
-  /** Bytes of one piece of that. */
+  /** The size of a piece of such a text, in bytes. */
   pieceBytes = 1 << 20;
   /**
-   * How else it answers, by kind; undefined: it does not.
+   * Further replies, by the kind of the message; undefined: there is no reply.
    * @type {{ [kind in RequestKind]?: (message: AttachRequestJson) => Omit<ReplyJson, 'messageId'> | undefined }}
    */
   answers = {};
-  /** Kinds that are not answered by themselves. @type {Set<RequestKind>} */
+  /** The kinds of messages that are not answered automatically. @type {Set<RequestKind>} */
   silent = new Set();
   hubId = 'hub-1';
-  /** The window's own id, or the one that the hub gives it. */
+  /** The id that the window has sent, or the one that the hub has given it. */
   windowId = '';
 
   #sequence = 100;
@@ -50,13 +54,13 @@ export class Hub {
   #heard = new EventEmitter();
   /** @type {(message: AttachResponseJson) => Promise<void>} */
   #post;
-  /** Messages go out one after the other, whoever posts them. @type {Promise<void>} */
+  /** Messages are sent one after the other, in the order of the calls. @type {Promise<void>} */
   #outbox = Promise.resolve();
   #now;
 
   /**
    * @param {(message: AttachResponseJson) => Promise<void>} post sends to the page
-   * @param {() => Date} now the page's clock
+   * @param {() => Date} now returns the time of the page's clock
    */
   constructor(post, now) {
     this.#post = post;
@@ -71,7 +75,7 @@ export class Hub {
   }
 
   /**
-   * Says what happened, with the next sequence number.
+   * Sends an event with the next sequence number.
    *
    * @param {EventJson} event
    */
@@ -81,7 +85,7 @@ export class Hub {
   }
 
   /**
-   * Says what belongs to this stream alone, without a sequence number.
+   * Sends a message that belongs only to this stream, without a sequence number.
    *
    * @param {EventJson} event
    */
@@ -100,15 +104,14 @@ export class Hub {
     return this.#send({ reply: { messageId: message.messageId, ...reply } });
   }
 
-  /** Welcomes a window, with everything there is unless it resumes. @param {boolean} [resumed] */
+  /** Sends welcome, and a snapshot unless the window resumes. @param {boolean} [resumed] */
   async welcome(resumed = false) {
-    // Both at once into the outbox: an event that came between them would be undone by the snapshot, and no hub sends
-    // one there.
+    // Both go into the outbox at once: the snapshot would undo an event between them, and a real hub sends none there.
     const welcomed = this.#send({ welcome: { hubId: this.hubId, windowId: this.windowId, version: '1.0.0', resumed } });
     await (resumed ? welcomed : this.say({ snapshot: this.snapshot }));
   }
 
-  /** Waits until the page has got everything that was said so far. */
+  /** Waits until the page has received everything that was sent so far. */
   async delivered() {
     await this.#outbox;
   }
@@ -118,7 +121,7 @@ export class Hub {
     return String(this.#sequence);
   }
 
-  /** Hears one message of the page. @param {unknown} message */
+  /** Takes a message of the page. @param {unknown} message */
   hear(message) {
     const fault = faultOf(message);
     if (fault !== undefined) this.faults.push(`${fault}: ${JSON.stringify(message)}`);
@@ -164,13 +167,13 @@ export class Hub {
     });
   }
 
-  /** All messages of a kind so far. @param {RequestKind} kind */
+  /** Returns all messages of a kind so far. @param {RequestKind} kind */
   all(kind) {
     return this.sent.filter((message) => kind in message);
   }
 
   /**
-   * The next message of a kind that was not read yet.
+   * Waits for the next message of a kind that next has not returned yet, and returns it.
    *
    * @template {RequestKind} K
    * @param {K} kind

@@ -1,4 +1,4 @@
-// What a server offers beside its tools, as a hub would list it.
+// What a server offers besides its tools, as a hub would list it.
 
 import { finished, request, server } from './world.js';
 
@@ -9,7 +9,7 @@ import { finished, request, server } from './world.js';
 
 export const capabilitiesJson = '{"resources":{"subscribe":true},"prompts":{},"completions":{}}';
 
-/** A server that offers all of it. @param {string} name */
+/** Returns a server that has all these capabilities. @param {string} name */
 export const offering = (name) => server(name, { capabilitiesJson });
 
 /** @param {string} uri @param {Partial<ResourceJson>} [rest] @param {object} [definition] */
@@ -59,13 +59,19 @@ export const someOffers = () => ({
   ],
 });
 
-/** Some of a list, as the hub gives it. @template T @param {T[]} all @param {string | undefined} query @param {number} most */
+/**
+ * Returns the entries of a list that match a query, as the hub does it.
+ * @template T
+ * @param {T[]} all
+ * @param {string | undefined} query
+ * @param {number} most
+ */
 function some(all, query = '', most = 1000) {
   const found = all.filter((one) => JSON.stringify(one).toLowerCase().includes(query.toLowerCase()));
   return { found: found.slice(0, most), matched: found.length };
 }
 
-/** Lets the hub answer for it. @param {import('./hub.js').Hub} hub @param {Offers} [offers] */
+/** Makes the hub answer requests for these offers. @param {import('./hub.js').Hub} hub @param {Offers} [offers] */
 export function offer(hub, offers = someOffers()) {
   Object.assign(hub.answers, {
     listResources: (/** @type {import('./hub.js').AttachRequestJson} */ m) => {
@@ -99,10 +105,10 @@ export function offer(hub, offers = someOffers()) {
 }
 
 /**
- * A request of the page begins, and ends with a result.
+ * Reports the start of a request of the page, and its end with a result.
  * @param {import('./hub.js').Hub} hub
  * @param {{ requestId?: string, method: string, subject: string }} of
- * @param {unknown} [result] nothing: it goes on
+ * @param {unknown} [result] undefined: the request goes on
  */
 export async function carryOut(hub, { requestId = '', method, subject }, result) {
   const about = { requestId, server: 'files', method, tool: '', subject };

@@ -1,6 +1,6 @@
-// One Chromium for the suite, a fresh document for each test (tab.js), and what must hold in every test: nothing on the
-// console, no CSP report, no page error, and no message that is no AttachRequest. What a failed test looked like is
-// kept in editors/out/page.
+// The frame of the page's tests: one Chromium for the suite, a new document for each test (tab.js), and the conditions
+// that hold in every test: nothing on the console, no CSP report, no page error, and every message is an AttachRequest.
+// After a failed test, its page is saved in editors/out/page.
 
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -21,40 +21,41 @@ import { installVsCode } from './vscodeapi.js';
  * @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} ToolJson
  *
  * @typedef {object} Setup
- * @property {SnapshotJson} [snapshot] what the hub shows first
+ * @property {SnapshotJson} [snapshot] the first snapshot of the hub
  * @property {Record<string, ToolJson[]>} [tools] tools by server
  * @property {string} [theme] of themes.js
  * @property {Partial<import('./site.js').Surface>} [surface]
  * @property {boolean} [apps] views of tool calls can be shown
  * @property {{ width: number, height: number }} [viewport]
- * @property {'sideBar' | 'editor'} [place] where in VS Code it is shown
- * @property {boolean} [frozen] from the start time passes only by pass, and 50 ms by settle: for what counts seconds
+ * @property {'sideBar' | 'editor'} [place] where in VS Code the page is shown
+ * @property {boolean} [frozen] from the start, time passes only by pass, and 50 ms by each settle: for tests that count
+ * seconds
  * @property {boolean} [realTime] the page's clock is the machine's
  * @property {boolean} [reducedMotion]
  * @property {boolean} [forcedColors]
  * @property {number} [deviceScaleFactor]
- * @property {boolean} [unwelcomed] hello is left to the test
+ * @property {boolean} [unwelcomed] the test itself answers hello
  *
  * @typedef {object} Opened
  * @property {Page} page
  * @property {Hub} hub
- * @property {string[]} noise what the page complained about; a test that provokes it takes it out
- * @property {() => Promise<void>} settle waits until the page has painted and all that it has sent is heard
+ * @property {string[]} noise errors and warnings of the page; a test that provokes one removes it
+ * @property {() => Promise<void>} settle waits until the page has painted, and the hub has received all its messages
  * @property {(ms: number) => Promise<void>} pass lets time pass
- * @property {(theme: string) => Promise<void>} retheme switches the theme, as VS Code does it
- * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by settle
- * @property {(id: string) => Locator} by an element by its test id
- * @property {() => Promise<string>} focused what has the focus, in words
+ * @property {(theme: string) => Promise<void>} retheme switches the theme as VS Code does it
+ * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by each settle
+ * @property {(id: string) => Locator} by returns the element with a test id
+ * @property {() => Promise<string>} focused returns a description of the element with the focus
  */
 
-/** Where artefacts go. */
+/** The folder of the artefacts. */
 export const outFolder = fileURLToPath(new URL('../../../out/page/', import.meta.url));
 
-/** When it is in every test, unless it asks for the real time. */
+/** The time in every test, unless the test asks for the real time. */
 export const today = new Date('2026-10-05T12:00:00Z');
 
 /**
- * The browser and the site, once somebody needs them.
+ * The browser and the sites. They are started when a test first needs them.
  * @type {Promise<{ browser: Browser, site: import('./site.js').Site, sandbox: import('./site.js').Site }> | undefined}
  */
 let started;
@@ -63,7 +64,7 @@ let stopsAfterTests = false;
 /** @type {Collected[] | undefined} */
 let collected;
 
-/** The browser as every test starts it. */
+/** Starts the browser with the options of the tests. */
 export const launchBrowser = () =>
   chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -76,7 +77,7 @@ export const launchBrowser = () =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      '--site-per-process', // as browsers of people have it: a view that never comes to rest holds up itself alone
+      '--site-per-process', // as in the browsers of users: a view that never pauses blocks only itself
     ],
   });
 
@@ -89,7 +90,7 @@ function start() {
   return started;
 }
 
-/** Ends the browser and the site; whoever has opened a page calls it at the end. */
+/** Ends the browser and the sites. It must be called at the end if a page was opened. */
 export async function stop() {
   const running = await started;
   started = undefined;
@@ -100,7 +101,7 @@ export async function stop() {
 }
 
 /**
- * Opens the page on a new hub.
+ * Opens the page with a new hub.
  *
  * @param {Setup} setup
  * @returns {Promise<Opened & { close(spoilt?: boolean): Promise<void> }>}
@@ -125,7 +126,7 @@ export async function openPage(setup) {
         await page.evaluate(
           (data) =>
             new Promise((resolve) => {
-              // The page listens since its start, so before this: when this hears it, the page has.
+              // The listener of the page was added first: when this listener is called, the page has the message.
               addEventListener('message', () => resolve(undefined), { once: true });
               window.postMessage(data, '*');
             }),
@@ -243,20 +244,20 @@ export async function openPage(setup) {
 }
 
 /**
- * Starts the page's clock; this must come before the page. What an earlier test has done to it ends here.
+ * Starts the page's clock, before the page is loaded. It ends the effects of an earlier test on the clock.
  *
  * @param {Page} page
  * @param {boolean} frozen
  */
 async function setClock(page, frozen) {
-  // A clock runs from its installation on, and is paused only at a time to come.
+  // A clock runs from its installation on, and can be paused only at a later time.
   await page.clock.install({ time: frozen ? new Date(today.getTime() - 3_600_000) : today });
   if (frozen) await page.clock.pauseAt(today);
   else await page.clock.resume();
 }
 
 /**
- * Unfolds everything in there that can be unfolded, also what comes to light by that; twenty at most.
+ * Unfolds everything inside an element, including the parts that appear by that; at most twenty parts.
  *
  * @param {Page | Locator} where
  */
@@ -270,9 +271,9 @@ export async function unfoldAll(where) {
 }
 
 /**
- * A test of the page.
+ * Defines a test of the page.
  *
- * @param {string} name the promise
+ * @param {string} name what the page promises
  * @param {Setup} setup
  * @param {(opened: Opened) => Promise<void> | void} body
  */
@@ -289,7 +290,7 @@ export function pageTest(name, setup, body) {
 }
 
 /**
- * From now on tests are not run but collected: for a suite that runs several at once.
+ * Collects tests from now on, instead of running them: for a suite that runs several at once.
  *
  * @returns {Collected[]}
  */

@@ -1,4 +1,4 @@
-// Results of tools as servers send them, good ones and hostile ones.
+// Results of tools as servers send them, good and hostile ones.
 
 import { crc32, deflateSync } from 'node:zlib';
 import { finished, server } from './world.js';
@@ -12,7 +12,12 @@ function chunk(name, data) {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }
 
-/** A picture of one colour, as base64. @param {number} width @param {number} height as it says @param {number} [rows] as it has */
+/**
+ * Returns a PNG of one colour, as base64.
+ * @param {number} width
+ * @param {number} height in the header
+ * @param {number} [rows] of pixels that it really has
+ */
 export function png(width, height, rows = height) {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -28,7 +33,7 @@ export function png(width, height, rows = height) {
   ]).toString('base64');
 }
 
-/** A second of silence, as base64. */
+/** Returns a second of silence, as base64. */
 export function wav() {
   const sound = Buffer.alloc(44 + 8000, 0x80);
   sound.write('RIFF', 0);
@@ -46,7 +51,12 @@ export function wav() {
   return sound.toString('base64');
 }
 
-/** An ended request with a result. @param {string} id @param {unknown} result @param {Record<string, unknown>} [rest] */
+/**
+ * Returns an ended request with a result.
+ * @param {string} id
+ * @param {unknown} result
+ * @param {Record<string, unknown>} [rest]
+ */
 export function ended(id, result, rest = {}) {
   const resultJson = typeof result === 'string' ? result : JSON.stringify(result);
   return finished(id, { resultJson, resultSizeBytes: String(resultJson.length), ...rest });

@@ -1,5 +1,5 @@
-// The generated schema of the window stream, for checking what is sent either way. Node 20 does not read TypeScript, so
-// the generated files are bundled in memory; the types come from the very same files.
+// The generated schema of the window stream. It checks messages in both directions. Node 20 cannot load TypeScript, so
+// the generated files are bundled in memory. The types come from the same files.
 
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
@@ -33,8 +33,8 @@ const loaded = import(
 const schema = await loaded;
 
 /**
- * What a host would relay for this message: checked against the schema, and spelled as proto3 JSON is, so that a field
- * with its default value is absent.
+ * Returns a message as a host would relay it: checked against the schema, and in proto3 JSON, in which a field with its
+ * default value is absent.
  *
  * @param {AttachResponseJson} message
  * @returns {AttachResponseJson}
@@ -44,15 +44,15 @@ export function asRelayed(message) {
 }
 
 /**
- * The members of an object that the page has sent as JSON text.
+ * Returns the members of an object that the page has sent as JSON text.
  *
  * @param {string | undefined} json
  */
 export const membersOf = (json) => /** @type {Record<string, unknown>} */ (nativeParse(json ?? ''));
 
 /**
- * The fault of a message that a page has sent, undefined when the hub would understand all of it. Unknown fields and
- * unknown enum names are faults, and so is a message that says nothing.
+ * Returns the fault of a message of the page, or undefined if the hub would understand the whole message. Unknown
+ * fields and unknown names of enums are faults, and so is an empty message.
  *
  * @param {unknown} message
  * @returns {string | undefined}

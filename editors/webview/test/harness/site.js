@@ -1,5 +1,5 @@
-// Serves the page as the extension does: page.html with its tokens filled, a strict CSP with a fresh nonce, every file
-// from one origin.
+// Serves the page as the extension does: page.html with its tokens filled in, a strict CSP with a new nonce, and every
+// file from one origin.
 
 import { createServer } from 'node:http';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ import { nativeParse } from '../../src/words/jsontext.js';
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 
-/** Folder of the page: as it is written, or, with MCPHUB_PAGE, as `npm run build` has made it. */
+/** The folder of the page: its sources, or, with MCPHUB_PAGE, the output of `npm run build`. */
 export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** @type {Record<string, string>} */
@@ -28,7 +28,7 @@ const contentTypes = {
 };
 
 /**
- * The page's HTML, as a host makes it.
+ * Returns the HTML of the page, as a host makes it.
  *
  * @param {string} template
  * @param {Surface} surface
@@ -82,7 +82,7 @@ export async function serveSandbox() {
 }
 
 /**
- * Serves the page at /?surface=JSON&class=BODY_CLASS until closed, and nothing to see at /blank.
+ * Serves the page at /?surface=JSON&class=BODY_CLASS, and an empty page at /blank, until it is closed.
  *
  * @returns {Promise<Site>}
  */
@@ -112,7 +112,7 @@ export async function serveSite() {
       if (!path.startsWith('/page/')) throw new Error('outside of the page');
       const content = await readFile(join(pageFolder, path.slice('/page/'.length)));
       response.setHeader('Content-Type', contentTypes[extname(path)] ?? 'application/octet-stream');
-      // Each test loads all of them again, and none changes while a site is open.
+      // Each test loads all files again, and no file changes while a site is open.
       response.setHeader('Cache-Control', 'max-age=3600, immutable');
       response.end(content);
     } catch {

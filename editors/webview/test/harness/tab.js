@@ -1,42 +1,43 @@
-// A tab of the browser that serves one test after another. A context and a page of its own for each test would be
-// cleaner, and cost five times what the page itself does: two processes, and a window. Each test gets a fresh document,
-// and what a document leaves behind is put back: clock, size, media, pointer. A tab is closed when a test has failed in
-// it, and after some tests, since each leaves scripts with Playwright's clock.
+// Tabs of the browser, which several tests use one after another. A new context and a new page for each test would be
+// cleaner, but cost five times as much as the page itself: two processes and a window. Each test gets a new document.
+// The state that a document leaves behind is reset: clock, size, media, pointer. A tab is closed when a test has failed
+// in it, and after some tests, since each test leaves scripts of Playwright's clock.
 
 /**
  * @typedef {import('playwright-core').Page} Page
  *
- * @typedef {object} Listener whoever has the tab at present
- * @property {(message: unknown) => void} hear one message of the page
- * @property {(state: unknown) => void} keep the state that outlives a reload
- * @property {(text: string) => void} complain
+ * @typedef {object} Listener the test that has the tab at present
+ * @property {(message: unknown) => void} hear takes a message of the page
+ * @property {(state: unknown) => void} keep stores the state that survives a reload
+ * @property {(text: string) => void} complain takes an error or a warning of the page
  *
  * @typedef {object} Kind
- * @property {boolean} web the page speaks over a socket, and may open others
- * @property {boolean} realTime without Playwright's clock, which cannot be taken away again
+ * @property {boolean} web the page uses a WebSocket, and may open other pages
+ * @property {boolean} realTime the tab has no clock of Playwright, which could not be removed again
  * @property {number} deviceScaleFactor
  *
  * @typedef {object} Tab
  * @property {Page} page
- * @property {boolean} plain fit for the next test
+ * @property {boolean} plain the tab can be used for another test
  * @property {number} uses
  * @property {Listener} listener
  * @property {(text: string) => void} toSocket
- * @property {(source: string) => Promise<void>} runFirst runs this before the page, in place of what did
+ * @property {(source: string) => Promise<void>} runFirst runs a script before the page, and replaces
+ * the previous script
  */
 
 /**
- * Longest wait for an element: far above what any takes on a busy machine, so that a missing one fails the test and
- * does not hang it.
+ * How long to wait for an element, in milliseconds. It is far longer than any element takes on a busy machine, so that
+ * only a missing element fails the test, and does not hang it.
  */
 const patience = 20_000;
-/** After so many tests a tab is closed. */
+/** How many tests use a tab before it is closed. */
 const mostUses = 15;
 
 /** @type {Tab[]} */
 let idle = [];
 
-/** The tabs went with their browser. */
+/** Forgets all tabs. It is called when the browser ends. */
 export function forgetTabs() {
   idle = [];
 }
@@ -55,7 +56,7 @@ export async function takeTab(browser, kind) {
 
 /**
  * @param {Tab} tab
- * @param {string | undefined} blank where there is nothing; undefined when the tab must not be used again
+ * @param {string | undefined} blank the address of an empty page; undefined if the tab must not be used again
  */
 export async function giveBack(tab, blank) {
   if (!tab.plain || blank === undefined || tab.uses >= mostUses) {
@@ -63,7 +64,7 @@ export async function giveBack(tab, blank) {
     return;
   }
   tab.listener = nobody;
-  // Before the next test touches the clock: what the old document waits for must not come then.
+  // The old document must go before the next test changes the clock: otherwise its timers would run then.
   await tab.page.goto(blank);
   await tab.page.mouse.move(-1, -1);
   idle.push(tab);
@@ -119,7 +120,7 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
       socket.onMessage((text) => tab.listener.hear(JSON.parse(String(text))));
     });
   }
-  // Layout goes by the browser's own frames, whatever the clock says: sizes are observed, and things move, then.
+  // Layout follows the real frames of the browser, not the clock of Playwright: observers of sizes are called then.
   await page.addInitScript(() => {
     Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
   });

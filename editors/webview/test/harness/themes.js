@@ -1,6 +1,6 @@
-// What VS Code gives a webview to look like the editor: the colours of its own four themes (Light Modern, Dark Modern,
-// Dark and Light High Contrast) with the colour registry's defaults, and nothing more. A variable that a theme leaves
-// out is left out here too, so a page that counts on it is seen to fail.
+// The variables with which VS Code makes a webview look like the editor: the colours of its own four themes (Light
+// Modern, Dark Modern, Dark and Light High Contrast) with the defaults of the colour registry, and no others. A
+// variable that a theme does not set is missing here, too, so that a test shows if the page depends on it.
 
 import { readFileSync } from 'node:fs';
 import { nativeParse } from '../../src/words/jsontext.js';
@@ -370,8 +370,8 @@ export const themes = {
 };
 
 /**
- * All themes that VS Code 1.139 brings, as one of its own webviews had them: of the colours only those that the page
- * may use. builtinthemes.json was written by an extension that chose each theme and read the variables of its webview.
+ * All themes that VS Code 1.139 contains, as they were in one of its webviews, with only the colours that the page may
+ * use. An extension wrote builtinthemes.json: it chose each theme and read the variables of its webview.
  *
  * @type {Record<string, { body: string, colours: Record<string, string> }>}
  */
@@ -382,17 +382,17 @@ export const builtInNames = Object.keys(builtIn);
 
 const isOwn = (/** @type {string} */ name) => /** @type {string[]} */ (themeNames).includes(name);
 
-/** The classes that VS Code gives the body of a webview. @param {string} name of either kind of theme */
+/** Returns the classes that VS Code gives to the body of a webview. @param {string} name of either kind of theme */
 export const bodyClass = (name) =>
   isOwn(name) ? bodyClassOf[/** @type {ThemeName} */ (name)] : (builtIn[name]?.body ?? '');
 
-/** @param {string} name of either kind of theme @returns {Record<string, string>} */
+/** Returns the variables of a theme. @param {string} name of either kind of theme @returns {Record<string, string>} */
 export const coloursOf = (name) =>
   isOwn(name) ? themes[/** @type {ThemeName} */ (name)] : { ...fonts, ...builtIn[name]?.colours };
 
 /**
- * The style sheet that VS Code adds to a webview: the variables, and its default rules in a layer, the padding of the
- * body among them.
+ * Returns the style sheet that VS Code adds to a webview: the variables, and default rules in a layer, such as the
+ * padding of the body.
  *
  * @param {string} name
  * @param {'sideBar' | 'editor'} place

@@ -1,10 +1,10 @@
-// Views for tests: pages that speak the protocol of MCP Apps by hand, and a hub that gives them to the page.
+// Views for tests: pages that implement the protocol of MCP Apps by hand, and replies of a hub that contain them.
 
 import { request, server, tool } from './world.js';
 
 export const uri = 'ui://charts/view.html';
 
-/** A tool with a view, that runs. */
+/** A running call of a tool that has a view. */
 export const withView = {
   snapshot: {
     servers: [server('charts')],
@@ -22,11 +22,12 @@ export const withView = {
 };
 
 /**
- * A view that notes all that it hears as texts in its body, greets as it should, and then runs a script. In that `say`
- * sends a notification, `ask` a request whose answer is noted, and `note` a text.
+ * Returns the HTML of a view. It writes everything that it receives as texts into its body, initializes the protocol,
+ * and then runs a script. In the script, `say` sends a notification, `ask` sends a request and returns a promise of its
+ * answer, and `note` writes a text.
  *
  * @param {string} script
- * @param {string} [first] what runs before it greets
+ * @param {string} [first] runs before the initialization
  */
 export const viewOf = (script, first = '') => `<!DOCTYPE html><html><body><ol id="heard"></ol><script>
 const heard = document.getElementById('heard');
@@ -52,7 +53,7 @@ ask('ui/initialize', { appInfo: { name: 'test', version: '1' }, appCapabilities:
 </script></body></html>`;
 
 /**
- * What a server answers to resources/read of a view.
+ * Returns the result of resources/read for a view.
  *
  * @param {string} html
  * @param {object} [ui] its _meta.ui
@@ -62,7 +63,7 @@ export const resourceOf = (html, ui, mimeType = 'text/html;profile=mcp-app') =>
   JSON.stringify({ contents: [{ uri, mimeType, text: html, ...(ui && { _meta: { ui } }) }] });
 
 /**
- * Presses "Show the view", and gives the page what it reads for that.
+ * Clicks "Show the view", and answers the requests that the page makes for that.
  *
  * @param {Pick<import('./pagetest.js').Opened, 'hub' | 'by'>} opened
  * @param {string} resource
@@ -70,7 +71,7 @@ export const resourceOf = (html, ui, mimeType = 'text/html;profile=mcp-app') =>
  */
 export async function openTheView({ hub, by }, resource, argumentsJson = '{"of":"sales"}') {
   hub.kept['r-1 ARGUMENTS'] = argumentsJson;
-  hub.answers['listResources'] ??= () => ({ listResources: {} }); // asked where the content says nothing of itself
+  hub.answers['listResources'] ??= () => ({ listResources: {} }); // the page asks if the content has no metadata
   await by('show-view').first().click();
   const read = await hub.next('readResource');
   hub.kept[`${read.readResource.requestId} RESULT`] = resource;
@@ -78,11 +79,11 @@ export async function openTheView({ hub, by }, resource, argumentsJson = '{"of":
   return read;
 }
 
-/** What is inside of both frames. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
+/** Returns the document inside both frames. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
 export const inside = ({ by }) => by('view-r-1').frameLocator('iframe').frameLocator('iframe');
 
 /**
- * Waits until the view has noted something, however busy the machine is.
+ * Waits until the view has noted a text. The timeout is long, since the machine may be busy.
  *
  * @param {Pick<import('./pagetest.js').Opened, 'by'>} opened
  * @param {string | RegExp} text
@@ -90,5 +91,5 @@ export const inside = ({ by }) => by('view-r-1').frameLocator('iframe').frameLoc
 export const noted = (opened, text) =>
   inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor({ timeout: 120_000 });
 
-/** All that the view has noted. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
+/** Returns all texts that the view has noted. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
 export const notes = (opened) => inside(opened).locator('#heard li').allInnerTexts();

@@ -1,9 +1,9 @@
-// What VS Code puts into a webview before the page runs: acquireVsCodeApi, its state that outlives a reload, and the
-// theme. It is installed by Playwright's init scripts, which no CSP stops. The state is kept by the test, as VS Code
-// keeps it outside of the page.
+// What VS Code adds to a webview before the page runs: acquireVsCodeApi with a state that survives a reload, and the
+// theme. Playwright's init scripts install it, which no CSP blocks. The test keeps the state, since VS Code keeps it
+// outside the page, too.
 
 /**
- * Runs inside the page. It is sent as text: it must use nothing but its argument and the page's globals.
+ * Runs inside the page. It is sent as text, so it may use only its argument and the globals of the page.
  *
  * @param {{ state: unknown, sheet: string, vscode: boolean }} setup
  */

@@ -1,4 +1,5 @@
-// Servers, tools, requests and prompts as a hub would show them: realistic, and with ids that tests can name.
+// Servers, tools, requests and prompts as a hub would send them. They are realistic, and their ids are fixed, so that
+// tests can use them.
 
 import { today } from './pagetest.js';
 
@@ -14,11 +15,11 @@ import { today } from './pagetest.js';
  * @typedef {'approval' | 'sampling' | 'form' | 'url' | 'signin' | 'launch' | 'input'} PromptName
  */
 
-/** Time as the hub writes it, so many seconds from now. @param {number} seconds */
+/** Returns the time so many seconds from `today`, as the hub writes it. @param {number} seconds */
 export const at = (seconds) => new Date(today.getTime() + seconds * 1000).toISOString();
 
 /**
- * A server that is ready, but for what is said otherwise.
+ * Returns a server that is ready. rest replaces properties.
  *
  * @param {string} name
  * @param {Partial<ServerJson>} [rest]
@@ -62,7 +63,7 @@ export const tool = (serverName, name, inputSchema = { type: 'object' }, rest = 
 });
 
 /**
- * An outgoing tool call that runs, but for what is said otherwise.
+ * Returns an outgoing tool call that runs. rest replaces properties.
  *
  * @param {string} requestId
  * @param {Partial<RequestJson>} [rest]
@@ -142,7 +143,7 @@ export const formSchema = {
 export const samplingRequest =
   '{"messages":[{"role":"user","content":{"type":"text","text":"Summarise the failing tests."}}],"systemPrompt":"You are terse.","maxTokens":400,"modelPreferences":{"hints":[{"name":"fast"}],"speedPriority":1.0}}';
 
-/** One prompt of every kind, as it is when it is opened. @type {Record<PromptName, PromptJson>} */
+/** One newly opened prompt of every kind. @type {Record<PromptName, PromptJson>} */
 export const prompts = {
   approval: {
     promptId: 'p-approval',
@@ -236,7 +237,7 @@ export const prompts = {
 /** @type {PromptName[]} */
 export const promptNames = ['approval', 'sampling', 'form', 'url', 'signin', 'launch', 'input'];
 
-/** Tools of the server "files" with every sort of form. @type {ToolJson[]} */
+/** The tools of the server "files". Their forms have fields of several types. @type {ToolJson[]} */
 export const filesTools = [
   tool(
     'files',
@@ -261,7 +262,7 @@ export const filesTools = [
   tool('files', 'list_roots', { type: 'object' }, { policy: 'APPROVAL_POLICY_DENY' }),
 ];
 
-/** A page with much going on: every state of servers and requests, a question, and a past. @returns {SnapshotJson} */
+/** Returns a snapshot with servers and requests in many states, a question, and a history. @returns {SnapshotJson} */
 export function busySnapshot() {
   return {
     servers: [
