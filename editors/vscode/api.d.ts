@@ -14,9 +14,8 @@ export interface McpHubApi {
   readonly version: 2;
 
   /**
-   * Returns the API for your extension. Calls are shown with your extension's name, and permissions that the user
-   * grants are granted to your extension. An editor does not isolate extensions from each other, so the name is only
-   * information for people. It does not protect against hostile extensions.
+   * Returns the API for your extension. Calls are shown with its name, and permissions are granted to it. Extensions
+   * are not isolated from each other in an editor: the name is for people, and no protection from hostile extensions.
    */
   connect(extension: McpExtension): McpHub;
 
@@ -38,10 +37,7 @@ export interface McpExtension {
 /** Registers a listener. The returned object unregisters it. */
 export type McpEvent<T> = (listener: (event: T) => unknown) => { dispose(): void };
 
-/**
- * Where an entry comes from: a file of the user, a file of the workspace, or the host. Other programs call the user's
- * files global and the workspace's files project.
- */
+/** Whose file an entry is from. Other programs call the user's files global, and the workspace's files project. */
 export type McpSource = 'user' | 'workspace' | 'host';
 
 /**
@@ -51,30 +47,21 @@ export type McpSource = 'user' | 'workspace' | 'host';
 export type McpServerName = string | { readonly name: string; readonly source: McpSource } | McpServer;
 
 export interface McpHub {
-  /**
-   * Calls a tool and resolves when the call has ended. The user's approvals apply: if the tool must not be called
-   * without a question, the user is asked, unless the call is `preapproved`.
-   */
+  /** Calls a tool to its end. If the tool needs approval, the user is asked, unless the call is `preapproved`. */
   callTool(call: McpToolCall): Promise<McpToolResult>;
   /** Cancels a request in any state. An unknown or finished request is an outcome and not an error. */
   cancel(requestId: string, reason?: string): Promise<'cancelling' | 'already_finished' | 'unknown'>;
   /** Cancels every request with this label, or of this server. Resolves to the ids of those that were still open. */
   cancelAll(of: { readonly label: string } | { readonly server: McpServerName }, reason?: string): Promise<string[]>;
 
-  /**
-   * Resolves to all servers, in the order of the config. If two entries have the same name, one server has the plain
-   * name, and the other one is called NAME@SOURCE.
-   */
+  /** Resolves to all servers, in the order of the config. Of two with the same name, one is called NAME@SOURCE. */
   listServers(): Promise<McpServer[]>;
   /**
    * Resolves to the tools of one server. Without a server, it resolves to the tools of all servers that can be reached,
    * except servers that are called NAME@SOURCE. A server that is not connected is connected first.
    */
   listTools(server?: McpServerName): Promise<McpTool[]>;
-  /**
-   * Resolves to all resources that the server lists. This and every other method that asks a server connects it first
-   * if it is not connected.
-   */
+  /** Resolves to all resources of the server. This and all methods that ask a server connect it first. */
   listResources(server: McpServerName): Promise<McpResource[]>;
   listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
   /** Resolves to the result of `resources/read`, as the server wrote it. */
@@ -85,9 +72,7 @@ export interface McpHub {
   getPrompt(request: McpPromptRequest): Promise<McpResult>;
   /** Resolves to the server's proposals for an argument of a prompt template or of a resource template. */
   complete(request: McpCompletionRequest): Promise<string[]>;
-  /**
-   * Connects a server, or waits until it is connected. For a server of a workspace the user is asked for consent first.
-   */
+  /** Connects a server, or waits until it is connected. A server of a workspace needs the user's consent first. */
   startServer(server: McpServerName): Promise<McpServer>;
   /** Stops a server. Its calls are cancelled. The server is started again when it is needed. */
   stopServer(server: McpServerName, reason?: string): Promise<McpServer>;
@@ -103,11 +88,10 @@ export interface McpHub {
   setLogLevel(server: McpServerName, level: string): Promise<void>;
 
   /**
-   * Writes an entry into a config file, in the dialect of the file. Like the following methods, it resolves when the
-   * change has been applied. The first time, the user is asked whether your extension may write servers, and separately
-   * whether it may let tools be called without a question. If not, the promise rejects with `code: 'permission_denied'`
-   * and `reason: 'NOT_GRANTED'`. These methods need connect(). A server that you have written starts only after the
-   * user has agreed to its exact command or address. No extension can give this consent.
+   * Writes an entry into a config file, in the file's dialect. Like the following methods, it resolves when the change
+   * has been applied. The user is asked once whether your extension may write servers, and separately whether it may
+   * let tools be called without a question. If not: `code: 'permission_denied'`, `reason: 'NOT_GRANTED'`. It needs
+   * connect(). The server starts only after the user has agreed to its exact command or address. No extension can.
    */
   addServer(entry: McpNewServer): Promise<McpWrite>;
   /** Changes the entry of a server in its file. Everything that is not named stays, including comments. */
@@ -144,16 +128,12 @@ export interface McpRequestOptions {
 export interface McpToolCall extends McpRequestOptions {
   readonly server: McpServerName;
   readonly tool: string;
-  /**
-   * An object, or the JSON text of an object. JSON text is passed on byte for byte, so large numbers survive. Default:
-   * no arguments.
-   */
+  /** An object, or its JSON text, which is passed on byte for byte, so large numbers survive. Default: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string;
   readonly onProgress?: (progress: McpProgress) => void;
   /**
-   * States that you have asked the user yourself. The first time, the user is asked whether your extension may do that.
-   * Without this permission, the call asks like any other. A tool that the config denies stays denied. It needs
-   * connect().
+   * States that you have asked the user yourself. The user is asked once whether your extension may do that. Without
+   * it, the call asks like any other. A tool that the config denies stays denied. It needs connect().
    */
   readonly preapproved?: boolean;
 }
@@ -187,10 +167,7 @@ export interface McpToolResult extends McpResult {
   readonly isError: boolean;
 }
 
-/**
- * An entry of a config file, independent of a dialect. Text that is a variable in the dialect of the file is treated as
- * one.
- */
+/** An entry of a config file, in no dialect. Text that is a variable in the file's dialect works as a variable. */
 export interface McpServerForm {
   /** The program without arguments. Use either `command` or `url`. */
   readonly command?: string;
@@ -207,10 +184,7 @@ export interface McpServerForm {
 /** Settings of an entry. A setting that is absent stays as it is. */
 export interface McpServerSettings {
   readonly enabled?: boolean;
-  /**
-   * Tools that are called without a question (true), or no longer (false). A key is a name, or a pattern with `*` and
-   * `?`.
-   */
+  /** Tools, by name or pattern with `*` and `?`, that are called without a question (true), or no longer (false). */
   readonly alwaysAllow?: Readonly<Record<string, boolean>>;
   /** The same with all policies. `default` removes the entry's policy for exactly this name. */
   readonly approvals?: Readonly<Record<string, 'allow' | 'ask' | 'deny' | 'default'>>;
@@ -220,15 +194,9 @@ export interface McpServerSettings {
 
 export interface McpNewServer extends McpServerSettings {
   readonly name: string;
-  /**
-   * A form, or JSON text as instructions for people contain it, in any dialect. It is converted to the dialect of the
-   * file.
-   */
+  /** A form, or JSON text from instructions, in any dialect. It is converted to the dialect of the file. */
   readonly entry: McpServerForm | string;
-  /**
-   * A file of listServers() or of mcphub.configFiles. Default: the last file of `source`, or, without `source`, the
-   * last file of the user.
-   */
+  /** A file of listServers() or of mcphub.configFiles. Default: the last one of `source`, else the last of the user. */
   readonly configFile?: string;
   readonly source?: McpSource;
 }
@@ -265,9 +233,7 @@ export interface McpServer {
   /** The name in the config. It differs from `name` if another entry has the plain name. */
   readonly configName: string;
   readonly source: McpSource;
-  /**
-   * broken: its entry cannot be used. given_up: it failed too often, and is started again only if somebody asks for it.
-   */
+  /** broken: its entry cannot be used. given_up: it failed too often, and starts again only on request. */
   readonly state: 'stopped' | 'connecting' | 'ready' | 'stopping' | 'failed' | 'disabled' | 'broken' | 'given_up';
   /** Why the server is not connected, in words; '' if nothing went wrong. */
   readonly lastError: string;
@@ -291,10 +257,7 @@ export interface McpServer {
   readonly capabilitiesJson: string;
   /** The revision of MCP of the connection, once it is connected. */
   readonly protocolRevision: string;
-  /**
-   * Whether the user has agreed to its start: needed for servers of a workspace and servers that a program wrote. ''
-   * for a server that needs no consent.
-   */
+  /** The consent to its start, for a server of a workspace or one that a program wrote. '' if none is needed. */
   readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
   /** '' for a process, and for a server that has not asked for a sign-in. */
   readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
@@ -310,15 +273,9 @@ export interface McpServer {
   readonly lastExit: string;
   /** 0 means no limit. */
   readonly memoryLimitBytes: number;
-  /**
-   * Counts of unexpected but harmless messages on the present connection, by kind: `lateResponses`, `badLines` and
-   * others.
-   */
+  /** Unexpected but harmless messages on the present connection, by kind: `lateResponses`, `badLines` and others. */
   readonly counters: Readonly<Record<string, number>> | undefined;
-  /**
-   * It changes if the entry was removed from the config and has come back. Data that you keep by name then belongs to
-   * the former entry.
-   */
+  /** Changes if the entry was removed and has come back. Data that you keep by name is then of the former entry. */
   readonly incarnation: string;
   /** Whether the user has silenced its questions. They are then declined without being shown. */
   readonly questionsMuted: boolean;
@@ -361,9 +318,7 @@ export interface McpTool extends McpOffer {
   readonly hiddenFromModels: boolean;
   /** The tool is not for views: a call from a view is refused. */
   readonly hiddenFromApps: boolean;
-  /**
-   * The resource (`ui://`) that draws its calls and results; '' if it has none. It comes from the server: untrusted.
-   */
+  /** The resource (`ui://`) that draws its calls and results, '' if it has none. From the server: untrusted. */
   readonly uiResourceUri: string;
 }
 

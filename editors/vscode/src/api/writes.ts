@@ -33,7 +33,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
         throw refused(`The user has not allowed ${extension.id} to do this (${permission}).`);
       }
     }
-    return `${extension.id} (${brief(extension.name, 40)})`; // with the id: any extension may choose any name
+    return `${extension.id} (${brief(extension.name, 40)})`; // has the id, since extensions choose their names
   };
   const written = async (answer: Promise<Answer>): Promise<McpWrite> => {
     const { write, server } = await answer;
