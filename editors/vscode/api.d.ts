@@ -1,24 +1,25 @@
 /**
- * What the McpHub extension offers other extensions. In npm these types are the package `@mcphub/vscode-api`. Get it so:
+ * The API that the McpHub extension offers to other extensions. These types are also in the npm package
+ * `@mcphub/vscode-api`. Get the API like this:
  *
  *     const extension = vscode.extensions.getExtension<McpHubApi>('mcphub.mcphub');
  *     const mcphub = (await extension?.activate())?.connect(context.extension);
  *
- * Promises reject with an Error that has `code` (gRPC, lower snake case) and `reason` (the hub's, `DENIED_BY_USER` say)
- * for troubles of the hub, and `code: 'mcp_error'` with `mcpError` for an error that a server answered. Texts of servers
- * are untrusted. A hub that is starting is waited for.
+ * A promise rejects with an Error. An error of the hub has `code` (the gRPC code in lower snake case) and `reason` (the
+ * hub's reason, for example `DENIED_BY_USER`). An error that a server answered has `code: 'mcp_error'` and `mcpError`.
+ * Texts of servers are untrusted. If the hub is starting, every method waits for it.
  */
 export interface McpHubApi {
-  /** Rises when something changes that callers would notice. */
+  /** The version of the API. It rises with each change that callers can notice. */
   readonly version: 2;
 
   /**
-   * The same with your extension's name: calls are shown with it, and what the user grants is granted to it. Extensions
-   * are not kept apart from each other in an editor: a name is for people, and no protection from hostile ones.
+   * Returns the API for your extension. Calls are shown with its name, and permissions are granted to it. Extensions
+   * are not isolated from each other in an editor: the name is for people, and no protection from hostile extensions.
    */
   connect(extension: McpExtension): McpHub;
 
-  /** As of version 1: those of a connection of an extension without a name. */
+  /** The methods of version 1. They work like those of a connection without an extension. */
   readonly callTool: McpHub['callTool'];
   readonly cancel: McpHub['cancel'];
   readonly listServers: McpHub['listServers'];
@@ -33,126 +34,123 @@ export interface McpExtension {
   readonly packageJSON: unknown;
 }
 
-/** Takes a listener, and gives what takes it back. */
+/** Registers a listener. The returned object unregisters it. */
 export type McpEvent<T> = (listener: (event: T) => unknown) => { dispose(): void };
 
-/** Whose file an entry stands in. What others call global is the user's, and what they call project the workspace's. */
+/** Whose file an entry is from. Other programs call the user's files global, and the workspace's files project. */
 export type McpSource = 'user' | 'workspace' | 'host';
 
 /**
- * A `name` of listServers(); or the name in a config and whose file it is; or one of listServers() itself. The last two
- * mean the entry of that source, also after another one has come to have the name by itself.
+ * Identifies a server: a `name` of listServers(), or the name in a config together with its source, or an object of
+ * listServers(). The last two mean the entry of that source, even if another entry has received the plain name since.
  */
 export type McpServerName = string | { readonly name: string; readonly source: McpSource } | McpServer;
 
 export interface McpHub {
-  /**
-   * Calls one tool to its end. The user's approvals hold: a tool that may not be called without a question opens one,
-   * unless `preapproved`.
-   */
+  /** Calls a tool to its end. If the tool needs approval, the user is asked, unless the call is `preapproved`. */
   callTool(call: McpToolCall): Promise<McpToolResult>;
-  /** Stops a request, in whatever state. What is unknown or over is an outcome and no error. */
+  /** Cancels a request in any state. An unknown or finished request is an outcome and not an error. */
   cancel(requestId: string, reason?: string): Promise<'cancelling' | 'already_finished' | 'unknown'>;
-  /** Stops every request with this label, or of this server; the ids of those that were still open. */
+  /** Cancels every request with this label, or of this server. Resolves to the ids of those that were still open. */
   cancelAll(of: { readonly label: string } | { readonly server: McpServerName }, reason?: string): Promise<string[]>;
 
-  /** All, in the order of the config. Of two of one name one has it by itself, the other is NAME@SOURCE. */
+  /** Resolves to all servers, in the order of the config. Of two with the same name, one is called NAME@SOURCE. */
   listServers(): Promise<McpServer[]>;
   /**
-   * The tools of one server, or of all that could be asked, but for those beside another one of their name. A server that
-   * is not connected is connected first.
+   * Resolves to the tools of one server. Without a server, it resolves to the tools of all servers that can be reached,
+   * except servers that are called NAME@SOURCE. A server that is not connected is connected first.
    */
   listTools(server?: McpServerName): Promise<McpTool[]>;
-  /** What the server lists, all pages. One that is not connected is connected first, as by all that asks a server. */
+  /** Resolves to all resources of the server. This and all methods that ask a server connect it first. */
   listResources(server: McpServerName): Promise<McpResource[]>;
   listResourceTemplates(server: McpServerName): Promise<McpResourceTemplate[]>;
-  /** The result as the server wrote it, a JSON text of `resources/read`. */
+  /** Resolves to the result of `resources/read`, as the server wrote it. */
   readResource(request: McpResourceRequest): Promise<McpResult>;
-  /** The prompt templates that the server lists, all pages. */
+  /** Resolves to all prompt templates that the server lists. */
   listPrompts(server: McpServerName): Promise<McpPromptTemplate[]>;
-  /** A JSON text of the result of `prompts/get`. */
+  /** Resolves to the result of `prompts/get`, as the server wrote it. */
   getPrompt(request: McpPromptRequest): Promise<McpResult>;
-  /** What the server proposes for an argument of a prompt or of a resource template. */
+  /** Resolves to the server's proposals for an argument of a prompt template or of a resource template. */
   complete(request: McpCompletionRequest): Promise<string[]>;
-  /** Connects a server, or waits until it is connected. A server of a workspace asks for consent first. */
+  /** Connects a server, or waits until it is connected. A server of a workspace needs the user's consent first. */
   startServer(server: McpServerName): Promise<McpServer>;
-  /** Its calls are cancelled. It is started again when it is next needed. */
+  /** Stops a server. Its calls are cancelled. The server is started again when it is needed. */
   stopServer(server: McpServerName, reason?: string): Promise<McpServer>;
-  /** Stops it, if it runs, and connects it again. Its calls are cancelled with the reason. */
+  /** Stops a server, if it runs, and connects it again. Its calls are cancelled with the reason. */
   restartServer(server: McpServerName, reason?: string): Promise<McpServer>;
-  /** As long as the hub lives: what the config says is not changed. For that there is updateServer(). */
+  /** Enables or disables a server until the hub ends. The config is not changed; use updateServer() for that. */
   setServerEnabled(server: McpServerName, enabled: boolean): Promise<McpServer>;
-  /** Opens the sign-in of a server that wants one, and waits for its end. */
+  /** Starts the sign-in of a server that needs one, and waits until it has ended. */
   signIn(server: McpServerName): Promise<McpServer>;
-  /** Forgets the tokens of a server, and ends its connection. */
+  /** Deletes the tokens of a server, and closes its connection. */
   signOut(server: McpServerName): Promise<McpServer>;
-  /** The least level of the log messages that the server is to send: that of MCP, `warning` say. */
+  /** Sets the lowest level of log messages that the server shall send, as a level of MCP, for example `warning`. */
   setLogLevel(server: McpServerName, level: string): Promise<void>;
 
   /**
-   * Writes an entry into a config file, in its dialect, and resolves when that is applied, as the others that follow do.
-   * The first time the user is asked whether your extension may write servers, and apart from that whether it may have
-   * tools called without a question: `code: 'permission_denied'`, `reason: 'NOT_GRANTED'` when not. Only with connect().
-   * What you wrote starts only after the user has agreed to its exact command or address: no extension can answer that.
+   * Writes an entry into a config file, in the file's dialect. Like the following methods, it resolves when the change
+   * has been applied. The user is asked once whether your extension may write servers, and separately whether it may
+   * let tools be called without a question. If not: `code: 'permission_denied'`, `reason: 'NOT_GRANTED'`. It needs
+   * connect(). The server starts only after the user has agreed to its exact command or address. No extension can.
    */
   addServer(entry: McpNewServer): Promise<McpWrite>;
-  /** Changes the entry of a server where it stands; what is not named stays, comments too. */
+  /** Changes the entry of a server in its file. Everything that is not named stays, including comments. */
   updateServer(server: McpServerName, change: McpServerChange): Promise<McpWrite>;
-  /** Takes the entry out of its file, or out of `configFile` where several have one. */
+  /** Removes the entry from its file, or from `configFile` if several files have one. */
   removeServer(server: McpServerName, of?: { readonly configFile?: string }): Promise<McpWrite>;
-  /** Gives the file the text that it had before one write of yours, as long as nothing was written since. */
+  /** Restores the text that the file had before one of your writes. It rejects if the file was written since. */
   undo(write: McpWrite): Promise<McpWrite>;
 
-  /** A server came, went, or changed its state. */
+  /** A server was added or removed, or its state has changed. */
   readonly onDidChangeServers: McpEvent<void>;
   /** A server's list of tools has changed. */
   readonly onDidChangeTools: McpEvent<{ readonly server: string }>;
-  /** A request, whoever made it, has begun, changed its state, or ended. */
+  /** A request of any caller has begun, changed its state, or ended. */
   readonly onDidChangeRequests: McpEvent<McpRequestChange>;
-  /** A question was put to the user, or taken back, or answered. */
+  /** A question to the user was opened, withdrawn, or answered. */
   readonly onDidChangeQuestions: McpEvent<McpQuestionChange>;
-  /** A server has sent a log message, or written a line on stderr. */
+  /** A server has sent a log message, or written a line to stderr. */
   readonly onDidLog: McpEvent<McpLogMessage>;
 }
 
-/** What every request may be given. */
+/** The options of every request. */
 export interface McpRequestOptions {
-  /** Aborting cancels the request; a string as its reason reaches the server. */
+  /** An abort cancels the request. If its reason is a string, it is sent to the server. */
   readonly signal?: AbortSignal;
-  /** Chosen by you, so that cancel() works from the first moment. Default: minted. */
+  /** An id of your choice, so that cancel() works from the beginning. Default: a new id. */
   readonly requestId?: string;
-  /** For cancelAll: the task of a conversation, say. At most 256 bytes. */
+  /** A label for cancelAll, for example the task of a conversation. At most 256 bytes. */
   readonly label?: string;
-  /** Default: what the config says. */
+  /** Default: the timeouts of the config. */
   readonly timeouts?: McpTimeouts;
 }
 
 export interface McpToolCall extends McpRequestOptions {
   readonly server: McpServerName;
   readonly tool: string;
-  /** An object; or JSON text of one, which is passed on byte for byte (large numbers survive). Default: none. */
+  /** An object, or its JSON text, which is passed on byte for byte, so large numbers survive. Default: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string;
   readonly onProgress?: (progress: McpProgress) => void;
   /**
-   * You have asked the user yourself. The first time the user is asked whether your extension may say so; without that
-   * the call asks as it does without. What the config denies stays denied. Only with connect().
+   * States that you have asked the user yourself. The user is asked once whether your extension may do that. Without
+   * it, the call asks like any other. A tool that the config denies stays denied. It needs connect().
    */
   readonly preapproved?: boolean;
 }
 
-/** In milliseconds; 0 is no limit. */
+/** Timeouts in milliseconds; 0 means no limit. */
 export interface McpTimeouts {
-  /** Without a sign of life: progress resets it. */
+  /** The time without a sign of life. Progress resets it. */
   readonly idleMs?: number;
   readonly totalMs?: number;
-  /** For one question to the user. The others stand still meanwhile. */
+  /** The time for one question to the user. The other two clocks stop during a question. */
   readonly humanMs?: number;
 }
 
 export interface McpProgress {
   readonly progress: number;
   readonly total?: number;
-  /** Text of the server: untrusted. */
+  /** A text of the server: untrusted. */
   readonly message: string;
 }
 
@@ -160,43 +158,43 @@ export interface McpResult {
   readonly requestId: string;
   /** The result as the server wrote it. */
   readonly resultJson: string;
-  /** The same, parsed. */
+  /** The parsed result. */
   readonly result: unknown;
 }
 
 export interface McpToolResult extends McpResult {
-  /** The tool itself says that it failed. */
+  /** Whether the tool itself reports that it failed. */
   readonly isError: boolean;
 }
 
-/** An entry of a config file, in no dialect. What looks like a variable in the dialect of the file is one. */
+/** An entry of a config file, in no dialect. Text that is a variable in the file's dialect works as a variable. */
 export interface McpServerForm {
-  /** Program, without arguments; or `url`. */
+  /** The program without arguments. Use either `command` or `url`. */
   readonly command?: string;
   readonly args?: readonly string[];
-  /** null takes a variable away from what the server would inherit. */
+  /** The variables that the server gets. null removes a variable that the server would inherit. */
   readonly env?: Readonly<Record<string, string | null>>;
   readonly cwd?: string;
   readonly url?: string;
-  /** With `url`. Default: both are tried. */
+  /** For `url`. Default: both are tried. */
   readonly transport?: 'streamable_http' | 'sse';
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an entry says beside its form. What is absent stays as it is. */
+/** Settings of an entry. A setting that is absent stays as it is. */
 export interface McpServerSettings {
   readonly enabled?: boolean;
   /** Tools, by name or pattern with `*` and `?`, that are called without a question (true), or no longer (false). */
   readonly alwaysAllow?: Readonly<Record<string, boolean>>;
-  /** The same with all that can be said: `default` takes out what the entry says of just that name. */
+  /** The same with all policies. `default` removes the entry's policy for exactly this name. */
   readonly approvals?: Readonly<Record<string, 'allow' | 'ask' | 'deny' | 'default'>>;
-  /** Clocks of the server; null takes one out of the entry. Single tools have those of their calls. */
+  /** Timeouts of the server; null removes one from the entry. Use McpToolCall.timeouts for single calls. */
   readonly timeouts?: { readonly [clock in 'connectMs' | 'idleMs' | 'totalMs' | 'humanMs']?: number | null };
 }
 
 export interface McpNewServer extends McpServerSettings {
   readonly name: string;
-  /** The form; or JSON text as people find it in instructions, in any dialect: it is put into the words of the file. */
+  /** A form, or JSON text from instructions, in any dialect. It is converted to the dialect of the file. */
   readonly entry: McpServerForm | string;
   /** A file of listServers() or of mcphub.configFiles. Default: the last one of `source`, else the last of the user. */
   readonly configFile?: string;
@@ -204,94 +202,95 @@ export interface McpNewServer extends McpServerSettings {
 }
 
 export interface McpServerChange extends McpServerSettings {
-  /** Takes the place of what says how the server is reached. */
+  /** Replaces everything in the entry that says how the server is reached. */
   readonly form?: McpServerForm;
-  /** JSON merge patch (RFC 7396) of the entry, in the keys of its dialect. Before the settings. */
+  /** A JSON merge patch (RFC 7396) for the entry, with the keys of its dialect. It is applied before the settings. */
   readonly patch?: Readonly<Record<string, unknown>>;
-  /** Needed where several files of one source have the name. */
+  /** Needed if several files of one source have an entry with this name. */
   readonly configFile?: string;
 }
 
 /** One write of a config file. */
 export interface McpWrite {
   readonly configFile: string;
-  /** From 1; 0 when the entry is gone. */
+  /** From 1; 0 if the entry was removed. */
   readonly configLine: number;
-  /** It starts only after the user has agreed to it. */
+  /** Whether the server starts only after the user has agreed to it. */
   readonly needsConsent: boolean;
   readonly problems: readonly McpConfigProblem[];
-  /** Keys of the JSON text that the file has no words for. */
+  /** Keys of the JSON text that the dialect of the file cannot express. */
   readonly leftOut: readonly string[];
-  /** For undo(); '' when it cannot be undone. */
+  /** For undo(); '' if the write cannot be undone. */
   readonly undoId: string;
-  /** The server of the entry; after a removal the one that has its name now; undefined: there is none. */
+  /** The server of the entry. After a removal, the server that has the name now, or undefined if there is none. */
   readonly server: McpServer | undefined;
 }
 
-/** One configured server, as it stands now. */
+/** The present state of a configured server. */
 export interface McpServer {
-  /** Unique, and all that the other methods need. */
+  /** The unique name. The other methods need nothing else. */
   readonly name: string;
-  /** In the config. It differs from `name` where another entry has it by itself. */
+  /** The name in the config. It differs from `name` if another entry has the plain name. */
   readonly configName: string;
   readonly source: McpSource;
-  /** broken: its entry cannot be used. given_up: it failed too often, and is started again when somebody asks for it. */
+  /** broken: its entry cannot be used. given_up: it failed too often, and starts again only on request. */
   readonly state: 'stopped' | 'connecting' | 'ready' | 'stopping' | 'failed' | 'disabled' | 'broken' | 'given_up';
-  /** Why it is not there, in words; '' when nothing went wrong. */
+  /** Why the server is not connected, in words; '' if nothing went wrong. */
   readonly lastError: string;
-  /** Absolute path of the file with its entry. */
+  /** The absolute path of the file with its entry. */
   readonly configFile: string;
-  /** From 1. */
+  /** The line of the entry, from 1. */
   readonly configLine: number;
-  /** How that file is written: `vscode`, `cursor`, `claude-desktop` and others. */
+  /** The dialect of that file: `vscode`, `cursor`, `claude-desktop` and others. */
   readonly dialect: string;
   readonly transport: 'stdio' | 'streamable_http' | 'sse' | '';
-  /** Without arguments; '' for one that is reached by its address. */
+  /** The program without arguments; '' for a server that is reached by its address. */
   readonly command: string;
-  /** Without query and user information. */
+  /** The address without query and user information. */
   readonly url: string;
-  /** 0 when none runs. */
+  /** 0 if no process runs. */
   readonly processId: number;
-  /** What the server says of itself, once connected. */
+  /** This and the next three are what the server says about itself, once it is connected. Untrusted. */
   readonly title: string;
   readonly version: string;
   readonly instructions: string;
   readonly capabilitiesJson: string;
-  /** The revision of MCP that is spoken, once connected. */
+  /** The revision of MCP of the connection, once it is connected. */
   readonly protocolRevision: string;
-  /** Whether it may be started: a workspace's, or one that a program wrote. '' for one that needs no consent. */
+  /** The consent to its start, for a server of a workspace or one that a program wrote. '' if none is needed. */
   readonly consent: 'needed' | 'asking' | 'given' | 'declined' | '';
   /** '' for a process, and for a server that has not asked for a sign-in. */
   readonly signIn: 'needed' | 'asking' | 'signed_in' | '';
-  /** When it is started: lazy, when it is first needed; eager, as soon as the config is read. readyTime: since when it is up. */
+  /** lazy: it is started when it is first needed. eager: it is started as soon as the config is read. */
   readonly start: 'lazy' | 'eager';
+  /** Since when it is ready. */
   readonly readyTime: Date | undefined;
-  /** Starts that failed, and connections that were lost, in a row. */
+  /** The number of failed starts and lost connections in a row. */
   readonly failures: number;
-  /** When it is started again by itself; undefined when it is not. */
+  /** When the hub starts it again by itself; undefined if it does not. */
   readonly nextStartTime: Date | undefined;
-  /** How its process ended last, '' when it has not. */
+  /** How its process ended last; '' if it never ended. */
   readonly lastExit: string;
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly memoryLimitBytes: number;
-  /** Odd traffic on the present connection that harmed nobody, by its kind: `lateResponses`, `badLines` and others. */
+  /** Unexpected but harmless messages on the present connection, by kind: `lateResponses`, `badLines` and others. */
   readonly counters: Readonly<Record<string, number>> | undefined;
-  /** Another one when the entry has gone from the config and come back: what you keep of it by name is of the former one. */
+  /** Changes if the entry was removed and has come back. Data that you keep by name is then of the former entry. */
   readonly incarnation: string;
-  /** The user has silenced its questions: they are declined without being shown. */
+  /** Whether the user has silenced its questions. They are then declined without being shown. */
   readonly questionsMuted: boolean;
-  /** Entries of the same name that this one goes before. */
+  /** Entries of the same name over which this one takes precedence. */
   readonly shadows: readonly McpConfigPlace[];
-  /** Entries of the same name of workspaces that would take its place after a consent. */
+  /** Entries of the same name in files of workspaces. They would replace this one after consent. */
   readonly waitingForConsent: readonly McpConfigPlace[];
   /** The last lines of its stderr. */
   readonly stderr: readonly string[];
   readonly problems: readonly McpConfigProblem[];
 }
 
-/** Where an entry stands. */
+/** The position of an entry. */
 export interface McpConfigPlace {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
@@ -299,37 +298,38 @@ export interface McpConfigPlace {
   readonly dialect: string;
 }
 
-/** What is wrong or odd in a config entry. */
+/** A problem of a config entry. */
 export interface McpConfigProblem extends Pick<McpConfigPlace, 'file' | 'line'> {
   /** From 1. */
   readonly column: number;
   /** '' for the entry as a whole. */
   readonly key: string;
   readonly message: string;
-  /** The entry cannot be used. */
+  /** Whether the problem makes the entry unusable. */
   readonly fatal: boolean;
 }
 
 export interface McpTool extends McpOffer {
-  /** Whether a call asks the user, by the config. */
+  /** Whether a call asks the user, according to the config. */
   readonly policy: 'allow' | 'ask' | 'deny';
-  /** It is as an earlier connection listed it; the server is not connected. */
+  /** The tool comes from the list of an earlier connection; the server is not connected. */
   readonly cached: boolean;
-  /** It is for views alone (MCP Apps): leave it out of what a model is told. The other: a call from a view is refused. */
+  /** The tool is only for views (MCP Apps): do not tell a model about it. */
   readonly hiddenFromModels: boolean;
+  /** The tool is not for views: a call from a view is refused. */
   readonly hiddenFromApps: boolean;
-  /** The resource (`ui://`) that draws its calls and results, '' when it has none. Of the server: untrusted. */
+  /** The resource (`ui://`) that draws its calls and results, '' if it has none. From the server: untrusted. */
   readonly uiResourceUri: string;
 }
 
-/** What a server lists. */
+/** The fields that tools, resources and prompt templates have in common. */
 export interface McpOffer {
   readonly server: string;
   readonly name: string;
   /** Texts of the server: untrusted. */
   readonly title: string;
   readonly description: string;
-  /** JSON text of the whole definition, as it came. */
+  /** The JSON text of the whole definition, as the server sent it. */
   readonly definitionJson: string;
 }
 
@@ -339,7 +339,7 @@ export interface McpResource extends McpOffer {
 }
 
 export interface McpResourceTemplate extends McpOffer {
-  /** RFC 6570. */
+  /** A template as in RFC 6570. */
   readonly uriTemplate: string;
   readonly mimeType: string;
 }
@@ -363,9 +363,9 @@ export interface McpCompletionRequest {
   readonly server: McpServerName;
   readonly of: { readonly prompt: string } | { readonly uriTemplate: string };
   readonly argument: string;
-  /** What the user has typed so far. */
+  /** The text that the user has typed so far. */
   readonly value: string;
-  /** Values of other arguments that are known already. */
+  /** The values of other arguments that are already known. */
   readonly known?: Readonly<Record<string, string>>;
 }
 
@@ -373,11 +373,11 @@ export interface McpRequestChange {
   readonly requestId: string;
   readonly server: string;
   readonly state: 'open' | 'cancelling' | 'done' | 'failed' | 'cancelled';
-  /** Of MCP: `tools/call` say. */
+  /** The method of MCP, for example `tools/call`. */
   readonly method: string;
-  /** '' for what is no tool call. */
+  /** '' if the request is not a tool call. */
   readonly tool: string;
-  /** Who asked for it: an extension, or the client of a gateway. '' when nobody is known. */
+  /** Who made the request: an extension, or the client of a gateway. '' if that is not known. */
   readonly caller: string;
   /** Why it was cancelled. */
   readonly reason: string;
@@ -387,7 +387,7 @@ export interface McpQuestionChange {
   readonly questionId: string;
   readonly server: string;
   readonly open: boolean;
-  /** The call that led to it; '' when that is not known. */
+  /** The call that led to the question; '' if that is not known. */
   readonly requestId: string;
 }
 
@@ -395,6 +395,6 @@ export interface McpLogMessage {
   readonly server: string;
   readonly level: string;
   readonly logger: string;
-  /** JSON text of what was logged, or of a line of stderr. */
+  /** The JSON text of what was logged, or of a line of stderr. */
   readonly dataJson: string;
 }

@@ -12,19 +12,19 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// attack is one way to harm others.
+// attack is one way in which a server or a workspace folder can harm others.
 type attack struct {
 	finding, about string
-	behaviour      string  // of hostileserver, which is the server "evil"
+	behaviour      string  // the argument of hostileserver, which is the server "evil"
 	servers        int     // of that kind; 0: one
 	results        float64 // MiB that may be in flight
-	says           string  // what the window that the questions are for says to them
-	// drive repeats the attack until ctx ends, and tells how often it began.
+	says           string  // how the attacked window answers questions
+	// drive repeats the attack until ctx ends. It returns how often the attack began.
 	drive func(ctx context.Context, client *host.Client, config string) int
 }
 
-// attacks has one for each finding of its kind. There is none for a panic under the hub's lock: that is a fault, and
-// nobody's doing.
+// attacks has an entry for each finding of this kind. A panic under the hub's lock has none: it is a fault of the hub,
+// and no server and no folder causes it.
 var attacks = []attack{
 	{finding: "A1", about: "a form that refers to itself", behaviour: "form-self-ref", says: accepts, drive: calls(1)},
 	{finding: "A2", about: "a form that doubles 40 times", behaviour: "form-forever", says: accepts, drive: calls(1)},
@@ -49,7 +49,7 @@ var attacks = []attack{
 	{finding: "A15", about: "results of 32 MiB", behaviour: "large-answer", results: 4 * 32, drive: calls(4)},
 }
 
-// config has "good", which is nobody's enemy, and the attacker.
+// config returns the config with the server "good", which attacks nobody, and the attacking servers.
 func (a attack) config(o options) string {
 	entries := map[string]any{"good": map[string]any{"command": o.bin.echo, "alwaysAllow": []string{"*"}, "era": "legacy"}}
 	if a.behaviour != "" {
@@ -69,8 +69,8 @@ func (a attack) config(o options) string {
 	return string(text)
 }
 
-// untilOver repeats do, parallel at once, with a pause after each so that an attack that fails at once is no loop of
-// the bench's own.
+// untilOver repeats do until ctx ends, in as many goroutines as parallel says, and returns how often do began. It
+// pauses before each round: an attack that fails at once would otherwise be a busy loop of the bench itself.
 func untilOver(ctx context.Context, parallel int, do func()) int {
 	var mu sync.Mutex
 	times := 0
@@ -89,7 +89,7 @@ func untilOver(ctx context.Context, parallel int, do func()) int {
 	return times
 }
 
-// calls calls the attacker's tool. How a call ends is its own matter.
+// calls calls the attacker's tool. It ignores the outcome of the calls: only the effect on others is measured.
 func calls(parallel int) func(context.Context, *host.Client, string) int {
 	return func(ctx context.Context, client *host.Client, _ string) int {
 		return untilOver(ctx, parallel, func() {
@@ -98,7 +98,7 @@ func calls(parallel int) func(context.Context, *host.Client, string) int {
 	}
 }
 
-// lists asks for tools, of one server or of all.
+// lists lists the tools of one server, or of all servers if server is empty.
 func lists(server string) func(context.Context, *host.Client, string) int {
 	return func(ctx context.Context, client *host.Client, _ string) int {
 		return untilOver(ctx, 2, func() {
@@ -107,7 +107,7 @@ func lists(server string) func(context.Context, *host.Client, string) int {
 	}
 }
 
-// besides leaves questions open and makes calls that end at once.
+// besides leaves questions open and meanwhile makes calls that end at once.
 func besides(ctx context.Context, client *host.Client, config string) int {
 	var asking sync.WaitGroup
 	asking.Go(func() { calls(1)(ctx, client, config) })
@@ -119,10 +119,10 @@ func besides(ctx context.Context, client *host.Client, config string) int {
 	})
 }
 
-// folders opens a workspace folder with that file, besides what there is.
+// folders opens a workspace folder whose config file has the text that made returns for n. The host's config stays.
 func folders(made func(n int) string, n int) func(context.Context, *host.Client, string) int {
 	return func(ctx context.Context, client *host.Client, config string) int {
-		text := made(n) // not sooner: this program is a plugin, too, whose start is measured
+		text := made(n) // not sooner: this program is also a plugin whose start is measured
 		return untilOver(ctx, 1, func() {
 			_, _ = client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{
 				{Scope: "host", Path: "bench.json", Json: config}, {Scope: "workspace", Path: "/folder/.mcp.json", Json: text},

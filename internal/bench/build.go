@@ -13,18 +13,18 @@ import (
 
 const productModule = "github.com/mcphub-go/mcphub"
 
-// binaries are the programs that are measured, or that measured ones talk to.
+// binaries are the programs that are measured, and the programs that those talk to.
 type binaries struct {
 	dir    string
 	mcphub string // the real hub
 	echo   string // the MCP server
-	// hostile is the server that does its worst.
+	// hostile is the server that attacks (internal/hostile).
 	hostile string
 	self    string // this program, for its plugins
-	root    string // of the repository
+	root    string // the root of the repository
 }
 
-// build builds them. It needs the go command and runs within this module's folder, as `go run .` does.
+// build builds the programs. It needs the go command, and must run within this module's folder, as `go run .` does.
 func build(ctx context.Context) (b binaries, err error) {
 	if b.self, err = os.Executable(); err != nil {
 		return b, err
@@ -46,7 +46,7 @@ func build(ctx context.Context) (b binaries, err error) {
 	if err = goBuild(ctx, "", b.echo, productModule+"/internal/bench/echoserver"); err != nil {
 		return b, err
 	}
-	// The hub is built where its own go.mod decides about versions.
+	// The hub is built in its own module, where its own go.mod decides about the versions.
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", productModule).Output()
 	if err != nil {
 		return b, fmt.Errorf("go list -m %s: %w", productModule, err)

@@ -11,16 +11,16 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
-// What a bystander may feel of the worst that a server or a folder does.
+// The limits for what a bystander may notice of an attack by a server or a folder.
 const (
-	bystanderLimit  = 250 // ms for each thing that a bystander does
-	bystanderMemory = 256 // MiB over the idle hub and the results in flight
+	bystanderLimit  = 250 // ms for each action of a bystander
+	bystanderMemory = 256 // MiB above the idle hub and the results in flight
 	bystanderWait   = 20 * time.Second
 )
 
-// measureBystander lets hostile servers and folders do their worst, one after the other, each at a hub of its own, and
-// takes the time of somebody who has nothing to do with them: a call of another server, a cancel in another window, the
-// snapshot of a new window.
+// measureBystander runs the attacks of hostile servers and folders, one after the other, each against a hub of its own.
+// It measures the latency for a bystander, who has nothing to do with the attacker: of a call to another server, of a
+// cancel in another window, and of the snapshot of a new window.
 func measureBystander(ctx context.Context, o options) ([]row, error) {
 	var rows []row
 	for _, a := range attacks {
@@ -42,14 +42,14 @@ func measureBystander(ctx context.Context, o options) ([]row, error) {
 	return rows, nil
 }
 
-// felt is what a bystander felt of one attack.
+// felt is what was measured for a bystander during one attack.
 type felt struct {
 	call, cancel, snapshot spent
 	memory                 float64 // MiB
 	times                  int
 }
 
-// spent is the time that one kind of thing took.
+// spent is the time that one kind of action took.
 type spent struct {
 	worst, sum time.Duration
 	times      int
@@ -69,7 +69,7 @@ func (s *spent) text(what string) string {
 		s.times)
 }
 
-// suffer runs one attack for some seconds.
+// suffer runs one attack for some seconds and measures a bystander meanwhile.
 func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
 	command, args := o.realHub()
 	client, err := openHub(ctx, o, command, args)
@@ -93,7 +93,7 @@ func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
 	if _, err := callTool(ctx, client.Hub, "good", "echo", `{}`); err != nil {
 		return f, err
 	}
-	if err := pause(ctx, 500*time.Millisecond); err != nil { // what starting cost has been given back
+	if err := pause(ctx, 500*time.Millisecond); err != nil { // until the memory that the start needed is released
 		return f, err
 	}
 	idle, err := memoryMiB(client.PID(), residentMemory)
@@ -116,8 +116,8 @@ func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
 	return f, err
 }
 
-// look does once what a bystander does. What does not come within bystanderWait counts as that long; an error is for
-// what cannot be measured.
+// look does each action of a bystander once. An action that does not end within bystanderWait counts as that long. An
+// error means that the action could not be measured.
 func (f *felt) look(ctx context.Context, client *host.Client, window *person, id string) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, bystanderWait, errTooSlow)
 	defer cancel()
@@ -165,7 +165,7 @@ func (f *felt) look(ctx context.Context, client *host.Client, window *person, id
 	return nil
 }
 
-// peakMemory looks at a process until ctx ends.
+// peakMemory samples the memory of a process until ctx ends, and returns the largest value in MiB.
 func peakMemory(ctx context.Context, pid int) float64 {
 	peak := 0.0
 	for pause(ctx, 10*time.Millisecond) == nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// inFlight is how many requests are open where many are.
+// inFlight is the number of open requests in the rows about many open requests.
 const inFlight = 10_000
 
-// discardLog formats every line at the level that is the default, as a hub does, and throws it away.
+// discardLog returns a logger that formats each line at the default level, as a hub does, and discards it.
 func discardLog() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
 
-// measureCancel takes the time from the entry of CancelRequest until write(2) has put the notification into the
+// measureCancel measures the time from the entry of CancelRequest until write(2) has put the notification into the
 // server's pipe.
 func measureCancel(ctx context.Context, o options) ([]row, error) {
 	server := newPipeServer()
@@ -29,7 +29,8 @@ func measureCancel(ctx context.Context, o options) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{}) // a hub without a window has nobody to tell
+	// without a window, the hub has no receiver for its events
+	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{})
 	if err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
@@ -69,7 +70,7 @@ func cancelEach(ctx context.Context, h *hub.Hub, server *pipeServer, samples int
 	}
 	took := make([]time.Duration, 0, samples)
 	for i := range samples {
-		id := requestID(i * (inFlight + samples) / samples) // spread over old and young ones
+		id := requestID(i * (inFlight + samples) / samples) // spread over old and new requests
 		start := time.Now()
 		outcome, err := h.CancelRequest(id, "", "the user pressed stop", event.OriginUser)
 		if err == nil && outcome != event.OutcomeCancelling {
@@ -105,7 +106,7 @@ func awaitRunning(ctx context.Context, h *hub.Hub, n int) error {
 	}
 }
 
-// noSink is a window that wants to know nothing.
+// noSink is a window that ignores its events.
 type noSink struct{}
 
 func (noSink) Deliver(event.Event) {}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// The subjects of the engine's rows, by name.
+// The names of the subjects in the engine's rows.
 const (
 	floorName   = "byte loop"
 	batchedName = "batched"
@@ -27,13 +27,13 @@ const (
 	mcpGoName   = "mcp-go"
 )
 
-const revision = "2025-11-25" // what every client is told to speak, so that none of them probes
+const revision = "2025-11-25" // the same for every client, so that none of them probes for a revision
 
 var errBenchOver = errors.New("the benchmark is over")
 
 var echoArguments = json.RawMessage(`{"text":"the quick brown fox jumps over the lazy dog"}`)
 
-// openEngine is a bare peer over the hub's own stdio transport.
+// openEngine opens a bare peer over the hub's own stdio transport.
 func openEngine(o options) (subject, error) {
 	proc, err := transport.Start(echoCommand(o))
 	if err != nil {
@@ -58,7 +58,7 @@ func echoCommand(o options) transport.Command {
 	return transport.Command{Path: o.bin.echo, Env: os.Environ()}
 }
 
-// openSession is the hub's session over the same: what the hub itself calls.
+// openSession opens the session that the hub itself uses, over the same transport.
 func openSession(ctx context.Context, o options) (subject, error) {
 	s, err := connectSession(ctx, echoCommand(o))
 	if err != nil {
@@ -82,7 +82,7 @@ func connectSession(ctx context.Context, command transport.Command) (*mcp.Sessio
 	})
 }
 
-// openGoSDK is the official SDK's client as its documentation shows it.
+// openGoSDK opens the official SDK's client, in the way its documentation shows.
 func openGoSDK(ctx context.Context, o options) (subject, error) {
 	client := gosdk.NewClient(&gosdk.Implementation{Name: "bench", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &gosdk.CommandTransport{Command: exec.Command(o.bin.echo),
@@ -101,7 +101,7 @@ func openGoSDK(ctx context.Context, o options) (subject, error) {
 	}, nil
 }
 
-// openMcpGo is mcp-go's client as its documentation shows it.
+// openMcpGo opens mcp-go's client, in the way its documentation shows.
 func openMcpGo(ctx context.Context, o options) (subject, error) {
 	client, err := mcpgoclient.NewStdioMCPClient(o.bin.echo, os.Environ())
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// configServers is how many servers the measured config has.
+// configServers is the number of servers in the measured config.
 const configServers = 200
 
-// measureConfig lets a real hub read a file of many servers: for the first time, once more without a change, and with
-// one changed entry. It takes the time of the whole call, from the host and back.
+// measureConfig lets a real hub read a file with many servers: for the first time, again without a change, and again
+// with one changed entry. It measures the whole call, from the host to the hub and back.
 func measureConfig(ctx context.Context, o options) ([]row, error) {
 	dir, err := os.MkdirTemp("", "mcphub-bench-")
 	if err != nil {
@@ -62,7 +62,7 @@ func measureConfig(ctx context.Context, o options) ([]row, error) {
 	}, nil
 }
 
-// manyServers is a config as people have it, the last server's environment different for each value.
+// manyServers returns a typical config. The environment of the last server depends on value.
 func manyServers(value int) []byte {
 	entries := map[string]any{}
 	for i, name := range serverNames(configServers) {

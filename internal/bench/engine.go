@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// together is how many calls are in flight at once where it is not one.
+// together is the number of calls in flight at once in the rows with several calls.
 const together = 64
 
-// measureEngine measures the engine, the session on top of it, the floor and the peers over the same server, round by
-// round.
+// measureEngine measures the engine, the session on top of it, the floor and the peers with the same server, in turns
+// within each round.
 func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	var subjects []subject
 	defer func() { closeAll(subjects) }()
@@ -63,7 +63,7 @@ func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	}, nil
 }
 
-// table shows the medians of every subject.
+// table formats the medians of every subject.
 func table(subjects []subject, samples map[string][]sample) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-10s %12s %10s %10s %12s\n", "", "calls/s", "us CPU", "allocs", "bytes a call")

@@ -11,18 +11,18 @@ import (
 	"sync/atomic"
 )
 
-// The exact bytes that go around, but for the id. What the library clients put on the wire differs from it in the order
-// of members at most.
+// The exact bytes of a request, except for the id. The requests of the library clients differ from them at most in the
+// order of the members.
 const (
 	callHead   = `{"jsonrpc":"2.0","id":`
 	callMiddle = `,"method":"tools/call","params":`
 	callParams = `{"name":"echo","arguments":{"text":"the quick brown fox jumps over the lazy dog"},"_meta":{"progressToken":17}}`
 )
 
-// byteLoop is the floor: what it costs to write requests into a pipe, read lines from another, find the id by looking
-// for bytes, and keep a table of what is pending. One goroutine does it all. Each request is a write of its own, as
-// each call is an event of its own for a client; the batched loop writes all that may go at once, which only who knows
-// the next calls beforehand can do.
+// byteLoop is the floor. It costs only what a client cannot avoid: to write requests into a pipe, to read lines from
+// another pipe, to find the id by a search for bytes, and to keep a table of the pending requests. One goroutine does
+// all this. Each request is a write of its own, because each call is a separate event for a client. The batched loop
+// writes all requests that are due at once. Only a program that knows its next calls beforehand can do that.
 type byteLoop struct {
 	cmd     *exec.Cmd
 	batched bool
@@ -76,7 +76,7 @@ func (l *byteLoop) pump(parallel int, stop *atomic.Bool) (calls int, err error) 
 	}
 }
 
-// send brings the calls in flight up to parallel.
+// send fills up the calls in flight to parallel.
 func (l *byteLoop) send(parallel int) error {
 	l.out = l.out[:0]
 	for len(l.pending) < parallel {
@@ -99,7 +99,7 @@ func (l *byteLoop) send(parallel int) error {
 
 var idKey = []byte(`"id":`)
 
-// receive reads once, and settles every whole line that is there.
+// receive reads once, and settles every whole line that was received.
 func (l *byteLoop) receive() (settled int, err error) {
 	if l.start > 0 {
 		l.end = copy(l.in, l.in[l.start:l.end])

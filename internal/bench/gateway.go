@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// measureGateway compares clients on a server itself with the same clients behind mcphub mcp.
+// measureGateway compares clients connected to a server directly with the same clients behind mcphub mcp.
 func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	dir, err := os.MkdirTemp("", "mcphub-bench-")
 	if err != nil {
@@ -93,8 +93,8 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	return append(rows, inside...), err
 }
 
-// gatewayInside measures a gateway of this process: a cancel on its way from pipe to pipe, long lists, a search, and
-// what an open one costs.
+// gatewayInside measures a gateway in this process: the way of a cancel from pipe to pipe, long lists, a search, and
+// the cost of an open gateway.
 func gatewayInside(ctx context.Context, o options) (rows []row, err error) {
 	server := newPipeServer()
 	server.tools = manyTools(1000)
@@ -169,7 +169,7 @@ func gatewayInside(ctx context.Context, o options) (rows []row, err error) {
 			many).atMost(1)), nil
 }
 
-// gatewaySession is a client of a gateway of this process, over pipes of the system.
+// gatewaySession connects a client to a gateway in this process, over pipes of the operating system.
 func gatewaySession(ctx context.Context, g *gateway.Gateway) (*mcp.Session, error) {
 	toGateway, in, err := os.Pipe()
 	if err != nil {
@@ -192,7 +192,7 @@ func gatewaySession(ctx context.Context, g *gateway.Gateway) (*mcp.Session, erro
 	})
 }
 
-// gatewayCancel is the time from a client's cancel to the server's pipe.
+// gatewayCancel returns the time from a client's cancel until the notification is in the server's pipe.
 func gatewayCancel(ctx context.Context, h *hub.Hub, session *mcp.Session,
 	server *pipeServer) (time.Duration, error) {
 	calling, cancel := context.WithCancelCause(ctx)
@@ -212,7 +212,7 @@ func gatewayCancel(ctx context.Context, h *hub.Hub, session *mcp.Session,
 	return at.Sub(start), err
 }
 
-// manyTools are the entries of a list of n tools.
+// manyTools returns the JSON of the entries in a list of n tools.
 func manyTools(n int) string {
 	verbs := strings.Fields("create list get update delete search merge read write run")
 	things := strings.Fields("issue repository pull_request file branch table message channel page event")
@@ -228,7 +228,7 @@ func manyTools(n int) string {
 
 func heapInUse() int64 {
 	runtime.GC()
-	runtime.GC() // what has finalizers goes with the second
+	runtime.GC() // the second one frees objects that have finalizers
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -17,14 +17,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// clientAttack is one thing that clients of a gateway may do wrong. Each of several clients does it again and again,
-// for the i-th time.
+// clientAttack is one kind of misbehaviour by the clients of a gateway. Each of several clients repeats it; i counts
+// the repetitions.
 type clientAttack struct {
 	about string
 	do    func(ctx context.Context, c *hostileClient, i int)
 }
 
-// garbage is what no message is, or what is far too long for one.
+// garbage has texts that are not messages, or are far too long for one.
 var garbage = []string{"{", strings.Repeat("[", 200_000), strings.Repeat("\xff\x00", 1<<19),
 	`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 1<<20) + `"}`}
 
@@ -52,8 +52,8 @@ var clientAttacks = []clientAttack{
 	}},
 }
 
-// measureGatewayBystander takes the time of an honest client's calls of one server while hostile ones do their
-// worst at the same gateway and at another server. All share the machine with it. The config file is written to dir.
+// measureGatewayBystander measures the calls of an honest client to one server, while hostile clients attack the same
+// gateway and use another server. All of them share the machine. The config file is written to dir.
 func measureGatewayBystander(ctx context.Context, o options, dir string) (rows []row, err error) {
 	entry := map[string]any{"command": o.bin.echo, "era": "legacy", "alwaysAllow": []string{"*"}}
 	file := filepath.Join(dir, "crowded.json")
@@ -94,7 +94,7 @@ func measureGatewayBystander(ctx context.Context, o options, dir string) (rows [
 	return rows, nil
 }
 
-// honestCalls calls again and again.
+// honestCalls repeats a call for the time d.
 func honestCalls(ctx context.Context, session *mcp.Session, d time.Duration) (honest spent, err error) {
 	for until := time.Now().Add(d); time.Now().Before(until) && err == nil; {
 		start := time.Now()
@@ -106,7 +106,7 @@ func honestCalls(ctx context.Context, session *mcp.Session, d time.Duration) (ho
 
 const hostileClients = 32
 
-// beside takes the time of honest calls during the attack, and counts what the hostile clients did.
+// beside measures honest calls during the attack, and counts what the hostile clients did.
 func (a clientAttack) beside(ctx context.Context, o options, address, authorization string,
 	session *mcp.Session) (honest spent, times int, err error) {
 	attack, stop := context.WithCancelCause(ctx)
@@ -136,7 +136,7 @@ func (a clientAttack) beside(ctx context.Context, o options, address, authorizat
 	return honest, times, err
 }
 
-// hostileClient belongs to one goroutine.
+// hostileClient is used by one goroutine.
 type hostileClient struct {
 	address, authorization, session string
 	http                            *http.Client
@@ -147,7 +147,7 @@ func (c *hostileClient) greeting() string {
 		`"clientInfo":{"name":"hostile","version":"1"}}}`
 }
 
-// open gives a session, "" when it is refused one.
+// open opens a session and returns its id, or "" if the gateway refuses.
 func (c *hostileClient) open(ctx context.Context) string {
 	response := c.begin(ctx, "", c.authorization, c.greeting())
 	if response == nil {
@@ -158,7 +158,7 @@ func (c *hostileClient) open(ctx context.Context) string {
 	return response.Header.Get("Mcp-Session-Id")
 }
 
-// post sends a message and reads what comes; what that is does not matter.
+// post sends a message, then reads and ignores the response.
 func (c *hostileClient) post(ctx context.Context, session, authorization, body string) {
 	if response := c.begin(ctx, session, authorization, body); response != nil {
 		_, _ = io.Copy(io.Discard, response.Body)
@@ -166,7 +166,7 @@ func (c *hostileClient) post(ctx context.Context, session, authorization, body s
 	}
 }
 
-// leave sends a message, waits without reading what comes, and hangs up.
+// leave sends a message, waits without reading the response, and closes the connection.
 func (c *hostileClient) leave(ctx context.Context, body string) {
 	if response := c.begin(ctx, c.session, c.authorization, body); response != nil {
 		select {

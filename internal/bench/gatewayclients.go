@@ -19,8 +19,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// openTypeScript is the client of the TypeScript SDK 2.x at "stdio" and a command, or "http", a URL and an
-// Authorization. Its Node does the calls.
+// openTypeScript starts the client of the TypeScript SDK 2.x. The target is "stdio" and a command, or "http", a URL and
+// an Authorization header. The calls are made in its Node process.
 func openTypeScript(o options, name, tool string, target ...string) (subject, error) {
 	script := filepath.Join(o.bin.root, "internal", "peers", "typescript2", "load.mjs")
 	cmd := exec.Command("node", append([]string{"--no-warnings", script, tool, string(echoArguments)}, target...)...)
@@ -64,7 +64,7 @@ func openTypeScript(o options, name, tool string, target ...string) (subject, er
 
 const typeScriptClient = "the TypeScript SDK's client"
 
-// measureGatewayClients measures the TypeScript SDK's client on a server and behind the gateway.
+// measureGatewayClients measures the TypeScript SDK's client, connected directly and behind the gateway.
 func measureGatewayClients(ctx context.Context, o options, through transport.Command) (rows []row, err error) {
 	var subjects []subject
 	defer func() { closeAll(subjects) }()
@@ -79,7 +79,7 @@ func measureGatewayClients(ctx context.Context, o options, through transport.Com
 	return compareGateway(ctx, o, subjects, typeScriptClient)
 }
 
-// compareGateway compares a client that is "direct" with the same one behind the "gateway".
+// compareGateway compares the subject "direct" with the same client as the subject "gateway".
 func compareGateway(ctx context.Context, o options, subjects []subject, client string) ([]row, error) {
 	d := pick(o, 400*time.Millisecond, 150*time.Millisecond)
 	one, err := interleave(ctx, subjects, o.rounds, d, 1)
@@ -102,7 +102,7 @@ func compareGateway(ctx context.Context, o options, subjects []subject, client s
 	if many[relayed] == nil {
 		return append(rows, direct.atLeast(0.4)), nil
 	}
-	// What the bare client does alone no third process on two cores can pass on; see docs/adr/0048.
+	// On two cores, a third process cannot pass on as many calls as the bare client makes alone; see docs/adr/0048.
 	return append(rows, direct, number("stdio, "+client+": through the gateway / through a relay, 64 at once",
 		ratio(o.rounds, func(i int) float64 { return many["gateway"][i].rate / many[relayed][i].rate }), "",
 		"calls/s: relay %.0f; us a call: relay %.1f", of(many[relayed], calls), of(one[relayed], latency)).
@@ -114,7 +114,7 @@ func startGatewayHTTP(o options, file string) (address, authorization string, en
 	return startHTTP(exec.Command(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0"))
 }
 
-// startHTTP starts a program that prints its address, and what its clients send as Authorization.
+// startHTTP starts a program that prints its address and the value for the Authorization header of its clients.
 func startHTTP(cmd *exec.Cmd) (address, authorization string, end func(), err error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -138,11 +138,11 @@ func startHTTP(cmd *exec.Cmd) (address, authorization string, end func(), err er
 	return strings.TrimSpace(at), strings.TrimSpace(strings.TrimPrefix(allowed, "Authorization:")), end, nil
 }
 
-// relayed is the subject behind the engine's two halves and nothing of the hub; see serveMCPRelay.
+// relayed is the name of the subject that runs the engine's two halves without the hub; see serveMCPRelay.
 const relayed = "relay"
 
-// measureGatewayHTTP compares clients on the scripted server over HTTP with the same clients over HTTP at a gateway of
-// this config file, and at a relay, which have the scripted server over stdio behind them.
+// measureGatewayHTTP compares clients of three endpoints over HTTP: of the scripted server itself, of a gateway with
+// this config file, and of a relay. The gateway and the relay use the scripted server over stdio.
 func measureGatewayHTTP(ctx context.Context, o options, file string) (rows []row, err error) {
 	url, stop, err := startWeb(o)
 	if err != nil {

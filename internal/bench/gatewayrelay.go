@@ -19,12 +19,12 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// envRelayHTTP lets the relay serve over HTTP.
+// envRelayHTTP makes the relay serve over HTTP.
 const envRelayHTTP = "MCPHUB_BENCH_RELAY_HTTP"
 
-// serveMCPRelay is what a gateway would cost that knows nothing: the two halves of the engine in one process, between a
-// client on its standard input and output and the echo server that the environment names. What mcphub mcp costs more is
-// the hub's own.
+// serveMCPRelay is the least that a gateway can cost: the two halves of the engine in one process, between a client on
+// standard input and output and the echo server that the environment names. Any further cost of mcphub mcp is the
+// hub's.
 func serveMCPRelay() (code int) {
 	profiled(fmt.Sprintf("mcp-relay-%d", os.Getpid()), func() { code = relayMCP() })
 	return code
@@ -49,7 +49,7 @@ func relayMCP() int {
 	return 0
 }
 
-// relayHTTP serves until its input ends. It prints what mcphub mcp prints.
+// relayHTTP serves until it is interrupted. It prints the same lines as mcphub mcp.
 func relayHTTP(server *mcpserver.Server) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -90,7 +90,7 @@ func (r relayHandler) Request(ctx context.Context, c *mcpserver.Call) (json.RawM
 func (relayHandler) Notified(*mcpserver.Session, string, json.RawMessage) {}
 func (relayHandler) Ended(*mcpserver.Session, error)                      {}
 
-// serveProbedGateway is mcphub mcp without its command line, with a profile of the process.
+// serveProbedGateway does what mcphub mcp does, without the command line, and profiles the process.
 func serveProbedGateway() (code int) {
 	profiled(fmt.Sprintf("gateway-%d", os.Getpid()), func() { code = probedGateway() })
 	return code

@@ -14,10 +14,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// closeTime bounds the end of a hub.
+// closeTime limits the time for the end of a hub.
 const closeTime = 10 * time.Second
 
-// openHub spawns a hub and gives it servers, each of them the echo server.
+// openHub starts a hub and configures the servers; each of them is the echo server.
 func openHub(ctx context.Context, o options, command string, args []string, servers ...string) (*host.Client, error) {
 	client, err := host.Open(ctx, host.Options{Command: command, Args: args, Env: []string{envEcho + "=" + o.bin.echo},
 		Stderr: os.Stderr})
@@ -55,10 +55,10 @@ func reload(ctx context.Context, client *host.Client, config string) error {
 	return nil
 }
 
-// bigAnswers lets a list of many requests through: gRPC's own bound is 4 MiB.
+// bigAnswers allows a list of many requests: gRPC's own limit is 4 MiB.
 var bigAnswers = grpc.MaxCallRecvMsgSize(64 << 20)
 
-// closeHub ends a hub and waits for it.
+// closeHub stops a hub and waits for its end.
 func closeHub(client *host.Client) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTime, errTooSlow)
 	defer cancel()
@@ -67,7 +67,7 @@ func closeHub(client *host.Client) {
 	}
 }
 
-// serverNames are n names.
+// serverNames returns n names.
 func serverNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {

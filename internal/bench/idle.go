@@ -12,7 +12,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// measureIdle looks at the real hub without servers from outside, and at a hub with idle servers from inside.
+// measureIdle measures the real hub without servers from outside, and a hub with idle servers from inside.
 func measureIdle(ctx context.Context, o options) ([]row, error) {
 	var rows []row
 	var resident, anonymous []float64
@@ -51,7 +51,7 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 		return nil, err
 	}
 	defer closeHub(client)
-	// The first one brings with it what is made once for all of them.
+	// The first server also pays for what is created once for all of them.
 	if err := startServers(ctx, client, names[:1]); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 		each(after.Stacks, before.Stacks), float64(after.Goroutines-before.Goroutines)/n, len(names)).atMost(150)), nil
 }
 
-// fiftyServers is how much more of a hub is resident when fifty servers are connected and idle.
+// fiftyServers measures by how much fifty connected, idle servers increase the resident memory of a hub.
 func fiftyServers(ctx context.Context, o options) (row, error) {
 	const servers = 50
 	var grown []float64
@@ -109,7 +109,7 @@ func fiftyServers(ctx context.Context, o options) (row, error) {
 		"median of %d hubs, a second after the last start", len(grown)).atMost(8), nil
 }
 
-// idleHub is the size of one hub in MiB: resident, and the part of it that is no file's.
+// idleHub returns the memory of one hub in MiB: all resident pages, and those that do not belong to a file.
 func idleHub(ctx context.Context, o options) (resident, anonymous float64, err error) {
 	client, err := openHub(ctx, o, o.bin.mcphub, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func idleHub(ctx context.Context, o options) (resident, anonymous float64, err e
 	return resident, anonymous, err
 }
 
-// pause waits: for time to pass, not for something to happen.
+// pause waits for the time d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -143,7 +143,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 var errNoProc = errors.New("this system has no /proc")
 
-// What memoryMiB is asked for: names of proc_pid_status(5).
+// The values that memoryMiB reads: names of proc_pid_status(5).
 const (
 	residentMemory  = "VmRSS:"
 	anonymousMemory = "RssAnon:"
@@ -163,13 +163,13 @@ func memoryMiB(pid int, what string) (float64, error) {
 	return 0, errNoProc
 }
 
-// processTime is the processor time of another process so far, user and system.
+// processTime returns the processor time that another process has used so far, user and system.
 func processTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, errNoProc
 	}
-	_, rest, ok := bytes.Cut(text, []byte(") ")) // the name before it may hold anything
+	_, rest, ok := bytes.Cut(text, []byte(") ")) // the name before it may contain any character
 	fields := bytes.Fields(rest)
 	if !ok || len(fields) < 13 {
 		return 0, errNoProc

@@ -15,16 +15,17 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// largeSize is a little less than the longest line that a hub reads by default.
+// largeSize is slightly less than the longest line that a hub reads by default.
 const largeSize = 60 << 20
 
-// largeText is what the tool large answers.
+// largeText returns the result of the tool large.
 var largeText = sync.OnceValue(func() string {
 	return `{"content":[{"type":"text","text":"` + strings.Repeat("x", largeSize) + `"}],"isError":false}`
 })
 
-// measureLarge is the processor time of ours for one large result, from the pipe of a server on: that of the hub,
-// without what gRPC takes for the same message and the kernel for the same bytes out of a pipe.
+// measureLarge measures the processor time for one large result, from a server's pipe onwards. It counts the hub's own
+// part: it subtracts the time that gRPC needs for the same message, and the time for reading the same bytes from a
+// pipe.
 func measureLarge(ctx context.Context, o options) ([]row, error) {
 	rounds := pick(o, 9, 3)
 	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
@@ -50,7 +51,7 @@ func measureLarge(ctx context.Context, o options) ([]row, error) {
 	}, nil
 }
 
-// largeTime is the processor time of a plugin for one answer of the tool large.
+// largeTime returns the processor time that a plugin needs for one answer of the tool large.
 func largeTime(ctx context.Context, o options, rounds int, arguments, command string, args []string,
 	servers ...string) (time.Duration, error) {
 	client, err := openHub(ctx, o, command, args, servers...)
@@ -82,7 +83,7 @@ func largeTime(ctx context.Context, o options, rounds int, arguments, command st
 	return (after - before) / time.Duration(rounds), err
 }
 
-// largePipe is the processor time of reading the same answer into one buffer.
+// largePipe returns the processor time for reading the same answer into one buffer.
 func largePipe(ctx context.Context, o options, rounds int, arguments string) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, o.bin.echo)
 	stdin, err := cmd.StdinPipe()

@@ -10,14 +10,15 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Questions that a server takes back: in portions, so that the one window is not overrun, and a few open at a time.
+// Limits for the questions that a server withdraws: questions in one call, so that the window does not fall behind, and
+// open questions at a time.
 const (
 	portion = 500
 	openAsk = 32
 )
 
-// measureLeaks counts the goroutines of a hub before and after 10,000 cancelled calls, and 10,000 questions that a
-// server took back. All of it goes through the door; a window is attached.
+// measureLeaks counts the goroutines of a hub before and after 10,000 cancelled calls and 10,000 questions that a
+// server withdrew. Everything goes through the door, and a window is attached.
 func measureLeaks(ctx context.Context, o options) ([]row, error) {
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, "echo")
 	if err != nil {
@@ -30,7 +31,7 @@ func measureLeaks(ctx context.Context, o options) ([]row, error) {
 	}
 	defer w.close()
 	n := pick(o, 10_000, 2_000)
-	// A first turn makes what is made once, such as gRPC's buffers and the runtime's idle helpers.
+	// The first turn creates what lives for the whole process, such as gRPC's buffers and the runtime's idle helpers.
 	if err := cancelOut(ctx, client, w, portion); err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func measureLeaks(ctx context.Context, o options) ([]row, error) {
 	}, nil
 }
 
-// cancelOut cancels n calls in flight, and waits until the window knows.
+// cancelOut cancels n calls in flight, and waits until the window has received their ends.
 func cancelOut(ctx context.Context, client *host.Client, w *window, n int) error {
 	for n > 0 {
 		now := min(n, 2*portion)
@@ -86,7 +87,7 @@ func cancelOut(ctx context.Context, client *host.Client, w *window, n int) error
 	return nil
 }
 
-// cancelIn lets the server withdraw n questions, and tells how many it got an answer to all the same.
+// cancelIn lets the server withdraw n questions, and returns how many were answered nevertheless.
 func cancelIn(ctx context.Context, client *host.Client, w *window, n int) (answered int, err error) {
 	for range n / portion {
 		text, err := callTool(ctx, client.Hub, "echo", "withdraw", fmt.Sprintf(`{"count":%d,"open":%d}`, portion, openAsk))
@@ -118,7 +119,7 @@ func cancelIn(ctx context.Context, client *host.Client, w *window, n int) (answe
 	return answered, nil
 }
 
-// settled looks into the hub once the number of goroutines has come down to want, or no longer changes.
+// settled returns a look into the hub once the number of goroutines is down to want, or does not change any more.
 func settled(ctx context.Context, client *host.Client, want int) (look, error) {
 	var last look
 	for still := 0; still < 10; {

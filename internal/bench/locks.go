@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// measureLocks counts how often a warm call that needs nobody takes the lock that everybody waits for.
+// measureLocks counts how often a warm call without questions takes the hub's lock, which everything waits for.
 func measureLocks(ctx context.Context, o options) ([]row, error) {
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, "echo")
 	if err != nil {

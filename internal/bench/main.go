@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// options of a run.
+// options are the settings of a run.
 type options struct {
 	rounds int
 	quick  bool
@@ -23,7 +23,7 @@ type options struct {
 	finding *regexp.Regexp // which attacks are measured
 }
 
-// pick is full or, in a quick run, quick.
+// pick returns quick in a quick run, and full otherwise.
 func pick[T any](o options, full, quick T) T {
 	if o.quick {
 		return quick
@@ -31,11 +31,11 @@ func pick[T any](o options, full, quick T) T {
 	return full
 }
 
-// group is what is measured together, because it shares its subjects.
+// group is a set of measurements that share their subjects.
 type group struct {
 	name    string
 	about   string
-	limit   time.Duration // a group that takes longer has failed
+	limit   time.Duration // the group fails if it takes longer
 	measure func(ctx context.Context, o options) ([]row, error)
 }
 
@@ -93,7 +93,7 @@ func run() int {
 	if o.rounds == 0 {
 		o.rounds = pick(o, 9, 7)
 	}
-	// The hubs under test inherit this: they remember nothing, and log as they do by default.
+	// The hubs under test inherit these settings: no state directory, and the default log level.
 	os.Setenv("MCPHUB_STATE_DIR", "")
 	os.Unsetenv("MCPHUB_LOG")
 	os.Unsetenv(envProfile)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// median of the values; of an even number the mean of the middle two. NaN for none.
+// median returns the median of the values. For an even number, it is the mean of the middle two. It returns NaN for no
+// values.
 func median[T cmp.Ordered](values []T, as func(T) float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -20,7 +21,7 @@ func median[T cmp.Ordered](values []T, as func(T) float64) float64 {
 	return (as(sorted[mid-1]) + as(sorted[mid])) / 2
 }
 
-// percentile p (0 to 100) by nearest rank.
+// percentile returns percentile p (0 to 100) of the values, by nearest rank.
 func percentile[T cmp.Ordered](values []T, p float64, as func(T) float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

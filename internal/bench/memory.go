@@ -14,11 +14,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// journalCalls is how many calls fill what a hub keeps of the past (events for a window that resumes, ids that are
-// over), so that it is not counted as a cost of what is open.
+// journalCalls is the number of calls that fill the hub's memory of the past: the events for a window that resumes, and
+// the ids of ended requests. They are made first, so that this memory is not counted as a cost of open calls.
 const journalCalls = 6000
 
-// measureMemory looks into a hub with nothing and with 10,000 calls in flight, and does the same with the engine alone.
+// measureMemory compares a hub without calls and with 10,000 calls in flight, and does the same with the engine alone.
 func measureMemory(ctx context.Context, o options) ([]row, error) {
 	var heaps, stacks, engines, floors []float64
 	for range pick(o, 3, 1) {
@@ -49,7 +49,7 @@ func measureMemory(ctx context.Context, o options) ([]row, error) {
 	}, nil
 }
 
-// hubMemory gives KiB a request.
+// hubMemory returns the memory of one request in KiB.
 func hubMemory(ctx context.Context, o options) (heap, stacks float64, err error) {
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, "echo")
 	if err != nil {
@@ -59,7 +59,7 @@ func hubMemory(ctx context.Context, o options) (heap, stacks float64, err error)
 	return hangingMemory(ctx, ctx, client, func(h *hanging) error { return h.cancelAll(ctx) })
 }
 
-// grpcMemory gives KiB a call of a handler that only waits: what is there before the hub has done anything.
+// grpcMemory returns the memory in KiB of one call to a handler that only waits: the cost without any part of the hub.
 func grpcMemory(ctx context.Context, o options) (float64, error) {
 	client, err := openHub(ctx, o, o.bin.self, []string{bareEcho})
 	if err != nil {
@@ -76,8 +76,8 @@ func grpcMemory(ctx context.Context, o options) (float64, error) {
 	return heap + stacks, err
 }
 
-// hangingMemory gives KiB of heap and of stacks a call that hangs, of a plugin that has made many. The calls are made
-// with the context calling.
+// hangingMemory returns the memory in KiB, heap and stacks, of one hanging call in a plugin with many of them. The
+// calls are made with the context calling.
 func hangingMemory(ctx, calling context.Context, client *host.Client,
 	end func(*hanging) error) (heap, stacks float64, err error) {
 	if err := warmUp(ctx, client); err != nil {
@@ -99,7 +99,7 @@ func hangingMemory(ctx, calling context.Context, client *host.Client,
 	return each(after.Heap, before.Heap), each(after.Stacks, before.Stacks), nil
 }
 
-// warmUp makes journalCalls calls, some at a time.
+// warmUp makes journalCalls calls, several at a time.
 func warmUp(ctx context.Context, client *host.Client) error {
 	s := subject{name: "warm-up", call: func(ctx context.Context) error {
 		_, err := callTool(ctx, client.Hub, "echo", "echo", string(echoArguments))
@@ -115,13 +115,13 @@ func warmUp(ctx context.Context, client *host.Client) error {
 	return nil
 }
 
-// hanging is calls in flight that nobody will answer.
+// hanging is a set of calls in flight that are never answered.
 type hanging struct {
 	client *host.Client
 	calls  sync.WaitGroup
 }
 
-// hang begins n calls and returns when all of them are on the wire.
+// hang begins n calls, and returns when all of them have been written to the server.
 func hang(ctx context.Context, client *host.Client, n int) (*hanging, error) {
 	h := &hanging{client: client}
 	for range n {
@@ -149,7 +149,7 @@ func hang(ctx context.Context, client *host.Client, n int) (*hanging, error) {
 	}
 }
 
-// cancelAll ends them by one CancelRequests.
+// cancelAll ends the calls with one CancelRequests.
 func (h *hanging) cancelAll(ctx context.Context) error {
 	_, err := h.client.Hub.CancelRequests(ctx, &mcphubv1.CancelRequestsRequest{
 		Scope: &mcphubv1.CancelRequestsRequest_All{All: true}, Reason: "the user pressed stop",
@@ -160,7 +160,7 @@ func (h *hanging) cancelAll(ctx context.Context) error {
 	return err
 }
 
-// engineMemory gives KiB a call of a bare peer.
+// engineMemory returns the memory in KiB of one call of a bare peer.
 func engineMemory() (float64, error) {
 	server := newPipeServer()
 	link, err := server.open(config.Server{}, nil)(context.Background())

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// measurePath compares a call's whole way, host -> gRPC over the door -> hub -> server and back, with that of a relay,
-// which has no hub in between, and with the sum of the parts: gRPC with nothing behind it, and the engine with nothing
-// before it. No relay reaches that sum (ADR 0042): each part alone finds its caches warm and one process less.
+// measurePath measures the whole way of a call: host -> gRPC over the door -> hub -> server and back. It compares that
+// with a relay, which has no hub in between, and with the sum of the parts: gRPC without anything behind it, and the
+// engine without anything before it. No relay reaches that sum (ADR 0042): each part alone has warm caches, and one
+// process less.
 func measurePath(ctx context.Context, o options) (rows []row, err error) {
 	var subjects []subject
 	defer func() { closeAll(subjects) }()

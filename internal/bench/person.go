@@ -10,14 +10,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a person says to every question.
+// The answers of a person to every question.
 const (
 	silent   = ""
 	accepts  = "accept"
 	declines = "decline"
 )
 
-// stage is how far a request came, as a window saw it.
+// stage is the progress of a request, as a window saw it.
 type stage int
 
 const (
@@ -25,8 +25,7 @@ const (
 	ended
 )
 
-// person is a window with somebody in front of it, who says the same to every question and sees the requests of the
-// bystander.
+// person is a window with a user who gives the same answer to every question. It follows the requests of the bystander.
 type person struct {
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	says   string
@@ -36,7 +35,7 @@ type person struct {
 	sending sync.Mutex // one Send at a time
 
 	mu      sync.Mutex // guards below
-	whole   bool       // the snapshot is there
+	whole   bool       // the snapshot has arrived
 	stages  map[string]stage
 	changed chan struct{} // closed at each change, and replaced
 	err     error
@@ -80,7 +79,7 @@ func (p *person) read() {
 	for {
 		m, err := p.stream.Recv()
 		if q := m.GetPromptOpened().GetPrompt(); err == nil && q != nil && p.says != silent {
-			_ = p.send(p.answerTo(q.GetPromptId())) // a stream that has ended is told by Recv
+			_ = p.send(p.answerTo(q.GetPromptId())) // Recv reports a stream that has ended
 		}
 		p.mu.Lock()
 		if p.err = err; err == nil {
@@ -103,7 +102,7 @@ func (p *person) answerTo(id string) *mcphubv1.AttachRequest {
 	return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}}
 }
 
-// take notes what a message says. mu is held.
+// take updates the person's state from a message. mu is held.
 func (p *person) take(m *mcphubv1.AttachResponse) {
 	switch e := m.GetEvent().(type) {
 	case *mcphubv1.AttachResponse_Snapshot:
@@ -123,7 +122,7 @@ func (p *person) take(m *mcphubv1.AttachResponse) {
 	}
 }
 
-// await waits until a request is that far. Requests that nobody waits for are forgotten then.
+// await waits until a request has reached a stage. After an end, it forgets all requests.
 func (p *person) await(ctx context.Context, id string, to stage) error {
 	return p.until(ctx, func() bool {
 		if p.stages[id] < to {
@@ -161,7 +160,7 @@ func (p *person) cancelRequest(id string) error {
 	}})
 }
 
-// hangUntilCancelled makes a call that only a cancel ends.
+// hangUntilCancelled makes a call that ends only by a cancel.
 func hangUntilCancelled(ctx context.Context, client *host.Client, id string) {
 	_, _ = client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: id, Server: "good", Tool: "hang"})
 }

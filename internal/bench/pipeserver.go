@@ -17,13 +17,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// pipeServer is a server within this process, behind two real pipes. It answers what opens a session and lists its
-// tool, never answers a call, and sends what it is told to. It tells to the nanosecond when the hub wrote, and read, a
-// cancel.
+// pipeServer is a server within this process, behind two real pipes. It answers the requests that open a session, lists
+// its tools, never answers a call, and sends the messages that the caller gives it. It records, to the nanosecond, when
+// the hub wrote a cancel and when it read one.
 type pipeServer struct {
-	written chan time.Time // of each notifications/cancelled of the hub, once write(2) had taken it
+	written chan time.Time // of each notifications/cancelled of the hub, after write(2)
 	read    chan time.Time // of each notifications/cancelled of the server, when the hub's reader got it
-	tools   string         // entries of its list beside hang
+	tools   string         // entries of its list besides hang
 
 	serving sync.WaitGroup
 
@@ -35,7 +35,7 @@ func newPipeServer() *pipeServer {
 	return &pipeServer{written: make(chan time.Time, 1<<16), read: make(chan time.Time, 1<<16)}
 }
 
-// open is what hub.Options.Open wants. Only one connection is opened.
+// open has the signature of hub.Options.Open. Only one connection is opened.
 func (s *pipeServer) open(config.Server, func(string)) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
 		in, hubOut, err := os.Pipe()
@@ -55,7 +55,7 @@ func (s *pipeServer) open(config.Server, func(string)) mcp.Opener {
 	}
 }
 
-// wait returns when the server has ended, which it does with its input.
+// wait returns when the server has ended. It ends when its input does.
 func (s *pipeServer) wait() { s.serving.Wait() }
 
 func (s *pipeServer) serve(in *os.File) {
@@ -96,14 +96,14 @@ func (s *pipeServer) serve(in *os.File) {
 func (s *pipeServer) send(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, format+"\n", args...) // an error means that the hub has closed
+	fmt.Fprintf(s.out, format+"\n", args...) // an error means that the hub has closed the pipe
 }
 
-// stampedConn takes the times. It has the optional methods of a LineConn by embedding it.
+// stampedConn records the times. It gets the optional methods of a LineConn by embedding.
 type stampedConn struct {
 	*jsonrpc.LineConn
 	server *pipeServer
-	parted bool // a cancel was tried, and its rest comes with the next write
+	parted bool // a cancel was written in part; the next write has the rest
 }
 
 var cancelMethod = []byte(`"notifications/cancelled"`)
@@ -147,7 +147,7 @@ func (c *stampedConn) WriteMessages(batch [][]byte) error {
 	return err
 }
 
-// newLocalHub is a hub in this process with the pipe server as its only one.
+// newLocalHub returns a hub in this process whose only server is the pipe server.
 func newLocalHub(ctx context.Context, s *pipeServer) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: s.open})
 	_, problems, _,
@@ -162,7 +162,7 @@ func newLocalHub(ctx context.Context, s *pipeServer) (*hub.Hub, error) {
 	return h, nil
 }
 
-// receive takes one time from a pipe server.
+// receive returns the next time that was recorded.
 func receive(ctx context.Context, from chan time.Time) (time.Time, error) {
 	select {
 	case t := <-from:

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// envProfile names a folder for profiles. The hubs of this program write theirs there as well.
+// envProfile names a folder for profiles. The hubs in this program write their profiles there as well.
 const envProfile = "MCPHUB_BENCH_PROFILE"
 
-// realHub is the command that serves the hub for what is measured from outside. With profiles it is this program:
-// mcphub writes none.
+// realHub returns the command of the hub that is measured from outside. With profiles it is this program, since mcphub
+// writes none.
 func (o options) realHub() (command string, args []string) {
 	if os.Getenv(envProfile) != "" {
 		return o.bin.self, []string{probedHub}
@@ -20,8 +20,8 @@ func (o options) realHub() (command string, args []string) {
 	return o.bin.mcphub, nil
 }
 
-// profiled runs f with a CPU profile of this process, and writes what it has allocated, if the user wants profiles.
-// name is a file name.
+// profiled runs f with a CPU profile of this process and then writes the profile of its allocations, if the user wants
+// profiles. name is a file name.
 func profiled(name string, f func()) {
 	dir := os.Getenv(envProfile)
 	if dir == "" {
@@ -40,13 +40,13 @@ func profiled(name string, f func()) {
 	f()
 	if allocs, err := os.Create(filepath.Join(dir, name+".allocs")); err == nil {
 		defer allocs.Close()
-		_ = pprof.Lookup("allocs").WriteTo(allocs, 0) // a profile is for curiosity
+		_ = pprof.Lookup("allocs").WriteTo(allocs, 0) // a failed profile does not fail the run
 	}
 }
 
 var looks atomic.Int64
 
-// profileHeap writes what is alive now, if the user wants profiles.
+// profileHeap writes a profile of the live objects, if the user wants profiles.
 func profileHeap() {
 	dir := os.Getenv(envProfile)
 	if dir == "" {
@@ -57,5 +57,5 @@ func profileHeap() {
 		return
 	}
 	defer file.Close()
-	_ = pprof.WriteHeapProfile(file) // a profile is for curiosity
+	_ = pprof.WriteHeapProfile(file) // a failed profile does not fail the run
 }

@@ -15,11 +15,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// envEcho tells a relay which program its server is.
+// envEcho has the path of the relay's server program.
 const envEcho = "MCPHUB_BENCH_ECHO"
 
-// relayPlugin is what a hub would cost that knows nothing: the guarded echo's door with a session behind it, and no
-// requests, windows, policies or records in between. What the hub costs more is the hub's own.
+// relayPlugin is the least that a hub can cost: the guarded echo's door with a session behind it, without requests,
+// windows, policies or records in between. Any further cost of the hub is its own.
 type relayPlugin struct {
 	echoPlugin
 	session *mcp.Session

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// row is one number, and what it should be.
+// row is one number and its target.
 type row struct {
 	What    string  `json:"what"`
 	Value   float64 `json:"value"`
@@ -20,7 +20,7 @@ type row struct {
 	Detail  string  `json:"detail,omitempty"`
 }
 
-// target is a bound.
+// target is a limit for a number.
 type target struct {
 	AtLeast bool    `json:"atLeast"` // else at most
 	Bound   float64 `json:"bound"`
@@ -33,7 +33,7 @@ func (t target) reached(v float64) bool {
 	return v <= t.Bound
 }
 
-// number makes a row for information.
+// number returns a row without a target.
 func number(what string, value float64, unit, detail string, args ...any) row {
 	return row{What: what, Value: value, Unit: unit, Detail: fmt.Sprintf(detail, args...)}
 }
@@ -47,7 +47,7 @@ func (r row) aim(t target) row {
 	return r
 }
 
-// report is everything that a run found out.
+// report is the result of a run.
 type report struct {
 	Time     time.Time `json:"time"`
 	Go       string    `json:"go"`
@@ -139,10 +139,10 @@ func (r *report) printFoot(w io.Writer) {
 func (r *report) printJSON(w io.Writer) {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(r) // nobody is left to tell
+	_ = enc.Encode(r) // a failed write cannot be reported anywhere
 }
 
-// figure writes a value with as many digits as mean something.
+// figure formats a value with its significant digits only.
 func figure(v float64, unit string) string {
 	digits := 0
 	switch abs := max(v, -v); {

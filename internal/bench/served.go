@@ -24,13 +24,13 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What this program is as a plugin, by its one argument.
+// The roles of this program, chosen by its only argument.
 const (
 	bareEcho    = "plugin-echo"       // answers CallTool at once: gRPC and the door alone
 	guardedEcho = "plugin-echo-guard" // the same behind the interceptors of the hub
-	relay       = "plugin-relay"      // answers from the echo server, by a session of the engine and nothing of the hub
-	probedHub   = "plugin-hub"        // the real hub, and a service that looks into the process
-	mcpRelay    = "mcp-relay"         // no plugin: the engine's two halves as an MCP server, and nothing of the hub
+	relay       = "plugin-relay"      // answers from the echo server, through a session of the engine without the hub
+	probedHub   = "plugin-hub"        // the real hub with a service that inspects the process
+	mcpRelay    = "mcp-relay"         // no plugin: the engine's two halves as an MCP server, without the hub
 	probedMCP   = "mcp-gateway"       // no plugin: mcphub mcp with the echo server
 	webRole     = "web-server"        // no plugin: the MCP server over HTTP, in a process of its own
 )
@@ -60,7 +60,7 @@ func servePlugin(makeHub func(*slog.Logger) plugin.Hub) int {
 	return plugin.Serve(plugin.Options{New: func(l *slog.Logger) (plugin.Hub, error) { return makeHub(l), nil }})
 }
 
-// echoPlugin answers calls with what the echo server would say. Its tool hang waits until its caller gives up.
+// echoPlugin answers calls with the text of the echo server. Its tool hang waits until its caller gives up.
 type echoPlugin struct {
 	mcphubv1.UnimplementedMcpHubServiceServer
 	options []grpc.ServerOption
@@ -89,12 +89,12 @@ func (e *echoPlugin) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 	}}, nil
 }
 
-// GetInfo says what a host wants to hear of a hub that is new enough.
+// GetInfo returns the version of a hub that a host accepts.
 func (e *echoPlugin) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {
 	return &mcphubv1.GetInfoResponse{Version: handshake.OldestHub, ProcessId: int32(os.Getpid())}, nil
 }
 
-// ListRequests tells of the calls that hang, and of nothing else about them.
+// ListRequests returns one request for each hanging call, with only the members that hang reads.
 func (e *echoPlugin) ListRequests(context.Context,
 	*mcphubv1.ListRequestsRequest) (*mcphubv1.ListRequestsResponse, error) {
 	running := &mcphubv1.Request{State: mcphubv1.RequestState_REQUEST_STATE_RUNNING, WireIdJson: "1"}
@@ -106,7 +106,7 @@ func (e *echoPlugin) Drain(context.Context, *mcphubv1.DrainRequest) (*mcphubv1.D
 	return &mcphubv1.DrainResponse{}, nil
 }
 
-// hubPlugin is the hub as mcphub serves it, and the probe beside it.
+// hubPlugin is the hub as mcphub serves it, with the probe beside it.
 type hubPlugin struct {
 	hub *hub.Hub
 	ipc ipc.Options
@@ -119,9 +119,9 @@ func (h hubPlugin) Register(s grpc.ServiceRegistrar) {
 func (h hubPlugin) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(h.ipc) }
 func (h hubPlugin) Close(ctx context.Context) error    { return h.hub.Close(ctx) }
 
-// look is what the probe sees of its process.
+// look is the probe's reading of its process.
 type look struct {
-	Heap       uint64 // bytes of living objects, after two collections
+	Heap       uint64 // bytes of live objects, after two collections
 	Stacks     uint64 // bytes of goroutine stacks in use
 	Goroutines int
 	CPU        time.Duration
@@ -130,7 +130,7 @@ type look struct {
 
 const probeMethod = "/bench.Probe/Look"
 
-// probeService is written by hand: one method that a generated package would not be worth.
+// probeService is written by hand: a generated package is not worth it for one method.
 var probeService = grpc.ServiceDesc{
 	ServiceName: "bench.Probe",
 	HandlerType: (*any)(nil),
@@ -150,7 +150,7 @@ var probeService = grpc.ServiceDesc{
 
 func lookNow() look {
 	l := look{CPU: cpuTime()}
-	runtime.GC() // twice: what a finalizer or a pool held goes with the second
+	runtime.GC() // twice: the second one frees what a finalizer or a pool held
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -159,7 +159,7 @@ func lookNow() look {
 	return l
 }
 
-// probe looks into a hub that is served as probedHub.
+// probe reads the state of a plugin's process, for example of a hub served as probedHub.
 func probe(ctx context.Context, client *host.Client) (look, error) {
 	var answer wrapperspb.BytesValue
 	if err := client.Conn().Invoke(ctx, probeMethod, &emptypb.Empty{}, &answer); err != nil {

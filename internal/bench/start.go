@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// measureStart takes the time from before the spawn until the hub has answered a call of its own service, and the same
-// of a plugin with nothing in it: what the door costs by itself.
+// measureStart measures the time from before the spawn until the hub has answered a call of its own service. It
+// measures the same for an empty plugin: the cost of the door alone.
 func measureStart(ctx context.Context, o options) ([]row, error) {
 	var real, bare []time.Duration
 	for range pick(o, 3*o.rounds, o.rounds) {

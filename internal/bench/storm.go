@@ -16,7 +16,8 @@ const (
 	stormRate    = 500 // progress notifications a second, each server
 )
 
-// measureStorm lets ten servers send progress and counts what one attached window gets of it, and what the hub spends.
+// measureStorm lets ten servers send progress. It counts the events that one attached window receives, and the
+// processor time of the hub.
 func measureStorm(ctx context.Context, o options) ([]row, error) {
 	length := pick(o, 5*time.Second, 2*time.Second)
 	names := serverNames(stormServers)
@@ -34,7 +35,7 @@ func measureStorm(ctx context.Context, o options) ([]row, error) {
 	if err := startServers(ctx, client, names); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, 500*time.Millisecond); err != nil { // what starting them cost has been spent
+	if err := pause(ctx, 500*time.Millisecond); err != nil { // until the work of starting them is over
 		return nil, err
 	}
 	idle, err := processTime(client.PID())
@@ -78,7 +79,7 @@ func measureStorm(ctx context.Context, o options) ([]row, error) {
 	}, nil
 }
 
-// callAll calls a tool on each server at once.
+// callAll calls a tool of all servers at once.
 func callAll(ctx context.Context, client *host.Client, servers []string, tool, arguments string) error {
 	errs := make([]error, len(servers))
 	var calls sync.WaitGroup
@@ -94,7 +95,7 @@ func callAll(ctx context.Context, client *host.Client, servers []string, tool, a
 	return nil
 }
 
-// progressCount is the progress of one request as a window saw it.
+// progressCount counts the progress events of one request, as a window saw them.
 type progressCount struct {
 	count       int
 	first, last time.Time
@@ -108,8 +109,8 @@ func (p *progressCount) add(now time.Time) {
 	p.last = now
 }
 
-// rate is events a second, to a tenth: what arrives is jittered. The first event stands at the begin of the time, and
-// the last one is not held back, because the request ends: neither counts.
+// rate returns the events per second, rounded to a tenth because the arrival times jitter. The first event only marks
+// the begin of the time, and the last event is not held back because the request ends: neither is counted.
 func (p *progressCount) rate() float64 {
 	if p.count < 3 {
 		return 0
@@ -117,7 +118,7 @@ func (p *progressCount) rate() float64 {
 	return math.Round(float64(p.count-2)/p.last.Sub(p.first).Seconds()*10) / 10
 }
 
-// progressed is what is counted: all that is told of progress, the changes of state included.
+// progressed reports whether a message is one of those counted: any progress event, including changes of the state.
 func progressed(m *mcphubv1.AttachResponse) (requestID string, ok bool) {
 	p := m.GetMcpRequestProgressed()
 	return p.GetRequestId(), p != nil

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// stormFloor is the processor time that reading the same storm takes when nothing is done with it: ten goroutines, ten
-// pipes.
+// stormFloor returns the processor time for only reading the same storm: ten goroutines, ten pipes.
 func stormFloor(ctx context.Context, o options, count int) (cpu, took time.Duration, err error) {
 	errs := make([]error, stormServers)
 	var readers sync.WaitGroup

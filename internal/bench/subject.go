@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// subject is something that calls a tool, open and warm for the whole group.
+// subject is a client that calls a tool. It stays open and warm for the whole group.
 type subject struct {
 	name string
-	// call is one call, from any goroutine. nil: pump is used.
+	// call makes one call and may be used from any goroutine. If it is nil, pump is used.
 	call func(ctx context.Context) error
-	// pump is a loop of its own that keeps parallel calls in flight until stop is set, and tells how many there were.
+	// pump is the subject's own loop. It keeps parallel calls in flight until stop is set, and returns the number of
+	// calls.
 	pump  func(parallel int, stop *atomic.Bool) (calls int, err error)
 	close func()
 }
@@ -25,20 +26,20 @@ func closeAll(subjects []subject) {
 	}
 }
 
-// sample is what one subject did in one round. Allocations and processor time are those of this process.
+// sample is the result of one subject in one round. Allocations and processor time are those of this process.
 type sample struct {
 	calls         int
 	rate          float64 // calls a second
-	latency       float64 // microseconds a call, with nothing else in flight; of no meaning otherwise
+	latency       float64 // microseconds a call, with nothing else in flight; meaningless otherwise
 	allocs, bytes float64 // a call
 	cpu           float64 // microseconds a call
 }
 
-// run lets the subject call for about d.
+// run lets the subject call for about the time d.
 func (s subject) run(ctx context.Context, d time.Duration, parallel int) (sample, error) {
 	var stop atomic.Bool
 	var before, after runtime.MemStats
-	runtime.GC() // nobody pays for the garbage of the one before
+	runtime.GC() // a subject must not pay for the garbage of the one before
 	runtime.ReadMemStats(&before)
 	cpu := cpuTime()
 	timer := time.AfterFunc(d, func() { stop.Store(true) })
@@ -92,12 +93,12 @@ func (s subject) loop(ctx context.Context, parallel int, stop *atomic.Bool) (int
 	return int(total.Load()), failure
 }
 
-// interleave runs every subject once a round, each round beginning with another one, and gives the samples by subject
-// and round.
+// interleave runs every subject once in each round, and each round begins with a different one. It returns the samples
+// by subject and round.
 func interleave(ctx context.Context, subjects []subject, rounds int, d time.Duration,
 	parallel int) (map[string][]sample, error) {
 	samples := map[string][]sample{}
-	for _, s := range subjects { // warm-up, thrown away
+	for _, s := range subjects { // the samples of the warm-up are discarded
 		if _, err := s.run(ctx, d/4, parallel); err != nil {
 			return nil, err
 		}
@@ -115,7 +116,7 @@ func interleave(ctx context.Context, subjects []subject, rounds int, d time.Dura
 	return samples, nil
 }
 
-// of is the median over the rounds of one thing.
+// of returns the median of one value over the rounds.
 func of(samples []sample, what func(sample) float64) float64 {
 	values := make([]float64, len(samples))
 	for i, s := range samples {
@@ -124,7 +125,7 @@ func of(samples []sample, what func(sample) float64) float64 {
 	return median(values, same)
 }
 
-// ratio is the median over the rounds of a quotient, each taken within one round.
+// ratio returns the median over the rounds of a quotient. Each quotient is taken within one round.
 func ratio(rounds int, of func(round int) float64) float64 {
 	values := make([]float64, rounds)
 	for i := range values {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// measureToolset measures what models need of 1,000 tools of 20 servers, in this process: no server is asked for it.
+// measureToolset measures what a model's use of 1,000 tools of 20 servers costs in this process. No server is involved.
 func measureToolset(ctx context.Context, o options) ([]row, error) {
 	verbs := strings.Fields("create list get update delete search merge read write run")
 	things := strings.Fields("issue repository pull_request file branch table message channel page event")

@@ -8,7 +8,7 @@ import (
 )
 
 // measureWeb measures sessions of both eras over Streamable HTTP, the floor and the official SDK with the same server,
-// round by round.
+// in turns within each round.
 func measureWeb(ctx context.Context, o options) (rows []row, err error) {
 	url, stop, err := startWeb(o)
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// webInFlight is how many calls over HTTP are open at once where many are.
+// webInFlight is the number of open calls over HTTP in the rows about many open calls.
 const webInFlight = 1000
 
-// measureWebCancel takes the time from the entry of CancelRequest until the server knows that the call's exchange is
-// over, and counts what cancelled calls leave behind. Hub and server are in this process, so that there is one clock.
+// measureWebCancel measures the time from the entry of CancelRequest until the server notices the end of the call's
+// exchange. It also counts what cancelled calls leave behind. Hub and server are in this process, so that they share a
+// clock.
 func measureWebCancel(ctx context.Context, o options) (rows []row, err error) {
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern} {
 		more, err := measureWebCancelOf(ctx, o, era)
@@ -79,7 +80,7 @@ func measureWebCancelOf(ctx context.Context, o options, era string) ([]row, erro
 	}, nil
 }
 
-// newWebHub is a hub in this process with the web server as its only one.
+// newWebHub returns a hub in this process whose only server is the web server.
 func newWebHub(ctx context.Context, url, era string) (*hub.Hub, error) {
 	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: func(config.Server, func(string)) mcp.Opener {
 		return mcp.HTTP(transport.HTTPOptions{URL: url})
@@ -96,8 +97,8 @@ func newWebHub(ctx context.Context, url, era string) (*hub.Hub, error) {
 	return h, nil
 }
 
-// hangWeb begins n calls that only a cancel ends, and returns when the server has them all. wait returns when they are
-// over.
+// hangWeb begins n calls that end only by a cancel, and returns when the server has received all of them. wait returns
+// when they have ended.
 func hangWeb(ctx context.Context, h *hub.Hub, server *webServer, n int) (wait func(), err error) {
 	var calls sync.WaitGroup
 	for i := range n {
@@ -122,7 +123,7 @@ func cancelWebEach(ctx context.Context, h *hub.Hub, server *webServer, samples i
 	}
 	took := make([]time.Duration, 0, samples)
 	for i := range samples {
-		id := requestID(i * (webInFlight + samples) / samples) // spread over old and young ones
+		id := requestID(i * (webInFlight + samples) / samples) // spread over old and new requests
 		start := time.Now()
 		outcome, err := h.CancelRequest(id, "", "the user pressed stop", event.OriginUser)
 		if err == nil && outcome != event.OutcomeCancelling {
@@ -140,7 +141,7 @@ func cancelWebEach(ctx context.Context, h *hub.Hub, server *webServer, samples i
 	return took, endWeb(ctx, h, server, webInFlight, wait)
 }
 
-// cancelWebAll opens many calls and cancels them all.
+// cancelWebAll opens webInFlight calls and cancels all of them.
 func cancelWebAll(ctx context.Context, h *hub.Hub, server *webServer) error {
 	wait, err := hangWeb(ctx, h, server, webInFlight)
 	if err != nil {
@@ -149,7 +150,7 @@ func cancelWebAll(ctx context.Context, h *hub.Hub, server *webServer) error {
 	return endWeb(ctx, h, server, webInFlight, wait)
 }
 
-// endWeb cancels the n calls that are open, and waits until both sides know.
+// endWeb cancels the n open calls, and waits until both sides have seen the ends.
 func endWeb(ctx context.Context, h *hub.Hub, server *webServer, n int, wait func()) error {
 	h.CancelRequests(hub.CancelScope{All: true}, "over", event.OriginHost)
 	for range n {
@@ -161,11 +162,11 @@ func endWeb(ctx context.Context, h *hub.Hub, server *webServer, n int, wait func
 	return nil
 }
 
-// webLook is what there is of what can leak. A connection that is kept for the next call has three goroutines, two of
-// the client and one of the server; those are not counted.
+// webLook counts what a cancel could leak. A connection kept for the next call has three goroutines, two of the client
+// and one of the server; those are not counted.
 type webLook struct{ goroutines, busy, kept int }
 
-// settledWeb looks once nothing is above what was there before, or nothing changes any more.
+// settledWeb returns a look once no value is above before, or the values no longer change.
 func settledWeb(ctx context.Context, server *webServer, before webLook) (last webLook, err error) {
 	for still := 0; still < 20; {
 		if err := pause(ctx, 50*time.Millisecond); err != nil {

@@ -15,12 +15,12 @@ import (
 
 const postLoopName = "POST loop"
 
-// webTransport keeps as many connections as there are calls at once. That of net/http keeps two, and dials for all
-// others.
+// webTransport keeps as many idle connections as there are calls at once. The default transport of net/http keeps two,
+// and opens a new connection for every other call.
 func webTransport() *http.Transport { return &http.Transport{MaxIdleConnsPerHost: 2 * together} }
 
-// openPostLoop is the floor: a POST by net/http as its documentation shows it, with the headers of 2025-11-25, and a
-// look into the answer whether it is the right one.
+// openPostLoop is the floor: a POST with net/http in the way its documentation shows, with the headers of 2025-11-25,
+// and a check that the answer is the right one.
 func openPostLoop(url string) (subject, error) {
 	transport := webTransport()
 	client := &http.Client{Transport: transport}

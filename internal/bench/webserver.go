@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// webServer is an MCP server over Streamable HTTP, of both eras and of nothing but net/http. It reads no JSON: it finds
-// what it needs by looking for bytes, so that what is measured is the client.
+// webServer is an MCP server over Streamable HTTP for both eras, built on net/http alone. It parses no JSON: it finds
+// what it needs by a search for bytes, so that the benchmark measures the client.
 type webServer struct {
-	reset   chan time.Time // of each call of hang, when net/http told that nobody waits for its answer any more
+	reset   chan time.Time // of each call of hang, when net/http reported that the client is gone
 	hanging atomic.Int64   // calls of hang that wait
 
 	mu    sync.Mutex
@@ -94,7 +94,7 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer) // an error means that the client has gone
 }
 
-// webID is the JSON text of a request's id; nil for a notification.
+// webID returns the JSON text of a request's id, or nil for a notification.
 func webID(body []byte) []byte {
 	at := bytes.Index(body, idKey)
 	if at < 0 {
@@ -104,7 +104,7 @@ func webID(body []byte) []byte {
 	return id[:max(0, bytes.IndexAny(id, ",}"))]
 }
 
-// listen serves on the loopback until stop is called.
+// listen serves on the loopback interface until stop is called.
 func (s *webServer) listen() (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *webServer) see(c net.Conn, state http.ConnState) {
 	}
 }
 
-// connections counts those that are open: with an exchange on them, and kept for one. A client that dials while another
-// connection becomes free keeps one that was never used.
+// connections counts the open connections: those with an exchange, and those kept for a later one. A client that opens
+// a connection while another one becomes free keeps a connection that was never used.
 func (s *webServer) connections() (busy, kept int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *webServer) connections() (busy, kept int) {
 	return busy, kept
 }
 
-// serveWeb is this program as a server of its own: it prints its URL, and ends with its input.
+// serveWeb runs this program as the web server: it prints its URL, and ends when its input does.
 func serveWeb() int {
 	url, stop, err := newWebServer().listen()
 	if err != nil {
@@ -158,7 +158,7 @@ func serveWeb() int {
 	return 0
 }
 
-// startWeb starts it.
+// startWeb starts this program as the web server.
 func startWeb(o options) (url string, stop func(), err error) {
 	cmd := exec.Command(o.bin.self, webRole)
 	cmd.Stderr = os.Stderr

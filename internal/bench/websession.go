@@ -8,13 +8,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// The subjects of the rows over HTTP that are the hub's own, by era.
+// The names of the hub's own subjects in the rows over HTTP, by era.
 const (
 	legacyName = "legacy"
 	modernName = "modern"
 )
 
-// openWebSession is the hub's session over Streamable HTTP: what the hub itself calls.
+// openWebSession opens the session that the hub itself uses, over Streamable HTTP.
 func openWebSession(ctx context.Context, url, name, era string) (subject, error) {
 	s, err := mcp.Connect(ctx, mcp.Options{
 		Server: "web", Open: mcp.HTTP(transport.HTTPOptions{URL: url}), Era: era,

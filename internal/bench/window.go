@@ -8,7 +8,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// window is an attached window that counts what it is told and keeps nothing of it.
+// window is an attached window that counts its events and keeps nothing else of them.
 type window struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed by read
@@ -31,7 +31,7 @@ var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM, mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
 }
 
-// attach opens a window that can show these kinds of prompts, and waits until it is welcome.
+// attach opens a window that can show these kinds of prompts, and waits for its welcome.
 func attach(ctx context.Context, editor mcphubv1.EditorServiceClient, kinds []mcphubv1.PromptKind) (*window, error) {
 	streamCtx, cancel := context.WithCancelCause(ctx)
 	stream, err := editor.Attach(streamCtx)
@@ -99,7 +99,8 @@ func (s *sightings) take(m *mcphubv1.AttachResponse, now time.Time) {
 	}
 }
 
-// await waits until holds, called with mu held, is true. An error says that the stream or ctx ended before.
+// await waits until holds returns true; holds is called with mu held. An error means that the stream or ctx ended
+// first.
 func (w *window) await(ctx context.Context, holds func(*sightings) bool) error {
 	for {
 		w.mu.Lock()
@@ -119,7 +120,7 @@ func (w *window) await(ctx context.Context, holds func(*sightings) bool) error {
 	}
 }
 
-// count is what was seen so far, progress aside.
+// count returns what was counted so far, without the progress.
 func (w *window) count() sightings {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 
 const openWindows = 8
 
-// measureWithdraw lets a server take its questions back, and takes the time from the moment when the reader has its
-// cancel until the stream of the last of eight windows is given promptClosed to send. gRPC is real, over memory; the
+// measureWithdraw lets a server withdraw its questions. It measures the time from the moment when the hub's reader has
+// the server's cancel until gRPC has promptClosed for the last of eight windows. gRPC is real, but over memory; the
 // windows are in this process, too.
 func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 	server := newPipeServer()
@@ -76,7 +76,7 @@ func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 	}, nil
 }
 
-// withdrawOne asks, waits until every window shows it, and takes it back.
+// withdrawOne asks one question, waits until every window shows it, and withdraws it.
 func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent chan time.Time,
 	i int) (time.Duration, error) {
 	server.send(
@@ -102,7 +102,7 @@ func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent c
 			last = at
 		}
 	}
-	for _, w := range open { // so that the next round begins at rest: the request's own end comes after the prompt's
+	for _, w := range open { // the next round must begin at rest: the request ends after its prompt
 		if err := w.await(ctx, func(s *sightings) bool { return s.closed == i+1 && s.finished >= i+1 }); err != nil {
 			return 0, err
 		}
@@ -110,7 +110,7 @@ func withdrawOne(ctx context.Context, server *pipeServer, open []*window, sent c
 	return last.Sub(start), nil
 }
 
-// stampClosed tells when a handler gives its stream a promptClosed.
+// stampClosed sends the time when a handler passes promptClosed to its stream.
 func stampClosed(sent chan<- time.Time) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		return handler(srv, stampedStream{stream, sent})

@@ -1,5 +1,5 @@
-// Package compat tests this hub and these hosts against those of an older version, which it takes out of the history
-// of the repository: the last tag, or the commit before the first one.
+// Package compat tests this hub and these hosts against those of an older version, which it takes from the history of
+// the repository: the last tag, or, before the first tag, an earlier commit.
 //
-// What must not live here: what the versions have in common. That is the contract, and `make breaking` keeps it.
+// What must not live here: what the versions have in common. That is the contract, and `make breaking` checks it.
 package compat

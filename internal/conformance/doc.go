@@ -1,13 +1,13 @@
 // Package conformance runs the official suite of the protocol (npm @modelcontextprotocol/conformance) against the hub,
-// one subtest a scenario.
+// with one subtest for each scenario.
 //
-// The suite plays the MCP server and judges what a client sends. The client that it starts is ./driver: a host that
-// opens the built mcphub by its gRPC contract. ./sdkdriver is the control, the same scenarios on the official Go SDK,
-// which is known to pass: when it fails, the harness or the suite is at fault and not the hub. What both do in a
+// The suite acts as the MCP server and judges what a client sends. The client that it starts is ./driver: a host that
+// opens the built mcphub by its gRPC contract. ./sdkdriver is the control: it runs the same scenarios with the official
+// Go SDK, which is known to pass. If it fails, the harness or the suite is at fault and not the hub. What both do in a
 // scenario is in ./scenario.
 //
-// `make conformance` installs the suite and runs the tests. They are no part of `make test`, since they need Node 22
-// from npm and minutes.
+// `make conformance` installs the suite and runs the tests. They are not part of `make test`, since they need Node 22,
+// packages from npm and some minutes.
 //
-// What must not live here: any knowledge of how the hub works inside.
+// What must not live here: knowledge of the hub's internals.
 package conformance

@@ -9,11 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxAnalyses bounds how many are remembered.
+// maxAnalyses limits how many analyses are kept.
 const maxAnalyses = 1000
 
-// analysis is background work that outlives its request. It is a span of time and no goroutine: how far it is follows
-// from the clock, and nothing has to be stopped when the server ends.
+// analysis is background work that outlives its request. It is a span of time without a goroutine: its progress follows
+// from the clock, so nothing has to be stopped when the server ends.
 type analysis struct {
 	started time.Time
 	takes   time.Duration
@@ -37,8 +37,8 @@ type statusResult struct {
 	Percent int    `json:"percent"`
 }
 
-// addAnalysis adds the pair of tools for polled background work: cancelling the request that started it does not stop
-// it.
+// addAnalysis adds the pair of tools for background work that the client polls. A cancel of the request that started
+// the work does not stop it.
 func (d *demo) addAnalysis() {
 	add(d, spec{
 		name: "start_analysis", title: "Start an analysis",

@@ -7,23 +7,23 @@ import (
 	"sync/atomic"
 )
 
-// withdraws reports whether a tool takes its question back.
+// withdraws reports whether a tool withdraws its question.
 func withdraws(tool string) bool {
 	return tool == "ask_then_withdraw" || tool == "sample_then_withdraw"
 }
 
-// answerWriter is the answer to one request over Streamable HTTP. It sees whether the response went out, after which a
-// client that leaves ends nothing any more. And it puts the reason into the cancel of a withdrawn question: the SDK
-// sends the question and its cancel on the stream of the call, each event in one write, and always gives a reason of
-// its own. (conn.go does that for the other transports, but this one cannot be wrapped.)
+// answerWriter writes the answer to one request over Streamable HTTP, with two additions. It notes when the response
+// was written: a client that leaves later cancels nothing. And it puts the tool's reason into the cancel of a withdrawn
+// question. The SDK sends the question and its cancel on the stream of the call, each event in one write, and always
+// with a reason of its own. (conn.go does the same for the other transports, but this transport cannot be wrapped.)
 type answerWriter struct {
 	http.ResponseWriter
 	id       json.RawMessage // of the request
-	reason   string          // "" leaves the SDK's
+	reason   string          // "" keeps the SDK's reason
 	answered atomic.Bool
 }
 
-// Unwrap lets [http.ResponseController] flush.
+// Unwrap lets [http.ResponseController] find the flusher.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // answers reports whether b begins the response, as the SDK writes it: id first, then result or error.

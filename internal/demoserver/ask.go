@@ -11,13 +11,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answerKey is the one key in the inputRequests of a question, and stateOf its requestState.
+// answerKey is the only key in the inputRequests of a question. stateOf returns the question's requestState.
 const answerKey = "answer"
 
 func stateOf(tool string) string { return Name + "/" + tool }
 
-// ask puts a question to the client: in a legacy session by the given request, in a modern one by an input_required
-// result (2026-07-28, basic/patterns/mrtr). A non-nil result ends this round and must be returned as it is.
+// ask asks the client a question: with the given request in a legacy session, with an input_required result in a modern
+// one (2026-07-28, basic/patterns/mrtr). If round is not nil, it ends this round and must be returned unchanged.
 func ask[A mcp.InputResponse](
 	ctx context.Context, c *call, q mcp.InputRequest, needs capability, legacy func(context.Context) (A, error),
 ) (answer A, round *mcp.CallToolResult, err error) {
@@ -73,7 +73,7 @@ func (c *call) roots(ctx context.Context) (*mcp.ListRootsResult, *mcp.CallToolRe
 	})
 }
 
-// capability is what a question needs of the client, as the JSON text of a capabilities object. (The SDK's own type
+// capability is what a question requires of the client, as the JSON text of a capabilities object. (The SDK's own type
 // always writes roots.)
 type capability string
 
@@ -84,8 +84,8 @@ const (
 	roots      capability = `{"roots":{}}`
 )
 
-// demand checks that this very request declared what is needed: a modern server asks for nothing undeclared, and
-// capabilities are those of the request, not of the session (2026-07-28, basic/index).
+// demand checks that this request declared the needed capability. A modern server must not ask for anything undeclared,
+// and capabilities belong to the request, not to the session (2026-07-28, basic/index).
 func (c *call) demand(needs capability) error {
 	var has struct {
 		Elicitation *struct{ Form, URL *struct{} }

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// errSearchTime is the cause with which search_stream's budget ends the search.
+// errSearchTime is the cause with which search_stream ends a search whose budget is spent.
 var errSearchTime = errors.New("the search's budget is spent")
 
 type batchArgs struct {
@@ -38,7 +38,7 @@ const (
 	searchHitMS = 200
 )
 
-// addBatches adds the tools that do many like things and can say how far they came.
+// addBatches adds the tools that process many items and can report their progress.
 func (d *demo) addBatches() {
 	add(d, spec{
 		name: "batch_process", title: "Process a batch",
@@ -48,7 +48,7 @@ func (d *demo) addBatches() {
 	}, func(ctx context.Context, c *call, in batchArgs) (*mcp.CallToolResult, any, error) {
 		for i := range in.Items {
 			if err := wait(ctx, ms(in.ItemMS)); err != nil {
-				// Nobody reads the answer of a cancelled call, so the summary goes where somebody may look.
+				// The client ignores the answer of a cancelled call, so the summary also goes to the journal.
 				summary := fmt.Sprintf("%d of %d items done", i, in.Items)
 				c.note(EventPartial, summary)
 				return nil, nil, fmt.Errorf("%s: %w", summary, err)

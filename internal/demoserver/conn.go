@@ -9,14 +9,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// transport is the SDK's stdio, or its HTTP with SSE, with two additions: reading ends with ctx, which cancels the
-// tools that run, and the cancellation of an own question carries the reason that the tool chose.
+// transport is the SDK's stdio transport, or its HTTP with SSE, with two additions. Reading ends with ctx, which
+// cancels the running tools. The cancellation of the server's own question has the reason that the tool chose.
 type transport struct {
 	ctx  context.Context
 	base mcp.Transport
 }
 
-// SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter] as the base does.
+// SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter] with the answer of the base.
 func (t *transport) SupportsProtocolVersion(version string) bool {
 	base, ok := t.base.(mcp.ProtocolVersionSupporter)
 	return !ok || base.SupportsProtocolVersion(version)
@@ -36,14 +36,14 @@ type conn struct {
 	ctx context.Context
 }
 
-// Read reads under Run's context: the SDK hands in one that never ends.
+// Read reads with Run's context: the SDK passes one that never ends.
 func (c *conn) Read(context.Context) (jsonrpc.Message, error) { return c.Connection.Read(c.ctx) }
 
-// withdrawal travels in the context of a question to the notification that takes it back.
+// withdrawal is passed in the context of a question to the notification that withdraws the question.
 type withdrawal struct {
-	reason string // "" leaves the SDK's own text ("context canceled")
+	reason string // "" keeps the SDK's own text ("context canceled")
 	once   sync.Once
-	sent   chan struct{} // closed when the notification was written, or could not be
+	sent   chan struct{} // closed when the notification was written, or failed
 }
 
 type withdrawalKey struct{}

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// errScanTime is the cause with which scan_directory's own time limit ends it.
+// errScanTime is the cause with which scan_directory ends at its own time limit.
 var errScanTime = errors.New("the scan's own time limit is over")
 
 type scanArgs struct {
@@ -27,7 +27,7 @@ type processFileArgs struct {
 	HoldMS  int    `json:"hold_ms,omitempty" jsonschema:"how long to hold the temporary file, in milliseconds"`
 }
 
-// addFiles adds the tools that touch the file system.
+// addFiles adds the tools that use the file system.
 func (d *demo) addFiles() {
 	add(d, spec{
 		name: "scan_directory", title: "Scan a directory",

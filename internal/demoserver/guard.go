@@ -12,9 +12,10 @@ func loopbackHost(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// forbidden tells why a request is refused, "" for one that is not. A page of the web must not reach a server on this
-// machine: not as itself, which its Origin tells, and not under a name of its own that it has pointed here, which Host
-// tells (2025-11-25 basic/transports "Security Warning", 2026-07-28 likewise).
+// forbidden returns why a request is refused, or "" if it is allowed. A web page must not reach a server on this
+// machine, neither from its own origin (the Origin header shows that) nor through a domain name of its own that
+// resolves to this machine (the Host header shows that). See 2025-11-25 basic/transports "Security Warning", and
+// 2026-07-28 likewise.
 func forbidden(r *http.Request, allowRemote bool) string {
 	if origin := r.Header.Get("Origin"); origin != "" && !goodOrigin(origin, r.Host, allowRemote) {
 		return "Forbidden: the Origin is not this machine"
@@ -33,7 +34,7 @@ func goodOrigin(origin, host string, allowRemote bool) bool {
 	return loopbackHost(u.Hostname()) || allowRemote && strings.EqualFold(u.Host, host)
 }
 
-// goodHost checks the port too where there is one: local is the server's end of the connection.
+// goodHost also checks the port, if local is a TCP address: local is the server's end of the connection.
 func goodHost(hostport string, local any) bool {
 	u, err := url.Parse("http://" + hostport)
 	if err != nil || u.Host != hostport {

@@ -16,20 +16,21 @@ var errStopped = errors.New("the demo server was stopped")
 
 const (
 	modernRevision = "2026-07-28"
-	maxBody        = 32 << 20 // as the SDK has it
+	maxBody        = 32 << 20 // the SDK's own limit
 )
 
-// Handler serves the demo server over HTTP. The SDK does the work; the handler chooses between its two ways to serve
-// Streamable HTTP, checks where requests come from, and writes down what the SDK tells nobody. Safe for concurrent use.
+// Handler serves the demo server over HTTP. The SDK does the work. The handler chooses between the SDK's two ways to
+// serve Streamable HTTP, checks where requests come from, and records what the SDK does not report. It is safe for
+// concurrent use.
 type Handler struct {
 	journal     *Journal
 	allowRemote bool
 	server      *mcp.Server
 	legacy      *mcp.StreamableHTTPHandler // with sessions
-	modern      *mcp.StreamableHTTPHandler // without
+	modern      *mcp.StreamableHTTPHandler // without sessions
 	sse         *sseHandler
 
-	ctx    context.Context // of all tools
+	ctx    context.Context // the context of all tools
 	cancel context.CancelCauseFunc
 
 	// mu guards closed, and additions to busy.
@@ -38,14 +39,14 @@ type Handler struct {
 	busy   sync.WaitGroup // requests that are being served
 }
 
-// NewHandler makes a handler, which the caller must close. The journal stays the caller's.
+// NewHandler returns a handler. The caller must close it, and keeps ownership of the journal.
 func NewHandler(o HTTPOptions, j *Journal) *Handler {
 	h := &Handler{journal: j, allowRemote: o.AllowRemote}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.server = build(h.ctx, o.Options, j)
 	get := func(*http.Request) *mcp.Server { return h.server }
 	h.legacy = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true})
-	// The close of a modern exchange is the cancel (basic/patterns/cancellation); the SDK wants to be asked for it.
+	// In a modern exchange, a close is the cancel (basic/patterns/cancellation). In the SDK this is an option.
 	h.modern = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
 	})
@@ -53,7 +54,7 @@ func NewHandler(o HTTPOptions, j *Journal) *Handler {
 	return h
 }
 
-// stop ends the tools and lets no request in any more.
+// stop ends the tools and refuses further requests.
 func (h *Handler) stop(cause error) {
 	if cause == nil {
 		cause = errStopped
@@ -64,14 +65,14 @@ func (h *Handler) stop(cause error) {
 	h.cancel(cause)
 }
 
-// Close ends all sessions and waits for their tools and for all requests. More calls of it do nothing.
+// Close ends all sessions, and waits for their tools and for all requests. Further calls do nothing.
 func (h *Handler) Close() {
 	h.stop(nil)
 	for s := range h.server.Sessions() {
 		_ = s.Close()
 	}
 	h.busy.Wait()
-	for s := range h.server.Sessions() { // begun by a request that was under way
+	for s := range h.server.Sessions() { // begun by a request that was still being served
 		_ = s.Close()
 	}
 }
@@ -102,7 +103,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// posted is what the handler wants to know of a message.
+// posted holds the members of a message that the handler reads.
 type posted struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -123,7 +124,7 @@ func (h *Handler) streamable(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		_ = json.Unmarshal(body, &m) // what is no message is the SDK's to refuse
+		_ = json.Unmarshal(body, &m) // the SDK refuses what is not a message
 	}
 	if m.Method != "" && m.ID != nil {
 		answer := &answerWriter{ResponseWriter: w, id: m.ID}
@@ -131,7 +132,7 @@ func (h *Handler) streamable(w http.ResponseWriter, r *http.Request) {
 			answer.reason = m.Params.Arguments.Reason
 		}
 		w = answer
-		// Until it is answered, the end of the request's context is the client's doing, or the end of the server.
+		// Before the response, the request's context ends only if the client leaves or the server ends.
 		defer watch(r.Context(), func() {
 			if h.ctx.Err() == nil && !answer.answered.Load() {
 				h.journal.note(Event{Event: EventDisconnected, Tool: m.Params.Name, ID: m.ID})

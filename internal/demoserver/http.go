@@ -20,27 +20,27 @@ const (
 var (
 	// ErrRemote is wrapped by the error for an address that other machines can reach.
 	ErrRemote = errors.New("other machines could reach it, call its tools, and end it")
-	// ErrAddress is wrapped by the error for what is no address.
+	// ErrAddress is wrapped by the error for an invalid address.
 	ErrAddress = errors.New("not HOST:PORT")
 )
 
 // HTTPOptions configures [RunHTTP]. In and Out of Options are not used.
 type HTTPOptions struct {
 	Options
-	// Addr is where to listen, HOST:PORT; "" is a free port of 127.0.0.1.
+	// Addr is the address to listen on, HOST:PORT; "" means a free port of 127.0.0.1.
 	Addr string
-	// AllowRemote permits an address that is not loopback, and names of this host in the Host header that nobody can know
-	// here.
+	// AllowRemote permits an address that is not loopback. It also permits any name in the Host header, since the names of
+	// this host are not known here.
 	AllowRemote bool
-	// Ready is called once it listens, with the URL of the server without a path; nil is fine.
+	// Ready is called once the server listens, with the URL of the server without a path. It may be nil.
 	Ready func(url string)
 }
 
-// headerTime bounds how long a client may take to send its headers; bodies of answers have no limit of time.
+// headerTime limits the time in which a client must send its headers. Bodies of answers have no time limit.
 const headerTime = 10 * time.Second
 
-// RunHTTP serves all clients until ctx ends, then ends all their sessions and waits for the tools that still run, as
-// Run does. The error is nil when ctx has ended it.
+// RunHTTP serves all clients until ctx ends. Then it ends all their sessions, and waits for the running tools as Run
+// does. It returns nil if ctx ended it.
 func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 	o.Options = o.withDefaults()
 	if o.Addr == "" {
@@ -65,7 +65,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 	return serveHTTP(ctx, listener, o, j)
 }
 
-// serveHTTP is RunHTTP on a listener, which it closes.
+// serveHTTP serves as RunHTTP does, on a listener that it closes.
 func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Journal) error {
 	h := NewHandler(o, j)
 	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ErrorLog: log.New(io.Discard, "", 0)}
@@ -77,7 +77,8 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 	case err := <-served:
 		served <- err
 	}
-	// First the tools hear of it, then the connections break, else a client could take the break for a reason to resume.
+	// The tools are cancelled before the connections close. Otherwise a client could see only the broken connection, and
+	// resume.
 	h.stop(context.Cause(ctx))
 	_ = server.Close()
 	h.Close()
@@ -89,7 +90,7 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 	return nil
 }
 
-// checkAddress refuses what is not surely loopback: a name is not looked up, because the answer may change.
+// checkAddress refuses an address that may not be loopback. It looks no names up, because the answer may change later.
 func checkAddress(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

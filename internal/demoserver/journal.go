@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxReason bounds every reason and detail that is written down, in runes.
+// maxReason limits each recorded reason and detail, in runes.
 const maxReason = 256
 
 // Event names in the record.
@@ -18,12 +18,12 @@ const (
 	EventStarted        = "started"         // a tool was called
 	EventCancelled      = "cancelled"       // the context of a running tool ended; the reason is its cause
 	EventFinished       = "finished"        // a tool returned; the detail is ok, error or input_required
-	EventPartial        = "partial"         // what a cancelled tool had done by then, in the detail
-	EventTempFile       = "temp_file"       // a temporary file was made; the detail is its path
-	EventCancelReceived = "cancel_received" // notifications/cancelled came, with the reason that the client gave
-	// over HTTP: the client closed the exchange of a request that was not answered; cancels in 2026-07-28 only
+	EventPartial        = "partial"         // the work that a cancelled tool had done; in the detail
+	EventTempFile       = "temp_file"       // a temporary file was created; the detail is its path
+	EventCancelReceived = "cancel_received" // notifications/cancelled arrived, with the client's reason
+	// over HTTP: the client closed the exchange of an unanswered request; in 2026-07-28 only, that is a cancel
 	EventDisconnected = "disconnected"
-	EventWithdrawn    = "withdrawn" // a question of the server was taken back
+	EventWithdrawn    = "withdrawn" // the server withdrew a question
 	EventClosed       = "closed"    // the session is over
 )
 
@@ -32,21 +32,21 @@ type Event struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
 	Tool  string    `json:"tool,omitempty"`
-	// of the request that a cancel_received names, as the SDK decoded it, or that was disconnected
+	// the id of the request that was disconnected, or that a cancel_received names, as the SDK decoded it
 	ID     json.RawMessage `json:"id,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Detail string          `json:"detail,omitempty"`
 }
 
-// Journal writes down what happens: a line on the log, a JSON line in the record file. Safe for concurrent use.
+// Journal records events: as a line in the log, and as a JSON line in the record file. It is safe for concurrent use.
 type Journal struct {
-	// mu makes lines whole, on both writers.
+	// mu keeps lines whole, in both writers.
 	mu     sync.Mutex
 	log    io.Writer
 	record *os.File // nil for none, and after Close
 }
 
-// OpenJournal makes a Journal. An empty path means no record; an existing file is appended to.
+// OpenJournal opens a Journal. With an empty path there is no record; an existing file is appended to.
 func OpenJournal(log io.Writer, record string) (*Journal, error) {
 	j := &Journal{log: log}
 	if record == "" {
@@ -60,7 +60,7 @@ func OpenJournal(log io.Writer, record string) (*Journal, error) {
 	return j, nil
 }
 
-// Close closes the record file. Later events reach the log alone.
+// Close closes the record file. Later events go to the log only.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,8 +72,8 @@ func (j *Journal) Close() error {
 	return f.Close()
 }
 
-// note writes one event. The record gets it in a single append, so that two processes may share a file. Failures to
-// write are dropped: the demo must not fail for want of a witness.
+// note writes one event. It writes to the record with a single append, so that two processes may share a file. Failed
+// writes are ignored: the demo must not fail because its journal does.
 func (j *Journal) note(e Event) {
 	e.Time = time.Now()
 	e.Reason, e.Detail = bounded(e.Reason), bounded(e.Detail)

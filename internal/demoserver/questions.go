@@ -47,7 +47,7 @@ func summaryRequest(s string) *mcp.CreateMessageParams {
 	}
 }
 
-// addQuestions adds the tools that ask the user, the model or the editor something.
+// addQuestions adds the tools that ask the user, the model or the editor.
 func (d *demo) addQuestions() {
 	add(d, spec{
 		name: "ask_name", title: "Ask for a name",
@@ -143,8 +143,8 @@ func listRoots(ctx context.Context, c *call, _ noArgs) (*mcp.CallToolResult, any
 	return text("%s", strings.Join(lines, "\n")), nil, nil
 }
 
-// refused makes a client's error answer to a question an error of the tool; what the demo itself objects to stays a
-// protocol error. (A bare *jsonrpc.Error from a tool goes out as the answer to the call.)
+// refused turns a client's error answer to a question into an error of the tool. The demo's own objections stay
+// protocol errors. (The SDK sends a bare *jsonrpc.Error of a tool as the answer to the call.)
 func refused(err error, what string) error {
 	if own, ok := err.(*jsonrpc.Error); ok {
 		return own

@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Run serves one client over o.In and o.Out until the input ends or ctx ends, and waits for all tools that still run:
-// those that honour cancellation end at once, "stubborn" takes its time. The error is nil at the end of the input, and
-// the cause of ctx's end when that came first.
+// Run serves one client over o.In and o.Out until the input or ctx ends, and waits for all running tools. Tools that
+// honour cancellation end at once; "stubborn" runs to its end. Run returns nil if the input ended, and the cause of ctx
+// if ctx ended first.
 func Run(ctx context.Context, o Options) (err error) {
 	o = o.withDefaults()
 	if o.In == nil || o.Out == nil {

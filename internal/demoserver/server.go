@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// demo is what the tools share.
+// demo is the state that the tools share.
 type demo struct {
-	ctx     context.Context // ends the tools, for transports whose own end does not; see add
+	ctx     context.Context // ends the tools, for transports whose end does not; see add
 	opts    Options
 	journal *Journal
 	server  *mcp.Server
@@ -21,12 +21,13 @@ type demo struct {
 	analyses map[string]analysis // by id
 }
 
-// New builds the server, for any transport of the SDK. Options.In and Out are not used. The journal stays the caller's.
+// New returns the server, for any transport of the SDK. It does not use Options.In and Out. The caller keeps ownership
+// of the journal.
 func New(o Options, j *Journal) *mcp.Server {
 	return build(context.Background(), o, j)
 }
 
-// build is New with a context that ends all tools.
+// build does what New does, with a context that ends all tools.
 func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	o = o.withDefaults()
 	d := &demo{ctx: ctx, opts: o, journal: j, analyses: make(map[string]analysis)}
@@ -45,8 +46,8 @@ func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	return d.server
 }
 
-// witnessCancels writes down each notifications/cancelled. The SDK has then already cancelled the handler's context,
-// and told it nothing of the reason; malformed ones it drops before they come here.
+// witnessCancels records each notifications/cancelled. The SDK has already cancelled the handler's context by then,
+// without the reason. It drops malformed notifications before this middleware.
 func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CancelledParams); ok && p != nil {
@@ -60,8 +61,8 @@ func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// watch calls note, once, if ctx ends before done is called. Done waits for it. Whoever wakes from the end of ctx may
-// be faster than the note, and calls done before: the end counts all the same.
+// watch calls note once if ctx ends before done is called, and done waits for note. A goroutine that is woken by the
+// end of ctx may call done before note has begun: the end counts nevertheless, and done calls note itself.
 func watch(ctx context.Context, note func()) (done func()) {
 	noted := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
@@ -78,7 +79,7 @@ func watch(ctx context.Context, note func()) (done func()) {
 	}
 }
 
-// wait sleeps, or returns the cause of the context's end.
+// wait waits for the time d. It returns the cause if the context ends first.
 func wait(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

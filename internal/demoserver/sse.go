@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sseHandler does what the SDK's SSEHandler does, with a transport that can be wrapped: tools end with the stream, and
+// sseHandler does what the SDK's SSEHandler does, but its transport can be wrapped: so tools end with the stream, and
 // withdrawals have their reasons.
 type sseHandler struct {
 	ctx    context.Context // ends all sessions
@@ -33,7 +33,7 @@ func (h *sseHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// open begins a session that lives as long as the request (2024-11-05 basic/transports "HTTP with SSE").
+// open opens a session that lives as long as the request (2024-11-05 basic/transports "HTTP with SSE").
 func (h *sseHandler) open(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)

@@ -31,7 +31,7 @@ func (d *demo) addTimed() {
 	}, func(ctx context.Context, c *call, in sleepArgs) (*mcp.CallToolResult, any, error) {
 		total := time.Duration(in.Seconds * float64(time.Second))
 		for i := range in.Steps {
-			// Each step ends at its share of the whole, so that rounding does not add up.
+			// Each step ends at its share of the total, so that rounding errors do not add up.
 			step := total*time.Duration(i+1)/time.Duration(in.Steps) - total*time.Duration(i)/time.Duration(in.Steps)
 			if err := wait(ctx, step); err != nil {
 				return nil, nil, fmt.Errorf("woken after %d of %d steps: %w", i, in.Steps, err)

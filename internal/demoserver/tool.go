@@ -12,13 +12,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// traits are a tool's annotations, as far as they differ here: no tool of the demo reaches the open world.
+// traits are those annotations that differ between the tools. No tool of the demo reaches the open world.
 type traits int
 
 const (
-	readOnly traits = iota // changes nothing, may be repeated
+	readOnly traits = iota // changes nothing and may be repeated
 	additive               // adds something
-	harmful                // may destroy something: the process, at the worst
+	harmful                // may destroy something, at worst the process
 )
 
 func (t traits) annotations(title string) *mcp.ToolAnnotations {
@@ -32,7 +32,7 @@ func (t traits) annotations(title string) *mcp.ToolAnnotations {
 	}
 }
 
-// bound is the range of a numeric argument, and its value when it is left out.
+// bound is the range of a numeric argument, and its default value.
 type bound struct{ min, max, preset float64 }
 
 // spec describes a tool to its clients.
@@ -50,11 +50,11 @@ type call struct {
 	req  *mcp.CallToolRequest
 }
 
-// handler does the work of a tool. An error becomes a result with isError, a *jsonrpc.Error a protocol error.
+// handler does the work of a tool. Its error becomes a result with isError, but a *jsonrpc.Error a protocol error.
 type handler[In, Out any] func(ctx context.Context, c *call, in In) (*mcp.CallToolResult, Out, error)
 
-// add registers a tool whose calls are written down. Only the decoding is made for each type of arguments: the SDK's
-// own generic AddTool, and what is below, would come once for each tool, a fiftieth of the program together.
+// add registers a tool whose calls are recorded. Only the decoding is generic: the SDK's generic AddTool and the code
+// below would be compiled once for each tool, which is a fiftieth of the whole program.
 func add[In, Out any](d *demo, s spec, h handler[In, Out]) {
 	var out *jsonschema.Schema
 	if t := reflect.TypeFor[Out](); t != reflect.TypeFor[any]() {
@@ -70,7 +70,8 @@ func add[In, Out any](d *demo, s spec, h handler[In, Out]) {
 		})
 }
 
-// add is add for arguments that are not decoded. The SDK validates them, and the result where there is a schema for it.
+// add registers a tool whose arguments are not decoded. The SDK validates the arguments, and the result if there is a
+// schema for it.
 func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage, any]) {
 	s.bind(in)
 	t := &mcp.Tool{
@@ -86,14 +87,14 @@ func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage
 	run := func(ctx context.Context, req *mcp.CallToolRequest, in json.RawMessage) (*mcp.CallToolResult, any, error) {
 		c := &call{demo: d, tool: s.name, req: req}
 		c.note(EventStarted, "")
-		// An HTTP session of the SDK that is closed waits for its tools and does not tell them.
+		// A closed HTTP session of the SDK waits for its tools, but does not cancel them.
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
 		done := watch(ctx, func() {
 			cause := context.Cause(ctx)
 			if d.ctx.Err() != nil {
-				cause = context.Cause(d.ctx) // connections break then too, and may be first
+				cause = context.Cause(d.ctx) // then connections break too, perhaps earlier
 			}
 			d.journal.note(Event{Event: EventCancelled, Tool: s.name, Reason: cause.Error()})
 		})
@@ -105,8 +106,8 @@ func (d *demo) add(s spec, in, out *jsonschema.Schema, h handler[json.RawMessage
 	mcp.AddTool(d.server, t, run)
 }
 
-// noProperties is the schema of a tool without arguments. OpenAI refuses one without "properties", which a
-// [jsonschema.Schema] leaves out when there are none.
+// noProperties is the schema of a tool without arguments. OpenAI refuses a schema without "properties", and a
+// [jsonschema.Schema] omits an empty "properties".
 var noProperties = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 
 func outcome(res *mcp.CallToolResult, err error) string {
@@ -119,7 +120,7 @@ func outcome(res *mcp.CallToolResult, err error) string {
 	return "ok"
 }
 
-// schemaOf is the schema of a type. It panics on one that has none: all are fixed here.
+// schemaOf returns the schema of a type. It panics on a type without one: all types are fixed here.
 func schemaOf(s spec, t reflect.Type) *jsonschema.Schema {
 	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
 	if err != nil {
@@ -128,7 +129,7 @@ func schemaOf(s spec, t reflect.Type) *jsonschema.Schema {
 	return schema
 }
 
-// bind puts the bounds of s into the schema of its arguments. It panics on a spec that does not fit.
+// bind puts the bounds and patterns of s into the schema of its arguments. It panics if an argument does not exist.
 func (s spec) bind(schema *jsonschema.Schema) {
 	for arg, b := range s.bounds {
 		preset, err := json.Marshal(b.preset)
@@ -147,7 +148,8 @@ func (c *call) note(event, detail string) {
 	c.journal.note(Event{Event: event, Tool: c.tool, Detail: detail})
 }
 
-// progress tells the client how far the call is, if it asked. A failure to send is no reason to stop the work.
+// progress sends the progress of the call to the client, if the client asked for it. The work goes on if the send
+// fails.
 func (c *call) progress(ctx context.Context, done, total int, message string) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {
@@ -158,12 +160,12 @@ func (c *call) progress(ctx context.Context, done, total int, message string) {
 	})
 }
 
-// log sends a log message, if the client's level lets it through.
+// log sends a log message. The SDK drops it if the client's level excludes it.
 func (c *call) log(ctx context.Context, level mcp.LoggingLevel, message string) {
 	_ = c.req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: level, Logger: c.tool, Data: message})
 }
 
-// modern reports whether the session is of the era in which servers ask by input_required results (2026-07-28).
+// modern reports whether the session's era has input_required results for questions (2026-07-28).
 func (c *call) modern() bool {
 	p := c.req.Session.InitializeParams()
 	return p == nil || p.ProtocolVersion >= "2026-07-28"

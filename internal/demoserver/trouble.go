@@ -28,7 +28,7 @@ type addToolArgs struct {
 	Name string `json:"name" jsonschema:"the name of the new tool"`
 }
 
-// addTroubles adds the plainest tool and those that make trouble on purpose.
+// addTroubles adds the simplest tool, and the tools that cause trouble on purpose.
 func (d *demo) addTroubles() {
 	add(d, spec{
 		name: "echo", title: "Echo",

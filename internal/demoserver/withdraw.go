@@ -11,11 +11,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// errWithdrawn is the cause with which a tool ends its own question.
+// errWithdrawn is the cause with which a tool cancels its own question.
 var errWithdrawn = errors.New("the server withdrew its question")
 
-// maxSendWait bounds how long a tool waits until its cancel is written. It matters over Streamable HTTP, where nobody
-// reports that.
+// maxSendWait limits how long a tool waits until its cancel is written. It matters over Streamable HTTP, where nothing
+// reports the write.
 const maxSendWait = time.Second
 
 type withdrawArgs struct {
@@ -23,8 +23,8 @@ type withdrawArgs struct {
 	Reason  string `json:"reason,omitempty" jsonschema:"the reason to give; what the SDK says by itself when left out"`
 }
 
-// addWithdrawals adds the tools that ask something and then take the question back. Only a legacy server can: from
-// 2026-07-28 on a server sends no requests, so there is nothing that it could cancel (basic/patterns/cancellation).
+// addWithdrawals adds the tools that ask a question and then withdraw it. Only a legacy server can do that: from
+// 2026-07-28 on, a server sends no requests that it could cancel (basic/patterns/cancellation).
 func (d *demo) addWithdrawals() {
 	bounds := map[string]bound{"after_ms": {0, 600000, 2000}}
 	add(d, spec{
@@ -75,8 +75,8 @@ func (c *call) askAndWithdraw(ctx context.Context, in withdrawArgs,
 	case !errors.Is(context.Cause(asking), errWithdrawn):
 		return nil, nil, fmt.Errorf("the client gave no answer: %w", err)
 	}
-	// The SDK sends the cancel in the background. The answer of this call waits for it, so that clients see the question
-	// withdrawn by the server and not ended with its call.
+	// The SDK sends the cancel in the background. The answer of this call waits for it. Otherwise clients could see the
+	// question end with its call, and not by the server's cancel.
 	late := time.NewTimer(maxSendWait)
 	defer late.Stop()
 	select {

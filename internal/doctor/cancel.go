@@ -11,18 +11,18 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// attempt is a call that is cancelled once it runs.
+// attempt is a call that is cancelled while it runs.
 type attempt struct {
 	id        string    // of the last request on the wire, as JSON text
-	progress  int       // before the cancel
-	cancelled time.Time // zero: it ended before
+	progress  int       // number of progress notifications before the cancel
+	cancelled time.Time // zero if the call ended before
 	result    *mcp.CallResult
 	err       error
 	delivery  jsonrpc.Delivery
-	failed    error // of the delivery
+	failed    error // why the delivery failed
 }
 
-// cancels calls the tool, stops it in the middle, looks at what comes after, and calls it again.
+// cancels calls the tool, cancels the call while it runs, observes the server's reaction, and calls the tool again.
 func (e *examination) cancels(ctx context.Context, way Way, era string) {
 	e.doing(way, "a call of %s that is cancelled (%s)", e.o.Tool, era)
 	starting, cancel := e.patient(ctx)
@@ -51,7 +51,7 @@ func (e *examination) cancels(ctx context.Context, way Way, era string) {
 	e.again(ctx, way, era, s)
 }
 
-// attempt calls the tool once and cancels it. It returns when the call is over on this side.
+// attempt calls the tool once and cancels the call. It returns when the call has ended on the client's side.
 func (e *examination) attempt(ctx context.Context, s *session) (a attempt) {
 	e.report.Calls++
 	calling, cancel := context.WithCancelCause(ctx)
@@ -110,7 +110,7 @@ func (e *examination) attempt(ctx context.Context, s *session) (a attempt) {
 	return a
 }
 
-// delivered tells what became of the cancel on its way.
+// delivered records whether the cancel reached the server.
 func (e *examination) delivered(way Way, era string, a attempt) {
 	switch {
 	case a.failed != nil:
@@ -122,7 +122,7 @@ func (e *examination) delivered(way Way, era string, a attempt) {
 	}
 }
 
-// watch looks at what comes for a call that was cancelled. Over HTTP nothing can come: its stream is closed.
+// watch observes what comes for a call that was cancelled. Over HTTP nothing can come, since its stream is closed.
 func (e *examination) watch(ctx context.Context, way Way, era string, s *session, a attempt) {
 	if s.line.proc == nil {
 		e.find("cancel.stop", way, era, Note,
@@ -163,8 +163,9 @@ func (e *examination) watch(ctx context.Context, way Way, era string, s *session
 
 var errNoPong = errors.New("what came behind the cancel was not answered")
 
-// readBy is when a server has surely read a cancel, and at least then: it reads in order, so it has once it answers
-// what came behind that. On a busy machine much may be on its way until then.
+// readBy returns a time by which the server has read a cancel, and at least atLeast: a server reads in order, so it has
+// read the cancel when it answers a ping that was sent after it. On a busy machine, many messages may be on their way
+// until then.
 func (e *examination) readBy(ctx context.Context, s *session, atLeast time.Time) time.Time {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Watch, errNoPong)
 	defer cancel()
@@ -178,13 +179,13 @@ func (e *examination) readBy(ctx context.Context, s *session, atLeast time.Time)
 }
 
 const (
-	// crossing is for what was on its way when the cancel was sent: that is no fault.
+	// crossing is the time for messages that were sent before the cancel was read. They are no fault.
 	crossing = 100 * time.Millisecond
-	// goesOn is how much progress after a cancel shows that the work goes on.
+	// goesOn is the number of progress notifications after a cancel that shows that the work goes on.
 	goesOn = 3
 )
 
-// until watches what comes until it has been seen, or nothing more is waited for.
+// until waits until seen returns true, which it checks after each message, or until the time of observation has passed.
 func (e *examination) until(ctx context.Context, w *wire, seen func() bool) {
 	late := time.NewTimer(e.o.Watch)
 	defer late.Stop()
@@ -203,8 +204,8 @@ func (e *examination) until(ctx context.Context, w *wire, seen func() bool) {
 	}
 }
 
-// questions tells whether what the server asked for the call was withdrawn with it. A server of the modern era asks by
-// its answer, so that nothing is left to withdraw.
+// questions records whether the questions that the server asked for the call were withdrawn with it. A server of the
+// modern era asks in its answer, so there is nothing to withdraw.
 func (e *examination) questions(way Way, era string, s *session, asker *asker) {
 	ids, n := asker.questions()
 	if n == 0 || era == mcp.EraModern || s.line.proc == nil {

@@ -1,9 +1,9 @@
 package doctor
 
-// check is what the specification says about one thing, and what to do when a server does otherwise.
+// check holds what the specification says about one subject, and what to do if a server behaves differently.
 type check struct{ spec, says, do string }
 
-// The checks by name. What is no matter of the specification has no spec.
+// The checks by name. A check that is not based on the specification has no spec.
 var checks = map[string]check{
 	"start.ready": {"2025-11-25 basic/lifecycle", "the server answers initialize with its revision and capabilities",
 		"start it by hand with the same command and folder, and read what it writes on stderr"},

@@ -8,10 +8,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// leave is how long a server may take to end at each step.
+// leave is how long a server may take to exit at each step.
 const leave = 5 * time.Second
 
-// ends looks at how the process leaves: when its input ends, and by SIGTERM.
+// ends observes how the process exits: when its input ends, and after SIGTERM.
 func (e *examination) ends(ctx context.Context, way Way) {
 	e.doing(way, "how it ends")
 	if exit, took, ok := e.end(ctx, way, nil); ok {
@@ -39,8 +39,8 @@ func (e *examination) ends(ctx context.Context, way Way) {
 	}
 }
 
-// end starts the server, initializes it and ends it: by signal if there is one, else by the end of its input. took is
-// how long it needed, leave or more when it did not go for that.
+// end starts the server, initializes it and ends it: by signal if it is not nil, else by closing its input. took is the
+// time until the exit; it is leave or more if the server did not exit by itself.
 func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit transport.Exit,
 	took time.Duration, ok bool) {
 	ctx, cancel := e.patient(ctx)
@@ -50,7 +50,7 @@ func (e *examination) end(ctx context.Context, way Way, signal func(pid int) err
 		return exit, 0, false
 	}
 	defer v.close()
-	// A server that speaks only 2026-07-28 refuses, and ends as any other.
+	// A server that speaks only 2026-07-28 refuses initialize, and ends like any other.
 	_, _ = v.initialize(ctx, e.o.Client, mcp.Revision20251125)
 	began := time.Now()
 	if signal == nil {
@@ -58,7 +58,7 @@ func (e *examination) end(ctx context.Context, way Way, signal func(pid int) err
 		return v.proc.Exit(), time.Since(began), true
 	}
 	if signal(v.proc.PID()) != nil {
-		return exit, 0, false // it has left already
+		return exit, 0, false // it has exited already
 	}
 	await(v.proc.Done(), leave)
 	took = time.Since(began)

@@ -13,19 +13,19 @@ import (
 
 var errExamined = errors.New("the examination is over")
 
-// ErrSignIn ends the examination of a server that lets in nobody who has not signed in.
+// ErrSignIn ends the examination of a server that refuses clients that are not signed in.
 var ErrSignIn = errors.New("the server wants a sign-in")
 
-// examination is one run of Examine; its methods are called by one goroutine.
+// examination is one run of Examine. Only one goroutine calls its methods.
 type examination struct {
 	target Target
 	o      Options
 	report *Report
-	failed error // why it cannot go on; nil while it can
+	failed error // why it cannot go on, else nil
 }
 
-// Examine looks at the server, which is started and ended several times for it. An error says that the examination
-// could not be made or was given up, not that the server is ill; the report holds what was found until then.
+// Examine examines the server. It starts and ends the server several times. An error means that the examination could
+// not be made or was cancelled, not that the server has a fault. The report contains what was found until then.
 func Examine(ctx context.Context, t Target, o Options) (*Report, error) {
 	if len(t.Ways) == 0 {
 		return nil, errors.New("there is no way to the server")
@@ -50,7 +50,7 @@ func Examine(ctx context.Context, t Target, o Options) (*Report, error) {
 	return e.report, nil
 }
 
-// examine looks at the server on one way. What a step needs of the one before is its result.
+// examine examines the server on one way. The result of a step decides about later steps.
 func (e *examination) examine(ctx context.Context, way Way) {
 	legacy := e.revisions(ctx, way)
 	if e.failed != nil {
@@ -81,7 +81,7 @@ func (e *examination) examine(ctx context.Context, way Way) {
 	}
 }
 
-// find adds a finding. What to do is told only when there is something to do.
+// find adds a finding. It contains advice only if something has to be done.
 func (e *examination) find(name string, way Way, era string, level Level, format string, args ...any) {
 	c, known := checks[name]
 	if !known {
@@ -95,17 +95,18 @@ func (e *examination) find(name string, way Way, era string, level Level, format
 	e.report.Findings = append(e.report.Findings, f)
 }
 
-// doing tells what is looked at now.
+// doing reports the present step.
 func (e *examination) doing(way Way, format string, args ...any) {
 	e.o.Doing(fmt.Sprintf(way.Transport+": "+format, args...))
 }
 
-// patient bounds one step.
+// patient returns a context that bounds one step.
 func (e *examination) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, e.o.Patience, fmt.Errorf("no answer within %v", e.o.Patience))
 }
 
-// words is an error as a report shows it. That a start failed, and of which server, is said around it.
+// words returns an error as text for a report, without the server's name and the fact that the start failed, which the
+// report adds.
 func words(err error) string {
 	if err == nil {
 		return ""
@@ -116,7 +117,7 @@ func words(err error) string {
 	return bounds.Printable(err.Error())
 }
 
-// span is a duration as people read it.
+// span returns a duration as readable text.
 func span(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:

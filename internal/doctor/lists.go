@@ -13,22 +13,22 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// What models and their hosts take: the strictest of the providers counts.
+// Limits of models and hosts. The strictest provider counts.
 const (
-	manyTools   = 128    // OpenAI refuses a request with more
-	manyTokens  = 10_000 // of definitions: from here on hosts load tools on demand
+	manyTools   = 128    // OpenAI refuses a request with more tools
+	manyTokens  = 10_000 // of definitions: above this number, hosts load tools on demand
 	bytesAToken = 3.2    // of compact JSON
-	longText    = 1024   // characters of a description that clients pass on
+	longText    = 1024   // characters of a description that all clients pass on
 )
 
 var (
-	// specName is what server/tools of 2025-11-25 asks for, modelName what the APIs of Anthropic, OpenAI and Gemini all
-	// take.
+	// specName is the form that server/tools of 2025-11-25 asks for. modelName is the form that the APIs of Anthropic,
+	// OpenAI and Gemini all accept.
 	specName  = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,64}$`)
 	modelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 )
 
-// lists reads the tools, in the modern era when there is no other, and looks at each.
+// lists reads the tools and examines each one. It uses the modern era only if there is no other.
 func (e *examination) lists(ctx context.Context, way Way, modern bool) []mcp.Tool {
 	e.doing(way, "the list of tools")
 	era := mcp.EraLegacy
@@ -75,10 +75,10 @@ func (e *examination) size(way Way, era string, tools []mcp.Tool) {
 		len(tools), size, e.report.Tokens)
 }
 
-// tools groups the tools by what is wrong with them, so that a server with a hundred bad names has one finding.
+// tools groups the tools by their faults, so that a server with a hundred bad names gets only one finding.
 func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
 	seen := map[string]bool{}
-	groups := map[string][]string{} // by check and what is wrong
+	groups := map[string][]string{} // by check and fault
 	var order []string
 	add := func(check string, level Level, what, tool string) {
 		key := check + "\x00" + string(level) + "\x00" + what
@@ -122,7 +122,7 @@ func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
 	}
 }
 
-// some names the first few of a list.
+// some returns the first few names of a list as text.
 func some(names []string) string {
 	const few = 8
 	if len(names) > few {
@@ -131,7 +131,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// otherLists reads what is no tool: of each kind how many there are, how large they are, and what comes twice.
+// otherLists reads the lists of resources, templates and prompts, and records the number of entries, their size, and
+// duplicates.
 func (e *examination) otherLists(ctx context.Context, way Way, era string, s *session) {
 	lists := []struct {
 		what, key string
@@ -158,7 +159,7 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 		e.doing(way, "the list of %s", l.what)
 		names, size, err := l.read()
 		if number, answered := code(err); answered && number == jsonrpc.CodeMethodNotFound {
-			continue // there are servers with templates alone, or none; what was declared is looked at elsewhere
+			continue // some servers have only templates, or none; other checks look at what was declared
 		}
 		if err != nil {
 			e.find("list.read", way, era, Mend, "the list of %s could not be read: %s", l.what, words(err))
@@ -167,7 +168,7 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 		tokens := int(float64(size) / bytesAToken)
 		level := Good
 		if tokens > manyTokens {
-			level = Note // no model gets them unasked
+			level = Note // models do not get these lists by default
 		}
 		e.find("list.size", way, era, level, "%d %s, %d bytes, about %d tokens", len(names), l.what, size, tokens)
 		slices.Sort(names)
@@ -184,7 +185,7 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 	}
 }
 
-// described gives what names the items of a list, and how large they are together.
+// described returns the names or URIs of the items of a list, and the total size of the items.
 func described[T any](list []T, err error, of func(T) (name string, raw []byte)) (names []string, size int, _ error) {
 	for _, item := range list {
 		name, raw := of(item)

@@ -12,11 +12,12 @@ import (
 
 const (
 	codeMethodNotFound = -32601
-	// quiet is how long a server may take to answer what it does not know; hubs that probe for newer methods wait as long.
+	// quiet is how long a server may take to answer an unknown method. Hubs that probe for newer methods wait for this
+	// time.
 	quiet = 2 * time.Second
 )
 
-// declared are the capabilities with the request that shows whether one is served.
+// declared lists the capabilities, each with the request that shows whether it is served.
 var declared = []struct{ capability, check, method, params string }{
 	{"tools", "capability.tools", "tools/list", ""},
 	{"prompts", "capability.prompts", "prompts/list", ""},
@@ -24,7 +25,8 @@ var declared = []struct{ capability, check, method, params string }{
 	{"logging", "capability.logging", "logging/setLevel", `{"level":"warning"}`},
 }
 
-// manners holds what the server declares against what it does, and sends it what a client of good manners would not.
+// manners compares what the server declares with what it does, and sends it messages that a well-behaved client does
+// not send.
 func (e *examination) manners(ctx context.Context, way Way) {
 	e.doing(way, "capabilities, unknown methods, stray cancels")
 	starting, cancel := e.patient(ctx)
@@ -48,11 +50,11 @@ func (e *examination) manners(ctx context.Context, way Way) {
 	e.strayCancels(ctx, way, v)
 }
 
-// declares holds one capability against the answer to its request.
+// declares compares one capability with the answer to its request.
 func (e *examination) declares(ctx context.Context, way Way, v *visit, capability, check, method, params string,
 	does bool) {
 	asking, cancel := e.patient(ctx)
-	if !does { // whether it answers is of interest, not when
+	if !does { // if it is not declared, only the answer matters, so the wait is short
 		asking, cancel = context.WithTimeoutCause(ctx, quiet, errExamined)
 	}
 	defer cancel()
@@ -68,7 +70,7 @@ func (e *examination) declares(ctx context.Context, way Way, v *visit, capabilit
 	}
 }
 
-// offers tells whether a list has anything in it. SDKs answer empty lists for what nobody has declared.
+// offers reports whether a list has any entry. SDKs answer with empty lists for capabilities that are not declared.
 func offers(list json.RawMessage) (something bool) {
 	jsontext.Members(list, func(_ []byte, value json.RawMessage) bool {
 		jsontext.Elements(value, func(json.RawMessage) bool { something = true; return false })
@@ -77,7 +79,7 @@ func offers(list json.RawMessage) (something bool) {
 	return something
 }
 
-// unknown asks for a method that nobody has.
+// unknown calls a method that no server has.
 func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
 	ctx, cancel := context.WithTimeoutCause(ctx, quiet, errExamined)
 	defer cancel()
@@ -95,7 +97,7 @@ func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
 	}
 }
 
-// strays are cancels that must harm nobody: of an unknown id, of no id, of an id that is no id, without params.
+// strays are cancels that must do no harm: with an unknown id, without an id, with an invalid id, without params.
 var strays = []string{`{"requestId":987654321,"reason":"stray"}`, `{"reason":"stray"}`,
 	`{"requestId":{"no":"id"},"reason":17}`, ""}
 

@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// Level says what a finding asks of the server's author.
+// Level is the severity of a finding for the server's author.
 type Level string
 
 const (
 	Good    Level = "good"    // as it should be
 	Note    Level = "note"    // a fact that is good to know
 	Improve Level = "improve" // allowed, and worth a change
-	Mend    Level = "mend"    // broken for somebody: the specification forbids it, or clients cannot work with it
+	Mend    Level = "mend"    // broken for some users: the specification forbids it, or clients cannot work with it
 )
 
-// weight orders levels: what must be mended comes first.
+// weight returns the order of levels: Mend comes first.
 func (l Level) weight() int { return slices.Index([]Level{Mend, Improve, Note, Good}, l) }
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
-	Check     string `json:"check"` // its name, such as "start.stdout"
+	Check     string `json:"check"` // the name of the check, such as "start.stdout"
 	Level     Level  `json:"level"`
 	Seen      string `json:"seen"`                // what the server did
-	Spec      string `json:"spec,omitempty"`      // revision and section that speak of it
-	Says      string `json:"says,omitempty"`      // what they say
-	Do        string `json:"do,omitempty"`        // what to change; empty when nothing
-	Transport string `json:"transport,omitempty"` // "stdio", "http" or "sse", where it was seen on one
-	Era       string `json:"era,omitempty"`       // "legacy" or "modern", where it was seen in one
+	Spec      string `json:"spec,omitempty"`      // the revision and section that apply
+	Says      string `json:"says,omitempty"`      // what the specification says
+	Do        string `json:"do,omitempty"`        // what to change; empty if nothing
+	Transport string `json:"transport,omitempty"` // "stdio", "http" or "sse", if the finding is about one transport
+	Era       string `json:"era,omitempty"`       // "legacy" or "modern", if the finding is about one era
 }
 
-// Report is what was found. Its texts are made safe to show, and the secrets that the target names are taken out.
+// Report holds the result of an examination. Its texts are safe to show, and the secrets of the target are removed.
 type Report struct {
-	Server    string        `json:"server"`         // the name that the user has for it
-	Says      string        `json:"says,omitempty"` // name and version that it gives itself
+	Server    string        `json:"server"`         // the user's name for the server
+	Says      string        `json:"says,omitempty"` // the server's own name and version
 	Examined  time.Time     `json:"examined"`
 	Took      time.Duration `json:"took"`                // nanoseconds
-	Revisions []string      `json:"revisions,omitempty"` // that it speaks, oldest first
+	Revisions []string      `json:"revisions,omitempty"` // the revisions that it speaks, oldest first
 	Tools     int           `json:"tools"`
-	Tokens    int           `json:"tokens"`   // that the definitions of its tools cost a model, roughly
+	Tokens    int           `json:"tokens"`   // about how many tokens the definitions of its tools take
 	Calls     int           `json:"calls"`    // how often a tool was called
-	Findings  []Finding     `json:"findings"` // in the order of looking
+	Findings  []Finding     `json:"findings"` // in the order of the checks
 }
 
-// Worst is the level of the worst finding; Good when there is none.
+// Worst returns the level of the worst finding, or Good if there is none.
 func (r *Report) Worst() Level {
 	worst := Good
 	for _, f := range r.Findings {
@@ -55,7 +55,7 @@ func (r *Report) Worst() Level {
 	return worst
 }
 
-// Count is how many findings have the level.
+// Count returns the number of findings with the level.
 func (r *Report) Count(l Level) (n int) {
 	for _, f := range r.Findings {
 		if f.Level == l {
@@ -65,7 +65,7 @@ func (r *Report) Count(l Level) (n int) {
 	return n
 }
 
-// ByLevel is the findings with the worst first, otherwise in the order of looking.
+// ByLevel returns the findings with the worst first, otherwise in the order of the checks.
 func (r *Report) ByLevel() []Finding {
 	sorted := slices.Clone(r.Findings)
 	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Level.weight() < sorted[j].Level.weight() })

@@ -6,20 +6,20 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// refusal is what the API of some model would refuse in a schema.
+// refusal is a property of a schema that the API of some model refuses.
 type refusal struct {
 	level Level
 	text  string
 }
 
-// Bounds of what is looked at in one schema: it is the server's.
+// Bounds for one schema, which comes from the server.
 const (
 	schemaDepth = 32
 	schemaNodes = 10_000
 )
 
-// refused tells what models' APIs do not take of an inputSchema, each kind once. One such tool refuses the whole
-// request, whatever it asks.
+// refused returns what the APIs of models do not accept in an inputSchema, each kind once. One such tool makes an API
+// refuse the whole request.
 func refused(schema json.RawMessage) []refusal {
 	if !jsontext.IsObject(schema) {
 		return []refusal{{Mend, "have an inputSchema that is no object"}}
@@ -71,7 +71,7 @@ func refused(schema json.RawMessage) []refusal {
 
 func stop(json.RawMessage) bool { return false }
 
-// walk shows every schema inside a schema, itself included.
+// walk calls visit for the schema and every schema inside it.
 func walk(schema json.RawMessage, depth int, nodes *int, visit func(json.RawMessage)) {
 	if *nodes++; depth > schemaDepth || *nodes > schemaNodes || !jsontext.IsObject(schema) {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// session is the hub's own session with the server, and what is seen on its line.
+// session is a session of the hub's own client code with the server, together with its observed connection.
 type session struct {
 	*mcp.Session
 	line *line
 }
 
-// session connects in one era. The handler hears the questions of the server.
+// session connects in one era. The handler gets the questions of the server.
 func (e *examination) session(ctx context.Context, way Way, era string, handler mcp.Handler) (*session, error) {
 	s := &session{}
 	everything := mcp.Capabilities{Roots: true, Sampling: true, SamplingTools: true, ElicitationForm: true,
@@ -42,7 +42,8 @@ func (e *examination) session(ctx context.Context, way Way, era string, handler 
 
 func (s *session) close() { _ = s.Close(errExamined) }
 
-// asker hears what a server asks and lets it wait: nobody answers for the user here. It is safe for concurrent use.
+// asker receives the questions of a server and leaves them open, since there is no user to answer. It is safe for
+// concurrent use.
 type asker struct {
 	mcp.NoHandler
 	asked func(q *mcp.Question) // may be nil; must not block
@@ -69,7 +70,7 @@ func (a *asker) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	return mcp.Answer{Action: mcp.Dismiss}, nil
 }
 
-// questions are the ids of those that were asked, and how many there were.
+// questions returns the ids of the questions that were asked, and their number.
 func (a *asker) questions() (ids []jsonrpc.ID, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

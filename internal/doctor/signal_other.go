@@ -4,7 +4,7 @@ package doctor
 
 import "errors"
 
-// canTerminate says that a process can be asked to leave by a signal: here it can only be ended.
+// canTerminate is false: on this system a process can only be killed, not asked to exit by a signal.
 const canTerminate = false
 
 func terminate(int) error { return errors.ErrUnsupported }

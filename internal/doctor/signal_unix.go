@@ -4,8 +4,9 @@ package doctor
 
 import "syscall"
 
-// canTerminate says that a process can be asked to leave by a signal.
+// canTerminate is true: a process can be asked to exit by a signal.
 const canTerminate = true
 
-// terminate asks the process itself, not its group: what it leaves behind is to be seen.
+// terminate sends SIGTERM only to the process itself and not to its group, so that processes it leaves behind can be
+// seen.
 func terminate(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }

@@ -15,13 +15,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// From when on a start is called slow, for which people wait on the first call, and a ping.
+// The limits above which a start, for which people wait at the first call, and a ping are called slow.
 const (
 	slowStart = 5 * time.Second
 	slowPing  = time.Second
 )
 
-// within is the level of something that took so long, and should not take longer than most.
+// within returns the level for something that took the time took and should take at most the time most.
 func within(most, took time.Duration) Level {
 	if took > most {
 		return Improve
@@ -29,11 +29,11 @@ func within(most, took time.Duration) Level {
 	return Good
 }
 
-// legacyRevisions are those with initialize, newest first.
+// legacyRevisions are the revisions that have initialize, newest first.
 var legacyRevisions = []string{mcp.Revision20251125, mcp.Revision20250618, mcp.Revision20250326, mcp.Revision20241105}
 
-// revisions starts the server once for each revision with initialize, and tells whether it speaks any. The first start
-// is looked at in full.
+// revisions starts the server once for each revision that has initialize, and reports whether it speaks any of them. It
+// examines the first start in full.
 func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
 	answers := map[string]string{}
 	for i, revision := range legacyRevisions {
@@ -70,13 +70,13 @@ func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
 	return true
 }
 
-// wantsSignIn tells whether a server has refused because nobody has signed in.
+// wantsSignIn reports whether a server has refused because the client is not signed in.
 func wantsSignIn(err error) bool {
 	refused, ok := errors.AsType[*transport.HTTPError](err)
 	return ok && refused.Status == http.StatusUnauthorized
 }
 
-// settled finds the transport behind an address of which nothing more is said, by the engine's own judgement.
+// settled finds the transport of an address whose transport is not configured, with the hub's own detection.
 func (e *examination) settled(ctx context.Context, way Way) Way {
 	e.doing(way, "which transport it is")
 	ctx, cancel := e.patient(ctx)
@@ -98,7 +98,7 @@ func (e *examination) settled(ctx context.Context, way Way) Way {
 			return l, nil
 		}})
 	if err != nil {
-		return way // what is wrong is found on the newer transport
+		return way // the error is found again on the newer transport
 	}
 	_ = s.Close(errExamined)
 	if older {
@@ -107,7 +107,7 @@ func (e *examination) settled(ctx context.Context, way Way) Way {
 	return way
 }
 
-// greet opens a connection, offers one revision and returns that of the answer.
+// greet opens a connection, offers one revision, and returns the revision of the answer.
 func (e *examination) greet(ctx context.Context, way Way, revision string, first bool) (string, error) {
 	ctx, cancel := e.patient(ctx)
 	defer cancel()
@@ -137,7 +137,7 @@ func (e *examination) greet(ctx context.Context, way Way, revision string, first
 	return bounds.Printable(jsontext.String(jsontext.Get(answer, "protocolVersion"))), nil
 }
 
-// wrote tells what came over the pipes besides messages.
+// wrote records what came over the pipes in addition to messages.
 func (e *examination) wrote(way Way, v *visit) {
 	if v.proc == nil {
 		return
@@ -156,7 +156,7 @@ func (e *examination) wrote(way Way, v *visit) {
 	}
 }
 
-// modern tells whether the server speaks 2026-07-28, and how it takes the question when it does not.
+// modern reports whether the server speaks 2026-07-28, and records how it answers server/discover.
 func (e *examination) modern(ctx context.Context, way Way) bool {
 	if !slices.Contains(way.eras(), mcp.EraModern) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// Transports, as reports name them.
+// Names of the transports in reports.
 const (
 	Stdio = "stdio"
 	HTTP  = "http"
@@ -23,7 +23,7 @@ type Way struct {
 	Transport string
 	Command   transport.Command     // of Stdio
 	HTTP      transport.HTTPOptions // of HTTP and SSE
-	// OrSSE: the transport of the address is not known; HTTP is tried first, as a hub does, and then SSE.
+	// OrSSE means that the transport of the address is not known: HTTP is tried first, as by a hub, and then SSE.
 	OrSSE bool
 }
 
@@ -31,26 +31,26 @@ type Way struct {
 type Target struct {
 	Name string
 	Ways []Way // at least one
-	// Hide takes secrets out of a text before it is kept. nil: there are none.
+	// Hide removes secrets from a text before it is stored. nil means that there are none.
 	Hide func(text string) string
 }
 
 // Options of an examination. The zero value calls no tool.
 type Options struct {
 	Client mcp.Implementation
-	// Tool is called with Arguments, and cancelled, in each era on each way; "" calls nothing.
+	// Tool is called with Arguments, and the call is cancelled, in each era on each way. "" calls no tool.
 	Tool      string
 	Arguments json.RawMessage
 	// Patience bounds each start and each request. Default 30 s.
 	Patience time.Duration
-	// Before is how long a call runs before it is cancelled; one that reports progress is cancelled with its first.
-	// Default 1 s.
+	// Before is how long a call runs before it is cancelled. A call that reports progress is cancelled at its first
+	// report. Default 1 s.
 	Before time.Duration
-	// Watch is how long is looked for what comes after a cancel. Default 3 s.
+	// Watch is how long the server is observed after a cancel. Default 3 s.
 	Watch time.Duration
-	// Reason is given with each cancel. Default: "mcphub doctor".
+	// Reason is sent with each cancel. Default: "mcphub doctor".
 	Reason string
-	// Doing hears what is looked at now, for a line on a terminal. nil: nobody does.
+	// Doing is called with the present step, for a line on a terminal. It may be nil.
 	Doing func(text string)
 }
 
@@ -75,8 +75,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Calls is how often the tool is called at most: twice in each era on each way, the second to see that the first has
-// left nothing behind.
+// Calls returns how often the tool is called at most: twice in each era on each way. The second call shows whether the
+// first one has left anything behind.
 func Calls(t Target, o Options) int {
 	if o.Tool == "" {
 		return 0
@@ -88,7 +88,7 @@ func Calls(t Target, o Options) int {
 	return n
 }
 
-// eras are those that can be spoken on the way: HTTP+SSE exists in the legacy era alone.
+// eras returns the eras that can be spoken on the way. HTTP+SSE exists only in the legacy era.
 func (w Way) eras() []string {
 	if w.Transport == SSE {
 		return []string{mcp.EraLegacy}
@@ -96,14 +96,14 @@ func (w Way) eras() []string {
 	return []string{mcp.EraLegacy, mcp.EraModern}
 }
 
-// line is one open connection, with what is seen on it. The process is nil behind a URL.
+// line is one open connection and what was observed on it. The process is nil for a URL.
 type line struct {
 	link *mcp.Link
 	wire *wire
 	proc *transport.Process
 }
 
-// open connects, with grace for the end of a process.
+// open connects. grace limits the time for the end of a process.
 func (w Way) open(ctx context.Context, grace transport.Grace) (*line, error) {
 	l := &line{wire: newWire()}
 	if w.Transport != Stdio {
@@ -128,7 +128,7 @@ func (w Way) open(ctx context.Context, grace transport.Grace) (*line, error) {
 	stdout := &tap{from: proc.Stdout(), wire: l.wire}
 	conn := jsonrpc.NewLineConn(stdout, proc.Stdin(), jsonrpc.LineConnOptions{
 		Close: func() error {
-			if stdout.ended.Load() { // then the process is about to be gone, and is not to be said to have been ended
+			if stdout.ended.Load() { // the process is about to exit by itself, and the report must not say that it was ended
 				await(proc.Done(), exiting)
 			}
 			proc.Stop(*blame.Load())
@@ -157,7 +157,7 @@ func await(done <-chan struct{}, d time.Duration) {
 	}
 }
 
-// ended is how the process ended, with its last line of stderr; "" while it runs.
+// ended returns how the process ended, with its last line of stderr, or "" while it runs.
 func (l *line) ended() string {
 	if l.proc == nil {
 		return ""

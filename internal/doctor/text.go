@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	plainWidth = 80 // where no terminal says how wide it is
+	plainWidth = 80 // used if the width of the terminal is not known
 	leastWidth = 20
 )
 
-// Words of the levels, for people.
+// The labels of the levels in Markdown.
 var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
 
-// WriteText writes the report for people, in lines of at most width columns; 80 when that is not known. With all, what
-// is as it should be is told as well. paint colours the headings by their levels; nil leaves them plain.
+// WriteText writes the report for people, in lines of at most width columns; 80 if width is not known. With all, it
+// includes the findings of level Good. paint colours the headings by their levels; nil leaves them plain.
 func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, string) string) error {
 	if paint == nil {
 		paint = func(_ Level, text string) string { return text }
@@ -52,7 +52,7 @@ func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, s
 	return err
 }
 
-// WriteMarkdown writes the report for an issue of the server's project.
+// WriteMarkdown writes the report for an issue in the server's project.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "## %s\n\n", escape(r.title()))
@@ -75,7 +75,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 var headings = map[Level]string{Mend: "To mend", Improve: "To improve", Note: "Good to know", Good: "As it should be"}
 
-// where is the transport and era of a finding, where they matter.
+// where returns the transport and era of a finding, if it has them.
 func (f Finding) where() string {
 	switch {
 	case f.Era != "":
@@ -115,7 +115,7 @@ func (r *Report) verdict() string {
 		count(r.Count(Note), "note"), r.Count(Good))
 }
 
-// count gives a number with what it counts, whose plural takes an s.
+// count returns a number with its noun, whose plural ends in s.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -123,7 +123,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// wrap writes a text in lines of at most width columns: the first behind indent, the others two columns further in.
+// wrap writes a text in lines of at most width columns. The first line is indented by indent, the others by two columns
+// more.
 func wrap(b *strings.Builder, text string, width int, indent string) {
 	column := 0
 	for _, word := range strings.Fields(text) {
@@ -142,7 +143,7 @@ func wrap(b *strings.Builder, text string, width int, indent string) {
 	b.WriteString("\n")
 }
 
-// escape makes a text of a server safe inside a cell of a Markdown table: it opens no markup, no link, no cell.
+// escape makes a server's text safe for a cell of a Markdown table: it can open no markup, no link and no cell.
 func escape(text string) string {
 	return markup.Replace(text)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// visit is a connection without a session: what is sent is chosen message by message, as no client of good manners
-// would. Questions of the server are refused.
+// visit is a connection without a session: the doctor chooses each message, including those that a well-behaved client
+// does not send. Questions of the server are refused.
 type visit struct {
 	*line
 	peer *jsonrpc.Peer
@@ -34,7 +34,7 @@ func (e *examination) visit(ctx context.Context, way Way, grace transport.Grace)
 
 func (v *visit) close() { _ = v.peer.Close(errExamined) }
 
-// initialize offers a revision and returns what the server made of it.
+// initialize offers a revision and returns the server's answer.
 func (v *visit) initialize(ctx context.Context, client mcp.Implementation, revision string) (json.RawMessage, error) {
 	params, err := json.Marshal(map[string]any{"protocolVersion": revision, "capabilities": struct{}{},
 		"clientInfo": client})
@@ -51,7 +51,7 @@ func (v *visit) initialize(ctx context.Context, client mcp.Implementation, revis
 	return answer, v.peer.Notify("notifications/initialized", nil)
 }
 
-// explained adds how the process ended, when that is why.
+// explained returns an error that says how the process ended, if that is the reason for err; else err.
 func (v *visit) explained(err error) error {
 	if _, closed := errors.AsType[*jsonrpc.ClosedError](err); closed {
 		if v.proc != nil {
@@ -64,7 +64,7 @@ func (v *visit) explained(err error) error {
 	return err
 }
 
-// ask is a call that must be answered: the time that it took, and whether it was by the error that was expected.
+// ask makes a call that must be answered. It returns the answer or the error, and the time that it took.
 func (v *visit) ask(ctx context.Context, method, params string) (answer json.RawMessage, took time.Duration,
 	err error) {
 	began := time.Now()
@@ -72,7 +72,7 @@ func (v *visit) ask(ctx context.Context, method, params string) (answer json.Raw
 	return answer, time.Since(began), v.explained(err)
 }
 
-// code is the JSON-RPC code of an error that the server answered; ok is false for any other error.
+// code returns the JSON-RPC code of an error that the server answered. ok is false for any other error.
 func code(err error) (code int64, ok bool) {
 	if e, is := errors.AsType[*jsonrpc.Error](err); is {
 		return e.Code, true
@@ -80,7 +80,7 @@ func code(err error) (code int64, ok bool) {
 	return 0, false
 }
 
-// said is what a server says of itself in an answer to initialize.
+// said returns the name and version of the server in an answer to initialize.
 func said(answer json.RawMessage) string {
 	info := jsontext.Get(answer, "serverInfo")
 	return fmt.Sprintf("%s %s", jsontext.String(jsontext.Get(info, "name")),

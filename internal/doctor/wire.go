@@ -11,28 +11,28 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// What is kept of a server's words: it chooses how many they are.
+// Bounds of what is kept, since the server chooses how much it writes.
 const (
 	keptLines = 5
-	lineBytes = 1 << 20 // of a line on stdout that is looked at; of a longer one nothing is known
-	idBytes   = 256     // of an id; a longer one is none of ours
+	lineBytes = 1 << 20 // of a line on stdout; longer lines are not examined
+	idBytes   = 256     // of an id; the doctor's own ids are never longer
 )
 
-// wire is what a server wrote on its pipes.
+// wire records what a server wrote to its pipes.
 type wire struct {
 	mu          sync.Mutex
-	noise       []string // the first lines on stdout that are no JSON object or array
+	noise       []string // the first lines on stdout that are not a JSON object or array
 	noiseLines  int
 	stderrLast  string
 	stderrLines int
-	answers     map[string]time.Time // when a response came, by id as JSON text, within bounds
-	failed      map[string]bool      // of these, those that are errors, or results with isError
+	answers     map[string]time.Time // when each response came, by id as JSON text; at most keptAnswers
+	failed      map[string]bool      // the answers that are errors, or results with isError
 	withdrawn   map[string]bool      // ids that the server has cancelled
-	progress    []time.Time          // when progress came; the first thousand
+	progress    []time.Time          // when progress came; at most keptAnswers
 	changed     chan struct{}        // closed and renewed with each message
 }
 
-// keptAnswers bounds how many responses are remembered.
+// keptAnswers bounds the number of recorded responses, withdrawals and progress notifications.
 const keptAnswers = 1000
 
 func newWire() *wire {
@@ -53,7 +53,7 @@ func (w *wire) lastStderr() string {
 	return w.stderrLast
 }
 
-// line looks at one line of stdout.
+// line examines one line of stdout.
 func (w *wire) line(text []byte) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -87,14 +87,14 @@ func (w *wire) line(text []byte) {
 	}
 }
 
-// next is closed with the next message.
+// next returns a channel that is closed when the next message comes.
 func (w *wire) next() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed
 }
 
-// answer tells when the request was answered, if it was, and whether by an error.
+// answer returns when the request was answered and whether by an error. ok reports whether it was answered.
 func (w *wire) answer(id string) (at time.Time, failed, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +102,7 @@ func (w *wire) answer(id string) (at time.Time, failed, ok bool) {
 	return at, w.failed[id], ok
 }
 
-// progressAfter counts the progress that came after a moment, and tells when the last of it did.
+// progressAfter returns the number of progress notifications after a moment, and the time of the last one.
 func (w *wire) progressAfter(moment time.Time) (n int, last time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,12 +120,12 @@ func (w *wire) hasWithdrawn(id string) bool {
 	return w.withdrawn[id]
 }
 
-// tap shows a wire what passes through.
+// tap is a reader that passes everything it reads to a wire.
 type tap struct {
 	from  io.Reader
 	wire  *wire
 	ended atomic.Bool
-	begun []byte // of a line whose end has not come; nil while a line is passed over that is too long
+	begun []byte // a line whose end has not come; nil while a line that is too long is skipped
 	long  bool
 }
 

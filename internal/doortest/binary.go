@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// BinaryVariable names a mcphub that has been built, as `make test` does it once for all packages. Unset: each test
-// binary that asks for one builds its own.
+// BinaryVariable names a mcphub that was built already; `make test` builds it once for all packages. If it is unset,
+// each test binary that needs one builds its own.
 const BinaryVariable = "MCPHUB_BINARY"
 
-// Binary is the real mcphub: that of BinaryVariable, else one that is built, once for each test binary that asks for
-// it. Its directory is removed by [RemoveBinary], which [Main] calls.
+// Binary returns the path of a real mcphub: that of BinaryVariable, else one that is built once for each test binary.
+// [RemoveBinary], which [Main] calls, removes its directory.
 func Binary(t testing.TB) string {
 	t.Helper()
 	if built := os.Getenv(BinaryVariable); built != "" {
@@ -28,7 +28,7 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// RemoveBinary removes what Binary built, if it did. It returns code, so that a TestMain of its own can end with it:
+// RemoveBinary removes what Binary has built, if anything. It returns code, so that another TestMain can end with it:
 //
 //	os.Exit(doortest.RemoveBinary(m.Run()))
 func RemoveBinary(code int) int {

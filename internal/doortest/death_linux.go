@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Death is sight of one process, child of ours or not, and of no other that gets its number later.
+// Death observes one process, which need not be a child. A later process with the same pid is not mistaken for it.
 type Death struct {
 	pid int
 	fd  int
 }
 
-// Watch opens sight of a living process. With the end of the test the process is killed, if it still lives.
+// Watch starts to observe a living process. At the end of the test the process is killed if it is still alive.
 func Watch(t testing.TB, pid int) *Death {
 	t.Helper()
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -29,8 +29,7 @@ func Watch(t testing.TB, pid int) *Death {
 	return d
 }
 
-// Wait waits for the death. The bound is for a test that fails. A process that nobody has waited for yet counts as
-// dead.
+// Wait waits for the death of the process. bound only matters if the test fails. A zombie counts as dead.
 func (d *Death) Wait(t testing.TB, bound time.Duration) {
 	t.Helper()
 	if !d.within(t, bound) {
@@ -38,7 +37,7 @@ func (d *Death) Wait(t testing.TB, bound time.Duration) {
 	}
 }
 
-// Alive tells whether the process lives now.
+// Alive reports whether the process is alive.
 func (d *Death) Alive(t testing.TB) bool {
 	t.Helper()
 	return !d.within(t, 0)

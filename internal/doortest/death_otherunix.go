@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Death is sight of one process, child of ours or not.
+// Death observes one process, which need not be a child.
 type Death struct{ pid int }
 
-// Watch opens sight of a living process. With the end of the test the process is killed, if it still lives.
+// Watch starts to observe a living process. At the end of the test the process is killed if it is still alive.
 func Watch(t testing.TB, pid int) *Death {
 	t.Helper()
 	d := &Death{pid: pid}
@@ -23,8 +23,8 @@ func Watch(t testing.TB, pid int) *Death {
 	return d
 }
 
-// Wait waits for the death. The bound is for a test that fails. Without Linux's process descriptors there is nothing to
-// wait on for a process that is no child of ours, so it looks again and again.
+// Wait waits for the death of the process. bound only matters if the test fails. Without Linux's process descriptors
+// there is nothing to wait on for a process that is not a child, so it polls.
 func (d *Death) Wait(t testing.TB, bound time.Duration) {
 	t.Helper()
 	look := time.NewTicker(10 * time.Millisecond)
@@ -39,5 +39,5 @@ func (d *Death) Wait(t testing.TB, bound time.Duration) {
 	}
 }
 
-// Alive tells whether the process lives now.
+// Alive reports whether the process is alive.
 func (d *Death) Alive(testing.TB) bool { return !errors.Is(syscall.Kill(d.pid, 0), syscall.ESRCH) }

@@ -1,6 +1,6 @@
-// Package doortest holds what tests of the door share: a fake hub that is served by the real door in a process of its
-// own, a middle process that plays a host which dies, and sight of processes that are not our children.
+// Package doortest holds helpers for tests of the door (package plugin): a fake hub that the real door serves in its
+// own process, a middle process that acts as a host and dies, and observation of processes that are not children.
 //
-// A test binary that calls [Main] from TestMain is all of these programs: it is run again with a role in its
+// A test binary that calls [Main] from TestMain contains all these programs: it is run again with a role in its
 // environment.
 package doortest

@@ -22,7 +22,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// fakeHub behaves like a hub as far as a door can see: it has children, it logs, it closes.
+// fakeHub behaves like a hub as far as the door can see: it has children, it logs, it closes.
 type fakeHub struct {
 	mcphubv1.UnimplementedMcpHubServiceServer
 	logger *slog.Logger
@@ -43,7 +43,7 @@ func (h *fakeHub) Register(s grpc.ServiceRegistrar) { mcphubv1.RegisterMcpHubSer
 
 func (h *fakeHub) ServerOptions() []grpc.ServerOption { return nil }
 
-// Close ends the children. It logs that it began, so that a test can act in between.
+// Close ends the children. It logs that it has begun, so that a test can act during the close.
 func (h *fakeHub) Close(context.Context) error {
 	h.logger.Info("fake hub closes")
 	if os.Getenv(CloseVariable) == CloseHangs {
@@ -74,29 +74,29 @@ func (h *fakeHub) Drain(_ context.Context, r *mcphubv1.DrainRequest) (*mcphubv1.
 	return &mcphubv1.DrainResponse{}, nil
 }
 
-// CallTool does what the tool's name says.
+// CallTool does what the name of the tool says.
 func (h *fakeHub) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
 	var result string
 	var err error
 	switch r.GetTool() {
-	case "spawn": // a child that lives until Close; answers its process id
+	case "spawn": // starts a child that lives until Close; answers its process id
 		result, err = h.spawn()
-	case "print": // as many bytes as the argument says to os.Stdout and os.Stderr, as a careless library would
+	case "print": // writes as many bytes as the argument says to os.Stdout and os.Stderr, like a careless library
 		err = printBytes(r.GetArgumentsJson(), os.Stdout, os.Stderr)
-	case "flood": // as many bytes to the standard output that the process started with, as C code would
+	case "flood": // writes as many bytes to the standard output of the process, like C code
 		err = printBytes(r.GetArgumentsJson(), trueStdout)
-	case "log": // one line at each level
+	case "log": // logs one line at each level
 		h.logger.Debug("a detail", "n", 1)
 		h.logger.Info("a fact", "who", "fake", "@level", "mine")
 		h.logger.Warn("a worry", slog.Group("g", "level", "inner"))
 		h.logger.Error("a failure", "error", errors.New("boom"))
-	case "raw": // a line that is no log line, past the door's writer; whether it arrives is not the point
+	case "raw": // writes a line that is not a log line, past the door's writer; it need not arrive
 		_, _ = fmt.Fprintln(trueStderr, r.GetArgumentsJson())
-	case "hang": // until the call ends
+	case "hang": // runs until the call ends
 		h.logger.Info("fake hub hangs")
 		<-ctx.Done()
 		err = status.FromContextError(ctx.Err()).Err()
-	case "fail": // with a status as the hub's services make it
+	case "fail": // returns a status like that of the hub's services
 		err = failure()
 	default:
 		err = status.Error(codes.Unimplemented, "the fake hub knows no "+r.GetTool())
@@ -107,7 +107,7 @@ func (h *fakeHub) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*m
 	return &mcphubv1.CallToolResponse{Outcome: &mcphubv1.CallToolResponse_ResultJson{ResultJson: result}}, nil
 }
 
-// What os.Stdout and os.Stderr were before the door gave them to go-plugin.
+// The values of os.Stdout and os.Stderr before the door replaced them for go-plugin.
 var trueStdout, trueStderr = os.Stdout, os.Stderr
 
 func (h *fakeHub) spawn() (string, error) {

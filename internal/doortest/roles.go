@@ -16,7 +16,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Roles that a test binary can be run in.
+// The roles in which a test binary can be run.
 const (
 	// RoleHub serves the fake hub.
 	RoleHub = "hub"
@@ -24,11 +24,11 @@ const (
 	RoleHost = "host"
 	// RoleChild does nothing for an hour.
 	RoleChild = "child"
-	// RoleSilent is a program that never says anything.
+	// RoleSilent is a program that writes nothing.
 	RoleSilent = "silent"
 	// RoleOtherVersion offers version 7 of the contract.
 	RoleOtherVersion = "other-version"
-	// RoleBanner is a program that says something else.
+	// RoleBanner is a program that writes something other than a handshake.
 	RoleBanner = "banner"
 
 	roleVariable = "MCPHUB_DOORTEST_ROLE"
@@ -36,13 +36,13 @@ const (
 	CloseVariable = "MCPHUB_DOORTEST_CLOSE"
 	// CloseHangs never returns from Close.
 	CloseHangs = "hangs"
-	// VersionVariable sets what version the fake hub says.
+	// VersionVariable sets the version that the fake hub reports.
 	VersionVariable = "MCPHUB_DOORTEST_VERSION"
-	// NewVariable set makes the hub's constructor fail with its value.
+	// NewVariable makes the hub's constructor fail with its value.
 	NewVariable = "MCPHUB_DOORTEST_NEW"
 )
 
-// Main runs the role that the environment names, or the tests.
+// Main runs the role of the environment, or the tests if there is none.
 func Main(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "":
@@ -59,19 +59,19 @@ func Main(m *testing.M) {
 	case RoleBanner:
 		fmt.Println("Welcome to some program")
 	}
-	<-time.After(time.Hour) // whoever started this ends it
+	<-time.After(time.Hour) // the process that has started this one ends it
 }
 
-// Environment is what makes this test binary play a role.
+// Environment returns the environment that makes this test binary run in a role.
 func Environment(role string) []string { return []string{roleVariable + "=" + role} }
 
-// Options opens this test binary in a role.
+// Options returns the options that open this test binary in a role.
 func Options(t testing.TB, role string, env ...string) host.Options {
 	t.Helper()
 	return host.Options{Command: executable(t), Env: append(Environment(role), env...)}
 }
 
-// Command runs this test binary in a role, with nothing of a host about it.
+// Command returns a command that runs this test binary in a role, without the environment of a host.
 func Command(t testing.TB, role string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(executable(t))
@@ -93,7 +93,7 @@ func executable(t testing.TB) string {
 	return path
 }
 
-// Open opens the fake hub, and closes it with the test.
+// Open opens the fake hub, and closes it at the end of the test.
 func Open(t testing.TB, o host.Options) *host.Client {
 	t.Helper()
 	client, err := host.Open(t.Context(), o)
@@ -108,7 +108,7 @@ func Open(t testing.TB, o host.Options) *host.Client {
 	return client
 }
 
-// beHost is the middle process.
+// beHost acts as the middle process.
 func beHost() {
 	self, err := os.Executable()
 	if err != nil {
@@ -126,7 +126,7 @@ func beHost() {
 	fmt.Printf("%d %s\n", client.PID(), child)
 }
 
-// Do has the fake hub do something; see fakeHub.CallTool.
+// Do makes the fake hub do something; see fakeHub.CallTool.
 func Do(ctx context.Context, hub mcphubv1.McpHubServiceClient, what, arguments string) (string, error) {
 	answer, err := hub.CallTool(ctx, &mcphubv1.CallToolRequest{Tool: what, ArgumentsJson: arguments})
 	return answer.GetResultJson(), err

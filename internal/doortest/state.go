@@ -7,9 +7,9 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// OwnState gives every hub that this process and its children start a state directory of its own, in place of the
-// user's: what tests are allowed and show is not kept among a person's approvals, and what an earlier run left there
-// does not make the next one slow. remove is for the end of TestMain.
+// OwnState gives every hub that this process and its children start a new state directory instead of the user's. So
+// approvals of tests are not stored among the user's, and state that an earlier run left behind does not slow the next
+// one down. remove must be called at the end of TestMain.
 func OwnState() (remove func()) {
 	dir, err := os.MkdirTemp("", "mcphub-test-state")
 	if err == nil {

@@ -8,10 +8,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What a user sees. The Wait methods fail the test when the stream ends first; messages are shared and must not be
-// changed.
+// The state that a user sees. The Wait methods fail the test if the stream ends first. Messages are shared and must not
+// be changed.
 
-// WaitPrompt waits until a prompt of a kind is open and gives the oldest such.
+// WaitPrompt waits until a prompt of a kind is open and returns the oldest one.
 func (w *Window) WaitPrompt(kind mcphubv1.PromptKind) *mcphubv1.Prompt {
 	w.tb.Helper()
 	var found *mcphubv1.Prompt
@@ -27,8 +27,8 @@ func (w *Window) WaitPrompt(kind mcphubv1.PromptKind) *mcphubv1.Prompt {
 	return found
 }
 
-// WaitShown waits until a prompt has opened here; it may have closed since. A second window waits so for a question
-// that the first one has: by kind it might find an earlier one, of whose end it has not been told yet.
+// WaitShown waits until a prompt has opened here; it may have closed since. A second window uses it to wait for a
+// prompt of the first one: if it waited for the kind, it might find an earlier prompt whose end has not arrived yet.
 func (w *Window) WaitShown(promptID string) {
 	w.tb.Helper()
 	w.must("prompt "+promptID, func() bool {
@@ -44,7 +44,7 @@ func (w *Window) WaitClosed(promptID string) *mcphubv1.PromptClosed {
 	return found
 }
 
-// WaitRequest waits until a request is in a state, or past it in a terminal one.
+// WaitRequest waits until a request is in a state, or has ended.
 func (w *Window) WaitRequest(requestID string, state mcphubv1.RequestState) *mcphubv1.Request {
 	w.tb.Helper()
 	var found *mcphubv1.Request
@@ -63,7 +63,7 @@ func (w *Window) WaitTerminal(requestID string) *mcphubv1.AttachResponse {
 	return found
 }
 
-// WaitEvent waits for the first event, of those that have come and will come, for which match is true.
+// WaitEvent waits for the first event, past or future, for which match returns true.
 func (w *Window) WaitEvent(what string, match func(*mcphubv1.AttachResponse) bool) *mcphubv1.AttachResponse {
 	w.tb.Helper()
 	var found *mcphubv1.AttachResponse
@@ -87,7 +87,7 @@ func (w *Window) must(what string, holds func() bool) {
 	}
 }
 
-// lastSeen tells the last events, for a test that waited in vain.
+// lastSeen returns the last events as text, for a test that waited in vain.
 func (w *Window) lastSeen() string {
 	const most = 12
 	var b strings.Builder
@@ -99,56 +99,56 @@ func (w *Window) lastSeen() string {
 	return b.String()
 }
 
-// Events gives every message so far, in order.
+// Events returns every message so far, in order.
 func (w *Window) Events() []*mcphubv1.AttachResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.events)
 }
 
-// LastSequence is the number to resume after.
+// LastSequence returns the sequence after which to resume.
 func (w *Window) LastSequence() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.sequence
 }
 
-// ID of the window.
+// ID returns the id of the window.
 func (w *Window) ID() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.windowID
 }
 
-// HubID is the id of the hub process.
+// HubID returns the id of the hub process.
 func (w *Window) HubID() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.hubID
 }
 
-// Resumed tells whether the hub went on where the window before had stopped.
+// Resumed reports whether the hub resumed where the previous window stopped.
 func (w *Window) Resumed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.resumed
 }
 
-// Server gives a server as it is shown, nil when it is not.
+// Server returns a server of the model, or nil if there is none.
 func (w *Window) Server(name string) *mcphubv1.Server {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.servers[name]
 }
 
-// Requests gives the open requests by id.
+// Requests returns the open requests by id.
 func (w *Window) Requests() map[string]*mcphubv1.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.clone().requests
 }
 
-// Prompts gives the open prompts, oldest first.
+// Prompts returns the open prompts, oldest first.
 func (w *Window) Prompts() []*mcphubv1.Prompt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +161,7 @@ func (w *Window) Prompts() []*mcphubv1.Prompt {
 	return open
 }
 
-// KindOf tells the kind of a prompt from its question.
+// KindOf returns the kind of a prompt, derived from its question.
 func KindOf(p *mcphubv1.Prompt) mcphubv1.PromptKind {
 	switch p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ToolApproval:

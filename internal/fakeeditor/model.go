@@ -10,9 +10,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// model is what a window shows, built from the stream alone. It is guarded by the window's lock.
+// model is the state that a window shows, built only from the stream. It is guarded by the window's lock.
 type model struct {
-	allKinds          bool // the window shows every kind: a prompt that closes must have opened
+	allKinds          bool // the window shows all kinds: a prompt that closes must have been opened
 	hubID, windowID   string
 	welcomed, started bool
 	resumed           bool
@@ -21,7 +21,7 @@ type model struct {
 	requests          map[string]*mcphubv1.Request // open ones
 	terminal          map[string]*mcphubv1.AttachResponse
 	prompts           map[string]*mcphubv1.Prompt // open ones
-	order             []string                    // ids of prompts as they opened
+	order             []string                    // ids of prompts in the order of opening
 	closed            map[string]*mcphubv1.PromptClosed
 }
 
@@ -41,7 +41,7 @@ func (m *model) clone() model {
 	return c
 }
 
-// apply takes in one message and tells what was wrong with it.
+// apply applies one message and returns its faults.
 func (m *model) apply(r *mcphubv1.AttachResponse) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	switch r.GetEvent().(type) {
@@ -84,7 +84,7 @@ func (m *model) apply(r *mcphubv1.AttachResponse) (faults []string) {
 	return append(faults, m.change(r)...)
 }
 
-// show replaces all that is shown.
+// show replaces the whole state.
 func (m *model) show(s *mcphubv1.Snapshot) {
 	m.started = true
 	fresh := newModel(m.allKinds)
@@ -101,7 +101,7 @@ func (m *model) show(s *mcphubv1.Snapshot) {
 	}
 }
 
-// change takes in one event that follows the start.
+// change applies one event after the start.
 func (m *model) change(r *mcphubv1.AttachResponse) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	switch e := r.GetEvent().(type) {
@@ -116,7 +116,7 @@ func (m *model) change(r *mcphubv1.AttachResponse) (faults []string) {
 		if m.requests[id] != nil {
 			fault("request %s started twice", id)
 		}
-		delete(m.terminal, id) // an id may be used again once its request is over
+		delete(m.terminal, id) // an id may be used again when its request has ended
 		m.requests[id] = e.McpRequestStarted.GetRequest()
 	case *mcphubv1.AttachResponse_McpRequestProgressed:
 		p := e.McpRequestProgressed
@@ -155,7 +155,7 @@ func (m *model) change(r *mcphubv1.AttachResponse) (faults []string) {
 	return faults
 }
 
-// open gives a copy of an open request that takes its place and may be changed.
+// open replaces an open request by a copy, which may be changed, and returns it.
 func (m *model) open(id string, fault func(string, ...any)) *mcphubv1.Request {
 	q := m.requests[id]
 	if q == nil {

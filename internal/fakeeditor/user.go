@@ -2,7 +2,7 @@ package fakeeditor
 
 import mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 
-// What a user does. Each waits for the hub's reply.
+// The actions of a user. Each one waits for the hub's reply.
 
 // Accept accepts a prompt: content is the JSON text of a form or a completion, "" for the other kinds.
 func (w *Window) Accept(promptID, content string) *mcphubv1.Reply {
@@ -22,7 +22,7 @@ func (w *Window) accept(promptID string, a *mcphubv1.AcceptPrompt) *mcphubv1.Rep
 	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Accept{Accept: a}})
 }
 
-// Decline says no.
+// Decline declines a prompt.
 func (w *Window) Decline(promptID, reason string) *mcphubv1.Reply {
 	w.tb.Helper()
 	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID,
@@ -41,7 +41,7 @@ func (w *Window) answer(a *mcphubv1.PromptAnswer) *mcphubv1.Reply {
 	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 }
 
-// CancelRequest presses the Cancel button of a request.
+// CancelRequest cancels a request, like the Cancel button.
 func (w *Window) CancelRequest(id, reason string) *mcphubv1.Reply {
 	w.tb.Helper()
 	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
@@ -56,7 +56,7 @@ func (w *Window) SetRoots(roots ...*mcphubv1.Root) *mcphubv1.Reply {
 		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: roots}}})
 }
 
-// SetCapabilities changes what the window can show.
+// SetCapabilities changes the prompts that the window can show.
 func (w *Window) SetCapabilities(samplingTools bool, kinds ...mcphubv1.PromptKind) *mcphubv1.Reply {
 	w.tb.Helper()
 	w.mu.Lock()

@@ -34,28 +34,28 @@ var AllKinds = []mcphubv1.PromptKind{
 // Options of a window. TB must be set.
 type Options struct {
 	TB              TB
-	ID              string                // empty: minted by the hub
-	Title           string                // for logs of the hub
+	ID              string                // empty: the hub creates one
+	Title           string                // used in logs of the hub
 	Kinds           []mcphubv1.PromptKind // nil: AllKinds; empty: none
 	Roots           []*mcphubv1.Root
 	SamplingTools   bool
-	Extensions      string  // JSON text: extensions of MCP that it can show
+	Extensions      string  // JSON text: extensions of MCP that the window can show
 	MaxProgressRate int32   // 0: the hub's default
-	Resume          *Window // an ended window to go on from: its model and its id are taken over
+	Resume          *Window // an ended window to resume: its model and its id are taken over
 }
 
-// Window is one attached window. Its methods may be called concurrently, those that fail the test from the test's
-// goroutine only.
+// Window is one attached window. Its methods may be called concurrently, but those that fail the test only from the
+// test's goroutine.
 type Window struct {
 	tb     TB
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	cancel context.CancelCauseFunc
-	ended  chan struct{} // closed by read when the stream is over
+	ended  chan struct{} // closed by read at the end of the stream
 
 	sendMu sync.Mutex // guards Send of stream, which is not safe for concurrent use, and closed
 	closed bool       // half-closed
 
-	mu      sync.Mutex    // guards all below
+	mu      sync.Mutex    // guards all fields below
 	changed chan struct{} // closed and renewed with each event
 	model   model
 	events  []*mcphubv1.AttachResponse
@@ -66,8 +66,8 @@ type Window struct {
 
 var errBreak = errors.New("the fake editor broke its stream")
 
-// Open attaches a window and waits until it has its snapshot, or the word that it resumed. It fails the test when that
-// does not come; Attach gives the error instead.
+// Open attaches a window and waits for its snapshot or for a welcome that says resumed. If that does not come, it fails
+// the test; Attach returns the error instead.
 func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window {
 	o.TB.Helper()
 	w, err := Attach(ctx, conn, o)
@@ -77,7 +77,7 @@ func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window
 	return w
 }
 
-// Attach is Open that returns the error of the stream.
+// Attach does the same as Open, but returns the error of the stream.
 func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Window, error) {
 	kinds := o.Kinds
 	if kinds == nil {
@@ -111,7 +111,7 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 	return w, nil
 }
 
-// read takes what comes until the stream is over. It owns ended.
+// read receives messages until the end of the stream. It owns ended.
 func (w *Window) read() {
 	defer close(w.ended)
 	for {
@@ -141,7 +141,8 @@ func (w *Window) read() {
 	}
 }
 
-// await waits until holds, called with mu held, is true; false when the stream ended before.
+// await waits until holds, which is called with mu held, returns true. It returns false if the stream ended before
+// that.
 func (w *Window) await(holds func() bool) bool {
 	over := false
 	for {
@@ -154,7 +155,7 @@ func (w *Window) await(holds func() bool) bool {
 		select {
 		case <-changed:
 		case <-w.ended:
-			over = true // what came last is looked at once more
+			over = true // check the last messages once more
 		}
 	}
 }
@@ -163,11 +164,11 @@ func (w *Window) send(r *mcphubv1.AttachRequest) {
 	w.sendMu.Lock()
 	defer w.sendMu.Unlock()
 	if !w.closed {
-		_ = w.stream.Send(r) // an error shows in Recv
+		_ = w.stream.Send(r) // Recv returns the error
 	}
 }
 
-// Ask sends a message with a message_id of its own and waits for the reply.
+// Ask sends a message with a new message_id and waits for the reply.
 func (w *Window) Ask(r *mcphubv1.AttachRequest) *mcphubv1.Reply {
 	w.tb.Helper()
 	w.mu.Lock()
@@ -183,7 +184,7 @@ func (w *Window) Ask(r *mcphubv1.AttachRequest) *mcphubv1.Reply {
 	return reply
 }
 
-// Close closes the window for good (a clean half-close), and gives the status with which the hub ends the stream.
+// Close half-closes the window for good, and returns the status with which the hub ends the stream.
 func (w *Window) Close() error {
 	w.sendMu.Lock()
 	if !w.closed {
@@ -194,26 +195,26 @@ func (w *Window) Close() error {
 	return w.Wait()
 }
 
-// Break ends the stream abruptly, as a reload of the page or a lost connection does.
+// Break ends the stream abruptly, like a reload of the page or a lost connection.
 func (w *Window) Break() {
 	w.cancel(errBreak)
 	<-w.ended
 }
 
-// Wait waits until the stream is over and gives its status, nil for OK.
+// Wait waits until the stream has ended and returns its status; nil means OK.
 func (w *Window) Wait() error {
 	<-w.ended
 	return w.Err()
 }
 
-// Err is the status of a stream that is over, nil for OK and while it runs.
+// Err returns the status of a stream that has ended; nil means OK, or that it has not ended.
 func (w *Window) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// takeModel gives the model of a window that is over to the one that resumes it.
+// takeModel returns the model of an ended window for the window that resumes it.
 func (w *Window) takeModel() model {
 	<-w.ended
 	w.mu.Lock()

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Entry is a version of a server.
+// Entry is one version of a server.
 type Entry struct {
 	// Server is the text of a server.json.
 	Server string
-	// Status and Message are what the registry says of it; "" is active.
+	// Status and Message are what the registry reports about it; "" means active.
 	Status, Message string
 }
 
@@ -32,7 +32,7 @@ type Registry struct {
 	requests []string
 }
 
-// Open serves entries; of those with one name the last one is the latest.
+// Open serves entries. Of entries with one name the last one is the latest version.
 func Open(t testing.TB, entries ...Entry) *Registry {
 	t.Helper()
 	r := &Registry{entries: entries, files: map[string][]byte{}}
@@ -42,14 +42,14 @@ func Open(t testing.TB, entries ...Entry) *Registry {
 	return r
 }
 
-// Add has the registry know more entries.
+// Add adds entries to the registry.
 func (r *Registry) Add(entries ...Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries = append(r.entries, entries...)
 }
 
-// Serve has a file at a path.
+// Serve serves a file at a path.
 func (r *Registry) Serve(path string, content []byte) (address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,14 +57,14 @@ func (r *Registry) Serve(path string, content []byte) (address string) {
 	return r.URL + path
 }
 
-// Instead answers every request from now on.
+// Instead makes h answer every request from now on.
 func (r *Registry) Instead(h http.HandlerFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.instead = h
 }
 
-// Requests are those that came, each as path and query.
+// Requests returns the received requests, each as path and query.
 func (r *Registry) Requests() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,8 +26,9 @@ const (
 	cursorPrefix = "page:"
 )
 
-// behaviour finds the handler of a request. Overrides win over everything, the refusals of the handshake included. What
-// answers at once is quick: it runs in the reader, so that such requests are answered in the order in which they came.
+// behaviour finds the handler of a request. Overrides take precedence over everything, including the refusals of the
+// handshake. A quick handler answers at once and runs in the reader, so that such requests are answered in the order of
+// arrival.
 func (c *conn) behaviour(m Message) (h Handler, quick bool) {
 	s := c.server
 	s.mu.Lock()
@@ -70,9 +71,9 @@ func refuse(code int64, message string) Handler {
 	return func(c *CallContext) { c.Error(code, message) }
 }
 
-// admit checks what each request must bring: a finished handshake in the legacy era (2025-11-25, basic/lifecycle), the
-// _meta of the modern one (2026-07-28, basic/index). A request with the modern _meta makes the connection modern if the
-// server is.
+// admit checks what each request must have: a finished handshake in the legacy era (2025-11-25, basic/lifecycle), the
+// _meta in the modern era (2026-07-28, basic/index). A request with the modern _meta makes the connection modern if the
+// server is modern.
 func (c *conn) admit(m Message) Handler {
 	meta := m.Param("_meta")
 	version := text(member(meta, metaProtocolVersion))

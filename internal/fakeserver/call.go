@@ -10,23 +10,23 @@ import (
 // CancelledError is the cause with which a call's context ends when the client cancelled the call.
 type CancelledError struct {
 	Reason string // as sent; "" when absent
-	// Closed: the client closed the stream of the call, which is the cancel of 2026-07-28 over HTTP
+	// Closed means that the client closed the stream of the call, which is the cancel of 2026-07-28 over HTTP
 	// (basic/patterns/cancellation).
 	Closed bool
 }
 
 func (e *CancelledError) Error() string { return fmt.Sprintf("cancelled by the client: %q", e.Reason) }
 
-// CallContext is one request of the client, in the hands of its behaviour. Its methods may be used at any time and from
-// any goroutine, after the cancel, after an answer and twice: what a real server would do wrong can be done wrong here.
-// Sending on an ended connection does nothing.
+// CallContext is one request of the client, which its behaviour handles. Its methods may be called at any time and from
+// any goroutine, also after the cancel, after an answer, and repeatedly: a test can make all the mistakes of real
+// servers. Sending on an ended connection does nothing.
 type CallContext struct {
 	ID     json.RawMessage // exact JSON text
 	Method string
 	Params json.RawMessage
 
 	conn      *conn
-	reply     *stream // of the answer over HTTP; nil for a pair of streams
+	reply     *stream // the stream of the answer over HTTP; nil for a pair of streams
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	cancelled chan string // holds the first reason, then closed
@@ -37,13 +37,13 @@ type CallContext struct {
 // ends or the behaviour has returned.
 func (c *CallContext) Context() context.Context { return c.ctx }
 
-// Param is one member of the params, as JSON text; nil when absent.
+// Param returns one member of the params as JSON text, or nil if it is absent.
 func (c *CallContext) Param(key string) json.RawMessage { return member(c.Params, key) }
 
-// Arguments is params.arguments of a tool call; nil when absent.
+// Arguments returns params.arguments of a tool call, or nil if it is absent.
 func (c *CallContext) Arguments() json.RawMessage { return c.Param("arguments") }
 
-// ProgressToken is params._meta.progressToken as JSON text; nil when the client asked for no progress.
+// ProgressToken returns params._meta.progressToken as JSON text, or nil if the client asked for no progress.
 func (c *CallContext) ProgressToken() json.RawMessage {
 	return member(c.Param("_meta"), "progressToken")
 }
@@ -65,12 +65,13 @@ func (c *CallContext) Progress(progress, total float64, message string) {
 	_ = c.conn.notify(c, methodProgress, marshal(params))
 }
 
-// Notify sends a notification of the call; over HTTP that is one on its stream. Empty params are left out.
+// Notify sends a notification in the course of the call; over HTTP it goes to the call's stream. Empty params are left
+// out.
 func (c *CallContext) Notify(method, params string) {
 	_ = c.conn.notify(c, method, json.RawMessage(params))
 }
 
-// Log sends notifications/message with the text as data. It sends whatever level was set.
+// Log sends notifications/message with the text as data, regardless of the level that was set.
 func (c *CallContext) Log(level, text string) {
 	_ = c.conn.notify(c, methodMessage, marshal(map[string]any{"level": level, "logger": c.conn.server.cfg.name,
 		"data": text}))
@@ -81,7 +82,7 @@ func (c *CallContext) Result(raw string) {
 	_ = c.conn.answer(c, around(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":`, c.ID), raw))
 }
 
-// Text answers a tool call with one text block; on a modern connection with the resultType that it wants.
+// Text answers a tool call with one text block, and on a modern connection with the resultType.
 func (c *CallContext) Text(text string) {
 	res := map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
 	if c.conn.modern() {
@@ -90,9 +91,9 @@ func (c *CallContext) Text(text string) {
 	c.Result(string(marshal(res)))
 }
 
-// InputRequired answers with a modern input_required result: requests is the JSON text of inputRequests ("" leaves it
-// out), state the requestState ("" leaves it out). The client's retry is a new call, with inputResponses and
-// requestState among its params.
+// InputRequired answers with a modern input_required result. requests is the JSON text of inputRequests and state the
+// requestState; each is left out if it is "". The client's retry is a new call that has inputResponses and requestState
+// among its params.
 func (c *CallContext) InputRequired(requests, state string) {
 	res := map[string]any{"resultType": "input_required"}
 	if requests != "" {
@@ -113,8 +114,8 @@ func (c *CallContext) ErrorData(code int64, message, data string) {
 	_ = c.conn.answer(c, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", c.ID, marshal(e)))
 }
 
-// Cancelled delivers the reason of the first notifications/cancelled for this call ("" when it had none) and is closed
-// after it. It is neither filled nor closed when the connection just ends.
+// Cancelled returns a channel that gets the reason of the first notifications/cancelled for this call ("" if it has
+// none) and is closed after that. If the connection ends without a cancel, the channel is neither filled nor closed.
 func (c *CallContext) Cancelled() <-chan string { return c.cancelled }
 
 // Hang waits until the call is cancelled or the connection ends, and returns the cause: a [*CancelledError] for a
@@ -124,14 +125,14 @@ func (c *CallContext) Hang() error {
 	return context.Cause(c.ctx)
 }
 
-// Request asks the client something on the call's connection. It is not withdrawn with the call: use
+// Request sends a request to the client on the call's connection. It is not withdrawn with the call: use
 // [OutRequest.Cancel].
 func (c *CallContext) Request(method, params string) *OutRequest {
 	o, _ := c.conn.request(c, nil, method, params)
 	return o
 }
 
-// Disconnect ends the call's connection at once, as a server does that crashes in mid-call.
+// Disconnect ends the call's connection at once, like a server that crashes during the call.
 func (c *CallContext) Disconnect() { c.conn.end(errDisconnected) }
 
 func (c *CallContext) cancelBy(e *CancelledError) {

@@ -18,7 +18,7 @@ var (
 	errServed       = errors.New("fakeserver: connection served to its end")
 )
 
-// era is how far, and in which era, the handshake of a connection has come.
+// era is the era of a connection, or eraNone if its handshake has not come so far.
 type era int
 
 const (
@@ -28,23 +28,24 @@ const (
 )
 
 // conn is one connection: a pair of streams, or over HTTP a session or a single modern exchange. The goroutines of a
-// pair of streams are the reader (the caller of Serve), the writer, the closer of the streams and one for each open
-// request; serve waits for all of them. Over HTTP there are only those of the requests; finish waits for them.
+// pair of streams are the reader (the caller of Serve), the writer, the closer of the streams, and one for each open
+// request; serve waits for all of them. Over HTTP there are only the goroutines of the requests, for which finish
+// waits.
 type conn struct {
 	server  *Server
 	ordinal int
 	web     *session // nil for a pair of streams
 
-	link    context.Context         // ends when the streams are to be closed, whatever is queued
+	link    context.Context         // ends when the streams have to be closed, even if something is queued
 	cut     context.CancelCauseFunc // ends link; the first cause wins
 	ctx     context.Context         // parent of all calls: ends with link, and when the input ends
-	hangUp  context.CancelCauseFunc // ends ctx alone
+	hangUp  context.CancelCauseFunc // ends only ctx
 	streams []io.Closer             // closing them unblocks reader and writer
 	written chan struct{}           // closed by the writer
-	closed  chan struct{}           // closed when the streams are
-	calling sync.WaitGroup          // the behaviours that run; added to with mu held, and no more once asked is nil
+	closed  chan struct{}           // closed after the streams
+	calling sync.WaitGroup          // running behaviours; added to with mu held, and not after asked has become nil
 
-	// mu guards all below.
+	// mu guards all fields below.
 	mu     sync.Mutex
 	queued sync.Cond // on mu: queue grew, or shut was set
 	queue  [][]byte  // unbounded: a slow client must not block a behaviour
@@ -52,10 +53,10 @@ type conn struct {
 	hs     era
 	nextID int64
 	calls  map[string]*CallContext // by the id's JSON text
-	asked  map[string]*OutRequest  // likewise; nil when the connection has ended
+	asked  map[string]*OutRequest  // likewise; nil if the connection has ended
 }
 
-// connect makes a connection that is the newest one from now on.
+// connect creates a connection and makes it the newest one.
 func (s *Server) connect(ctx context.Context, web *session) *conn {
 	c := &conn{
 		server: s,
@@ -76,7 +77,7 @@ func (s *Server) connect(ctx context.Context, web *session) *conn {
 	return c
 }
 
-// pipe connects over a pair of streams.
+// pipe creates a connection over a pair of streams.
 func (s *Server) pipe(ctx context.Context, r io.Reader, w io.WriteCloser) *conn {
 	c := s.connect(ctx, nil)
 	c.streams = []io.Closer{w}
@@ -102,7 +103,8 @@ func (s *Server) pipe(ctx context.Context, r io.Reader, w io.WriteCloser) *conn 
 // end breaks the connection at once.
 func (c *conn) end(cause error) { c.cut(cause) }
 
-// serve reads to the end, then winds down: calls are told, behaviours waited for, what they still wrote is flushed.
+// serve reads to the end of the input. Then it cancels the calls, waits for the behaviours, and flushes what they still
+// wrote.
 func (c *conn) serve(r io.Reader) error {
 	switch err := c.read(bufio.NewReader(r)); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, os.ErrClosed):
@@ -122,7 +124,7 @@ func (c *conn) serve(r io.Reader) error {
 	return cause
 }
 
-// finish lets no new call in and waits for those that run. They end by ctx, so the caller ends it before.
+// finish admits no new call and waits for the running ones. They end with ctx, which the caller must have ended.
 func (c *conn) finish() {
 	c.server.mu.Lock()
 	if i := slices.Index(c.server.open, c); i >= 0 {
@@ -171,9 +173,9 @@ func (c *conn) pause() error {
 	}
 }
 
-// take records one message and acts on it. It runs in the reader, so a cancel is acted on before the next message is
-// read; over HTTP in the handler of the message's POST. reply is where the answer to a request goes over HTTP; nil
-// otherwise. What it returns is the call of a request, else nil.
+// take records one message and acts on it. It runs in the reader, so a cancel takes effect before the next message is
+// read; over HTTP it runs in the handler of the message's POST. reply is the stream for the answer over HTTP, else nil.
+// take returns the call of a request, else nil.
 func (c *conn) take(line []byte, reply *stream) *CallContext {
 	m := parse(line, c.ordinal)
 	switch {
@@ -206,7 +208,8 @@ func (c *conn) take(line []byte, reply *stream) *CallContext {
 	return nil
 }
 
-// admitCall registers the call, so that whoever sees it recorded can rely on its being known, and returns its start.
+// admitCall registers the call before it is recorded, so that a test that sees the record can rely on it. start runs
+// it.
 func (c *conn) admitCall(m Message, reply *stream) (call *CallContext, start func()) {
 	call = &CallContext{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, reply: reply,
 		cancelled: make(chan string, 1)}

@@ -17,34 +17,34 @@ var (
 	errExchanged  = errors.New("fakeserver: the exchange is over")
 )
 
-// Paths that [HTTP] serves. Every other path is answered 404.
+// The paths that [HTTP] serves. Any other path is answered with 404.
 const (
 	PathMCP      = "/mcp"      // Streamable HTTP, legacy and modern, as the Server's options allow
 	PathSSE      = "/sse"      // legacy HTTP with SSE (2024-11-05): GET
 	PathMessages = "/messages" // its endpoint: POST
 )
 
-// HTTPOptions is fixed once NewHTTP has returned. The zero value answers with event streams that cannot be resumed.
+// HTTPOptions are fixed after NewHTTP. The zero value answers with event streams that cannot be resumed.
 type HTTPOptions struct {
-	// JSON answers requests with one JSON body. What a call sends besides its answer then goes to the standalone stream.
+	// JSON answers requests with one JSON body. Other messages of a call then go to the standalone stream.
 	JSON bool
 	// Resumable gives every event an id, begins every stream with an event that has an id and no data, and serves GET with
-	// Last-Event-ID (2025-11-25 basic/transports "Resumability and Redelivery"). Modern streams never are.
+	// Last-Event-ID (2025-11-25 basic/transports "Resumability and Redelivery"). Modern streams are never resumable.
 	Resumable bool
-	// Retry goes out with the first event of a stream; 0 for none.
+	// Retry is sent with the first event of a stream; 0 means no retry.
 	Retry time.Duration
-	// Sessionless gives out no session id: one session serves everybody, until the next initialize.
+	// Sessionless sends no session id: one session serves all clients, until the next initialize.
 	Sessionless bool
-	// Endpoint is what the endpoint event of HTTP with SSE says; "" is PathMessages with the session's id.
+	// Endpoint is the data of the endpoint event of HTTP with SSE; "" means PathMessages with the session's id.
 	Endpoint string
 }
 
-// HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is strict
-// where servers are: Accept, Content-Type, session and version headers, and in the modern era the headers that mirror
-// the body (Mcp-Param-* are recorded, not checked). What it shall do wrong is said with [HTTP.On].
+// HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is as
+// strict as real servers about Accept, Content-Type, session and version headers, and in the modern era about the
+// headers that mirror the body (Mcp-Param-* are recorded, not checked). [HTTP.On] makes it do something wrong.
 //
-// The behaviours of a legacy session go on when a client leaves, because that is no cancel there; those of the other
-// two end. All methods are safe for concurrent use. Close must be called.
+// When a client leaves, the behaviours of a legacy session go on, because that is no cancel there. The behaviours of
+// the other two end. All methods are safe for concurrent use. Close must be called.
 type HTTP struct {
 	server *Server
 	o      HTTPOptions
@@ -52,7 +52,7 @@ type HTTP struct {
 	ctx   context.Context // parent of all connections; ends with Close
 	close context.CancelCauseFunc
 
-	// mu guards all below, and the state of sessions and streams. It is never held while blocking.
+	// mu guards all fields below, and the state of sessions and streams. It is never held while blocking.
 	mu        sync.Mutex
 	closed    bool
 	busy      sync.WaitGroup      // handlers and servers; added to with mu held, and no more once closed
@@ -65,16 +65,15 @@ type HTTP struct {
 	servers   []*http.Server
 }
 
-// NewHTTP makes a handler for s.
+// NewHTTP returns a handler for s.
 func NewHTTP(s *Server, o HTTPOptions) *HTTP {
 	h := &HTTP{server: s, o: o, sessions: make(map[string]*session), changed: make(chan struct{})}
 	h.ctx, h.close = context.WithCancelCause(context.Background())
 	return h
 }
 
-// Close ends every session, stream and in-memory listener and waits for all that runs. Requests that come later are
-// answered
-// 503. It may be called more than once.
+// Close ends every session, stream and in-memory listener and waits for everything that runs. Later requests are
+// answered with 503. It may be called more than once.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -88,8 +87,8 @@ func (h *HTTP) Close() {
 	h.busy.Wait()
 }
 
-// Expire ends every legacy session now, as a server does that was restarted: their streams end, their calls are told,
-// and their ids are answered 404.
+// Expire ends every legacy session now, like a server that was restarted: their streams end, their calls are cancelled,
+// and their ids are answered with 404.
 func (h *HTTP) Expire() {
 	h.mu.Lock()
 	var all []*session
@@ -141,16 +140,16 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// session is what a connection means over HTTP.
+// session is the state of a connection over HTTP.
 type session struct {
 	http *HTTP
 	conn *conn
 	id   string  // "" for a modern exchange
-	own  *stream // takes what belongs to no call; nil for a modern exchange
+	own  *stream // gets messages that belong to no call; nil for a modern exchange
 	sse  bool    // legacy HTTP with SSE: everything goes to own
 }
 
-// open makes a session, from within a handler. mint gives it an id and an own stream.
+// open creates a session, from within a handler. mint gives it an id and a stream of its own.
 func (h *HTTP) open(ctx context.Context, mint, sse bool) *session {
 	s := &session{http: h, sse: sse}
 	s.conn = h.server.connect(ctx, s)
@@ -161,7 +160,7 @@ func (h *HTTP) open(ctx context.Context, mint, sse bool) *session {
 		s.own = h.newStream("g"+strconv.Itoa(h.minted), false)
 		h.sessions[s.id] = s
 	}
-	h.busy.Add(1) // the handler counts too, so Close is not past its wait
+	h.busy.Add(1) // the handler is counted as well, so Close is still waiting
 	h.mu.Unlock()
 	context.AfterFunc(s.conn.link, func() {
 		defer h.busy.Done()
@@ -183,17 +182,17 @@ func (h *HTTP) forget(s *session) {
 	delete(h.sessions, s.id)
 }
 
-// end ends the session, if nothing did before. Its calls are told, and not waited for: one that does not listen holds
-// up the Close of the server alone.
+// end ends the session, unless it has ended. It cancels its calls but does not wait for them: only Close of the server
+// waits for a call that ignores the cancel.
 func (s *session) end(cause error) {
 	s.http.forget(s)
 	s.conn.cut(cause)
 }
 
-// endsCleanly tells whether streams end as a stream does, or with a broken connection.
+// endsCleanly reports whether streams end normally, or else with a broken connection.
 func (s *session) endsCleanly() bool { return !errors.Is(context.Cause(s.conn.link), errDisconnected) }
 
-// send puts a message on the stream where it belongs: that of the call while it is open, else the session's own.
+// send puts a message on the stream to which it belongs: that of the call while it is open, else that of the session.
 func (s *session) send(call *CallContext, line []byte, isAnswer bool) error {
 	data := strings.TrimRight(string(line), "\r\n")
 	s.http.mu.Lock()

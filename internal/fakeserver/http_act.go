@@ -8,34 +8,36 @@ import (
 	"time"
 )
 
-// Act is what the server does with a request besides, or in place of, what is right. The zero value changes nothing.
+// Act describes what the server does with a request in addition to, or instead of, the correct behaviour. The zero
+// value changes nothing.
 type Act struct {
-	// Status answers with it, Header and Body, whatever was asked. The message has no effect, unless Handle is set.
+	// Status answers any request with Status, Header and Body. The message has no effect, unless Handle is set.
 	Status int
-	Header map[string]string // also goes out with a right answer
+	Header map[string]string // also sent with a correct answer
 	Body   string
-	Handle bool // the message has its effect, and is answered with Status nevertheless
+	Handle bool // the message takes effect, but is answered with Status
 
-	// Silent: the message has its effect and is never answered, not even by headers.
+	// Silent means that the message takes effect and is never answered, not even by headers.
 	Silent bool
-	// Delay and Hold keep back everything, headers included; the message has its effect at once. Hold waits until it is
-	// closed.
+	// Delay and Hold delay the whole answer including its headers. The message takes effect at once. Hold delays until it
+	// is closed.
 	Delay time.Duration
 	Hold  <-chan struct{}
 
-	// JSON and SSE answer in this form, whatever the options say.
+	// JSON and SSE select the form of the answer, regardless of the options.
 	JSON, SSE bool
-	// EndAfter ends the stream cleanly after so many events with data, as servers may that can be resumed (2025-11-25);
-	// its call goes on. CutAfter breaks the connection there, CutBytes after so many bytes of the body. 0 is never.
+	// EndAfter ends the stream cleanly after this number of events with data, as servers with resumable streams may
+	// (2025-11-25); its call goes on. CutAfter breaks the connection after this number, CutBytes after this number of
+	// bytes of the body. 0 means never.
 	EndAfter, CutAfter, CutBytes int
-	// Break breaks the connection without any answer; the message has its effect.
+	// Break breaks the connection without any answer. The message takes effect.
 	Break bool
 
-	// The form of what is written: each write has at most Chunk bytes, and those before one of Split (offsets in the body)
-	// end there; every one of them is flushed.
+	// Chunk is the maximum number of bytes of a write; Split lists offsets in the body at which a write ends. Every write
+	// is flushed.
 	Chunk int
 	Split []int
-	// LineEnd is "\n" when empty; BOM begins the stream with a byte order mark; Comment stands before each event;
+	// LineEnd is "\n" if empty. BOM begins the stream with a byte order mark. Comment is written before each event.
 	// MultiLine spreads the data of each event over several lines.
 	LineEnd   string
 	BOM       bool
@@ -43,7 +45,7 @@ type Act struct {
 	MultiLine bool
 }
 
-// act is an Act with its place: the nth request of this kind. n 0 is each of them.
+// act is an Act for the nth request of a kind; n 0 means each of them.
 type act struct {
 	what string
 	n    int
@@ -51,9 +53,9 @@ type act struct {
 	Act
 }
 
-// On says what to do with the nth request (from 1, and counted from this call on; 0 is every one) of a kind: "POST
-// tools/call", "POST notifications/cancelled", "POST response", "GET" or "DELETE". Of several for one request the one
-// that was said last counts.
+// On sets what to do with the nth request of a kind (from 1, counted from this call on; 0 means every one). Kinds are
+// "POST tools/call", "POST notifications/cancelled", "POST response", "GET" or "DELETE". If several acts apply to a
+// request, the last one that was set counts.
 func (h *HTTP) On(what string, n int, a Act) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,10 +78,10 @@ func (h *HTTP) actFor(what string) (found Act) { // called with mu held
 
 func (a Act) answers() bool { return a.Status != 0 }
 
-// actOut answers as the act says, and no more.
+// actOut only answers with the status and body of the act.
 func (x *exchange) actOut() { x.plain(x.act.Status, x.act.Header["Content-Type"], x.act.Body) }
 
-// hold waits as the act says and sets its headers. It returns false when the exchange is to go no further.
+// hold waits as the act says and sets its headers. It returns false if the exchange must not go on.
 func (x *exchange) hold() bool {
 	for name, value := range x.act.Header {
 		x.w.Header().Set(name, value)
@@ -115,7 +117,7 @@ func (x *exchange) hold() bool {
 
 var errCut = errors.New("fakeserver: the act wants the body to be cut off here")
 
-// shaper writes a body as the act says, each piece flushed.
+// shaper writes a body in the form of the act, and flushes each write.
 type shaper struct {
 	act   Act
 	out   *http.ResponseController
@@ -154,7 +156,7 @@ func (s *shaper) write(body string) (int, error) {
 	return done, nil
 }
 
-// event writes one event. An empty id, name or retry is left out; data nil is no data.
+// event writes one event. An empty id, name or retry is left out; nil means no data.
 func (s *shaper) event(id, name string, retry time.Duration, data []string) error {
 	end := s.act.LineEnd
 	if end == "" {

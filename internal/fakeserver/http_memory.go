@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// Memory is a [net.Listener] whose connections are in-memory pipes, so that all that waits on them waits durably: it
-// works in a testing/synctest bubble, where sockets do not.
+// Memory is a [net.Listener] whose connections are in-memory pipes. All waits on them are durable, so it works in a
+// testing/synctest bubble, where sockets do not.
 type Memory struct {
 	accepted chan net.Conn
 	done     chan struct{}
 	once     sync.Once
 }
 
-// NewMemory makes a listener; [HTTP.Listen] makes one that is served.
+// NewMemory returns a listener that is not served. [HTTP.Listen] returns one that is served.
 func NewMemory() *Memory {
 	return &Memory{accepted: make(chan net.Conn), done: make(chan struct{})}
 }
@@ -33,7 +33,7 @@ func (m *Memory) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener]. Connections live on.
+// Close implements [net.Listener]. Open connections are not closed.
 func (m *Memory) Close() error {
 	m.once.Do(func() { close(m.done) })
 	return nil
@@ -45,9 +45,9 @@ func (m *Memory) Addr() net.Addr { return memoryAddr{} }
 type memoryAddr struct{}
 
 func (memoryAddr) Network() string { return "memory" }
-func (memoryAddr) String() string  { return "127.0.0.1:1" } // where a host with a port is wanted, it looks like one
+func (memoryAddr) String() string  { return "127.0.0.1:1" } // it looks like a host with a port, for code that needs one
 
-// Dial connects, to whatever address. It has the form that [http.Transport] wants.
+// Dial connects to m for any address. It has the signature that [http.Transport] needs.
 func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -60,13 +60,14 @@ func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// URL is an address behind which RoundTripper finds the path.
+// URL returns an address with this path that RoundTripper can reach.
 func (m *Memory) URL(path string) string { return "http://127.0.0.1:1" + path }
 
-// RoundTripper makes a transport that dials m and nothing else. It is the caller's to close its idle connections.
+// RoundTripper returns a transport that dials only m. The caller closes its idle connections.
 func (m *Memory) RoundTripper() *http.Transport { return &http.Transport{DialContext: m.Dial} }
 
-// Listen serves h in memory until Close, and gives a way to reach it. For real sockets use h with net/http/httptest.
+// Listen serves h in memory until Close, and returns a transport to reach it. For real sockets use h with
+// net/http/httptest.
 func (h *HTTP) Listen() (*Memory, *http.Transport) {
 	m := NewMemory()
 	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}

@@ -17,7 +17,7 @@ const (
 	codeCapability = -32021
 )
 
-// postModern serves one exchange of 2026-07-28. There is no session; when the client closes the exchange, the call is
+// postModern serves one exchange of 2026-07-28. There is no session. If the client closes the exchange, the call is
 // cancelled.
 func (x *exchange) postModern() {
 	m := x.seen.Message
@@ -52,7 +52,7 @@ func (x *exchange) postModern() {
 	x.respond(st, s)
 }
 
-// statusOf is the HTTP status of an answer that is known before the headers go out.
+// statusOf returns the HTTP status of an answer that is known before the headers are sent.
 func statusOf(answer string) int {
 	switch e := parse([]byte(answer), 0).Error; {
 	case e == nil:
@@ -66,7 +66,7 @@ func statusOf(answer string) int {
 	return http.StatusOK
 }
 
-// refuseCall answers a message with an error that names it.
+// refuseCall answers a message with an error that has its id.
 func (x *exchange) refuseCall(m Message, status int, code int64, message string) {
 	id := m.ID
 	if id == nil {
@@ -76,7 +76,7 @@ func (x *exchange) refuseCall(m Message, status int, code int64, message string)
 		marshal(Error{Code: code, Message: message})))
 }
 
-// mirrored checks that the headers say what the body says (2026-07-28 basic/transports/streamable-http "Request
+// mirrored checks that the headers agree with the body (2026-07-28 basic/transports/streamable-http "Request
 // Metadata").
 func mirrored(header http.Header, m Message) (complaint string) {
 	want := map[string]string{headerMethod: m.Method}

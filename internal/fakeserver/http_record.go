@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Exchange is one HTTP request as it was received, and what has become of it.
+// Exchange is one HTTP request as it was received, and its outcome.
 type Exchange struct {
 	N       int    // from 1, in the order of arrival
 	Verb    string // POST, GET, DELETE
@@ -19,13 +19,13 @@ type Exchange struct {
 	Body    string
 	Message Message // of Body; the zero value without one
 	Status  int     // of the answer; 0 while there is none
-	Events  int     // that were written so far, those without data included
-	Ended   bool    // by whom, Closed says
-	Closed  bool    // the client closed it before it was answered to the end
+	Events  int     // events that were written so far, including those without data
+	Ended   bool    // Closed and Cut say by whom
+	Closed  bool    // the client closed it before the end of the answer
 	Cut     bool    // the server broke the connection
 }
 
-// exchange is the inside of an Exchange.
+// exchange is the internal state of an Exchange.
 type exchange struct {
 	http    *HTTP
 	w       http.ResponseWriter
@@ -57,7 +57,7 @@ func (h *HTTP) arrived(w http.ResponseWriter, r *http.Request) (*exchange, error
 	return x, nil
 }
 
-// what names a request: its verb, and the method of its message.
+// what returns the kind of a request: its verb, and the method of its message.
 func (x *exchange) what() string {
 	switch m := x.seen.Message; {
 	case m.Method != "":
@@ -74,7 +74,7 @@ func (h *HTTP) step(format string, args ...any) { // called with mu held
 	h.changed = make(chan struct{})
 }
 
-// answered notes the status.
+// answered records the status.
 func (x *exchange) answered(status int) {
 	x.http.mu.Lock()
 	defer x.http.mu.Unlock()
@@ -82,7 +82,7 @@ func (x *exchange) answered(status int) {
 	x.http.step("%d status %d", x.seen.N, status)
 }
 
-// left notes that the client closed the exchange.
+// left records that the client closed the exchange.
 func (x *exchange) left() {
 	x.http.mu.Lock()
 	defer x.http.mu.Unlock()
@@ -92,7 +92,7 @@ func (x *exchange) left() {
 	}
 }
 
-// over notes the end of the handler.
+// over records the end of the handler.
 func (x *exchange) over() {
 	x.http.mu.Lock()
 	defer x.http.mu.Unlock()
@@ -105,7 +105,7 @@ func (x *exchange) over() {
 	x.http.step("%d end", x.seen.N)
 }
 
-// Exchanges is a copy of all so far, in the order of arrival.
+// Exchanges returns a copy of all exchanges so far, in the order of arrival.
 func (h *HTTP) Exchanges() []Exchange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,17 +116,17 @@ func (h *HTTP) Exchanges() []Exchange {
 	return all
 }
 
-// Steps is everything that happened so far, in order, one line each: "3 POST tools/call" or "3 GET" or "3 POST
-// response" when the third request came, "3 status 200" when its headers went out, and one of "3 closed by the client",
-// "3 cut" and "3 end". A client can have a whole answer before its end is noted: let all come to rest before looking.
+// Steps returns everything that happened so far, in order, one line each: "3 POST tools/call" or "3 GET" or "3 POST
+// response" when the third request came, "3 status 200" when its headers were sent, and one of "3 closed by the
+// client", "3 cut" and "3 end". A client can have a complete answer before its end is recorded, so wait until nothing
+// runs before you compare.
 func (h *HTTP) Steps() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.steps)
 }
 
-// WaitExchange returns the first exchange that matches, now or when it comes to match. The error is the cause of ctx's
-// end.
+// WaitExchange returns the first exchange that matches, now or later. The error is the cause of ctx's end.
 func (h *HTTP) WaitExchange(ctx context.Context, match func(Exchange) bool) (Exchange, error) {
 	for {
 		h.mu.Lock()
@@ -145,7 +145,7 @@ func (h *HTTP) WaitExchange(ctx context.Context, match func(Exchange) bool) (Exc
 	}
 }
 
-// plain answers with a body. An empty contentType is for none.
+// plain answers with a body. An empty contentType is left out.
 func (x *exchange) plain(status int, contentType, body string) {
 	if contentType != "" {
 		x.w.Header().Set("Content-Type", contentType)
@@ -161,14 +161,14 @@ func (x *exchange) plain(status int, contentType, body string) {
 	}
 }
 
-// refuse answers with a JSON-RPC error that names no request.
+// refuse answers with a JSON-RPC error that has no id.
 func (x *exchange) refuse(status int, code int64, message string) {
 	x.plain(status, "application/json", string(marshal(map[string]any{
 		"jsonrpc": "2.0", "error": Error{Code: code, Message: message}, "id": nil,
 	})))
 }
 
-// gone ends an exchange whose body could not be written, or is to be cut off.
+// gone ends an exchange whose body could not be written, or has to be cut off.
 func (x *exchange) gone(err error) {
 	if errors.Is(err, errCut) {
 		x.abort()
@@ -182,5 +182,5 @@ func (x *exchange) abort() {
 	x.seen.Cut = true
 	x.http.step("%d cut", x.seen.N)
 	x.http.mu.Unlock()
-	panic(http.ErrAbortHandler) // net/http does it, and logs nothing
+	panic(http.ErrAbortHandler) // net/http then breaks the connection, and logs nothing
 }

@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// openSSE serves the one stream of HTTP with SSE (2024-11-05 basic/transports). The connection lives as long as it.
+// openSSE serves the only stream of HTTP with SSE (2024-11-05 basic/transports). The connection ends with the stream.
 func (x *exchange) openSSE() {
 	s := x.http.open(x.http.ctx, true, true)
 	defer s.end(errInputEnded)
 	x.events(s.own, 0, s.conn, cmp.Or(x.http.o.Endpoint, PathMessages+"?sessionId="+s.id))
 }
 
-// postSSE takes a message; whatever it brings about comes on the stream.
+// postSSE takes a message. Its answer comes on the stream.
 func (x *exchange) postSSE() {
 	s := x.http.session(x.r.URL.Query().Get("sessionId"))
 	if s == nil || !s.sse {

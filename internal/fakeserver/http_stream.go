@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// stream is what one answer carries, kept whole so that it can be read again from any event on. Guarded by HTTP.mu.
+// stream holds all events of one answer, so that it can be read again from any event on. It is guarded by HTTP.mu.
 type stream struct {
 	http     *HTTP
 	name     string // first part of the ids of its events
-	json     bool   // it takes the answer alone
+	json     bool   // it only takes the answer
 	events   []string
-	sent     int  // so many went out to some client
+	sent     int  // number of events that were sent to any client
 	answered bool // the answer is among the events
 	idle     bool // the behaviour has returned
-	reader   int  // who reads it now; an earlier reader gives way
+	reader   int  // the present reader; an earlier reader stops
 	changed  chan struct{}
 }
 
@@ -22,8 +22,8 @@ func (h *HTTP) newStream(name string, json bool) *stream {
 	return &stream{http: h, name: name, json: json, changed: make(chan struct{})}
 }
 
-// done: a stream ends when the behaviour has returned and its answer is there. One without an answer stays open, as
-// with servers that write nothing for a cancelled call. Called with HTTP.mu held.
+// done reports whether the stream ends: the behaviour has returned and its answer is there. A stream without an answer
+// stays open, as with servers that write nothing for a cancelled call. It is called with HTTP.mu held.
 func (st *stream) done() bool { return st.answered && st.idle }
 
 func (st *stream) announce() { // called with HTTP.mu held
@@ -31,7 +31,7 @@ func (st *stream) announce() { // called with HTTP.mu held
 	st.changed = make(chan struct{})
 }
 
-// returned notes that the behaviour has returned. A nil stream is that of a pair of streams, and takes no note.
+// returned records that the behaviour has returned. For a pair of streams st is nil, and nothing is recorded.
 func (st *stream) returned() {
 	if st == nil {
 		return
@@ -42,7 +42,7 @@ func (st *stream) returned() {
 	st.announce()
 }
 
-// first is the first event, and whether it is the answer.
+// first returns the first event, and whether it is the answer.
 func (st *stream) first() (data string, isAnswer bool) {
 	st.http.mu.Lock()
 	defer st.http.mu.Unlock()
@@ -52,7 +52,8 @@ func (st *stream) first() (data string, isAnswer bool) {
 	return st.events[0], len(st.events) == 1 && st.answered
 }
 
-// attach makes the caller the one reader, from the event on that follows after; -1 goes on where the last reader ended.
+// attach makes the caller the only reader, from the event that follows the first after events; -1 continues where the
+// last reader ended.
 func (st *stream) attach(after int) (reader, from int) {
 	st.http.mu.Lock()
 	defer st.http.mu.Unlock()
@@ -64,7 +65,7 @@ func (st *stream) attach(after int) (reader, from int) {
 	return st.reader, min(after, len(st.events))
 }
 
-// next gives the event at i, or what to wait for. Over means that none comes any more, for this reader at least.
+// next returns the event at i, or a channel to wait for. over means that no further event comes for this reader.
 func (st *stream) next(reader, i int) (data string, ok, over bool, changed <-chan struct{}) {
 	st.http.mu.Lock()
 	defer st.http.mu.Unlock()
@@ -82,7 +83,7 @@ func (st *stream) next(reader, i int) (data string, ok, over bool, changed <-cha
 
 func (st *stream) eventID(n int) string { return st.name + "_" + strconv.Itoa(n) }
 
-// resume finds the stream of a session that an event id names, and how many of its events the client has.
+// resume finds the stream of a session that an event id names, and returns how many of its events the client has.
 func (h *HTTP) resume(s *session, id string) (st *stream, have int) {
 	name, number, ok := strings.Cut(id, "_")
 	have, err := strconv.Atoi(number)

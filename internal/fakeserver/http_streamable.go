@@ -16,13 +16,13 @@ const (
 	headerLast    = "Last-Event-Id"
 	eventStream   = "text/event-stream"
 	typeJSON      = "application/json"
-	codeServer    = -32000 // what the TypeScript SDK says for all that is wrong with an HTTP request
-	codeNoSession = -32001 // likewise
+	codeServer    = -32000 // the TypeScript SDK's code for every error of an HTTP request
+	codeNoSession = -32001 // a code of the TypeScript SDK, too
 )
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// post serves a POST of Streamable HTTP, in the era that it is of.
+// post serves a POST of Streamable HTTP in its era.
 func (x *exchange) post() {
 	accept := x.r.Header.Get("Accept")
 	contentType, _, _ := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
@@ -46,8 +46,8 @@ func (x *exchange) post() {
 	x.postLegacy()
 }
 
-// speaksModern tells whether a request is served by the rules of 2026-07-28. To a server of the legacy era alone it is
-// not, however modern it looks, but for a probe of which the options say what becomes.
+// speaksModern reports whether a request is served by the rules of 2026-07-28. A server of only the legacy era serves
+// no request that way, except a probe, for which the options decide.
 func (s *Server) speaksModern(m Message, version string) bool {
 	s.mu.Lock()
 	override := s.handlers[m.Method] != nil
@@ -85,7 +85,7 @@ func (x *exchange) postLegacy() {
 	x.respond(st, s)
 }
 
-// accepted answers what is no request.
+// accepted answers a message that is not a request.
 func (x *exchange) accepted() {
 	if x.act.answers() {
 		x.actOut()
@@ -94,7 +94,8 @@ func (x *exchange) accepted() {
 	x.plain(http.StatusAccepted, "", "")
 }
 
-// findSession gives the session of a request, or refuses it and gives nil. An initialize without a session begins one.
+// findSession returns the session of a request, or refuses it and returns nil. An initialize without a session begins
+// one.
 func (x *exchange) findSession(initialize bool) *session {
 	h := x.http
 	version, id := x.r.Header.Get(headerVersion), x.r.Header.Get(headerSession)
@@ -130,7 +131,7 @@ func (x *exchange) findSession(initialize bool) *session {
 	return s
 }
 
-// anySession is the one session of a server that gives out no ids.
+// anySession returns the only session of a server that sends no session ids.
 func (h *HTTP) anySession() *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +192,7 @@ func (x *exchange) respond(st *stream, s *session) {
 	}
 }
 
-// json answers with the one message of the stream.
+// json answers with the only message of the stream.
 func (x *exchange) json(st *stream, c *conn) {
 	reader, _ := st.attach(0)
 	for {
@@ -214,8 +215,8 @@ func (x *exchange) json(st *stream, c *conn) {
 	}
 }
 
-// events answers with a stream of events, from the one on that follows have. endpoint is the first event of HTTP with
-// SSE.
+// events answers with a stream of events, beginning after the first have events. endpoint is the data of the first
+// event of HTTP with SSE.
 func (x *exchange) events(st *stream, have int, c *conn, endpoint string) {
 	reader, from := st.attach(have)
 	x.w.Header().Set("Content-Type", eventStream)
@@ -281,7 +282,7 @@ func (x *exchange) event(out *shaper, id, name string, retry time.Duration, data
 	return err
 }
 
-// lines are the lines of an event's data.
+// lines returns the lines of an event's data.
 func (a Act) lines(data string) []string {
 	var b bytes.Buffer
 	if a.MultiLine && json.Indent(&b, []byte(data), "", " ") == nil {

@@ -11,13 +11,13 @@ import (
 // basic/patterns/subscriptions, basic/patterns/cancellation and schema.ts disagree on the form).
 type Subscription struct {
 	ID     json.RawMessage // the id of the listen request
-	Filter json.RawMessage // params.notifications, as asked for
+	Filter json.RawMessage // params.notifications of the request
 
 	call *CallContext
 	done chan struct{} // closed by end
 }
 
-// Subscriptions are the open ones, oldest first, over all connections.
+// Subscriptions returns the open ones of all connections, oldest first.
 func (s *Server) Subscriptions() []*Subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,8 +45,8 @@ func (s *Server) WaitForSubscription(ctx context.Context) (*Subscription, error)
 	}
 }
 
-// Notify sends a notification that carries the subscription's id in its _meta. params is JSON text of an object without
-// _meta, "" for none.
+// Notify sends a notification that has the subscription's id in its _meta. params is the JSON text of an object without
+// _meta; "" means none.
 func (sub *Subscription) Notify(method, params string) error {
 	o := map[string]any{}
 	if params != "" {
@@ -71,8 +71,7 @@ func (sub *Subscription) EndWithResult() {
 	}
 }
 
-// EndWithCancel ends the subscription with notifications/cancelled that names the listen request; an empty reason is
-// left out.
+// EndWithCancel ends the subscription with notifications/cancelled for the listen request. An empty reason is left out.
 func (sub *Subscription) EndWithCancel(reason string) {
 	if sub.take() {
 		(&OutRequest{ID: sub.ID, conn: sub.call.conn, call: sub.call}).Cancel(reason)
@@ -86,7 +85,7 @@ func (sub *Subscription) EndWithError(code int64, message string) {
 	}
 }
 
-// take removes the subscription; who gets true may end it.
+// take removes the subscription. Only a caller that gets true may end it.
 func (sub *Subscription) take() bool {
 	s := sub.call.conn.server
 	s.mu.Lock()
@@ -100,7 +99,7 @@ func (sub *Subscription) take() bool {
 	return true
 }
 
-// listen is the behaviour of subscriptions/listen: it acknowledges the whole filter and stays until one side ends it.
+// listen is the behaviour of subscriptions/listen: it acknowledges the whole filter and runs until one side ends it.
 func listen(c *CallContext) {
 	if !c.conn.modern() {
 		c.Error(codeMethodNotFound, "method not found: "+c.Method)
@@ -112,8 +111,8 @@ func listen(c *CallContext) {
 		return
 	}
 	sub := &Subscription{ID: c.ID, Filter: filter, call: c, done: make(chan struct{})}
-	// The acknowledgement comes first on the stream (2026-07-28, basic/patterns/subscriptions), so it is sent before
-	// the subscription can be found.
+	// The acknowledgement has to come first on the stream (2026-07-28, basic/patterns/subscriptions), so it is sent before
+	// tests can find the subscription.
 	_ = sub.Notify(methodSubscriptionAck, string(marshal(map[string]any{"notifications": filter})))
 	s := c.conn.server
 	s.mu.Lock()

@@ -10,13 +10,13 @@ import (
 // Message is one message as it was received: the raw line and its members, decoded one level deep.
 type Message struct {
 	Raw       string          // the line without its line end
-	Conn      int             // which connection it came on, from 1
-	ID        json.RawMessage // exact JSON text; nil when absent
+	Conn      int             // number of its connection, from 1
+	ID        json.RawMessage // exact JSON text; nil if absent
 	Method    string
 	Params    json.RawMessage
 	Result    json.RawMessage
 	Error     *Error
-	Malformed bool // the line is no JSON object
+	Malformed bool // the line is not a JSON object
 }
 
 // Error is a JSON-RPC error object.
@@ -37,34 +37,34 @@ func (m Message) IsResponse() bool {
 	return m.Method == "" && !m.Malformed && (m.Result != nil || m.Error != nil)
 }
 
-// Param is one member of the params, as JSON text; nil when absent.
+// Param returns one member of the params as JSON text, or nil if it is absent.
 func (m Message) Param(key string) json.RawMessage { return member(m.Params, key) }
 
-// Method is a predicate for [Server.WaitFor] and [Server.Count]: requests and notifications of this method.
+// Method returns a predicate for [Server.WaitFor] and [Server.Count]: requests and notifications of this method.
 func Method(name string) func(Message) bool {
 	return func(m Message) bool { return m.Method == name }
 }
 
-// ResponseTo is a predicate for responses to the server's request with this id (exact JSON text).
+// ResponseTo returns a predicate for responses to the server's request with this id (exact JSON text).
 func ResponseTo(id json.RawMessage) func(Message) bool {
 	return func(m Message) bool { return m.IsResponse() && bytes.Equal(m.ID, id) }
 }
 
-// CancelOf is a predicate for notifications/cancelled that name this request id (exact JSON text).
+// CancelOf returns a predicate for notifications/cancelled with this request id (exact JSON text).
 func CancelOf(id json.RawMessage) func(Message) bool {
 	return func(m Message) bool {
 		return m.Method == methodCancelled && bytes.Equal(m.Param("requestId"), id)
 	}
 }
 
-// Received is a copy of all messages received so far, over all connections, in order.
+// Received returns a copy of all messages received so far on all connections, in order.
 func (s *Server) Received() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.received)
 }
 
-// Count is the number of received messages that match.
+// Count returns the number of received messages that match.
 func (s *Server) Count(match func(Message) bool) int {
 	n := 0
 	for _, m := range s.Received() {
@@ -75,8 +75,8 @@ func (s *Server) Count(match func(Message) bool) int {
 	return n
 }
 
-// WaitFor returns the first received message that matches, be it from before the call, or waits for one.
-// The error is the cause of ctx's end.
+// WaitFor returns the first received message that matches, including earlier ones, or waits for one. The error is the
+// cause of ctx's end.
 func (s *Server) WaitFor(ctx context.Context, match func(Message) bool) (Message, error) {
 	seen := 0
 	for {
@@ -114,7 +114,7 @@ func parse(line []byte, conn int) Message {
 	return m
 }
 
-// member is one member of a JSON object, nil when it is absent or raw is no object.
+// member returns one member of a JSON object, or nil if it is absent or raw is not an object.
 func member(raw json.RawMessage, key string) json.RawMessage {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(raw, &o) != nil {
@@ -134,7 +134,7 @@ func text(raw json.RawMessage) string {
 func marshal(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("fakeserver: " + err.Error()) // a test handed in invalid JSON text
+		panic("fakeserver: " + err.Error()) // a test passed invalid JSON text
 	}
 	return b
 }

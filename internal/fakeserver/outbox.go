@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// write is the only writer. A failed write ends writing; the reader notices the end by itself.
+// write is the only writer. A failed write ends writing; the reader detects the end by itself.
 func (c *conn) write(w io.Writer) {
 	for {
 		c.mu.Lock()
@@ -29,7 +29,7 @@ func (c *conn) write(w io.Writer) {
 	}
 }
 
-// shutQueue lets nothing more in, and drops what is queued if told so.
+// shutQueue admits nothing more to the queue. drop also drops what is queued.
 func (c *conn) shutQueue(drop bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *conn) shutQueue(drop bool) {
 	c.queued.Signal()
 }
 
-// answer sends the answer of a call, a whole line.
+// answer sends the answer of a call. line is a whole line.
 func (c *conn) answer(call *CallContext, line []byte) error {
 	if c.web != nil {
 		return c.web.send(call, line, true)
@@ -48,7 +48,7 @@ func (c *conn) answer(call *CallContext, line []byte) error {
 	return c.enqueue(line)
 }
 
-// send sends anything else: of a call, or with nil of the server itself.
+// send sends any other message: of a call, or of the server itself if call is nil.
 func (c *conn) send(call *CallContext, line []byte) error {
 	if c.web != nil {
 		return c.web.send(call, line, false)
@@ -90,7 +90,7 @@ func (c *conn) request(call *CallContext, id json.RawMessage, method, params str
 	}
 	c.mu.Unlock()
 	if taken || ended {
-		close(o.response) // the first owner of the id gets the answer, and an ended connection gives none
+		close(o.response) // the first owner of the id gets the answer; an ended connection delivers none
 	}
 	if ended {
 		return o, ErrNotConnected
@@ -101,8 +101,8 @@ func (c *conn) request(call *CallContext, id json.RawMessage, method, params str
 	return o, c.send(call, around(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":`, id, method), params))
 }
 
-// around is the line with this beginning and a last member that may be large: it is copied once, since under the race
-// detector a copy of many MiB takes long.
+// around returns a line with this beginning and a last member that may be large. It copies the member only once, since
+// under the race detector a copy of many MiB takes long.
 func around(begin, last string) []byte {
 	const end = "}\n"
 	line := make([]byte, 0, len(begin)+len(last)+len(end))

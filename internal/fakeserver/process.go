@@ -9,10 +9,10 @@ import (
 // ErrKilled is the cause with which [Process.Kill] ends the connection.
 var ErrKilled = errors.New("fakeserver: killed")
 
-// Process is a served connection over two in-memory pipes, seen from the client's side as the pipes of a child process.
+// Process is a served connection over two in-memory pipes. To the client, they look like the pipes of a child process.
 type Process struct {
 	Stdin  io.WriteCloser // the client writes here; closing it ends the server's input
-	Stdout io.ReadCloser  // the client reads here; ends when the server does
+	Stdout io.ReadCloser  // the client reads here; it ends when the server does
 
 	kill context.CancelCauseFunc
 	done chan struct{}
@@ -38,10 +38,10 @@ func (s *Server) Start(ctx context.Context) *Process {
 // Kill ends the connection at once. It does not wait.
 func (p *Process) Kill() { p.kill(ErrKilled) }
 
-// Done is closed when the server has ended and all its goroutines with it.
+// Done returns a channel that is closed when the server and all its goroutines have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for that and returns what [Server.Serve] returned.
+// Wait waits until Done is closed and returns what [Server.Serve] returned.
 func (p *Process) Wait() error {
 	<-p.done
 	return p.err

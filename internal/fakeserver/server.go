@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// Handler is the behaviour of one method or tool. It runs in a goroutine of its own, which Serve waits for. What it
-// does not answer stays unanswered. The answers of handlers that run at once may come in any order.
+// Handler is the behaviour of one method or tool. It runs on its own goroutine, for which Serve waits. If it does not
+// answer, the request stays unanswered. The answers of concurrent handlers may come in any order.
 type Handler func(c *CallContext)
 
-// ErrNotConnected is returned when something is to be sent and no connection is served.
+// ErrNotConnected is returned if something is sent while no connection is served.
 var ErrNotConnected = errors.New("fakeserver: no connection")
 
-// Server is a scriptable MCP server. It can be served over several connections, one after the other or at once;
-// behaviours and the record of received messages belong to the server, ids and the handshake to the connection. Over
-// HTTP (see [HTTP]) a connection is a legacy session, or one exchange of 2026-07-28, which knows no sessions. All
-// methods are safe for concurrent use.
+// Server is a scriptable MCP server. It can be served over several connections, in turn or at the same time. Behaviours
+// and the record of received messages belong to the server; ids and the handshake belong to the connection. Over HTTP
+// (see [HTTP]) a connection is a legacy session, or one exchange of 2026-07-28, which has no sessions. All methods are
+// safe for concurrent use.
 type Server struct {
 	cfg config
 
-	// mu guards all below. It is never held while blocking.
+	// mu guards all fields below. It is never held while blocking.
 	mu       sync.Mutex
 	received []Message
 	changed  chan struct{} // closed and replaced when received or subs grow
@@ -42,7 +42,7 @@ type tool struct {
 	handler    Handler
 }
 
-// New makes a server; see [Option] for the defaults.
+// New returns a server; see [Option] for the defaults.
 func New(opts ...Option) *Server {
 	s := &Server{
 		cfg:      defaultConfig(),
@@ -55,15 +55,15 @@ func New(opts ...Option) *Server {
 	return s
 }
 
-// Tool registers a tool with an input schema that takes any object, or replaces the one of that name. Clients are not
-// told of it: see [Server.NotifyToolsChanged].
+// Tool registers a tool with an input schema that accepts any object, or replaces the tool of that name. It does not
+// notify clients: see [Server.NotifyToolsChanged].
 func (s *Server) Tool(name string, h Handler) {
 	s.ToolWith(string(marshal(map[string]any{
 		"name": name, "inputSchema": map[string]any{"type": "object"},
 	})), h)
 }
 
-// ToolWith registers a tool by its whole definition as JSON text.
+// ToolWith registers a tool by its complete definition as JSON text.
 func (s *Server) ToolWith(definition string, h Handler) {
 	t := tool{name: text(member(json.RawMessage(definition), "name")), definition: json.RawMessage(definition), handler: h}
 	s.mu.Lock()
@@ -75,7 +75,7 @@ func (s *Server) ToolWith(definition string, h Handler) {
 	s.tools = append(s.tools, t)
 }
 
-// RemoveTool takes a tool away; clients are not told of it.
+// RemoveTool removes a tool. It does not notify clients.
 func (s *Server) RemoveTool(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *Server) toolIndex(name string) int { // called with mu held
 	return slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
 }
 
-// Handle replaces the server's behaviour for a request method, built-in ones (initialize, tools/list, ...) included.
+// Handle replaces the server's behaviour for a request method, including built-in ones (initialize, tools/list, ...).
 // An overridden initialize counts as done for the order of the handshake once it was received.
 func (s *Server) Handle(method string, h Handler) {
 	s.mu.Lock()
@@ -96,16 +96,16 @@ func (s *Server) Handle(method string, h Handler) {
 	s.handlers[method] = h
 }
 
-// Serve speaks with one client until its input ends, ctx ends or the server disconnects, waits for all handlers, writes
-// what is queued (unless ctx ended), and closes w, and r if it can be closed. The error is nil at end of input and
-// after a disconnect, else the cause of ctx's end or the read error.
+// Serve serves one client until its input ends, ctx ends or the server disconnects. Then it waits for all handlers,
+// writes what is queued (unless ctx ended), and closes w, and r if it can be closed. The error is nil at the end of the
+// input and after a disconnect, else the cause of ctx's end or the read error.
 //
-// A handler that outlives its connection on purpose must return in the end: Serve waits for it.
+// A handler that intentionally outlives its connection must return at some time, since Serve waits for it.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.WriteCloser) error {
 	return s.pipe(ctx, r, w).serve(r)
 }
 
-// Send writes raw bytes on the newest connection, after what is queued; the caller supplies the newline. Over HTTP they
+// Send writes raw bytes on the newest connection, after what is queued. The caller supplies the newline. Over HTTP they
 // are one event on the standalone stream.
 func (s *Server) Send(raw string) error {
 	c := s.connection()
@@ -127,7 +127,7 @@ func (s *Server) Notify(method, params string) error {
 	return c.notify(nil, method, json.RawMessage(params))
 }
 
-// Request asks the client something on the newest connection, outside any call.
+// Request sends a request to the client on the newest connection, outside any call.
 func (s *Server) Request(method, params string) (*OutRequest, error) {
 	c := s.connection()
 	if c == nil {
@@ -136,7 +136,7 @@ func (s *Server) Request(method, params string) (*OutRequest, error) {
 	return c.request(nil, nil, method, params)
 }
 
-// RequestWithID is Request with a chosen id (JSON text), be it taken or malformed.
+// RequestWithID is Request with a chosen id (JSON text), which may be in use or malformed.
 func (s *Server) RequestWithID(id, method, params string) (*OutRequest, error) {
 	c := s.connection()
 	if c == nil {
@@ -145,8 +145,8 @@ func (s *Server) RequestWithID(id, method, params string) (*OutRequest, error) {
 	return c.request(nil, json.RawMessage(id), method, params)
 }
 
-// NotifyToolsChanged tells the client of the newest connection that the tool list changed: a plain notification on a
-// legacy connection, one for each subscription that asked for it on a modern one.
+// NotifyToolsChanged tells the client of the newest connection that the tool list has changed: by a plain notification
+// on a legacy connection, or by one for each subscription that asked for it on a modern one.
 func (s *Server) NotifyToolsChanged() error {
 	c := s.connection()
 	if c == nil {
@@ -165,16 +165,16 @@ func (s *Server) NotifyToolsChanged() error {
 	return nil
 }
 
-// Disconnect ends the newest connection at once, as a crash does: both streams are closed, queued writes are lost.
+// Disconnect ends the newest connection at once, like a crash: both streams are closed, and queued writes are lost.
 func (s *Server) Disconnect() {
 	if c := s.connection(); c != nil {
 		c.end(errDisconnected)
 	}
 }
 
-// PauseReading makes the server stop taking input, as a hung one does. One message whose read was already under way,
-// and what a single read of at most 4096 bytes took in, may still be handled. The returned func resumes; more calls of
-// it do nothing.
+// PauseReading makes the server stop reading input, like a server that hangs. One message whose read was already in
+// progress, and what a single read of at most 4096 bytes has read, may still be handled. The returned function resumes;
+// further calls of it do nothing.
 func (s *Server) PauseReading() (resume func()) {
 	gate := make(chan struct{})
 	s.mu.Lock()
@@ -194,7 +194,7 @@ func (s *Server) PauseReading() (resume func()) {
 	}
 }
 
-// LogLevel is the level that logging/setLevel set last; "" before.
+// LogLevel returns the level that logging/setLevel has set last, or "".
 func (s *Server) LogLevel() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Swallow gives addresses of a sign-in page that would swallow what the hub adds to them: a fragment, parameters of
-// the hub's own.
+// Swallow returns addresses of sign-in pages that would hide parameters which the hub adds: with a fragment, or with
+// the hub's own parameters.
 func Swallow() map[string]string {
 	return map[string]string{
 		"fragment":  "/authorize#",
@@ -20,8 +20,8 @@ func Swallow() map[string]string {
 	}
 }
 
-// Authority is a server behind a URL that wants a sign-in, and the authorization server beside it, whose page is at
-// this address.
+// Authority returns a server that requires a sign-in, together with its authorization server, whose sign-in page is at
+// page.
 func Authority(page string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		base := "http://" + r.Host

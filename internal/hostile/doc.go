@@ -1,11 +1,11 @@
-// Package hostile has servers and folders that do their worst, each by name: in a test's process over pipes in memory
-// or over HTTP, as a program (hostileserver) for black-box tests and measurements. Its tests play each against the
-// whole hub and its counter, and ask what a bystander feels: a call of another server ends, a cancel in another window
-// works, a new window gets its snapshot. They count what was kept, sent and left; how long a bystander waits is for the
-// bench to measure.
+// Package hostile contains servers and folders that attack the hub, each with a name: in a test's process over pipes in
+// memory or over HTTP, or as a program (hostileserver) for black-box tests and measurements. Its tests run each one
+// against the whole hub and its services, and check that others are not affected: a call of another server ends, a
+// cancel in another window works, a new window gets its snapshot. They count what was kept, sent and left. How long
+// others wait is measured by the bench.
 //
-// TestHostileClients has the clients of a gateway that do theirs.
+// TestHostileClients contains the hostile clients of a gateway.
 //
-// The servers are made of fakeserver. What must not live here: knowledge of the hub's inside; faults of one layer
-// alone, which that layer's own tests show.
+// The servers are made with fakeserver. What must not live here: knowledge of the hub's internals; faults of a single
+// layer, which the tests of that layer cover.
 package hostile

@@ -7,7 +7,7 @@ import (
 
 // Config files of a hostile folder: JSON texts for a source of scope workspace.
 
-// ManyServers is a file with n servers that a launch would start at once.
+// ManyServers returns a file with n servers that would all be started at once.
 func ManyServers(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"servers":{`)
@@ -21,7 +21,7 @@ func ManyServers(n int) string {
 	return b.String()
 }
 
-// ManyVariables is a file with one server that sets n variables of the environment.
+// ManyVariables returns a file with one server that sets n environment variables.
 func ManyVariables(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"servers":{"vars":{"command":"none","env":{`)
@@ -35,12 +35,12 @@ func ManyVariables(n int) string {
 	return b.String()
 }
 
-// ManyArguments is a file with one server of n arguments.
+// ManyArguments returns a file with one server that has n arguments.
 func ManyArguments(n int) string {
 	return `{"servers":{"args":{"command":"none","args":[` + strings.TrimSuffix(strings.Repeat(`"a",`, n), ",") + `]}}}`
 }
 
-// ManyLazyServers is a file with n servers that start when they are needed.
+// ManyLazyServers returns a file with n servers that start when they are needed.
 func ManyLazyServers(n int) string {
 	return strings.ReplaceAll(ManyServers(n), `,"start":"eager"`, "")
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// deepJSON nests deeper than any reader should follow.
+// deepJSON is a nesting that is deeper than any reader should follow.
 const deepJSON = 20_000
 
-// longLine is more than a message may have (maxMessageBytes, by default 64 MiB); a test lowers that setting.
+// longLine is longer than a message may be (maxMessageBytes, by default 64 MiB); a test lowers that setting.
 const longLine = 3 << 20
 
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// answersDeep answers a call with a result that nests too deep.
+// answersDeep answers a call with a result that is nested too deep.
 func answersDeep(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) { c.Result(`{"content":[],"deep":` + deep(deepJSON) + `}`) })
 }
 
-// listsDeep answers tools/list so.
+// listsDeep answers tools/list with a result that is nested too deep.
 func listsDeep(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) { c.Result(`{"tools":[],"deep":` + deep(deepJSON) + `}`) })
 }
 
-// logsLong prints a line that is no message and longer than one may be, and answers afterwards. Counts: logged.
+// logsLong prints a line that is not a message and is longer than a message may be, and then answers. Counts: logged.
 func logsLong(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {
 		_ = s.SendLine("DEBUG " + strings.Repeat("x", longLine))
@@ -35,7 +35,7 @@ func logsLong(s *Server) {
 	})
 }
 
-// storms sends n log messages, and with each a change of its tools and progress, and then answers. Counts: storms.
+// storms sends n log messages, each together with a change of its tools and progress, and then answers. Counts: storms.
 func storms(n int) func(*Server) {
 	return func(s *Server) {
 		s.Tool(Tool, func(c *fakeserver.CallContext) {
@@ -50,7 +50,7 @@ func storms(n int) func(*Server) {
 	}
 }
 
-// floods writes to stderr until it is told to end.
+// floods writes to stderr until done is closed.
 func floods(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) { c.Text("see stderr") })
 	s.Stderr = func(w io.Writer, done <-chan struct{}) {

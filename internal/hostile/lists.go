@@ -10,8 +10,8 @@ import (
 // page is the size of a list page.
 const page = 8 << 20
 
-// changesAlways says that its tools have changed whenever it is asked for them, and gives another definition each time.
-// Counts: lists, calls.
+// changesAlways reports a change of its tools whenever they are listed, and lists another definition each time. Counts:
+// lists, calls.
 func changesAlways(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		n := s.count("lists")
@@ -24,7 +24,7 @@ func changesAlways(s *Server) {
 	})
 }
 
-// listsForever gives one large page after the other. Counts: pages.
+// listsForever answers with an endless number of large pages. Counts: pages.
 func listsForever(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		n := s.count("pages")
@@ -33,7 +33,7 @@ func listsForever(s *Server) {
 	})
 }
 
-// listsMany gives an endless number of small pages. Counts: pages.
+// listsMany answers with an endless number of small pages. Counts: pages.
 func listsMany(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		n := s.count("pages")
@@ -41,7 +41,7 @@ func listsMany(s *Server) {
 	})
 }
 
-// answersLarge answers a call with so many bytes.
+// answersLarge answers a call with a text of the given size.
 func answersLarge(bytes int) func(*Server) {
 	return func(s *Server) {
 		text := strings.Repeat("x", bytes)

@@ -10,10 +10,10 @@ import (
 // LikeGood is a name that looks like that of the server good.
 const LikeGood = "g\u043e\u043ed"
 
-// longName is the name of a tool that fills each place where it is shown.
+// longName is the name of a tool that fills every place where it is shown.
 var longName = strings.Repeat("tool", 25_000)
 
-// longNames has a tool of 100,000 characters, and calls itself and everything else so.
+// longNames has a tool with a name, title and description of 100,000 characters, and such names for the server itself.
 func longNames(s *Server) {
 	s.ToolWith(fmt.Sprintf(`{"name":%q,"title":%[1]q,"description":%[1]q,"inputSchema":{"type":"object"}}`, longName),
 		func(c *fakeserver.CallContext) { c.Text("hello") })

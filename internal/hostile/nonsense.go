@@ -6,8 +6,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// wrongParams are params of no method: of the wrong type, too large for a number, without what must be there, with
-// all of it wrong.
+// wrongParams are params that fit no method: with wrong types, with numbers that are too large, without required
+// members, and with combinations of these.
 var wrongParams = []string{
 	``, `null`, `[]`, `"x"`, `0`, `{}`, `{"":null}`,
 	`{"requestId":null,"reason":{}}`,
@@ -33,7 +33,7 @@ var wrongParams = []string{
 	`{"_meta":{"progressToken":[]}}`,
 }
 
-// wrongMethods is what a server may say or ask, and what it may not.
+// wrongMethods are methods that a server may use, and methods that it may not use.
 var wrongMethods = []string{
 	"notifications/cancelled", "notifications/progress",
 	"notifications/message", "notifications/tools/list_changed", "notifications/resources/updated",
@@ -43,7 +43,7 @@ var wrongMethods = []string{
 	"ping", "roots/list", "sampling/createMessage", "elicitation/create", "tasks/get", "tools/call", "initialize",
 }
 
-// wrongMessages are no messages, or answers to nothing.
+// wrongMessages are invalid messages, and answers to no request.
 var wrongMessages = []string{
 	`{}`,
 	`[]`,
@@ -59,7 +59,7 @@ var wrongMessages = []string{
 	`{"jsonrpc":"2.0","method":null,"params":null}`,
 }
 
-// wrongTools are lists of tools that are none.
+// wrongTools are invalid lists of tools.
 var wrongTools = []string{
 	`null`,
 	`{"tools":null}`,
@@ -71,11 +71,11 @@ var wrongTools = []string{
 	`{"tools":[{"name":"\u0000","annotations":[],"_meta":0,"outputSchema":"x","execution":[]}]}`,
 }
 
-// WrongLists is how many of its lists are wrong.
+// WrongLists is the number of wrong lists of talksNonsense.
 var WrongLists = len(wrongTools)
 
-// talksNonsense says everything that is wrong, each once, and then answers. From then on it lists its tools in one
-// wrong way after the other, and then as they are. Counts: talked, listed (wrong).
+// talksNonsense sends every wrong message once, and then answers. After that, it lists its tools in each wrong form
+// once, and then correctly. Counts: talked, listed (wrong).
 func talksNonsense(s *Server) {
 	s.Handle("tools/list", func(c *fakeserver.CallContext) {
 		if s.Count("talked") > 0 && s.Count("listed") < len(wrongTools) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// peeks answers with what its process has: the files behind its descriptors, and the environment of the process that
-// started it. On Linux alone.
+// peeks answers with what its process can see: the files behind its descriptors, and the environment of its parent
+// process. It works only on Linux.
 func peeks(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {
 		var files []string

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Large questions: so many at once, of so many bytes.
+// Numbers and sizes (in bytes) of large questions.
 const (
 	manyQuestions = 64
 	hugeQuestion  = 2 << 20   // beyond the bound of an elicitation
@@ -28,8 +28,8 @@ func sampling(size int) (method, params string) {
 			strings.Repeat("x", size))
 }
 
-// asksMany asks times at once and answers when all questions have been. Counts: asked, answered, refused (with an
-// error).
+// asksMany asks the given number of questions at once and answers when all have ended. Counts: asked, answered, refused
+// (with an error).
 func asksMany(times int, question func() (method, params string)) func(*Server) {
 	return func(s *Server) {
 		s.Tool(Tool, func(c *fakeserver.CallContext) {
@@ -60,8 +60,7 @@ func asksMany(times int, question func() (method, params string)) func(*Server) 
 	}
 }
 
-// nags asks again after each answer that is not a yes, also when no call of it is open. Counts: asked, refused,
-// answered.
+// nags asks again after each answer, also when none of its calls is open. Counts: asked, refused, answered.
 func nags(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {
 		c.Text("just you wait")
@@ -84,7 +83,7 @@ func nags(s *Server) {
 	})
 }
 
-// asksURL asks to open an address. Counts: asked, refused, answered.
+// asksURL asks the user to open an address. Counts: asked, refused, answered.
 func asksURL(address string) func(*Server) {
 	return asksMany(1, func() (method, params string) {
 		return "elicitation/create", fmt.Sprintf(`{"mode":"url","message":"Open this","url":%q,"elicitationId":"e1"}`,
@@ -92,7 +91,7 @@ func asksURL(address string) func(*Server) {
 	})
 }
 
-// pings keeps 64 questions open and then pings. Counts: asked, pinged, answered, refused (of the ping).
+// pings keeps 64 questions open and then sends a ping. Counts: asked, pinged, answered, refused (the ping).
 func pings(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {
 		method, params := elicitation(10)

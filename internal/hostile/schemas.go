@@ -7,17 +7,17 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Schemas that cost more than they look.
+// Schemas that are more expensive than they look.
 const (
-	// SelfReference leads back to itself without going on in the value.
+	// SelfReference refers to itself without going deeper into the value.
 	SelfReference = `{"$ref":"#"}`
-	// SelfAllOf does so through a keyword.
+	// SelfAllOf does the same through a keyword.
 	SelfAllOf = `{"type":"object","properties":{"name":{"type":"string"}},"allOf":[{"$ref":"#"}]}`
-	// SelfDynamic does so through a dynamic reference.
+	// SelfDynamic does the same through a dynamic reference.
 	SelfDynamic = `{"$dynamicAnchor":"a","type":"object","allOf":[{"$dynamicRef":"#a"}]}`
 )
 
-// Doubling is a schema of some hundred bytes that leads to the same value on 2^n ways.
+// Doubling returns a schema of some hundred bytes that leads to the same value in 2^n ways.
 func Doubling(n int) string {
 	defs := []string{`"d0":{"type":"object"}`}
 	for i := 1; i <= n; i++ {
@@ -27,7 +27,7 @@ func Doubling(n int) string {
 		strings.Join(defs, ","), n)
 }
 
-// formOf asks by a form of that schema and answers when the form is answered. Counts: asked, answered.
+// formOf asks with a form that has the given schema, and answers when the form was answered. Counts: asked, answered.
 func formOf(schema string) func(*Server) {
 	return func(s *Server) {
 		s.Tool(Tool, func(c *fakeserver.CallContext) {
@@ -44,7 +44,7 @@ func formOf(schema string) func(*Server) {
 	}
 }
 
-// outputOf has a tool with that output schema, and answers with structured content.
+// outputOf has a tool with the given output schema, and answers with structured content.
 func outputOf(schema string) func(*Server) {
 	return func(s *Server) {
 		s.ToolWith(`{"name":"`+Tool+`","inputSchema":{"type":"object"},"outputSchema":`+schema+

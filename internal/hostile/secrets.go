@@ -11,11 +11,11 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Secret is what the server that gives secrets away was told in confidence.
+// Secret is the secret that the server of givesAway was given.
 const Secret = "sk-live/+0123 Täuschung?=&z"
 
-// Spellings are the forms in which servers are seen to log what they were told: as it is, and in the encodings of
-// headers, addresses and dumps.
+// Spellings returns the forms in which servers log a secret: unchanged, and in the encodings of headers, addresses and
+// dumps.
 func Spellings() map[string]string {
 	return map[string]string{
 		"plain":         Secret,
@@ -31,7 +31,7 @@ func Spellings() map[string]string {
 	}
 }
 
-// givesAway logs its secret in each spelling, as a message and on stderr, there in two halves too. Counts: written (to
+// givesAway logs its secret in each spelling, as a message and on stderr, there also in two halves. Counts: written (to
 // stderr).
 func givesAway(s *Server) {
 	s.Tool(Tool, func(c *fakeserver.CallContext) {

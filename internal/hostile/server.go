@@ -10,21 +10,21 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Tool is the tool of every hostile server that starts its attack; what begins by itself needs no call.
+// Tool is the tool that starts the attack in every hostile server. Attacks that begin by themselves need no call.
 const Tool = "attack"
 
 // Server is a hostile server.
 type Server struct {
 	*fakeserver.Server
-	// Stderr, if set, is run with what the process writes its stderr to, and ends when done is closed.
+	// Stderr, if set, is called with the writer for the process's stderr, and returns when done is closed.
 	Stderr func(w io.Writer, done <-chan struct{})
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	counts map[string]int
 	seen   chan struct{} // closed and renewed with each count
 }
 
-// behaviour makes a server of what its options say.
+// behaviour describes a hostile server and how to make it.
 type behaviour struct {
 	about string
 	make  func(s *Server)
@@ -33,13 +33,13 @@ type behaviour struct {
 
 var behaviours = map[string]behaviour{}
 
-// Names gives the names of all behaviours.
+// Names returns the names of all behaviours.
 func Names() []string { return slices.Sorted(maps.Keys(behaviours)) }
 
-// About says what a behaviour does.
+// About returns the description of a behaviour.
 func About(name string) string { return behaviours[name].about }
 
-// New makes the server of that name. The tools echo (answers at once) and Tool are always there.
+// New returns the server of that name. It always has the tools echo (which answers at once) and Tool.
 func New(name string) (*Server, error) {
 	b, ok := behaviours[name]
 	if !ok {
@@ -51,7 +51,7 @@ func New(name string) (*Server, error) {
 	return s, nil
 }
 
-// count counts what the server did, or what became of it, for tests.
+// count counts an action of the server or its outcome, for tests.
 func (s *Server) count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,14 +61,14 @@ func (s *Server) count(what string) int {
 	return s.counts[what]
 }
 
-// Count tells how often something was done so far. What there is to count is said beside each behaviour.
+// Count returns how often something has happened so far. The comment of each behaviour lists what it counts.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[what]
 }
 
-// Await waits until something was done so often; false when done ended before.
+// Await waits until something has happened the given number of times. It returns false if done is closed before that.
 func (s *Server) Await(what string, times int, done <-chan struct{}) bool {
 	for {
 		s.mu.Lock()

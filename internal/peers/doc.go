@@ -1,6 +1,6 @@
-// Package peers starts the MCP servers that the tests run against and that are not ours: servers that other people
-// wrote, and small ones of our own on other people's SDKs, which keep a journal of what they saw. Every version is
-// pinned in a lock file, or in go.mod.
+// Package peers starts the MCP servers of other authors against which the tests run: complete servers, and small ones
+// of this project with other authors' SDKs, which keep a journal of what they observe. Every version is pinned in a
+// lock file, or in go.mod.
 //
 //	Everything, EverythingHTTP, EverythingSSE   @modelcontextprotocol/server-everything   legacy
 //	TypeScript1, TypeScript1Stdio               TypeScript SDK 1.x                        legacy, with tasks
@@ -9,11 +9,11 @@
 //	MCPGo, MCPGoStdio                           mcp-go                                    both eras
 //
 // The last four have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw;
-// TypeScript1 also task and task_ask; MCPGo cannot withdraw, and asks over SSE not at all. `make peers` installs what
-// comes from npm; what is missing fails a test and never skips it.
+// TypeScript1 also task and task_ask. MCPGo cannot withdraw, and cannot ask over SSE. `make peers` installs the npm
+// packages. If something is missing, the test fails; it is never skipped.
 //
-// TypeScript1Client and its like are clients on these SDKs, for what is a server to them; Inspector is the command line
-// of @modelcontextprotocol/inspector.
+// TypeScript1Client and the like are clients with these SDKs, for tests of hub parts that act as a server. Inspector is
+// the command line of @modelcontextprotocol/inspector.
 //
-// What must not live here is any knowledge of the hub.
+// What must not live here: any knowledge of the hub.
 package peers

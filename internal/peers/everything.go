@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// everythingPackage is the reference server of the protocol's authors; it runs on Node and speaks the legacy era.
+// everythingPackage is the reference server of the protocol's authors. It runs on Node and speaks the legacy era.
 const everythingPackage = "@modelcontextprotocol/server-everything"
 
 func everythingScript(t testing.TB) string {
@@ -54,12 +54,12 @@ func everything(t testing.TB, transport, ready string, name func(s *Server, base
 	})
 }
 
-// endWithInput is a module that ends the process with its stdin, so that a server which does not do that itself
-// outlives no test.
+// endWithInput is a module that ends the process with its stdin, for servers that do not do that themselves, so that
+// they never outlive a test.
 const endWithInput = `data:text/javascript,process.stdin.resume().on("end",()=>process.exit(0))`
 
-// freePort finds a port for a server that must be told one. Another process may take it before the server does; the
-// server then says so.
+// freePort finds a port for a server that needs a port as its argument. Another process may take the port before the
+// server does; the server then reports an error.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

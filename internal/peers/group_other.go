@@ -6,5 +6,5 @@ import "os/exec"
 
 func ownGroup(*exec.Cmd) {}
 
-// killGroup kills the process alone: the servers start no others.
+// killGroup only kills the process itself: the servers start no other processes.
 func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

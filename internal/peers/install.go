@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// A test against a foreign server that may go missing unnoticed proves nothing: what is not installed fails the test,
-// and says what to run.
+// A foreign server that is missing must not go unnoticed: what is not installed fails the test with the command to run.
 
 // home walks up from dir to the repository and returns the folder of a server, which holds the lock file. A test runs
 // in its package's folder; runtime.Caller would be of no use under -trimpath.
@@ -82,7 +81,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// mustHome is home from where the test runs.
+// mustHome returns home for the folder in which the test runs.
 func mustHome(t testing.TB, server string) string {
 	t.Helper()
 	wd, err := os.Getwd()
@@ -96,7 +95,7 @@ func mustHome(t testing.TB, server string) string {
 	return dir
 }
 
-// node is the absolute path of Node.
+// node returns the absolute path of Node.
 func node(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("node")

@@ -9,29 +9,29 @@ import (
 	"testing"
 )
 
-// Names of events. A server over stdio notes no request, no disconnected and no answered.
+// Names of events. A server over stdio records no request, disconnected and answered.
 const (
 	// an HTTP request came: HTTP, Method, ID, Session, Revision; Tool is params.name, Reason params.reason
 	EventRequest      = "request"
-	EventDisconnected = "disconnected" // the client went away before the server had ended its answer: HTTP, Method, ID
+	EventDisconnected = "disconnected" // the client left before the server had ended its answer: HTTP, Method, ID
 	EventAnswered     = "answered"     // the server ended its answer to an HTTP request: HTTP, Method, ID
 	EventSession      = "session"      // a legacy session began
 	EventClosed       = "closed"       // a legacy session ended
 	EventStarted      = "started"      // a tool was called, or a task began
-	EventAsked        = "asked"        // a tool put its question
-	EventWithdrawn    = "withdrawn"    // a tool took it back
-	EventCancelled    = "cancelled"    // a tool saw that it was cancelled; Reason is what the SDK told it
-	EventFinished     = "finished"     // a tool gave its result; Detail input_required for a question in the modern era
+	EventAsked        = "asked"        // a tool asked its question
+	EventWithdrawn    = "withdrawn"    // a tool withdrew its question
+	EventCancelled    = "cancelled"    // a tool was cancelled; Reason is the reason that the SDK reports
+	EventFinished     = "finished"     // a tool returned its result; Detail is input_required if that asks a question
 	EventFailed       = "failed"       // a tool failed
 )
 
-// Event is one line of a server's journal. What the server does not say is empty.
+// Event is one line of a server's journal. A field that the server does not report is empty.
 type Event struct {
 	Event       string          `json:"event"`
 	Tool        string          `json:"tool"`
 	Task        string          `json:"task"` // id of the task
 	Method      string          `json:"method"`
-	ID          json.RawMessage `json:"id"` // of the request, or of the one that a cancel names
+	ID          json.RawMessage `json:"id"` // of the request, or of the request that a cancel names
 	Session     string          `json:"session"`
 	HTTP        string          `json:"http"` // the verb
 	Reason      string          `json:"reason"`
@@ -41,7 +41,7 @@ type Event struct {
 	Tag         string          `json:"tag"`         // journal.TagKey in the _meta of the request
 }
 
-// Is tells whether it is an event of that name about that tool.
+// Is reports whether the event has that name and tool.
 func (e Event) Is(name, tool string) bool { return e.Event == name && e.Tool == tool }
 
 func parseEvent(line string) (Event, bool) {
@@ -52,7 +52,7 @@ func parseEvent(line string) (Event, bool) {
 	return e, e.Event != ""
 }
 
-// ReadJournal reads the journal file of a server over stdio. There is none before the server has noted something.
+// ReadJournal reads the journal file of a server over stdio. The file does not exist before the first event.
 func ReadJournal(t testing.TB, path string) []Event {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// JournalVariable names a file for the journal of a server over stdio, in the server's environment. Without it the
-// journal goes to stderr.
+// JournalVariable is the environment variable of a server over stdio that names the file for its journal. Without it
+// the journal goes to stderr.
 const JournalVariable = "PEER_JOURNAL"
 
 // TypeScript1 starts the server on the TypeScript SDK 1.x over Streamable HTTP and SSE.
@@ -49,35 +49,34 @@ func GoSDKStdio(t testing.TB) (cmd string, args []string) {
 	return overStdio([]string{goSDKBinary(t)})
 }
 
-// TypeScript1Client is the command of a client on the TypeScript SDK 1.x, less what it is to reach: the prefix of the
-// names of a server's tools, and "http", a URL and an Authorization, or "stdio" and a command. It plays the scenario of
-// scenario.mjs and writes what came of each step in lines of JSON.
+// TypeScript1Client returns the command of a client with the TypeScript SDK 1.x, without its arguments: the prefix of
+// the names of a server's tools, and then "http", a URL and an Authorization, or "stdio" and a command. It runs the
+// scenario of scenario.mjs and writes the outcome of each step as a line of JSON.
 func TypeScript1Client(t testing.TB) []string {
 	t.Helper()
 	return ours(t, "typescript1", "@modelcontextprotocol/sdk", "client.mjs")
 }
 
-// TypeScript2Client is TypeScript1Client on the TypeScript SDK 2.x. Behind the prefix the era follows, "legacy" or
-// "auto".
+// TypeScript2Client does the same for the TypeScript SDK 2.x. After the prefix comes the era, "legacy" or "auto".
 func TypeScript2Client(t testing.TB) []string {
 	t.Helper()
 	return ours(t, "typescript2", "@modelcontextprotocol/client", "client.mjs")
 }
 
-// GoSDKClient is TypeScript2Client on the Go SDK.
+// GoSDKClient does the same as TypeScript2Client for the Go SDK.
 func GoSDKClient(t testing.TB) []string {
 	t.Helper()
 	return []string{goSDKBinary(t), "client"}
 }
 
-// MCPGoClient is TypeScript2Client on mcp-go.
+// MCPGoClient does the same as TypeScript2Client for mcp-go.
 func MCPGoClient(t testing.TB) []string {
 	t.Helper()
 	return []string{mcpGoBinary(t), "client"}
 }
 
-// Inspector is the command line of the inspector, a client on the TypeScript SDK 2.x that other people wrote. What it
-// keeps goes into the home directory.
+// Inspector returns the command line of the inspector, a client of other authors with the TypeScript SDK 2.x. It stores
+// its data in the home directory.
 func Inspector(t testing.TB) []string {
 	t.Helper()
 	path, err := script(mustHome(t, "inspector"), "@modelcontextprotocol/inspector", "clients", "launcher", "build",
@@ -88,13 +87,13 @@ func Inspector(t testing.TB) []string {
 	return []string{node(t), path, "--cli"}
 }
 
-// typescript is the command of one of our servers on a TypeScript SDK, less its transport.
+// typescript returns the command of one of this project's servers with a TypeScript SDK, without its transport.
 func typescript(t testing.TB, server, sdk string) []string {
 	t.Helper()
 	return ours(t, server, sdk, "server.mjs")
 }
 
-// ours is the command of a script of ours on an installed SDK.
+// ours returns the command of a script of this project with an installed SDK.
 func ours(t testing.TB, folder, sdk, file string) []string {
 	t.Helper()
 	dir := mustHome(t, folder)
@@ -104,8 +103,8 @@ func ours(t testing.TB, folder, sdk, file string) []string {
 	return []string{node(t), filepath.Join(dir, file)}
 }
 
-// GoSDKVariable names a binary of the server on the Go SDK, for a package whose many tests would link it again and
-// again. Unset: it is built for each test.
+// GoSDKVariable names a binary of the server with the Go SDK, for packages with many tests, which would otherwise build
+// it for each test.
 const GoSDKVariable = "PEER_GOSDK"
 
 func goSDKBinary(t testing.TB) string {
@@ -125,10 +124,10 @@ func MCPGoStdio(t testing.TB) (cmd string, args []string) {
 	return overStdio([]string{mcpGoBinary(t)})
 }
 
-// MCPGoVariable is for the server on mcp-go what GoSDKVariable is for the other.
+// MCPGoVariable does the same for the server with mcp-go.
 const MCPGoVariable = "PEER_MCPGO"
 
-// mcpGoBinary builds within the folder, which is a module of its own.
+// mcpGoBinary builds the server in its folder, which is a separate module.
 func mcpGoBinary(t testing.TB) string {
 	t.Helper()
 	wd, err := os.Getwd()
@@ -142,7 +141,7 @@ func mcpGoBinary(t testing.TB) string {
 	return goBinary(t, MCPGoVariable, "mcpgo", dir, ".")
 }
 
-// goBinary builds a server, or gives the binary that the variable names.
+// goBinary builds a server, or returns the binary that the variable names.
 func goBinary(t testing.TB, variable, name, dir, pkg string) string {
 	t.Helper()
 	if built := os.Getenv(variable); built != "" {
@@ -164,7 +163,7 @@ func overStdio(command []string) (cmd string, args []string) {
 	return command[0], append(command[1:], "stdio")
 }
 
-// overHTTP starts one of our servers. Its first line on stdout says where it listens.
+// overHTTP starts one of this project's servers. Its first line on stdout holds its addresses.
 func overHTTP(t testing.TB, command []string) *Server {
 	t.Helper()
 	cmd := exec.Command(command[0], append(command[1:], "http")...)

@@ -12,36 +12,36 @@ import (
 	"time"
 )
 
-// bound is how long anything may take before its test is lost. No test waits for it when all is well.
+// bound is how long an operation may take before its test fails. A test that passes never waits for it.
 const bound = 30 * time.Second
 
-// Server is a server process that lives as long as its test. Its methods may be called concurrently, Wait from the
-// test's goroutine only.
+// Server is a server process that lives as long as its test. Its methods may be called concurrently, but Wait only from
+// the test's goroutine.
 type Server struct {
-	// URL is the Streamable HTTP endpoint, "" when it has none.
+	// URL is the Streamable HTTP endpoint, or "" if it has none.
 	URL string
-	// SSEURL is the endpoint of the transport of 2024-11-05, "" when it has none.
+	// SSEURL is the endpoint of the transport of 2024-11-05, or "" if it has none.
 	SSEURL string
 
 	t     testing.TB
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when the process and its pipes are over
+	ended chan struct{} // closed when the process and its pipes have ended
 
-	mu      sync.Mutex    // guards all below, and both URLs until start returns
+	mu      sync.Mutex    // guards all fields below, and both URLs until start returns
 	changed chan struct{} // closed and renewed with each line
 	ready   bool
 	events  []Event
-	log     []string    // lines that are no events
-	observe func(Event) // nil: events are kept
+	log     []string    // lines that are not events
+	observe func(Event) // nil: events are stored
 }
 
-// start starts a server in a process group of its own and waits until a line of its output says that it is ready.
+// start starts a server in its own process group and waits until a line of its output says that it is ready.
 func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool) *Server {
 	t.Helper()
 	s := &Server{t: t, cmd: cmd, ended: make(chan struct{}), changed: make(chan struct{})}
 	ownGroup(cmd)
 	cmd.Dir = t.TempDir()
-	_, err1 := cmd.StdinPipe() // open until this process ends: the server ends with it
+	_, err1 := cmd.StdinPipe() // open until this process ends; then the server ends, too
 	stdout, err2 := cmd.StdoutPipe()
 	stderr, err3 := cmd.StderrPipe()
 	for _, err := range []error{err1, err2, err3} {
@@ -70,7 +70,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool)
 	}
 	go func() {
 		readers.Wait()
-		_ = cmd.Wait() // "signal: killed", as a rule
+		_ = cmd.Wait() // usually "signal: killed"
 		close(s.ended)
 	}()
 	if !s.await(func() bool { return s.ready }) {
@@ -95,7 +95,8 @@ func (s *Server) take(line string, ready func(s *Server, line string) bool) {
 	s.changed = make(chan struct{})
 }
 
-// await waits until holds, called with mu held, is true; false when the server ended before or the time was up.
+// await waits until holds, which is called with mu held, returns true. It returns false if the server ended or the time
+// is up.
 func (s *Server) await(holds func() bool) bool {
 	patience := time.NewTimer(bound)
 	defer patience.Stop()
@@ -110,15 +111,14 @@ func (s *Server) await(holds func() bool) bool {
 		select {
 		case <-changed:
 		case <-s.ended:
-			over = true // what came last is looked at once more
+			over = true // check the last lines once more
 		case <-patience.C:
 			over = true
 		}
 	}
 }
 
-// Wait waits for the first event, of those that have come and will come, for which match is true, and fails the test
-// when none comes.
+// Wait waits for the first event, past or future, for which match returns true, and fails the test if none comes.
 func (s *Server) Wait(what string, match func(Event) bool) Event {
 	s.t.Helper()
 	var found Event
@@ -138,39 +138,39 @@ func (s *Server) Wait(what string, match func(Event) bool) Event {
 	return found
 }
 
-// Observe gives every event from now on to f, in order and from one goroutine at a time, and keeps none of them: for
-// what a server notes in hours.
+// Observe passes every event from now on to f, in order and from one goroutine at a time, and stores none of them. It
+// is for servers that run for hours.
 func (s *Server) Observe(f func(Event)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.observe = f
 }
 
-// Events gives the journal so far.
+// Events returns the journal so far.
 func (s *Server) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.events)
 }
 
-// Log gives what the server said otherwise, on stdout and stderr.
+// Log returns the server's other output, on stdout and stderr.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.log, "\n")
 }
 
-// Kill ends the server at once, and everything that it started, and waits until that is so.
+// Kill kills the server and everything that it started, and waits until they have ended.
 func (s *Server) Kill() {
 	select {
-	case <-s.ended: // its number may belong to another group by now
+	case <-s.ended: // its pid may belong to another group by now
 	default:
 		killGroup(s.cmd)
 		<-s.ended
 	}
 }
 
-// PID is the server's process, and the number of its group.
+// PID returns the pid of the server, which is also the id of its process group.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 func describe(events []Event) string {

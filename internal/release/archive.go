@@ -18,19 +18,20 @@ import (
 
 // file is one file of an archive.
 type file struct {
-	name string // slash separated
+	name string // separated by slashes
 	text []byte
 	mode fs.FileMode
 }
 
-// packed is the time of every file in an archive: no clock goes into a release. Zip knows none before 1980.
+// packed is the time of every file in an archive, so that a release does not depend on the clock. Zip has no time
+// before 1980.
 var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 
 func sorted(files []file) []file {
 	return slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) })
 }
 
-// in is the name of a file below a folder; "" is none.
+// in returns the name of a file below a folder; "" means no folder.
 func (f file) in(folder string) string {
 	if folder == "" {
 		return f.name
@@ -38,7 +39,7 @@ func (f file) in(folder string) string {
 	return folder + "/" + f.name
 }
 
-// tarball packs files below a folder, gzipped.
+// tarball packs files below a folder into a gzipped tar archive.
 func tarball(folder string, files []file) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -63,7 +64,7 @@ func tarball(folder string, files []file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// zipped packs files below a folder, for Windows.
+// zipped packs files below a folder into a zip archive, for Windows.
 func zipped(folder string, files []file) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -99,7 +100,7 @@ func (r *release) archive(t target, files []file) error {
 	return r.write(folder+".tar.gz", text)
 }
 
-// checksums writes SHA256SUMS over all files that are there, in the form that sha256sum -c reads.
+// checksums writes SHA256SUMS for all existing files, in the format of sha256sum -c.
 func (r *release) checksums() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {

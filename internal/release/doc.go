@@ -1,9 +1,9 @@
-// Command release makes everything that a release of McpHub consists of, for all systems: archives of the program, npm
-// tarballs, checksums, the bill of materials and the licences of what is linked. make release runs it.
+// Command release makes all files of a release of McpHub, for all systems: archives of the program, npm tarballs,
+// checksums, the bill of materials and the licences of linked modules. make release runs it.
 //
 //	go run . -version 1.2.3 -root ../.. -out ../../dist
 //
-// The same source and the same Go give the same bytes, wherever and whenever it runs: paths are trimmed, nothing of
-// the machine or of the clock goes in, and files in archives have one time. It is a module of its own, so that what it
-// needs stays out of the product's module.
+// The same source and the same version of Go always produce the same bytes: paths are trimmed, nothing depends on the
+// machine or the clock, and all files in archives have the same time. It is a separate module, so that its dependencies
+// stay out of the product's module.
 package main

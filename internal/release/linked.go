@@ -14,21 +14,21 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// part is a module that is really linked into the program, with its licence.
+// part is a module that is linked into the program, with its licence.
 type part struct {
 	path, version string
 	licences      []string // SPDX identifiers
 	texts         []file   // of its licence and notices
 }
 
-// accepted are the licences that may be linked: each asks for no more than that its text comes along.
+// accepted are the licences that linked modules may have: they only require that their text is included.
 var accepted = map[string]bool{"MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "Apache-2.0": true, "ISC": true,
 	"MPL-2.0": true, "Unlicense": true, "CC0-1.0": true}
 
-// papers are the names of files with licences and notices.
+// papers matches the names of files with licences and notices.
 var papers = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents`)
 
-// linked reads from the program which modules are in it, and finds the licence of each, and of Go's own library.
+// linked reads from the program which modules it contains, and finds the licence of each module and of Go's library.
 func linked(program string) ([]part, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -64,7 +64,8 @@ func linked(program string) ([]part, error) {
 	return parts, nil
 }
 
-// read finds the licence in a folder. None, or one that is not known, is an error: nobody may ship that.
+// read finds the licence in a folder. It is an error if there is none or if it is not accepted: such a module must not
+// be shipped.
 func (p *part) read(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -103,7 +104,7 @@ func appendOnce(list []string, s string) []string {
 	return append(list, s)
 }
 
-// notices are the licences of everything that is linked, as one text.
+// notices returns the licences of everything that is linked, as one text.
 func notices(parts []part) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("The program mcphub contains the following software of others.\n")
@@ -116,7 +117,7 @@ func notices(parts []part) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// billOfMaterials lists the parts in CycloneDX 1.6.
+// billOfMaterials returns the list of the parts in CycloneDX 1.6.
 func billOfMaterials(version string, parts []part) ([]byte, error) {
 	type license struct {
 		License struct {
@@ -158,7 +159,7 @@ func billOfMaterials(version string, parts []part) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// output runs a tool outside of any module.
+// output runs a tool outside any module and returns its output.
 func output(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = os.TempDir()

@@ -8,15 +8,15 @@ import (
 	"regexp"
 )
 
-// number is what a version may look like. Hosts compare them, and npm takes no other.
+// number matches a version. Hosts compare versions, and npm accepts no other form.
 var number = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// release is one run.
+// release is one run of the command.
 type release struct {
 	version string
 	root    string // of the repository
-	out     string // where the files go
-	vsix    bool   // the extension is made as well
+	out     string // the folder for the files
+	vsix    bool   // also make the extension
 }
 
 func main() {
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// make makes the files of all targets, or of one.
+// make makes the files of all targets, or only of one.
 func (r *release) make(only string) error {
 	if !number.MatchString(r.version) {
 		return fmt.Errorf("-version %q: it is a number such as 1.2.3", r.version)
@@ -73,7 +73,7 @@ func (r *release) make(only string) error {
 	return r.checksums()
 }
 
-// target makes what belongs to one system.
+// target makes the files of one system.
 func (r *release) target(t target) error {
 	program, err := r.build(t)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *release) target(t target) error {
 	return r.binaryPackage(t, append([]file{{"bin/" + t.program(), text, 0o755}}, papers...))
 }
 
-// write puts one file of the release in its place.
+// write writes one file of the release.
 func (r *release) write(name string, text []byte) error {
 	return os.WriteFile(filepath.Join(r.out, name), text, 0o644)
 }

@@ -14,16 +14,16 @@ const (
 	repository = "https://github.com/mcphub-go/mcphub"
 )
 
-// binaryName is the npm package that brings the program for one machine. The host package looks for it by this name
+// binaryName returns the npm package with the program for one machine. The host package uses this name
 // (editors/host/src/binary.ts).
 func binaryName(t target) string { return fmt.Sprintf("%s/bin-%s", scope, t.name()) }
 
-// tarballName is how npm pack calls the file of a package.
+// tarballName returns the name that npm pack gives to the file of a package.
 func tarballName(name, version string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-" + version + ".tgz"
 }
 
-// binaryPackage writes the npm package of one machine. Nothing in it is run at install.
+// binaryPackage writes the npm package of one machine. It runs no script at install.
 func (r *release) binaryPackage(t target, files []file) error {
 	manifest, err := json.MarshalIndent(map[string]any{
 		"name": binaryName(t), "version": r.version, "license": "Apache-2.0",
@@ -37,15 +37,15 @@ func (r *release) binaryPackage(t target, files []file) error {
 	return r.npm(binaryName(t), append(files, file{"package.json", append(manifest, '\n'), 0o644}))
 }
 
-// hostPackage writes @mcphub/host as it was built, with the program's packages as optional dependencies: the lock of
-// the workspace knows nothing of them, as they are published together.
+// hostPackage writes @mcphub/host as it was built, with the packages of the program as optional dependencies. The lock
+// file of the workspace does not contain them, since they are published together.
 func (r *release) hostPackage() error {
 	home := filepath.Join(r.root, "editors", "host")
 	text, err := os.ReadFile(filepath.Join(home, "package.json"))
 	if err != nil {
 		return err
 	}
-	var kept struct{ Exports json.RawMessage } // as it stands: the order of its conditions says which one counts
+	var kept struct{ Exports json.RawMessage } // unchanged: the order of its conditions matters
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (r *release) hostPackage() error {
 	return r.npm(scope+"/host", files)
 }
 
-// apiPackage writes @mcphub/vscode-api: the types of what the VS Code extension offers other extensions, and no code.
+// apiPackage writes @mcphub/vscode-api: the types of the API for other VS Code extensions, without code.
 func (r *release) apiPackage() error {
 	name := scope + "/vscode-api"
 	api, err := os.ReadFile(filepath.Join(r.root, "editors", "vscode", "api.d.ts"))
@@ -112,7 +112,7 @@ func (r *release) npm(name string, files []file) error {
 	return r.write(tarballName(name, r.version), text)
 }
 
-// below are all files of a folder, or the one file, by their names below home.
+// below returns all files of a folder, or the single file, with their names relative to home.
 func below(home, name string) (files []file, err error) {
 	err = filepath.WalkDir(filepath.Join(home, name), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// prepare makes what the npm packages and the extension are packed from, so that a fresh clone is enough: the packages
-// that editors/ wants, where they are missing, and the host package, from its sources as they are now.
+// prepare makes what the npm packages and the extension are packed from, so that a fresh clone is enough: it installs
+// the packages of editors/ if they are missing, and builds the host package from its present sources.
 func (r *release) prepare() error {
 	editors := filepath.Join(r.root, "editors")
 	installed, err := exists(filepath.Join(editors, "node_modules"))
@@ -21,7 +21,8 @@ func (r *release) prepare() error {
 	if err != nil {
 		return err
 	}
-	if !installed && built && !r.vsix { // a copy without what is installed: its sources are those that were built
+	// a copy of the repository without node_modules: its sources are those that were built
+	if !installed && built && !r.vsix {
 		return nil
 	}
 	if !installed {

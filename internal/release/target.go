@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// target is a system, by Go's names and by those of Node and VS Code.
+// target is a system, by the names of Go and by those of Node and VS Code.
 type target struct{ goos, goarch, platform, arch string }
 
-// targets are the systems that a release is made for.
+// targets are the systems for which a release is made.
 var targets = []target{
 	{"linux", "amd64", "linux", "x64"},
 	{"linux", "arm64", "linux", "arm64"},
@@ -20,10 +20,10 @@ var targets = []target{
 	{"windows", "arm64", "win32", "arm64"},
 }
 
-// name is the target as npm packages and .vsix files name it.
+// name returns the target in the form of npm packages and .vsix files.
 func (t target) name() string { return t.platform + "-" + t.arch }
 
-// program is the name of the executable.
+// program returns the name of the executable.
 func (t target) program() string {
 	if t.goos == "windows" {
 		return "mcphub.exe"
@@ -31,7 +31,7 @@ func (t target) program() string {
 	return "mcphub"
 }
 
-// build makes the program: static, stripped, and without anything of this machine in it. The result is its path.
+// build makes the program: static, stripped, and independent of this machine. It returns its path.
 func (r *release) build(t target) (string, error) {
 	path := filepath.Join(r.out, "programs", t.name(), t.program())
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -44,7 +44,7 @@ func (r *release) build(t target) (string, error) {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", absolute, "./cmd/mcphub")
 	cmd.Dir = r.root
-	// What the machine sets for Go itself must not find its way into the program.
+	// Go settings of this machine must not affect the program.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0", "GOEXPERIMENT=")
 	if out, err := cmd.CombinedOutput(); err != nil {

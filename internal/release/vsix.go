@@ -11,7 +11,7 @@ import (
 )
 
 // extension writes the .vsix of a target with the program that was built for it, and the notices of both. The packer of
-// VS Code writes the time of the day into it, so it is packed again.
+// VS Code writes the time of day into it, so it is packed again.
 func (r *release) extension(t target, program string, notices []byte) error {
 	out, err := filepath.Abs(filepath.Join(r.out, fmt.Sprintf("mcphub-%s-%s.vsix", r.version, t.name())))
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *release) extension(t target, program string, notices []byte) error {
 	return os.WriteFile(out, text, 0o644)
 }
 
-// repacked is a zip with the same files in the order of their names, and one time.
+// repacked returns a zip with the same files in the order of their names, all with the same time.
 func repacked(text []byte) ([]byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {

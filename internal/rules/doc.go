@@ -1,6 +1,6 @@
-// Package rules holds the repository's own rules, as tests: which way imports point, how large a file may be, what
-// product code may not call, what may not be left lying about.
+// Package rules holds the repository's own rules, as tests: the direction of imports, the size of files, what product
+// code must not call, and what must not be left behind.
 //
 // A rule is a function from the source tree to its violations. It has two tests: one runs it over this repository, the
-// other shows on small made-up files that it does find what it forbids. Nothing but tests lives here.
+// other shows with small made-up files that it finds what it forbids. This package contains only tests.
 package rules

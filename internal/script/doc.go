@@ -1,3 +1,3 @@
-// Package script plays conversations that are kept as txtar archives, in fake time. What the steps of a conversation
-// mean is the test's business.
+// Package script plays conversations that are stored as txtar archives, in fake time. The test defines the meaning of
+// the steps.
 package script

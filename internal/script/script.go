@@ -12,11 +12,11 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Update is set by -update: what happens is written into the archives in place of what should.
+// Update is set by -update: the actual output is written into the archives instead of being compared.
 var Update = flag.Bool("update", false, "write what happens into the scripts under testdata")
 
-// Play plays each archive that pattern names, in a bubble of its own. The files of an archive but "want" are its steps;
-// play gives what happened, and "want" has what should.
+// Play plays each archive that matches pattern, in its own bubble. All files of an archive except "want" are its steps.
+// play returns the actual output, and "want" holds the expected one.
 func Play(t *testing.T, pattern string, play func(t *testing.T, steps []txtar.File) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// secret is the hash of a random text. Hashes have one length, so that comparing them tells nothing, and what is kept
-// here opens nothing.
+// secret is the hash of a random text. All hashes have the same length, so a comparison reveals nothing, and a stored
+// hash gives no access.
 type secret [sha256.Size]byte
 
 func secretOf(text string) secret { return sha256.Sum256([]byte(text)) }
@@ -21,28 +21,28 @@ func (s secret) is(text string) bool {
 	return subtle.ConstantTimeCompare(s[:], other[:]) == 1
 }
 
-// access knows who may come in: whoever holds the one token that was not used yet, once, and whoever has a session. The
-// texts are those of crypto/rand.Text: at least 128 bits.
+// access decides who is admitted: the holder of the present token, once, and every holder of a session. The texts are
+// those of crypto/rand.Text: at least 128 bits.
 type access struct {
-	family string // how the names of the cookies at this port begin
-	cookie string // its own
+	family string // prefix of the names of the cookies at this port
+	cookie string // name of this server's cookie
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu       sync.Mutex
-	token    *secret // nil: none is open
+	token    *secret // nil: no token is valid
 	sessions []secret
 }
 
-// newAccess makes the access of the server at a port. Cookies know no ports: two servers must not overwrite each
-// other's session, and a page of another port must not know the name of the cookie that it would have to set to end
-// this one. (The prefix __Host- would keep others from setting it, but needs https.)
+// newAccess returns the access of the server at a port. Cookies do not depend on the port: two servers must not
+// overwrite each other's session, and a page of another port must not know the name of the cookie that it would have to
+// set to end this session. (The prefix __Host- would keep others from setting it, but needs https.)
 func newAccess(port int) *access {
 	family := "mcphub-" + strconv.Itoa(port) + "-"
 	return &access{family: family, cookie: family + rand.Text()[:8]}
 }
 
-// mint makes a token. The one before is good no more, used or not: a link that somebody left lying about ends with the
-// next one.
+// mint creates a token. The previous token becomes invalid, used or not: a link that was left somewhere stops working
+// with the next one.
 func (a *access) mint() string {
 	text := rand.Text()
 	s := secretOf(text)
@@ -52,7 +52,7 @@ func (a *access) mint() string {
 	return text
 }
 
-// redeem takes the token for a session. It works once.
+// redeem exchanges the token for a session. It works once.
 func (a *access) redeem(token string) (*http.Cookie, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,8 +65,8 @@ func (a *access) redeem(token string) (*http.Cookie, bool) {
 	return &http.Cookie{Name: a.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}, true
 }
 
-// stale gives what ends the cookies in a request that servers before this one have left at its port: they would be sent
-// for as long as the browser runs, until a request is too long to be read.
+// stale returns cookies that delete the cookies which earlier servers at this port have left in a request. Otherwise
+// the browser would send them as long as it runs, until a request is too long to be read.
 func (a *access) stale(r *http.Request) (end []*http.Cookie) {
 	for _, c := range r.Cookies() {
 		if c.Name != a.cookie && strings.HasPrefix(c.Name, a.family) {
@@ -76,7 +76,7 @@ func (a *access) stale(r *http.Request) (end []*http.Cookie) {
 	return end
 }
 
-// admits tells whether a request has a session. It looks at every session, whichever is the right one.
+// admits reports whether a request has a session. It compares with every session, to take the same time for each.
 func (a *access) admits(r *http.Request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package web serves the editor's page to a browser of this machine: the files of the page over HTTP on loopback, and a
-// WebSocket for each tab that is one window of a hub. It is how mcphub shows the page without an editor.
+// Package web serves the editor's page to a browser on this machine: the files of the page over HTTP on loopback, and a
+// WebSocket for each tab, which is one window of a hub. With it, mcphub shows the page without an editor.
 //
-// A loopback port can be reached by every program of this machine and, through a browser, by every web page in the
-// world. So nothing is served without a session, a session is had for a link that is good once, and each request must
-// name this server as its host and its origin (docs/adr/0022-page-without-editor.md).
+// Every program on this machine can reach a loopback port and, through a browser, so can every web page in the world.
+// So nothing is served without a session, a session is given for a link that is valid once, and each request must name
+// this server as its host and its origin (docs/adr/0022-page-without-editor.md).
 //
-// The messages are those of docs/protocol.md, as proto3 JSON, one in each text frame. What must not live here: any
-// knowledge of what the messages say, and the page itself.
+// The messages are those of docs/protocol.md, as proto3 JSON, one in each text frame. What must not live here:
+// knowledge of the content of the messages, and the page itself.
 package web

@@ -12,9 +12,9 @@ import (
 // tokenParameter carries the token in a link.
 const tokenParameter = "token"
 
-// handler answers every request. The order of its checks is the order of trust: which name it was asked for by (a page
-// of the world whose name was made to resolve to this machine is told by it), where it comes from, and only then what
-// it wants and who it is. Windows last until serving ends.
+// handler answers every request. Its checks are in this order: first the host name (a web page whose name was made to
+// resolve to this machine is recognized by it), then the origin, and only then the method, the path and the session.
+// Windows last until serving ends.
 func (s *Server) handler(serving context.Context) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -45,8 +45,8 @@ func (s *Server) handler(serving context.Context) http.Handler {
 	})
 }
 
-// ownOrigin tells whether a request may come from where it says it comes from. Browsers send an origin with every
-// socket and with whatever is not read alone; a plain read within the page has none.
+// ownOrigin reports whether the origin of a request is allowed. Browsers send an origin with every socket and with
+// every request that is not a plain read; a plain read within the page has none.
 func (s *Server) ownOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -55,7 +55,7 @@ func (s *Server) ownOrigin(r *http.Request) bool {
 	return len(origins) == 1 && origins[0] == "http://"+r.Host
 }
 
-// redeem takes a link for a session. The token leaves the address bar and the history with the redirect.
+// redeem exchanges a link for a session. The redirect removes the token from the address bar and the history.
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 	cookie, ok := s.access.redeem(r.URL.Query().Get(tokenParameter))
 	if !ok {
@@ -70,7 +70,7 @@ func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// serve answers somebody who has a session.
+// serve answers a request that has a session.
 func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
@@ -81,11 +81,11 @@ func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.R
 		}
 		w.Header().Set("Content-Security-Policy", policy(r.Host, nonce, frames)+notFramed)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce, frames)) // a browser that is gone needs no page
+		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce, frames)) // an error is ignored: the browser has gone
 	case socketPath:
 		s.serveSocket(serving, w, r)
 	case "/favicon.ico":
-		w.WriteHeader(http.StatusNoContent) // browsers ask for it whatever the page says
+		w.WriteHeader(http.StatusNoContent) // browsers ask for it in any case
 	default:
 		file, ok := s.page.files[strings.TrimPrefix(r.URL.Path, "/")]
 		if !ok {
@@ -97,7 +97,7 @@ func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.R
 	}
 }
 
-// refuse answers with a page for people. Nothing of the request is in it.
+// refuse answers with a page for people. It contains nothing of the request.
 func refuse(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)

@@ -11,37 +11,37 @@ import (
 	"strings"
 )
 
-// pageFile is the page itself, which is a template; every other file goes out as it is.
+// pageFile is the page itself, which is a template. Every other file is sent unchanged.
 const pageFile = "page.html"
 
-// contentTypes are those of the files that are served. What is not here is not served, whatever the folder holds.
+// contentTypes are the types of the files that are served. Other files in the folder are not served.
 var contentTypes = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8",
 }
 
-// served is one file.
+// served is one file that is served.
 type served struct {
 	contentType string
 	text        []byte
 }
 
-// page is what a browser is sent: a template, which is filled anew each time, and the files that it names. It does not
-// change.
+// page is what is sent to a browser: a template, which is filled for each request, and the files that it names. It is
+// never modified.
 type page struct {
 	template string
-	writes   bool              // as Options.ConfigWrites
-	demo     *Demo             // as Options.Demo
-	files    map[string]served // by name, with its folders
+	writes   bool              // see Options.ConfigWrites
+	demo     *Demo             // see Options.Demo
+	files    map[string]served // by name, including folders
 }
 
-// leftToken finds what no replacement has taken.
+// leftToken matches a token that was not replaced.
 var leftToken = regexp.MustCompile(`\{\{[^}]*\}?\}?`)
 
-// namedFile finds the files that the template names.
+// namedFile matches the files that the template names.
 var namedFile = regexp.MustCompile(`\{\{base\}\}([^"'\s>]+)`)
 
-// readPage reads all that will ever be served, so that no name in a request reaches a file system.
+// readPage reads all files that will be served, so that no name in a request reaches a file system.
 func readPage(files fs.FS) (*page, error) {
 	template, err := fs.ReadFile(files, pageFile)
 	if err != nil {
@@ -77,8 +77,8 @@ func readPage(files fs.FS) (*page, error) {
 	return p, nil
 }
 
-// fill gives the page as it is for one browser's request to host.
-// frames is the address of the outer frame of views, "" where none are shown.
+// fill returns the page for one request to host. frames is the address of the outer frame of views, or "" if no views
+// are shown.
 func (p *page) fill(host, nonce, frames string) string {
 	var apps []string
 	if frames != "" {
@@ -104,10 +104,10 @@ func (p *page) fill(host, nonce, frames string) string {
 	).Replace(p.template)
 }
 
-// newNonce makes the nonce of one page.
+// newNonce returns a nonce for one page.
 func newNonce() string { return rand.Text() }
 
-// policy is the content security policy of the page, as far as a meta element can say it.
+// policy returns the content security policy of the page, as far as a meta element can express it.
 func policy(host, nonce, frames string) string {
 	framed := ""
 	if frames != "" {
@@ -118,8 +118,8 @@ func policy(host, nonce, frames string) string {
 		"connect-src ws://" + host + "; base-uri 'none'; form-action 'none'"
 }
 
-// notFramed is what only a header can say (CSP3, "frame-ancestors": ignored in a meta element).
+// notFramed can only be set by a header (CSP3, "frame-ancestors": ignored in a meta element).
 const notFramed = "; frame-ancestors 'none'"
 
-// closedPolicy is that of everything but the page.
+// closedPolicy is the policy of everything except the page.
 const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'" + notFramed

@@ -11,27 +11,27 @@ import (
 )
 
 // Views of tool calls (MCP Apps 2026-01-26, "Sandbox proxy") are pages that servers wrote. The page shows them in an
-// outer frame that is served here, from an origin of its own: another port, and the other one of the two names of this
-// machine, which is another site as well, so that browsers give it a process of its own. The frame holds nothing that
-// anybody could want; the policy of the view in it comes with its address, from the page.
+// outer frame that is served here, from another origin: another port, and the other one of the two names of this
+// machine. The other name is another site as well, so browsers give it its own process. The frame holds no data of
+// value to an attacker. The policy of the view in it comes from the page, in the address.
 
-// sandboxFile is the outer frame among the files of the page.
+// sandboxFile is the name of the outer frame among the files of the page.
 const sandboxFile = "apps/sandbox.html"
 
-// policyParameter carries the policy of a view.
+// policyParameter is the parameter with the policy of a view.
 const policyParameter = "csp"
 
-// viewPolicy is what a policy can be: it begins with nothing allowed, and is one line of a header.
+// viewPolicy matches valid policies: they begin by allowing nothing, and fit on one line of a header.
 var viewPolicy = regexp.MustCompile(`^default-src 'none'; [\x20-\x7e]+$`)
 
-// policyBytes bounds it: it is part of an address.
+// policyBytes bounds a policy, since it is part of an address.
 const policyBytes = 8000
 
-// sandboxTries bounds the search for a port that is free under both addresses.
+// sandboxTries bounds the search for a port that is free at both addresses.
 const sandboxTries = 20
 
-// ListenSandbox opens a port of this machine alone for the frames of views, under both of its addresses where it has
-// both: a browser may try either for the name localhost, and nobody else must answer there.
+// ListenSandbox opens a port for the frames of views, only on this machine. It uses both loopback addresses if the
+// machine has both: a browser may try either for the name localhost, and no other program may answer there.
 func ListenSandbox() ([]net.Listener, error) {
 	var err error
 	for range sandboxTries {
@@ -53,16 +53,16 @@ func ListenSandbox() ([]net.Listener, error) {
 	return nil, err
 }
 
-// sandbox serves the outer frame.
+// sandbox serves the outer frame of views.
 type sandbox struct {
 	listeners []net.Listener
 	html      []byte
 	port      string
-	path      string // unguessable: no other page needs to know that there is one
+	path      string // cannot be guessed: other pages cannot detect it
 	ancestors string
 }
 
-// newSandbox makes the sandbox of a page that is served at the hosts. It owns the listeners.
+// newSandbox returns the sandbox of a page that is served at the hosts. It owns the listeners.
 func newSandbox(listeners []net.Listener, files fs.FS, hosts [2]string) (*sandbox, error) {
 	html, err := fs.ReadFile(files, sandboxFile)
 	if err != nil {
@@ -76,7 +76,7 @@ func newSandbox(listeners []net.Listener, files fs.FS, hosts [2]string) (*sandbo
 		ancestors: "frame-ancestors http://" + hosts[0] + " http://" + hosts[1]}, nil
 }
 
-// origin is that of the frames on a page that was asked for at host.
+// origin returns the origin of the frames for a page that was requested at host.
 func (s *sandbox) origin(host string) string {
 	name := "localhost"
 	if strings.HasPrefix(host, name+":") {
@@ -104,5 +104,5 @@ func (s *sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"display-capture=(), usb=(), serial=(), hid=(), bluetooth=(), payment=(), fullscreen=()")
 	h.Set("X-DNS-Prefetch-Control", "off")
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(s.html) // a browser that is gone needs no frame
+	_, _ = w.Write(s.html) // an error is ignored: the browser has gone
 }

@@ -18,67 +18,67 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// socketPath is where the page finds its window.
+// socketPath is the path of the page's WebSocket.
 const socketPath = "/stream"
 
-// Limits of HTTP itself. A browser on this machine needs a fraction of each; they are for what is no browser.
+// Limits of HTTP itself. A browser on this machine needs a fraction of each; they are for other clients.
 const (
 	headerTime  = 5 * time.Second
 	readTime    = 10 * time.Second
 	writeTime   = 30 * time.Second
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
-	// stopTime bounds the wait for answers under way when the server stops.
+	// stopTime bounds the wait for answers in progress when the server stops.
 	stopTime = 2 * time.Second
 )
 
-// Options of New. Files and Editor are needed.
+// Options of New. Files and Editor are required.
 type Options struct {
-	// Files holds page.html, a template, at the root, and the scripts and styles that it and they name.
+	// Files holds page.html, a template, at the root, and the scripts and styles that are used.
 	Files fs.FS
-	// Editor is where the windows are attached.
+	// Editor is the service to which the windows are attached.
 	Editor mcphubv1.EditorServiceClient
-	// Sandbox is where the frames of views are served, of ListenSandbox. Without it the page shows no views.
+	// Sandbox are the listeners of ListenSandbox, for the frames of views. Without them the page shows no views.
 	Sandbox []net.Listener
 	// Another says, in a sentence for people, how to get another link.
 	Another string
-	// ConfigWrites lets pages change config files, and read their entries for that.
+	// ConfigWrites allows pages to change config files, and to read their entries for that.
 	ConfigWrites bool
-	// Registry is the address of the registry that pages search; "": the hub says that none is chosen.
+	// Registry is the address of the registry that pages search. If it is "", the hub answers that none is chosen.
 	Registry string
-	// Demo is the demo server that a page offers to add, where it may write at all; nil: none.
+	// Demo is the demo server that a page offers to add if it may write config files; nil means none.
 	Demo *Demo
 }
 
-// Demo is the demo server, as a page adds it to a config file.
+// Demo describes the demo server that a page can add to a config file.
 type Demo struct {
 	Server    string `json:"server"`  // its name
-	Command   string `json:"command"` // by which the page knows it again
+	Command   string `json:"command"` // the page recognizes the server by it
 	EntryJSON string `json:"entryJson"`
 }
 
 // Server serves the page. Its methods may be called from any goroutine.
 type Server struct {
 	listener net.Listener
-	hosts    [2]string // the names under which it may be asked for
+	hosts    [2]string // the allowed values of the header Host
 	page     *page
 	editor   mcphubv1.EditorServiceClient
 	another  string
 	access   *access
 	sandbox  *sandbox // nil: no views
 
-	configWrites bool   // as in Options
-	registry     string // as in Options
+	configWrites bool   // see Options
+	registry     string // see Options
 
-	windows sync.WaitGroup // the sockets: net/http forgets what it has handed over
+	windows sync.WaitGroup // the sockets, for which net/http does not wait
 }
 
-// Listen opens a port of this machine alone; 0 is any free one.
+// Listen opens a port that only this machine can reach; 0 means any free one.
 func Listen(port int) (net.Listener, error) {
 	return net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 }
 
-// New makes a server on a listener of Listen, which it owns. Nothing is served before Serve.
+// New returns a server for a listener of Listen, which it owns. Nothing is served before Serve.
 func New(l net.Listener, o Options) (*Server, error) {
 	p, err := readPage(o.Files)
 	if err != nil {
@@ -115,15 +115,16 @@ func New(l net.Listener, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Link gives a new address for a browser. It is good once, and the one before it no more.
+// Link returns a new address for a browser. It is valid once, and makes the previous one invalid.
 func (s *Server) Link() string {
 	return "http://" + s.hosts[0] + "/?" + url.Values{tokenParameter: {s.access.mint()}}.Encode()
 }
 
-// errStopping is why the windows end when the server stops.
+// errStopping is the cause with which the windows end when the server stops.
 var errStopping = errors.New("the server of the page is stopping")
 
-// Serve serves until ctx ends, or the listener breaks, which is the error. When it returns every window has ended.
+// Serve serves until ctx ends, or until the listener fails, and then returns its error. When it returns, every window
+// has ended.
 func (s *Server) Serve(ctx context.Context) error {
 	serving, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	server := httpServer(s.handler(serving))
@@ -136,7 +137,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		stop(errStopping)
 		_ = server.Close()
 	case <-ctx.Done():
-		stop(errStopping) // first, so that the windows end while the answers do
+		stop(errStopping) // before Shutdown, so that the windows end while the answers do
 		patience, done := context.WithTimeoutCause(context.WithoutCancel(ctx), stopTime, errStopping)
 		if server.Shutdown(patience) != nil {
 			_ = server.Close()
@@ -159,11 +160,11 @@ func httpServer(h http.Handler) *http.Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
 		ConnState:         bounds.NewConnections(bounds.PageConnections).Noted,
-		ErrorLog:          log.New(io.Discard, "", 0), // what a stranger sends is nobody's news
+		ErrorLog:          log.New(io.Discard, "", 0), // errors of unknown clients are not logged
 	}
 }
 
-// serveSandbox serves the frames of views until end is called, which waits for that.
+// serveSandbox serves the frames of views until end is called, which waits until serving has ended.
 func (s *Server) serveSandbox() (end func()) {
 	if s.sandbox == nil {
 		return func() {}

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// Subprotocol is what the page speaks: one AttachRequest or AttachResponse as proto3 JSON in each text frame.
+	// Subprotocol is the page's protocol: one AttachRequest or AttachResponse as proto3 JSON in each text frame.
 	Subprotocol = "mcphub.v1.json"
-	// maxMessage bounds what a page may say at once: arguments of a tool, a pasted text, a completion.
+	// maxMessage bounds one message of a page: arguments of a tool, a pasted text, a completion.
 	maxMessage = 8 << 20
-	// helloTime is how long a page may be silent after it has come.
+	// helloTime is how long a page may be silent after it has connected.
 	helloTime = 10 * time.Second
-	// stallTime is how long a browser may leave one message unread. The hub has its own limit for a window that is merely
-	// slow (WINDOW_TOO_SLOW), but cannot tell it to a socket that takes nothing at all.
+	// stallTime is how long a browser may leave one message unread. The hub has its own limit for a window that is too
+	// slow (WINDOW_TOO_SLOW), but cannot report it over a socket that takes no data.
 	stallTime = 30 * time.Second
-	// lastWriteTime is how long the message under way may take when the window ends.
+	// lastWriteTime is how long the message in progress may take when the window ends.
 	lastWriteTime = time.Second
-	// goodbyeTime is how long the page's last words may take to reach the hub once its socket has closed.
+	// goodbyeTime is how long the page's last messages may take to reach the hub once its socket has closed.
 	goodbyeTime = 5 * time.Second
 )
 
@@ -40,8 +40,8 @@ var (
 
 type attachStream = grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 
-// serveSocket makes a window of a socket, and stays until it has ended. (The context of the request is of no use:
-// net/http gives up watching a connection that it hands over, and may end the context by that.)
+// serveSocket makes a window of a socket, and returns when it has ended. (The context of the request is not usable:
+// net/http stops watching a connection that it hands over, and may end the context because of that.)
 func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *http.Request) {
 	if !slices.ContainsFunc(strings.Split(r.Header.Get("Sec-WebSocket-Protocol"), ","), func(p string) bool {
 		return strings.TrimSpace(p) == Subprotocol
@@ -65,35 +65,35 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 	}
 	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{}), configWrites: s.configWrites,
 		registry: s.registry}
-	// The end of a context cuts the socket off in the middle; the last word of tell is to be heard.
+	// The end of a context cuts the socket off at once, but the verdict of tell has to reach the page.
 	go b.hear(context.WithoutCancel(serving))
 	v := b.tell(ctx)
 	end(errWindowEnded)
-	closeSocket(socket, v) // ends the reading, too
+	closeSocket(socket, v) // also ends the reading
 	<-b.heard
 }
 
-// bridge is one window: what the page says goes to the hub, what the hub says goes to the page, each by a goroutine of
-// its own.
+// bridge is one window: one goroutine passes the page's messages to the hub, another one passes the hub's messages to
+// the page.
 //
-// How the socket ends decides how the stream does, since that decides what becomes of the window (docs/protocol.md): a
-// close with 1000 is the page's word that the window is over, and a half-close; anything else is a break, after which
-// it may come back. That is so for 1001, too, for a browser says it of a page that is reloaded as well as of one that
-// is closed (HTML, "make disappear a WebSocket object").
+// How the socket ends decides how the stream ends, since that decides what happens to the window (docs/protocol.md). A
+// close with 1000 means that the page has closed the window for good, and becomes a half-close. Anything else becomes a
+// break, after which the window may come back. This includes 1001, since a browser sends it for a page that is reloaded
+// as well as for one that is closed (HTML, "make disappear a WebSocket object").
 type bridge struct {
 	socket *websocket.Conn
 	stream attachStream
 	end    context.CancelCauseFunc // breaks the stream
 
-	configWrites bool   // as in Options
-	registry     string // as in Options
+	configWrites bool   // see Options
+	registry     string // see Options
 
-	heard chan struct{} // closed by hear at its end; what follows is written before
+	heard chan struct{} // closed by hear at its end; over is written before
 	over  bool          // the page has closed the window for good
 }
 
-// hear passes on what the page says until the socket or the stream ends. A message that is none breaks the stream, with
-// a verdict for the page; no other window is touched by it.
+// hear passes on the page's messages until the socket or the stream ends. An invalid message breaks the stream, with a
+// verdict for the page. Other windows are not affected.
 func (b *bridge) hear(ctx context.Context) {
 	defer close(b.heard)
 	first, done := context.WithTimeoutCause(ctx, helloTime, errNoHello)
@@ -104,7 +104,7 @@ func (b *bridge) hear(ctx context.Context) {
 		case err == nil:
 		case websocket.CloseStatus(err) == websocket.StatusNormalClosure:
 			b.over = true
-			_ = b.stream.CloseSend() // its error is the stream's, which tell gets
+			_ = b.stream.CloseSend() // its error is that of the stream, which tell gets
 			return
 		default:
 			b.end(errSocketBroken)
@@ -137,7 +137,8 @@ func (b *bridge) hear(ctx context.Context) {
 	}
 }
 
-// tell passes on what the hub says until the stream ends, and gives the word that the socket is closed with.
+// tell passes on the hub's messages until the stream ends, and returns the verdict with which the socket is to be
+// closed.
 func (b *bridge) tell(ctx context.Context) *verdict {
 	writing := true
 	for {
@@ -158,7 +159,8 @@ func (b *bridge) tell(ctx context.Context) *verdict {
 			continue
 		}
 		if b.write(ctx, message) != nil {
-			// The page may have said goodbye, which must reach the hub as such: a break would keep the window open.
+			// The page may have closed the window for good, which must reach the hub as a half-close: a break would keep the
+			// window.
 			if !b.saidGoodbye() {
 				b.end(errSocketBroken)
 			}
@@ -175,13 +177,13 @@ func (b *bridge) write(ctx context.Context, message *mcphubv1.AttachResponse) er
 	}
 	writing, done := context.WithTimeoutCause(context.WithoutCancel(ctx), stallTime, errSocketBroken)
 	defer done()
-	// A window that ends in the middle of a message lets it out first, if the browser takes it.
+	// If the window ends in the middle of a message, the message is finished first, if the browser reads it.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWriteTime, done) })()
 	return b.socket.Write(writing, websocket.MessageText, text)
 }
 
-// saidGoodbye tells whether the page has closed the window for good. The socket has ended, so that hear ends at once,
-// unless the hub does not take its last message.
+// saidGoodbye reports whether the page has closed the window for good. The socket has ended, so hear ends at once,
+// unless the hub does not take the page's last message.
 func (b *bridge) saidGoodbye() bool {
 	patience := time.NewTimer(goodbyeTime)
 	defer patience.Stop()

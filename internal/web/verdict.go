@@ -12,7 +12,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// verdict is what a page is told of the end of its window. It is an error so that it can be the cause of one.
+// verdict is what a page is told about the end of its window. It is an error so that it can be the cause of a context.
 type verdict struct {
 	code   websocket.StatusCode
 	reason string
@@ -25,14 +25,14 @@ var (
 	serverStops = &verdict{websocket.StatusGoingAway, "mcphub has ended"}
 )
 
-// statusBase plus the number of a gRPC code is the close code for a stream that ended with it: 4008 is
-// RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and 4014 UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
+// statusBase plus the number of a gRPC code is the close code for a stream that ended with that code: 4008 is
+// RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and 4014 is UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
 const statusBase = 4000
 
-// maxReason is what a close frame has room for (RFC 6455, section 5.5: 125 bytes with the code).
+// maxReason is the number of bytes for the reason in a close frame (RFC 6455, section 5.5: 125 bytes with the code).
 const maxReason = 123
 
-// verdictOf translates the end of a stream: the reason is "REASON: message".
+// verdictOf returns the verdict for the end of a stream. Its reason is "REASON: message".
 func verdictOf(err error) *verdict {
 	code, message := status.Code(err), status.Convert(err).Message()
 	if f, ok := host.ErrorOf(err); ok {
@@ -44,14 +44,15 @@ func verdictOf(err error) *verdict {
 	return &verdict{statusBase + websocket.StatusCode(code), message}
 }
 
-// badMessage is for a frame that is no message of the contract. It reads like the hub's own INVALID_ARGUMENT.
+// badMessage returns the verdict for a frame that is not a message of the contract. It looks like the hub's
+// INVALID_ARGUMENT.
 func badMessage(err error) *verdict {
 	return &verdict{statusBase + websocket.StatusCode(codes.InvalidArgument),
 		"INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
 }
 
-// writesConfig is the reply to a message that would write a config file, or read one for that, where pages may not; nil
-// for any other one.
+// writesConfig returns the reply to a message that would write a config file, or read one for that, if pages may not do
+// that. It returns nil for any other message.
 func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
 	switch m.GetMessage().(type) {
 	case *mcphubv1.AttachRequest_AddServer, *mcphubv1.AttachRequest_UpdateServer,
@@ -66,8 +67,8 @@ func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
 	return denied(m, "CONFIG_WRITES_OFF", "This page may not change config files; use mcphub config. Nothing was written.")
 }
 
-// namesFile is the reply to a message that has the hub read a file of this computer, or that a dialog for files would
-// be needed for; nil for any other one.
+// namesFile returns the reply to a message that makes the hub read a file of this computer, or that needs a file
+// dialog. It returns nil for any other message.
 func namesFile(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
 	_, choose := m.GetMessage().(*mcphubv1.AttachRequest_ChooseBundle)
 	if !choose && m.GetReadBundle().GetPath() == "" {
@@ -83,7 +84,7 @@ func denied(m *mcphubv1.AttachRequest, reason, text string) *mcphubv1.AttachResp
 	}}}
 }
 
-// atRegistry names the registry in a message that asks one: the page does not choose it.
+// atRegistry sets the registry in a message that asks one: the page does not choose it.
 func atRegistry(m *mcphubv1.AttachRequest, address string) {
 	if r := m.GetSearchRegistry(); r != nil {
 		r.RegistryUrl = address
@@ -93,10 +94,10 @@ func atRegistry(m *mcphubv1.AttachRequest, address string) {
 	}
 }
 
-// closeSocket says the last word. A socket that is closed already keeps the word that it was closed with.
+// closeSocket closes the socket with a verdict. A socket that is closed already keeps its close code.
 func closeSocket(socket *websocket.Conn, v *verdict) { _ = socket.Close(v.code, closeText(v.reason)) }
 
-// closeText cuts a text to what a close frame takes: whole characters only.
+// closeText cuts a text to the size for a close frame, at a whole character.
 func closeText(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxReason {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// build makes mcphub.exe and a NAME.test.exe for each package in bin, and tells which there are: folders of the
+// build makes mcphub.exe and a NAME.test.exe for each package in bin. It returns the packages: folders of the
 // repository, and the demo.
 func build(ctx context.Context, root, bin string, only []string, list skipped) (packages []string, err error) {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -65,10 +65,11 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	return packages, err
 }
 
-// patches make os.RemoveAll and testing.T.TempDir work under Wine 8, which cannot delete with POSIX semantics. Go asks
-// for such a deletion and knows three answers that say "not here"; Wine gives a fourth. What is deleted without them
-// stays in its folder until the last handle is closed, and Wine closes those of a process some time after it has ended:
-// that the folder is not empty is then to be tried again, as testing does with a file that is still open.
+// patches make os.RemoveAll and testing.T.TempDir work under Wine 8, which cannot delete with POSIX semantics. Go
+// requests such a deletion and knows three errors that mean "not supported"; Wine returns a fourth. A file that is
+// deleted without these semantics stays in its folder until its last handle is closed, and Wine closes the handles of a
+// process some time after it has ended. So an error that the folder is not empty must lead to another try, as testing
+// does for a file that is still open.
 var patches = []struct{ source, after, insert string }{
 	{"internal/syscall/windows/at_windows.go", "case STATUS_INVALID_INFO_CLASS,", " NTStatus(0xC0000002),"},
 	{"testing/testing_windows.go", "if err == syscall.ERROR_ACCESS_DENIED", " || err == syscall.ERROR_DIR_NOT_EMPTY"},

@@ -1,7 +1,8 @@
-// Wine runs what is built for Windows on Linux, under Wine: the demo of the cross-compiled binary, and the Go tests of
-// hub, plugin, ipc and cmd/mcphub (make test-windows). What does not pass there stands in skipped.txt with its reason.
-// Such a test runs all the same, and one that passes or is gone must leave the file, so that it only shrinks.
+// Wine runs the Windows build on Linux, under Wine: the demo of the cross-compiled binary, and the Go tests of hub,
+// plugin, ipc and cmd/mcphub (make test-windows). Tests that do not pass there are listed in skipped.txt with a reason.
+// They run all the same, and a test that passes or no longer exists must be removed from the file, so that it only
+// shrinks.
 //
-// Here live the Wine prefix with what Wine lacks, the cross-compilation, and the verdict on what the tests wrote. What
-// tests do differently on Windows does not: that is said where the tests are.
+// This command contains the Wine prefix with what Wine lacks, the cross-compilation, and the evaluation of the tests'
+// output. What tests do differently on Windows is in the tests themselves.
 package main

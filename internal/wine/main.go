@@ -16,17 +16,17 @@ import (
 
 const modulePath = "github.com/mcphub-go/mcphub"
 
-// tested are the packages that run on Windows.
+// tested are the packages whose tests run on Windows.
 var tested = []string{"./hub/...", "./plugin/...", "./ipc/...", "./cmd/mcphub/..."}
 
 const (
-	// atOnce is how many packages run side by side. All of them start processes, and some measure.
+	// atOnce is the number of packages that run at the same time. All of them start processes, and some measure times.
 	atOnce      = 2
 	demoLimit   = 3 * time.Minute
-	demoPackage = "demo" // how the demo is named among the packages
+	demoPackage = "demo" // the name of the demo among the packages
 )
 
-// longest are begun first, so that nobody waits for one of them at the end.
+// longest are started first, so that none of them runs alone at the end.
 var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "cmd/mcphub", "hub/transport",
 	"hub/statefile", "ipc", "hub/jsonrpc"}
 
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// try builds and runs what only names, or everything.
+// try builds and runs the packages of only, or all.
 func try(ctx context.Context, root, run string, only []string) (err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return err
@@ -63,7 +63,7 @@ func try(ctx context.Context, root, run string, only []string) (err error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	begun := time.Now()
 
-	// The prefix is made while the compiler works.
+	// The prefix is made while the compiler runs.
 	var p prefix
 	made := make(chan error, 1)
 	go func() { made <- p.make(ctx, filepath.Join(dir, "prefix"), root) }()
@@ -88,7 +88,7 @@ func try(ctx context.Context, root, run string, only []string) (err error) {
 	return ctx.Err()
 }
 
-// runner runs the packages; the results are guarded by mu.
+// runner runs the packages. mu guards the results.
 type runner struct {
 	root, bin string
 	prefix    *prefix
@@ -100,7 +100,7 @@ type runner struct {
 	failed []string
 }
 
-// all runs the packages, a few at once, and tells what failed.
+// all runs the packages, a few at the same time, and returns the failures.
 func (r *runner) all(ctx context.Context, packages []string) []string {
 	rank := func(name string) int {
 		if i := slices.Index(longest, name); i >= 0 {

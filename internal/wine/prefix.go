@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// prefix is a Windows of its own, in a folder. It is Windows 10, and has the ProcessPrng that Go's runtime asks for.
+// prefix is a separate Windows in a folder. It is Windows 10, and has the ProcessPrng that Go's runtime needs.
 type prefix struct {
 	dir string
 	env []string
 }
 
-// make makes it. After an error, too, end is to be called.
+// make creates the prefix. end must be called, also after an error.
 func (p *prefix) make(ctx context.Context, dir, root string) error {
 	const compiler = "x86_64-w64-mingw32-gcc"
 	for _, tool := range []string{"wine", "wineserver", compiler} {
@@ -32,11 +32,11 @@ func (p *prefix) make(ctx context.Context, dir, root string) error {
 		return err
 	}
 	p.dir = filepath.Join(dir, "wine")
-	// Wine's own messages and the downloads of Mono and Gecko are off; its links to the user's folders stay in here.
+	// Wine's own messages and the downloads of Mono and Gecko are off. Its links to the user's folders lead to this home.
 	p.env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MCPHUB_") }),
 		"WINEPREFIX="+p.dir, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml=", "HOME="+home, "DISPLAY=")
 	for _, args := range [][]string{{"wineboot", "-i"}, {"winecfg", "-v", "win10"}} {
-		// Not into a pipe: what the first start leaves running would hold it open.
+		// The output goes to a file, since processes that the first start leaves running would keep a pipe open.
 		if out, err := output(p.command(ctx, time.Minute, args...), filepath.Join(dir, args[0]+".out")); err != nil {
 			return fmt.Errorf("wine %s: %w\n%s", args[0], err, out)
 		}
@@ -50,7 +50,7 @@ func (p *prefix) make(ctx context.Context, dir, root string) error {
 	return nil
 }
 
-// command is a program under Wine. It is killed after limit; what it started ends with the prefix.
+// command returns a program under Wine. It is killed after limit; processes that it has started end with the prefix.
 func (p *prefix) command(ctx context.Context, limit time.Duration, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit))
 	cmd := exec.CommandContext(ctx, "wine", args...)
@@ -60,7 +60,7 @@ func (p *prefix) command(ctx context.Context, limit time.Duration, args ...strin
 	return cmd
 }
 
-// output runs a command with its output in a file: no pipe that a process left behind could hold open.
+// output runs a command with its output in a file, since a process that was left behind could keep a pipe open.
 func output(cmd *exec.Cmd, file string) (text []byte, err error) {
 	f, err := os.Create(file)
 	if err != nil {
@@ -73,7 +73,7 @@ func output(cmd *exec.Cmd, file string) (text []byte, err error) {
 	return text, errors.Join(err, seekErr, readErr, f.Close())
 }
 
-// end ends everything that runs in it.
+// end ends everything that runs in the prefix.
 func (p *prefix) end() {
 	if p.dir == "" {
 		return
@@ -81,6 +81,6 @@ func (p *prefix) end() {
 	for _, arg := range []string{"-k", "-w"} {
 		cmd := exec.Command("wineserver", arg)
 		cmd.Env = p.env
-		_ = cmd.Run() // an error: nothing runs any more
+		_ = cmd.Run() // an error means that nothing runs any more
 	}
 }

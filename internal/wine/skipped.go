@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// whole stands in the place of a test's name for all of a package, which is not even built then.
+// whole replaces the name of a test for a whole package, which is then not even built.
 const whole = "*"
 
-// skipped is the list of what does not pass under Wine.
+// skipped is the list of tests that do not pass under Wine.
 type skipped []line
 
-// line is one test of it. A test that hangs, or breaks others, is left out; each other runs and must not pass.
+// line is one test of the list. A test that hangs, or breaks others, is left out. Any other one runs and must not pass.
 type line struct {
 	pkg, test string
 	leftOut   bool
@@ -47,7 +47,7 @@ func readSkipped(file string) (list skipped, err error) {
 	return list, scan.Err()
 }
 
-// whole tells why a whole package is left out, or "".
+// whole returns why a whole package is left out, or "".
 func (s skipped) whole(pkg string) string {
 	if l := s.find(pkg, whole); l != nil {
 		return l.reason
@@ -63,7 +63,7 @@ func (s skipped) find(pkg, test string) *line {
 	return &s[i]
 }
 
-// leftOut is a pattern of the tests of a package that are not to be run, "" for none.
+// leftOut returns a pattern of the tests of a package that must not be run, or "".
 func (s skipped) leftOut(pkg string) string {
 	var names []string
 	for _, l := range s {
@@ -77,7 +77,7 @@ func (s skipped) leftOut(pkg string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// count is how many tests of these packages are listed.
+// count returns how many tests of these packages are listed.
 func (s skipped) count(packages []string) (n int) {
 	for _, l := range s {
 		if slices.Contains(packages, l.pkg) {
@@ -87,7 +87,7 @@ func (s skipped) count(packages []string) (n int) {
 	return n
 }
 
-// unknown finds lines for packages that are not there.
+// unknown returns faults for lines whose packages do not exist.
 func (s skipped) unknown(packages []string, some bool) (faults []string) {
 	for _, l := range s {
 		if !some && l.test != whole && !slices.Contains(packages, l.pkg) {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// testLimit bounds one package. The tests' own limit comes first, and says where each goroutine is. Package hub takes
-// 72 s alone, and three times that beside the end-to-end tests on a machine that has other work.
+// testLimit bounds the time for one package. The limit of the tests themselves is shorter, and then shows where each
+// goroutine is. Package hub takes 72 s alone, and three times that next to the end-to-end tests on a busy machine.
 const testLimit = 12 * time.Minute
 
-// verdict is what became of one package.
+// verdict is the result of one package.
 type verdict struct {
 	passed, listed int
 	faults         []string
-	output         []string // what the faulty tests wrote, cut
+	output         []string // what the failed tests wrote, cut
 }
 
 // test runs the tests of a package from its folder.
@@ -29,7 +29,7 @@ func (r *runner) test(ctx context.Context, pkg string) verdict {
 	out := func(name string, limit time.Duration, args ...string) ([]byte, error) {
 		cmd := r.prefix.command(ctx, limit, append([]string{exe}, args...)...)
 		cmd.Dir = filepath.Join(r.root, pkg)
-		// Tests that start the real hub take the one that is built.
+		// Tests that start the real hub use the one that was built.
 		cmd.Env = append(slices.Clone(cmd.Env), `MCPHUB_BINARY=`+windowsPath(filepath.Join(r.bin, "mcphub.exe")))
 		return output(cmd, filepath.Join(r.bin, path.Base(pkg)+name))
 	}
@@ -39,7 +39,7 @@ func (r *runner) test(ctx context.Context, pkg string) verdict {
 	}
 	args := []string{"-test.short", "-test.v=test2json", fmt.Sprintf("-test.timeout=%v", testLimit-20*time.Second)}
 	if pattern := r.list.leftOut(pkg); r.run != "" {
-		args = append(args, "-test.run="+r.run) // to try what is left out, too
+		args = append(args, "-test.run="+r.run) // to be able to try tests that are left out, too
 	} else if pattern != "" {
 		args = append(args, "-test.skip="+pattern)
 	}
@@ -47,7 +47,7 @@ func (r *runner) test(ctx context.Context, pkg string) verdict {
 	return judge(pkg, testNames(names), text, err, r.list, r.run != "")
 }
 
-// demo runs the demo of the binary as it would be released.
+// demo runs the demo of the binary in its release form.
 func (r *runner) demo(ctx context.Context) (v verdict) {
 	cmd := r.prefix.command(ctx, demoLimit, filepath.Join(r.bin, "mcphub.exe"), "demo")
 	cmd.Dir = r.bin
@@ -58,10 +58,10 @@ func (r *runner) demo(ctx context.Context) (v verdict) {
 	return verdict{passed: 1}
 }
 
-// windowsPath is a path of this system as Wine shows it.
+// windowsPath returns the path under Wine of a file of this system.
 func windowsPath(file string) string { return "Z:" + strings.ReplaceAll(file, "/", `\`) }
 
-// testNames reads what -test.list wrote, without what has no result of its own.
+// testNames returns the tests in the output of -test.list, without those that have no result of their own.
 func testNames(text []byte) (names []string) {
 	for name := range strings.FieldsSeq(string(text)) {
 		if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") {
@@ -71,20 +71,20 @@ func testNames(text []byte) (names []string) {
 	return names
 }
 
-// resultMark is how -test.v=test2json marks the result of a test at the top level, wherever in a line it stands.
+// resultMark matches the result of a top-level test in the output of -test.v=test2json, anywhere in a line.
 var (
 	resultMark = regexp.MustCompile(`\x16--- (PASS|FAIL|SKIP): (\S+) \(`)
 	nameMark   = regexp.MustCompile(`\x16=== (?:RUN|PAUSE|CONT|NAME) +(\S*)`)
 )
 
-// judge compares what the tests of a package did with the list. A test that skips itself counts as one that does not
-// pass: it has to be in the list like any other.
+// judge compares the results of a package's tests with the list. A test that skips itself counts as not passed: it has
+// to be in the list like any other.
 func judge(pkg string, names []string, text []byte, err error, list skipped, some bool) (v verdict) {
 	results := map[string]string{}
 	for _, m := range resultMark.FindAllSubmatch(text, -1) {
 		results[string(m[2])] = string(m[1])
 	}
-	expected := false // a failure that is listed
+	expected := false // a listed test has failed
 	for _, name := range names {
 		result, l := results[name], list.find(pkg, name)
 		switch {
@@ -117,7 +117,7 @@ func judge(pkg string, names []string, text []byte, err error, list skipped, som
 	return v
 }
 
-// wrote is what one test and its parts wrote, at most 40 lines.
+// wrote returns the output of one test and its subtests, at most 40 lines.
 func wrote(text []byte, name string) (lines []string) {
 	current := ""
 	for line := range strings.Lines(string(text)) {

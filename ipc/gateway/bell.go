@@ -11,8 +11,8 @@ import (
 // maxLogs is how many log messages of servers may wait to be forwarded; beyond it the oldest are dropped.
 const maxLogs = 256
 
-// maxUpdates is how many resource updates may wait to be forwarded; beyond it updates are dropped. To a client that
-// looks like a server that does not announce them.
+// maxUpdates is how many resource updates may wait to be forwarded. More updates are dropped; to a client, that looks
+// like a server that does not announce them.
 const maxUpdates = 4096
 
 // bell is a windows.Sink. It collects the hub's events without blocking, for Gateway.tell to handle.
@@ -100,7 +100,7 @@ func (b *bell) Deliver(e event.Event) {
 	}
 }
 
-// Closed is called when the hub ends. There is nothing to do: whoever closes the hub closes the gateway before.
+// Closed is called when the hub ends. It does nothing: the gateway is closed before the hub.
 func (b *bell) Closed(*event.Error) {}
 
 func (r *rung) look(server string) {
@@ -125,12 +125,12 @@ func (r *rung) server(e *event.ServerChanged) {
 	}
 }
 
-// gather is how long changes are collected before clients and servers are told of them. A config reload or a server
-// that starts changes several lists in a row, and a client fetches a list each time it is told; and a client may change
-// its log level all the time.
+// gather is how long changes are collected before clients and servers are told about them. A config reload or a server
+// that starts changes several lists in a row, and a client fetches a list each time it is told. Also, a client may
+// change its log level all the time.
 const gather = 20 * time.Millisecond
 
-// tell handles the hub's events, and tells the clients of them, until the gateway is closed.
+// tell handles the hub's events, and tells the clients about them, until the gateway is closed.
 func (g *Gateway) tell() {
 	var lists changes // not told yet
 	var due <-chan time.Time
@@ -172,7 +172,7 @@ func (g *Gateway) tell() {
 		}
 		lists.add(r.changes)
 		lists.level = lists.level || r.level
-		if r.level && time.Since(levels) >= gather { // who says what it wants to hear calls next
+		if r.level && time.Since(levels) >= gather { // a client that sets its level usually calls a tool next
 			tellLevels()
 		}
 		if due == nil && lists != (changes{}) {

@@ -12,13 +12,13 @@ type tooMuchError struct{}
 
 func (tooMuchError) Error() string { return "too much is being sent to this gateway at the moment" }
 
-// Answered tells who reads the body that the request is answered.
+// Answered tells the reader of the body that the request has been answered.
 func (tooMuchError) Answered() {}
 
-// limitBodies bounds what the bodies take that are read at the same time, and the time for each: next reads a body
-// whole before it does anything else. What has come counts, not what a client says that it will send; and nothing
-// counts before next reads it, which it does when it has looked at the token. A body of up to small bytes has room in
-// any case: those who send much keep no ordinary request away.
+// limitBodies bounds the memory of the bodies that are being read at the same time, and the time for each, for a
+// handler that reads a body completely before it does anything else. Only bytes that were received count, not the
+// announced length, and none count before next reads the body, which it does after it has checked the token. A body of
+// up to small bytes is always accepted, so that clients with large bodies cannot block ordinary requests.
 func limitBodies(total, small int64, next http.Handler) http.Handler {
 	var taken atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,11 +29,11 @@ func limitBodies(total, small int64, next http.Handler) http.Handler {
 	})
 }
 
-// body is that of one request, which one goroutine reads.
+// body is the body of one request. One goroutine reads it.
 type body struct {
 	io.ReadCloser
 	w            http.ResponseWriter
-	taken        *atomic.Int64 // by all
+	taken        *atomic.Int64 // by all bodies
 	total, small int64
 	mine         int64
 	begun, ended bool
@@ -58,7 +58,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done gives back what the body has taken.
+// done releases the bytes that the body has taken.
 func (b *body) done() {
 	if b.ended {
 		return
@@ -71,5 +71,6 @@ func (b *body) done() {
 }
 
 func (b *body) deadline(t time.Time) {
-	_ = http.NewResponseController(b.w).SetReadDeadline(t) // a writer that has no deadlines has no network either
+	// an error is ignored: a writer without deadlines has no network connection either
+	_ = http.NewResponseController(b.w).SetReadDeadline(t)
 }

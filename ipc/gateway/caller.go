@@ -62,8 +62,8 @@ func (c *caller) asking(ctx context.Context) (own context.Context, stop func()) 
 }
 
 // callerOf returns the caller of a request. All requests of one connection, or of one legacy session, come from one
-// client. Calls of 2026-07-28 over HTTP share nothing that a stranger could not share as well, so each counts as a
-// client of its own.
+// client. Calls of 2026-07-28 over HTTP have nothing in common that a stranger could not have as well, so each counts
+// as a client of its own.
 func (g *Gateway) callerOf(c *mcpserver.Call) *caller {
 	return &caller{server: g.server, call: c, client: c.Session.ID()}
 }
@@ -145,8 +145,9 @@ const codeRejected = -1
 
 var errNoAction = errors.New("the client's answer to an elicitation has no action")
 
-// askFinished asks whether the user is done with the page of a URL elicitation, which the client has opened already.
-// The server may announce that as well, which ends ctx; a client that answers no forms just waits for that.
+// askFinished asks whether the user has finished with the page of a URL elicitation, which the client has opened
+// already. The server may announce that as well, which ends ctx. For a client that cannot answer forms, askFinished
+// only waits for that.
 func (c *caller) askFinished(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	if !c.Answers(event.PromptElicitationForm, false) {
 		<-ctx.Done()
@@ -167,7 +168,7 @@ func (c *caller) askFinished(ctx context.Context, q *mcp.Question) (mcp.Answer, 
 
 func (c *caller) ask(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
 	own := ctx
-	if c.call.Client.Modern { // what a legacy client is asked is a request of its own, which outlives the call's
+	if c.call.Client.Modern { // a question to a legacy client is a request of its own, which outlives the call's
 		var stop func()
 		own, stop = c.asking(ctx)
 		defer stop()
@@ -177,7 +178,7 @@ func (c *caller) ask(ctx context.Context, key, method string, params json.RawMes
 	case err == nil && !jsontext.IsObject(result):
 		return nil, errors.New("the client's answer is no JSON object")
 	case errors.Is(err, jsonrpc.ErrClosed), err != nil && c.call.Session.Err() != nil:
-		// The request ends with its session, and that takes the question back: nobody has dismissed it.
+		// The request ends with its session, and that withdraws the question: the user has not dismissed it.
 		<-ctx.Done()
 	case errors.Is(err, mcpserver.ErrUndeclared), errors.Is(err, mcpserver.ErrNotAskable),
 		err != nil && ctx.Err() == nil && own.Err() != nil:
@@ -186,7 +187,7 @@ func (c *caller) ask(ctx context.Context, key, method string, params json.RawMes
 	return result, err
 }
 
-// Roots returns the client's answer to roots/list; nil when it has not declared roots.
+// Roots returns the client's answer to roots/list, or nil if it has not declared roots.
 func (c *caller) Roots(ctx context.Context, key string) (json.RawMessage, error) {
 	if !c.call.Client.Declares(protocol.MethodRoots) {
 		return nil, nil
@@ -198,8 +199,8 @@ func (c *caller) Roots(ctx context.Context, key string) (json.RawMessage, error)
 	return result, err
 }
 
-// withoutOurs removes from a question's _meta what has a meaning only on the server's connection: its progress token,
-// and the keys that MCP reserves.
+// withoutOurs removes from a question's _meta the keys that have a meaning only on the server's connection: its
+// progress token, and the keys that MCP reserves.
 func withoutOurs(params json.RawMessage) json.RawMessage {
 	meta := jsontext.Get(params, "_meta")
 	if meta == nil {

@@ -21,7 +21,7 @@ type client struct {
 }
 
 const (
-	// answerLimit is how long a client or a server may take to answer a request of the gateway's own.
+	// answerLimit is how long a client or a server may take to answer a request of the gateway itself.
 	answerLimit = 30 * time.Second
 	// closeLimit is how long servers may take to answer the unsubscribes when the gateway closes.
 	closeLimit = 2 * time.Second
@@ -45,12 +45,12 @@ func rest(ctx context.Context) {
 
 var errTooLong = errors.New("it took too long")
 
-// within returns a context for a request of the gateway's own.
+// within returns a context for a request of the gateway itself.
 func (g *Gateway) within(limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(g.life, limit, errTooLong)
 }
 
-// of returns the record of a client; nil when the gateway or the session is closing. The lock is held.
+// of returns the record of a client, or nil if the gateway or the session is closing. The lock is held.
 func (g *Gateway) of(s *mcpserver.Session) *client {
 	if g.life.Err() != nil || s.Err() != nil {
 		return nil
@@ -63,7 +63,7 @@ func (g *Gateway) of(s *mcpserver.Session) *client {
 	return c
 }
 
-// forget is called at the end of a session, when none of its requests runs any more.
+// forget is called at the end of a session, after the end of all its requests.
 func (g *Gateway) forget(s *mcpserver.Session) {
 	var c *client
 	g.levels(func() {
@@ -76,8 +76,7 @@ func (g *Gateway) forget(s *mcpserver.Session) {
 	}
 }
 
-// askRoots asks a client for its roots, if it has declared any. Servers that ask for roots outside of any call are
-// given them.
+// askRoots asks a client for its roots, if it has declared any. Servers that ask for roots outside a call get these.
 func (g *Gateway) askRoots(s *mcpserver.Session) {
 	if !s.Client().Declares(protocol.MethodRoots) {
 		return
@@ -106,7 +105,7 @@ func (g *Gateway) askRoots(s *mcpserver.Session) {
 			c.again, c.asking = false, more
 			g.mu.Unlock()
 		}
-		if s.Err() != nil { // forget may have come between
+		if s.Err() != nil { // forget may have been called meanwhile
 			g.way.SetRoots(s.ID(), nil)
 		}
 	})

@@ -1,19 +1,19 @@
-// Package gateway shows all servers of a hub as one MCP server: whoever speaks MCP calls their tools, reads their
-// resources and fills their prompts, and gets the hub's cancellation, approvals and history with them.
+// Package gateway presents all servers of a hub as one MCP server: MCP clients call their tools, read their resources
+// and fill their prompts, with the hub's cancellation, approvals and history.
 //
-// What lives here is the translation between one client's request and the hub's: names, who is asked what a server
-// asks, what a client is told unasked, and trouble in words for a model. What must not: the protocol (hub/mcpserver),
-// policy, requests and their cancellation (hub), what models can read (hub/toolset), gRPC.
+// This package translates between a client's requests and the hub's: names, who is asked a server's question, what a
+// client is told without asking, and errors in words for a model. What must not live here: the protocol
+// (hub/mcpserver), policy, requests and their cancellation (hub), what models can read (hub/toolset), gRPC.
 //
-// # Who sees what
+// # Visibility
 //
-// Results cross byte for byte; of a request name, id, progress token and reserved metadata are the hub's own. A
-// question of a server goes to the client in whose call it came, and to no other. What servers say unasked goes to all
-// clients that want it. A request of a client is a request of the hub: windows see it, and can cancel it.
+// Results are passed on byte for byte. Of a request, the name, id, progress token and reserved metadata are replaced by
+// the hub's. A question of a server goes only to the client in whose call it came. Unrequested messages of servers go
+// to all clients that want them. A request of a client is a request of the hub: windows show it and can cancel it.
 //
 // # Locks
 //
-// A Gateway has one (its clients), the shelf one (what servers offer), a subscriptions one. No two are held at once,
-// and nobody waits for anything with one held, nor calls the hub. Log messages are passed on by one goroutine at a
-// time, with Gateway.passing held, under which the others may be taken.
+// Gateway has a lock for its clients, shelf one for what servers offer, subscriptions one for its map, and House one
+// for its gateways. No two of them are held at once. No goroutine waits for anything or calls the hub while it holds
+// one. Log messages are passed on by one goroutine at a time, which holds Gateway.passing; it may take the other locks.
 package gateway

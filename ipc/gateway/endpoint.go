@@ -15,34 +15,35 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// Path at which clients reach a gateway over HTTP.
+// Path is the path at which clients reach a gateway over HTTP.
 const Path = "/mcp"
 
-// Limits of the HTTP server, which says nothing of what a message may hold: mcpserver.Bounds does.
+// Limits of the HTTP server. The limits of messages are in mcpserver.Bounds.
 const (
-	headerTime  = 10 * time.Second // to send all headers of a request
-	bodyTime    = time.Minute      // to send its body
+	headerTime  = 10 * time.Second // for all headers of a request
+	bodyTime    = time.Minute      // for the body of a request
 	idleTime    = 2 * time.Minute  // between two requests of one connection
 	headerBytes = 64 << 10
-	// bodiesBytes is what the bodies that are being read may have in all. Who comes beyond it is refused and need not
-	// wait for those who send slowly.
+	// bodiesBytes is the maximum number of bytes of all bodies that are being read. A body beyond it is refused at once,
+	// instead of waiting for clients that send slowly.
 	bodiesBytes = 256 << 20
-	smallBody   = 64 << 10        // has room beyond that
-	stopTime    = 5 * time.Second // for answers on their way when it closes
+	smallBody   = 64 << 10        // a body of this size is always accepted
+	stopTime    = 5 * time.Second // for answers that are being sent when the endpoint closes
 )
 
 // Endpoint is a gateway at an address of this machine.
 type Endpoint struct {
 	Gateway *Gateway
 	URL     string
-	Token   string // which clients must send
+	Token   string // clients must send it
 
 	server *http.Server
 	ended  chan struct{}
 }
 
-// Listen opens an address for the clients of g, which it owns from then on; also when it fails, g is closed. The
-// address must be one of the loopback: who listens for others hands his tools to the network. token "" makes one.
+// Listen opens an address for the clients of g. From then on it owns g, and closes g if it fails. The address must be
+// on the loopback interface, since any other one would offer the user's tools to the network. For token "" it creates a
+// token.
 func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 	l, err := listen(address)
 	if err != nil {
@@ -67,12 +68,12 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 	return e, nil
 }
 
-// ErrNotLoopback refuses an address that others could reach.
+// ErrNotLoopback is returned for an address that other machines could reach.
 var ErrNotLoopback = errors.New("a gateway listens on this machine alone: the address must be 127.0.0.1:PORT, [::1]:PORT " +
 	"or localhost:PORT")
 
-// Loopback gives an address as Listen opens it, HOST:PORT with a number as host; it fails with ErrNotLoopback for one
-// that others could reach.
+// Loopback returns the address that Listen opens: HOST:PORT with a number as host. It returns ErrNotLoopback for an
+// address that other machines could reach.
 func Loopback(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -81,7 +82,7 @@ func Loopback(address string) (string, error) {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return "", ErrNotLoopback
 	}
-	if host == "localhost" { // whatever a name server or a hosts file says of it
+	if host == "localhost" { // independent of name servers and the hosts file
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port), nil
@@ -99,7 +100,8 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close disconnects all clients, ends their requests with the cause (nil: ErrClosed), and waits for that.
+// Close disconnects all clients, ends their requests with the cause (nil means ErrClosed), and waits until they have
+// ended.
 func (e *Endpoint) Close(cause error) {
 	e.Gateway.Close(cause)
 	ctx, stop := context.WithTimeoutCause(context.Background(), stopTime, errTooLong)

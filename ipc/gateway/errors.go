@@ -15,10 +15,10 @@ func invalid(text string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
 }
 
-// codeNotFound is the error of resources/read for an unknown URI in the legacy revisions; 2026-07-28 has -32602.
+// codeNotFound is the error code of resources/read for an unknown URI in the legacy revisions; 2026-07-28 uses -32602.
 const codeNotFound = -32002
 
-// notFound gives the error for an unknown resource its era's code.
+// notFound returns the error for an unknown resource with the code of the client's era.
 func notFound(c *mcpserver.Call, err error) error {
 	if e, ok := err.(*jsonrpc.Error); ok && e.Code == jsonrpc.CodeInvalidParams && !c.Client.Modern {
 		return &jsonrpc.Error{Code: codeNotFound, Message: e.Message, Data: e.Data}
@@ -26,7 +26,7 @@ func notFound(c *mcpserver.Call, err error) error {
 	return err
 }
 
-// toolError is trouble of the hub as a result that a model can read: what happened, to whom, and what to do.
+// toolError returns an error of the hub as a tool result for a model: what happened, to which server, and what to do.
 func (g *Gateway) toolError(e *event.Error) json.RawMessage {
 	text := e.Message
 	if advice := g.advice(e); advice != "" {
@@ -35,7 +35,7 @@ func (g *Gateway) toolError(e *event.Error) json.RawMessage {
 	return errorResult(text)
 }
 
-// advice says to a model what to tell its user where a person is needed and none can be asked.
+// advice returns what a model should tell its user if a person has to decide and nobody can be asked.
 func (g *Gateway) advice(e *event.Error) string {
 	switch e.Reason {
 	case event.ReasonNoApprover, event.ReasonInputMissing:
@@ -46,8 +46,8 @@ func (g *Gateway) advice(e *event.Error) string {
 	return ""
 }
 
-// withoutWindow says what helps where nobody can be asked: about a call of a tool, or about what its server needs to
-// start, which no client asks its user.
+// withoutWindow returns the advice for the case that nobody can be asked: about a tool call, or about something that
+// the server needs to start, which no client asks its user.
 func (g *Gateway) withoutWindow(aboutCall bool) string {
 	const nobody = "No window is attached to this gateway in which somebody could agree. Ask the user to start it with "
 	switch {
@@ -65,7 +65,7 @@ func (g *Gateway) withoutWindow(aboutCall bool) string {
 		"call, with `mcphub mcp --approval client`."
 }
 
-// protocolError is trouble of the hub where the protocol has no result that could tell of it.
+// protocolError returns an error of the hub for methods of which no result could report it.
 func (g *Gateway) protocolError(e *event.Error) error {
 	text := e.Message
 	if advice := g.advice(e); advice != "" {
@@ -74,12 +74,12 @@ func (g *Gateway) protocolError(e *event.Error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: text}
 }
 
-// maxQuoted is how much of a client's name or URI an error repeats, in bytes.
+// maxQuoted is the maximum number of bytes of a client's name or URI that an error repeats.
 const maxQuoted = 256
 
 func quoted(s string) string { return strconv.Quote(bounds.Cut(s, maxQuoted)) }
 
-// required is a string that params must have.
+// required returns a member of params that must be a string.
 func required(params json.RawMessage, name string) (string, error) {
 	value := jsontext.Get(params, name)
 	if !jsontext.IsString(value) {
@@ -88,7 +88,7 @@ func required(params json.RawMessage, name string) (string, error) {
 	return jsontext.String(value), nil
 }
 
-// texts reads an object of strings; nil when it is not there.
+// texts returns a member of params that must be an object of strings, or nil if it is missing.
 func texts(params json.RawMessage, name string) (map[string]string, error) {
 	value := jsontext.Get(params, name)
 	if value == nil {
@@ -105,7 +105,7 @@ func texts(params json.RawMessage, name string) (map[string]string, error) {
 	return all, nil
 }
 
-// readdressed gives the contents of a resource the URI under which the client has asked for it.
+// readdressed replaces the URI in the contents of a resource by the one for which the client has asked.
 func readdressed(result json.RawMessage, from, to string) json.RawMessage {
 	var contents []byte
 	if !jsontext.Elements(jsontext.Get(result, "contents"), func(content json.RawMessage) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// Finding the server that has what a client asks for by name.
+// This file finds the server to which a name belongs that a client uses.
 
 func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	s.mu.Lock()
@@ -28,8 +28,8 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	}
 	server, trouble := s.whyUnknown(name)
 	if trouble != nil && slices.Contains(ofPeople, trouble.Reason) {
-		// Somebody may be there by now who can be asked, or may have thought better of it: then the call waits for that
-		// person. The hub itself says how soon somebody is asked again.
+		// By now somebody may be there who can be asked, or may have changed their mind: then the call waits for that person.
+		// The hub decides how soon a person is asked again.
 		if trouble = s.ask(ctx, server); trouble == nil {
 			return s.toolList(ctx).find("tool", name)
 		}
@@ -40,7 +40,7 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	return at, unknown
 }
 
-// ofPeople are the reasons of failed starts that a person can do something about.
+// ofPeople lists the reasons of failed starts that a person can resolve.
 var ofPeople = []string{event.ReasonNoApprover, event.ReasonSignInFailed, event.ReasonSignInDeclined,
 	event.ReasonLaunchDeclined, event.ReasonInputMissing}
 
@@ -74,7 +74,7 @@ func (s *shelf) ask(ctx context.Context, server string) *event.Error {
 	return trouble
 }
 
-// schema returns the input schema of a tool that may want arguments repeated in headers; nil for other tools.
+// schema returns the input schema of a tool that may want arguments repeated in headers, or nil for other tools.
 func (s *shelf) schema(name string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *shelf) schema(name string) json.RawMessage {
 
 func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
 	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
-	if err == nil && !s.profileNow().HasServer(at.server) { // an address of ours
+	if err == nil && !s.profileNow().HasServer(at.server) { // an address with the gateway's scheme
 		return origin{}, invalid("there is no server " + quoted(at.server))
 	}
 	return at, err

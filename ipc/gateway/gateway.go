@@ -22,7 +22,7 @@ type Gateway struct {
 	o      Options
 	log    *slog.Logger
 	way    *hub.Gateway
-	window *hub.Window // without kinds: it hears events, and nobody is asked on it
+	window *hub.Window // has no prompt kinds: it receives events, but is never asked
 	server *mcpserver.Server
 	shelf  *shelf
 	subs   *subscriptions
@@ -37,10 +37,10 @@ type Gateway struct {
 	logging map[string]*logging        // by server
 	logged  map[*mcpserver.Call]string // the servers of calls of 2026-07-28 that want logs
 
-	passing sync.Mutex // held while log messages are passed on, one after the other
+	passing sync.Mutex // held while log messages are passed on, by one goroutine at a time
 }
 
-// New opens a gateway to h. It must be closed, before h is. Errors: UNAVAILABLE DRAINING, NOT_FOUND PROFILE_NOT_FOUND.
+// New opens a gateway to h. It must be closed before h. Errors: UNAVAILABLE DRAINING, NOT_FOUND PROFILE_NOT_FOUND.
 func New(h *hub.Hub, o Options) (*Gateway, error) {
 	profile, err := h.ModelTools().Profile(o.Profile)
 	if err != nil {
@@ -76,36 +76,36 @@ func New(h *hub.Hub, o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// capabilities are the same for every client: servers come and go.
+// capabilities are the same for every client, since servers come and go.
 var capabilities = json.RawMessage(`{"completions":{},"logging":{},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"tools":{"listChanged":true}}`)
 
-// Serve serves one client over one stream of bytes until its end, that of ctx, or Close. It owns conn.
+// Serve serves one client over one connection until the connection or ctx ends, or the gateway is closed. It owns conn.
 func (g *Gateway) Serve(ctx context.Context, conn jsonrpc.Conn) error {
 	return g.server.Serve(ctx, conn)
 }
 
-// HTTP serves clients over Streamable HTTP, those that the guard admits.
+// HTTP returns a handler that serves clients over Streamable HTTP, if the guard admits them.
 func (g *Gateway) HTTP(guard mcpserver.Guard) http.Handler { return g.server.HTTP(guard) }
 
-// Options are those of New, with what the profile said then and the defaults.
+// Options returns the options of New, completed from the profile at that time and with the defaults.
 func (g *Gateway) Options() Options { return g.o }
 
-// Clients is how many clients are connected: sessions, and calls of 2026-07-28 over HTTP that run now.
+// Clients returns the number of connected clients: sessions, and running calls of 2026-07-28 over HTTP.
 func (g *Gateway) Clients() int { return len(g.server.Sessions()) }
 
 // ErrClosed is the cause with which requests of clients end when the gateway closes.
 var ErrClosed = errors.New("the gateway was closed")
 
-// Close ends every session with the cause, nil for ErrClosed, waits for what runs for clients, and takes the gateway's
-// subscriptions back. Idempotent.
+// Close ends every session with the cause (nil means ErrClosed), waits for the requests of clients, and removes the
+// gateway's subscriptions. It is idempotent.
 func (g *Gateway) Close(cause error) {
 	if cause == nil {
 		cause = ErrClosed
 	}
 	g.server.Close(cause)
 	g.mu.Lock()
-	g.end(cause) // whoever holds the lock begins nothing any more
+	g.end(cause) // after this, a holder of the lock starts nothing new
 	g.mu.Unlock()
 	g.work.Wait()
 	g.shelf.close()
@@ -116,7 +116,7 @@ func (g *Gateway) Close(cause error) {
 	g.way.Close()
 }
 
-// handler is the gateway as the engine sees it.
+// handler implements the handler interface of the engine.
 type handler struct{ g *Gateway }
 
 // Request answers one request of a client.
@@ -150,7 +150,7 @@ func (h handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessag
 	return nil, mcpserver.ErrUnknownMethod
 }
 
-// Notified hears of a client's roots, and that it is there.
+// Notified asks a client for its roots when it is initialized or its roots have changed.
 func (h handler) Notified(s *mcpserver.Session, method string, _ json.RawMessage) {
 	if method == protocol.MethodInitialized || method == protocol.MethodRootsChanged {
 		h.g.askRoots(s)

@@ -107,7 +107,7 @@ func (s *House) Close(id string) bool {
 	}
 	opened := s.open[i]
 	s.open = slices.Delete(s.open, i, i+1)
-	if !s.closed { // CloseAll may be waiting already, and a wait must not grow
+	if !s.closed { // CloseAll may be waiting already; a WaitGroup must not grow from 0 during Wait
 		s.busy.Add(1)
 		defer s.busy.Done()
 	}

@@ -22,8 +22,8 @@ type listing struct {
 	from    map[string]origin
 	schemas map[string]json.RawMessage // input schemas of tools that may want arguments in headers
 	names   []string
-	// Of tools alone: the gateway's own, the servers that have any, and where the list is searched, the definitions and
-	// names of what clients are not shown.
+	// Only for tools: the gateway's own tools, the servers that have tools, and, if the list is searched, the definitions
+	// and names of the tools that are not in the list.
 	own         map[string]bool
 	servers     []string
 	definitions map[string]json.RawMessage
@@ -58,13 +58,13 @@ func (l *listing) find(what, name string) (origin, error) {
 	return origin{}, invalid("there is no " + what + " " + quoted(name) + nearmiss.Hint(name, l.names))
 }
 
-// nameOf returns the name of a tool or prompt for clients. It depends on the origin alone.
+// nameOf returns the name of a tool or prompt for clients. It depends only on the origin.
 func nameOf(at origin) string {
 	return toolset.Style{Bytes: toolset.GatewayName}.Name(toolset.Named{
 		Identity: toolset.Identity{Server: at.server, Name: at.name}})
 }
 
-// toolsOf makes the list of tools. With s.plain, tools keep the servers' names where no two are equal.
+// toolsOf makes the list of tools. With s.plain, tools keep the servers' names, except where two are equal.
 func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 	l := &listing{own: map[string]bool{readResult: s.bound}}
 	if s.mode != ToolsAll {
@@ -74,7 +74,7 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 	for _, t := range tools {
 		at, definition := origin{t.Server, t.Name}, json.RawMessage(t.Definition)
 		if s.bound {
-			definition = without(definition, "outputSchema") // a result that is cut has no structured content
+			definition = without(definition, "outputSchema") // a result that is shortened has no structured content
 		}
 		name := t.Name
 		if !s.plain || mayBeOwn(name) || !l.add(name, at, definition) {
@@ -143,8 +143,8 @@ func promptsOf(prompts []event.McpPromptInfo, plain bool) *listing {
 	return l
 }
 
-// resourcesOf makes the list of resources. URIs stay. If two servers have the same URI, the first keeps it, and the
-// others get an address (addressOf).
+// resourcesOf makes the list of resources. URIs are kept. If two servers have the same URI, the first one keeps it, and
+// the others get an address (addressOf).
 func resourcesOf(resources []event.ResourceInfo) *listing {
 	l := &listing{}
 	for _, r := range resources {
@@ -160,14 +160,14 @@ func resourcesOf(resources []event.ResourceInfo) *listing {
 func templatesOf(templates []event.ResourceTemplateInfo) *listing {
 	l := &listing{}
 	for _, t := range templates {
-		// The same template twice: what is made of it goes to the first, and the other server is reached by addresses of
-		// ours.
+		// If two servers have the same template, URIs that match it go to the first one. The other server is reached by
+		// addresses of the gateway's scheme.
 		l.add(t.URITemplate, origin{t.Server, t.URITemplate}, json.RawMessage(t.Definition))
 	}
 	return l
 }
 
-// scheme of the addresses that name the server as well: mcphub://server/uri, both escaped.
+// scheme is that of addresses that also name the server: mcphub://server/uri, both escaped.
 const scheme = "mcphub://"
 
 func addressOf(at origin) string {
@@ -182,8 +182,8 @@ func ofAddress(uri string) (origin, bool) {
 	return origin{server, name}, ours && both && err1 == nil && err2 == nil && server != "" && name != ""
 }
 
-// resolve finds the server of a resource: one that lists it; else one with a template that it matches; else the one
-// server that has anything of its scheme. What several could mean is none's.
+// resolve finds the server of a resource: the one that lists it; else one with a template that matches; else the only
+// server that has a resource or template with its URI scheme. A URI that could belong to several servers is refused.
 func resolve(uri string, resources, templates *listing) (origin, error) {
 	if at, ours := ofAddress(uri); ours {
 		return at, nil

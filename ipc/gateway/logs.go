@@ -20,7 +20,7 @@ func (g *Gateway) levelChanged(s *mcpserver.Session, params json.RawMessage) {
 	})
 }
 
-// levels runs change with the lock held, and has the servers told if the lowest level has changed.
+// levels runs change with the lock held. If the lowest level has changed, the servers are told.
 func (g *Gateway) levels(change func()) {
 	g.mu.Lock()
 	before := g.levelLocked()
@@ -50,7 +50,7 @@ func (g *Gateway) hearsLogs(c *mcpserver.Call, server string) (stop func()) {
 
 // passLogs forwards the log messages of servers: to the legacy clients that want them, and to the calls of hearsLogs.
 func (g *Gateway) passLogs() {
-	g.passing.Lock() // whoever waits for it may go on when all is passed on that had come by then
+	g.passing.Lock() // a goroutine that has waited for it knows that all earlier messages were passed on
 	defer g.passing.Unlock()
 	logs := g.bell.takeLogs()
 	if len(logs) == 0 {
@@ -85,15 +85,15 @@ func (g *Gateway) tellLevels() {
 	}
 }
 
-// logging is the log level of one server: the level that it should have, and the one it was told. Guarded by
+// logging is the log level of one server: the level that it should have, and the one that it was told. It is guarded by
 // Gateway.mu.
 type logging struct {
 	want, told string
 	busy       bool // tellLevel's goroutine runs
 }
 
-// setLevel tells a connected server that offers logging the level that clients want, if any does. anew says that its
-// connection is new, so that it was told no level yet.
+// setLevel tells a connected server that offers logging the level that clients want, if any client wants logs. anew
+// means that the connection is new, so the server was told no level yet.
 func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
 	if info.State != event.ServerReady || jsontext.Get([]byte(info.Capabilities), "logging") == nil {
 		return
@@ -101,7 +101,7 @@ func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	level := g.levelLocked()
-	if info.Era == event.EraLegacy { // others are told with each request
+	if info.Era == event.EraLegacy { // modern servers get the level with each request
 		for c, server := range g.logged {
 			if server == info.Name {
 				level = moreTalkative(level, c.LogLevel())
@@ -126,7 +126,7 @@ func (g *Gateway) setLevel(info event.ServerInfo, anew bool) {
 	g.work.Go(func() { g.tellLevel(info.Name, l) })
 }
 
-// tellLevel tells a server its level until that is the one wanted.
+// tellLevel tells a server its level, and repeats that until it is the wanted one.
 func (g *Gateway) tellLevel(server string, l *logging) {
 	for {
 		g.mu.Lock()
@@ -149,7 +149,7 @@ func (g *Gateway) tellLevel(server string, l *logging) {
 // talkative lists the levels of RFC 5424, the lowest (most talkative) first.
 var talkative = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// moreTalkative returns the lower of two levels; an empty one does not count.
+// moreTalkative returns the lower of two levels, ignoring an empty one.
 func moreTalkative(a, b string) string {
 	i, j := slices.Index(talkative, a), slices.Index(talkative, b)
 	if i < 0 || j >= 0 && j < i {
@@ -158,7 +158,7 @@ func moreTalkative(a, b string) string {
 	return a
 }
 
-// levelLocked returns the lowest level that a client has set, "" when none has. The lock is held.
+// levelLocked returns the lowest level that a client has set, or "" if none has. The lock is held.
 func (g *Gateway) levelLocked() (level string) {
 	for _, c := range g.clients {
 		level = moreTalkative(level, c.level)

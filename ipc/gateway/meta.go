@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
-// foreignMeta gives those members of a _meta object that cross over: all but the progress token and what MCP reserves
-// for itself, which belongs to one connection. The text comes back as it is when there is none of them.
+// foreignMeta returns the members of a _meta object that are passed on: all except the progress token and the keys that
+// MCP reserves, which belong to one connection. If there are none of these, it returns the text unchanged.
 func foreignMeta(meta json.RawMessage) json.RawMessage {
 	own := false
 	b := []byte{'{'}
@@ -30,7 +30,7 @@ func foreignMeta(meta json.RawMessage) json.RawMessage {
 	return append(b, '}')
 }
 
-// reserved tells whether MCP reserves a key of _meta (2026-07-28 basic/index, "_meta": the second label of the prefix
+// reserved reports whether MCP reserves a key of _meta (2026-07-28 basic/index, "_meta": the second label of the prefix
 // is modelcontextprotocol or mcp).
 func reserved(key []byte) bool {
 	prefix, _, has := bytes.Cut(key, []byte("/"))
@@ -42,7 +42,7 @@ func reserved(key []byte) bool {
 	return more && (string(second) == "modelcontextprotocol" || string(second) == "mcp")
 }
 
-// spliced gives an object with some of its members replaced, and those that it lacks added: all else is as it came.
+// spliced returns an object with some members replaced or added. Everything else stays unchanged.
 func spliced(object json.RawMessage, members ...member) json.RawMessage {
 	b := make([]byte, 1, len(object)+64)
 	b[0] = '{'
@@ -74,7 +74,8 @@ func spliced(object json.RawMessage, members ...member) json.RawMessage {
 	return append(b, '}')
 }
 
-// without gives an object without one of its members; the text comes back as it is when it has none of that name.
+// without returns an object without one of its members. If it has no member of that name, the text is returned
+// unchanged.
 func without(object json.RawMessage, left string) json.RawMessage {
 	if jsontext.Get(object, left) == nil {
 		return object

@@ -25,7 +25,7 @@ type Options struct {
 	Questions string
 	// Tools is how tools are listed: "all", "search" or "auto". Default "all".
 	Tools string
-	// MaxTokens bounds the results of tools; 0 is no bound.
+	// MaxTokens bounds the results of tools; 0 means no bound.
 	MaxTokens int
 	// PlainNames keeps the servers' own names of tools and prompts, except where two are equal.
 	PlainNames bool
@@ -36,18 +36,18 @@ type Options struct {
 	// Advice tells a model what to do when a person has to approve and no window is open. "" advises the command mcphub
 	// mcp.
 	Advice string
-	// Problem is called for each server or tool that a profile names and that does not exist, once, when that is found
-	// out. It must not block for long. If it is nil, the problem is logged.
+	// Problem is called once for each server or tool that a profile names and that does not exist, when that is detected.
+	// It must not block for long. If it is nil, the problem is logged.
 	Problem func(config.Problem)
-	// Trouble is called when a server had to be started so that its tools become known, and the start failed: until it
-	// succeeds, clients cannot call its tools. It is called again only for another error, and must not block for long. If
+	// Trouble is called if a server had to be started to learn its tools, and the start failed. Until a start succeeds,
+	// clients cannot call its tools. Trouble is called again only for a different error, and must not block for long. If
 	// it is nil, the error is logged.
 	Trouble func(server string, e *event.Error)
-	// Logger; nil discards. Payloads are never logged.
+	// Logger receives log records; nil discards them. Payloads are never logged.
 	Logger *slog.Logger
 }
 
-// The words of Options.
+// The values of Approval and Tools in Options.
 const (
 	ApprovalWindow = "window"
 	ApprovalClient = "client"
@@ -56,7 +56,7 @@ const (
 	ToolsAuto      = "auto"
 )
 
-// Questions are the words of Options.Questions.
+// Questions maps the values of Options.Questions.
 var Questions = map[string]hub.Questions{"client": hub.AskClient, "window": hub.AskWindows, "either": hub.AskEither}
 
 // filled returns the options, completed from the profile and then with the defaults.

@@ -40,7 +40,7 @@ func (g *Gateway) callTool(ctx context.Context, c *mcpserver.Call) (json.RawMess
 	return g.callAt(ctx, c, tool, arguments, g.o.Approval == ApprovalClient)
 }
 
-// argumentsIn are the arguments of a tool call, nil for none: the Go SDK's client says null then.
+// argumentsIn returns the arguments of a tool call, or nil if there are none: then the Go SDK's client sends null.
 func argumentsIn(params json.RawMessage) (json.RawMessage, error) {
 	arguments := jsontext.Get(params, "arguments")
 	switch {
@@ -52,7 +52,7 @@ func argumentsIn(params json.RawMessage) (json.RawMessage, error) {
 	return arguments, nil
 }
 
-// callAt calls a tool of a server. preapproved: the client has asked its user.
+// callAt calls a tool of a server. preapproved means that the client has asked its user.
 func (g *Gateway) callAt(ctx context.Context, c *mcpserver.Call, tool origin, arguments json.RawMessage,
 	preapproved bool) (json.RawMessage, error) {
 	r := g.request(c, tool.server)
@@ -64,13 +64,13 @@ func (g *Gateway) callAt(ctx context.Context, c *mcpserver.Call, tool origin, ar
 	return g.bounded(result), nil
 }
 
-// sameInHeaders refuses a call whose headers do not repeat the arguments that the tool wants to see there: what stands
-// between the client and here has routed by them.
+// sameInHeaders refuses a call whose headers do not repeat the arguments that the tool wants there: proxies between the
+// client and the gateway have used them for routing.
 func sameInHeaders(c *mcpserver.Call, schema, arguments json.RawMessage) error {
 	if c.HeaderParams == nil || schema == nil {
 		return nil
 	}
-	want, _ := mcp.HeaderParams(schema, arguments) // a tool that breaks the rules asks for nothing
+	want, _ := mcp.HeaderParams(schema, arguments) // a tool whose schema breaks the rules wants no headers
 	for name, value := range want {
 		if said, has := c.HeaderParams[name]; !has || said != value {
 			return &jsonrpc.Error{Code: protocol.CodeHeaderMismatch,
@@ -116,7 +116,7 @@ func (g *Gateway) getPrompt(ctx context.Context, c *mcpserver.Call) (json.RawMes
 	return g.perform(ctx, g.hub.GetMcpPrompt, r, nil)
 }
 
-// complete asks the server of a prompt or of a resource template for values.
+// complete asks the server of a prompt or of a resource template for completion values.
 func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
 	ref, argument := jsontext.Get(c.Params, "ref"), jsontext.Get(c.Params, "argument")
 	name, err := required(argument, "name")
@@ -150,7 +150,7 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 	return g.answer(ctx, nil)(g.hub.Complete(inner, o))
 }
 
-// request is what all requests of a client have in common.
+// request returns the part of a hub request that all requests of a client have in common.
 func (g *Gateway) request(c *mcpserver.Call, server string) hub.CallRequest {
 	meta := ""
 	if foreign := foreignMeta(c.Meta); len(foreign) > len("{}") {
@@ -167,8 +167,8 @@ func clientName(c mcpserver.Client) string {
 	return "unnamed MCP client"
 }
 
-// perform carries out a request of a client in the hub. trouble makes a result of what is no answer of the server, nil:
-// it becomes an error of the protocol.
+// perform carries out a request of a client in the hub. trouble makes a result of an error of the hub; if it is nil,
+// the client gets an error of the protocol.
 func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.CallRequest) (*hub.CallResult, error),
 	r hub.CallRequest, trouble func(*event.Error) json.RawMessage) (json.RawMessage, error) {
 	inner, stop := g.carrying(ctx)
@@ -185,13 +185,13 @@ func (g *Gateway) perform(ctx context.Context, do func(context.Context, hub.Call
 	return g.answer(ctx, trouble)(result, err)
 }
 
-// answer is what the client gets of what became of its request.
+// answer returns a function that converts the outcome of a request in the hub to the client's answer.
 func (g *Gateway) answer(ctx context.Context, trouble func(*event.Error) json.RawMessage) func(*hub.CallResult,
 	error) (json.RawMessage, error) {
 	return func(result *hub.CallResult, err error) (json.RawMessage, error) {
 		switch {
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx) // nobody waits for an answer any more
+			return nil, context.Cause(ctx) // the client no longer waits for an answer
 		case err != nil && trouble != nil:
 			return trouble(event.AsError(err)), nil
 		case err != nil:
@@ -204,8 +204,8 @@ func (g *Gateway) answer(ctx context.Context, trouble func(*event.Error) json.Ra
 	}
 }
 
-// carrying gives the context in which the hub carries out a request: it ends as ctx does, with a cause in the hub's
-// words. stop must be called.
+// carrying returns the context in which the hub carries out a request. It ends when ctx ends, with a cause in the hub's
+// words. The caller must call stop.
 func (g *Gateway) carrying(ctx context.Context) (inner context.Context, stop func()) {
 	inner, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { end(g.causeOf(context.Cause(ctx))) })
@@ -215,8 +215,8 @@ func (g *Gateway) carrying(ctx context.Context) (inner context.Context, stop fun
 	}
 }
 
-// causeOf says why the request of a client ends. The reason of a client goes to the server as it is; only a client that
-// gives none is spoken for, if the options say how.
+// causeOf returns the cause with which the request of a client ends. A client's reason is sent to the server unchanged.
+// If a client gives none, Options.CancelReason is used.
 func (g *Gateway) causeOf(cause error) error {
 	withdrawn, ended := (*jsonrpc.WithdrawnError)(nil), (*mcpserver.SessionEndedError)(nil)
 	switch {

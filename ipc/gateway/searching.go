@@ -28,7 +28,7 @@ func mayBeOwn(name string) bool {
 	return name == searchTools || name == describeTool || name == callTool || name == readResult
 }
 
-// ToolsAuto means ToolsSearch from this many tools, or tokens in their definitions, on.
+// ToolsAuto means ToolsSearch if there are this many tools, or tokens in their definitions, or more.
 const (
 	manyTools  = 100
 	manyTokens = 10_000
@@ -36,8 +36,8 @@ const (
 
 // Bounds on the text of a search result.
 const (
-	foundDescription = 300 // bytes of the description of one
-	foundArguments   = 200 // bytes of its arguments' names
+	foundDescription = 300 // bytes of the description of one tool
+	foundArguments   = 200 // bytes of the names of its arguments
 	namedServers     = 600 // bytes of the names of servers
 )
 
@@ -113,11 +113,11 @@ func (g *Gateway) ownCall(ctx context.Context, c *mcpserver.Call, name string,
 	if err != nil {
 		return errorResult(messageOf(err) + "\nFind names with " + searchTools + "."), nil
 	}
-	// Who lets call_tool pass has not agreed to every tool behind it.
+	// A client whose user allows call_tool has not allowed every tool behind it.
 	return g.callAt(ctx, c, tool, inner, false)
 }
 
-// number returns the integer argument of that name, 0 when it is missing; ok is false when it is not an integer.
+// number returns the integer argument of that name, or 0 if it is missing. ok is false if it is not an integer.
 func number(arguments json.RawMessage, name string) (n int64, ok bool) {
 	value := jsontext.Get(arguments, name)
 	return n, value == nil || json.Unmarshal(value, &n) == nil
@@ -191,12 +191,13 @@ func (g *Gateway) describe(ctx context.Context, name string) (json.RawMessage, e
 
 // readOn returns the next piece of a long result that fits into the bound.
 func (g *Gateway) readOn(id string, offset int64) (json.RawMessage, error) {
-	room := toolset.BytesFor(max(g.o.MaxTokens, bounds.ViewTokens)) - 200 // of which the frame and the last line have some
+	// the JSON around the text and its last line need some
+	room := toolset.BytesFor(max(g.o.MaxTokens, bounds.ViewTokens)) - 200
 	p, err := g.hub.ModelTools().ReadResult(id, offset, room, false)
 	if err != nil {
 		return errorResult(messageOf(err)), nil
 	}
-	for n := len(said(p.Text)); n > room; n = len(said(p.Text)) { // in quotes a character may take six bytes
+	for n := len(said(p.Text)); n > room; n = len(said(p.Text)) { // escaped in JSON, a character may take six bytes
 		p = p.Cut(len(p.Text) * room / n * 9 / 10)
 	}
 	text := p.Text
@@ -206,7 +207,7 @@ func (g *Gateway) readOn(id string, offset int64) (json.RawMessage, error) {
 	return said(text), nil
 }
 
-// bounded shortens a result that exceeds Options.MaxTokens, and keeps the whole for read_result.
+// bounded shortens a result that exceeds Options.MaxTokens, and stores the whole result for read_result.
 func (g *Gateway) bounded(result json.RawMessage) json.RawMessage {
 	if toolset.Within(result, g.o.MaxTokens) {
 		return result

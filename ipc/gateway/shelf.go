@@ -30,8 +30,8 @@ const (
 	patience = 10 * time.Second
 )
 
-// shelf holds the lists of what the servers offer, as clients see them. They are made of what the hub knows. A server
-// is started for them only if the hub does not know what it offers, not even from an earlier hub.
+// shelf holds the lists of what the servers offer, in the form for clients. They are made from what the hub knows. A
+// server is started for them only if the hub does not know what it offers, not even from an earlier hub.
 type shelf struct {
 	hub     source
 	plain   bool
@@ -39,10 +39,10 @@ type shelf struct {
 	bound   bool                 // results are bounded
 	problem func(config.Problem) // Options.Problem
 	trouble func(server string, e *event.Error)
-	// changed hears, by method, of lists that are others now. It must not block.
+	// changed is called with the lists that have changed. It must not block.
 	changed func(lists changes)
 
-	places chan struct{} // has a token for each server that is being started for its lists
+	places chan struct{} // has a token for each server that is being started to learn its lists
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -51,10 +51,10 @@ type shelf struct {
 	said     map[config.Problem]bool
 	servers  map[string]*known
 	pending  int           // servers present at the start whose lists are still unknown
-	settled  chan struct{} // closed when pending has become 0, or patience is over
+	settled  chan struct{} // closed when pending has become 0, or patience has passed
 	tools    *listing
 	rest     [3]*listing // resources, templates, prompts
-	revision uint64      // counts changes of what tools is made of
+	revision uint64      // counts changes of the data of which tools is made
 	made     uint64      // the revision when tools was made
 	told     struct {
 		tools told
@@ -66,16 +66,16 @@ type shelf struct {
 type known struct {
 	place    int
 	ready    bool
-	begun    bool // it was started for its lists, so they are those of the present connection
+	begun    bool // it was started to learn its lists, so they are those of the present connection
 	rest     *offers.Rest
-	trouble  *event.Error // why its start for its lists failed
-	learning bool         // learn's goroutine runs
-	again    bool         // learn's goroutine has to look once more
+	trouble  *event.Error // why its start to learn its lists failed
+	learning bool         // the goroutine of learn runs
+	again    bool         // the goroutine of learn has to look once more
 	of       time.Time    // the ready time of the connection on which rest was listed
-	anew     time.Time    // the ready time of a connection that came up while learning; rest may be of it already
+	anew     time.Time    // the ready time of a connection that was made while learning; rest may already be from it
 }
 
-// changes are the lists that have changed, or may have, and whether the log level that clients want has.
+// changes says which lists have changed, or may have, and whether the log level that clients want has.
 type changes struct{ tools, resources, prompts, level bool }
 
 func (c *changes) add(o changes) {
@@ -124,16 +124,16 @@ func (s *shelf) choose(p *config.Profile) {
 	s.profile = p
 }
 
-// profileNow returns the profile; nil selects everything.
+// profileNow returns the profile, or nil if everything is selected.
 func (s *shelf) profileNow() *config.Profile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.profile
 }
 
-// see records the present state of a server, and reports whether it has a new connection. first tells that the server
-// was there when the gateway opened. see does not block. A server beside another one of its name is left out: of two
-// entries with one name, clients get the one that counts.
+// see records the present state of a server, and reports whether it has a new connection. first means that the server
+// existed when the gateway opened. see does not block. If two entries have the same name, clients only get the one that
+// has precedence.
 func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (connected bool) {
 	if info.Beside() || info.State == event.ServerDisabled || !s.profileNow().HasServer(info.Name) {
 		s.drop(info.Name)
@@ -162,7 +162,7 @@ func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (con
 	return connected
 }
 
-// again learns anew what a server offers.
+// again learns once more what a server offers.
 func (s *shelf) again(ctx context.Context, server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *shelf) drop(server string) {
 	}
 }
 
-// outdated announces that the list of tools may have changed.
+// outdated reports that the list of tools may have changed.
 func (s *shelf) outdated() {
 	s.mu.Lock()
 	s.revision++
@@ -191,7 +191,7 @@ func (s *shelf) outdated() {
 	s.changed(changes{tools: true})
 }
 
-// learn finds out what a server offers, on a goroutine of its own. The lock is held.
+// learn finds out what a server offers, on its own goroutine. The lock is held.
 func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) {
 	if s.closed || k.learning {
 		k.again = k.learning
@@ -226,7 +226,7 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 	})
 }
 
-// look returns what a server offers beside its tools; nil when that is unknown. It starts a server whose lists are
+// look returns what a server offers apart from its tools, or nil if that is unknown. It starts a server whose lists are
 // unknown.
 func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest {
 	tools, _, err := s.hub.KnownTools(ctx, server)
@@ -254,14 +254,14 @@ func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest 
 	return rest
 }
 
-// begin starts a server for its lists; at most atOnce start at the same time.
+// begin starts a server to learn its lists. At most atOnce servers start at the same time.
 func (s *shelf) begin(ctx context.Context, server string, k *known) {
 	select {
 	case s.places <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
-	_ = s.startToKnow(ctx, server, k) // it is noted
+	_ = s.startToKnow(ctx, server, k) // the error is recorded
 	<-s.places
 }
 
@@ -273,7 +273,7 @@ func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (troub
 		trouble = event.AsError(err)
 	}
 	if ctx.Err() != nil {
-		return trouble // nobody waits any more, which says nothing of the server
+		return trouble // the caller stopped waiting, which says nothing about the server
 	}
 	s.mu.Lock()
 	was := k.trouble
@@ -318,7 +318,7 @@ func (s *shelf) refresh() {
 	}
 }
 
-// wait waits until the lists of all servers that were there at the start are known, but not longer than patience.
+// wait waits until the lists of all servers that existed at the start are known, but not longer than patience.
 func (s *shelf) wait(ctx context.Context) {
 	select {
 	case <-s.settled:

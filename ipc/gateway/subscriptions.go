@@ -23,17 +23,17 @@ type subscriptions struct {
 
 // subscription is one resource of a server that clients are subscribed to.
 type subscription struct {
-	turn     chan struct{}                         // has a token while somebody talks to the server about it
+	turn     chan struct{}                         // has a token while a goroutine talks to the server about the resource
 	waiting  int                                   // holder and waiters of turn; as all below, guarded by subscriptions.mu
 	asked    bool                                  // the server has accepted the subscription
-	sessions map[*mcpserver.Session]map[string]int // how often each is subscribed, by the client's URI
+	sessions map[*mcpserver.Session]map[string]int // how often each session is subscribed, by the client's URI
 }
 
 func newSubscriptions() *subscriptions {
 	return &subscriptions{of: map[origin]*subscription{}}
 }
 
-// enter waits for the turn to talk to the server about a resource; leave gives it back.
+// enter waits for the turn to talk to the server about a resource. leave releases the turn.
 func (s *subscriptions) enter(ctx context.Context, at origin) (*subscription, error) {
 	s.mu.Lock()
 	sub := s.of[at]
@@ -69,7 +69,7 @@ func (s *subscriptions) locked(f func() bool) bool {
 	return f()
 }
 
-// subscribe subscribes a client. It asks the server for the first client of a resource.
+// subscribe subscribes a client. For the first client of a resource it asks the server.
 func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
 	uri, err := required(c.Params, "uri")
 	if err != nil {
@@ -97,7 +97,7 @@ func (g *Gateway) subscribe(ctx context.Context, c *mcpserver.Call) (json.RawMes
 	return json.RawMessage("{}"), nil
 }
 
-// ask subscribes the gateway to a resource at the server, unless it is.
+// ask subscribes the gateway at the server to a resource, unless it is subscribed already.
 func (g *Gateway) ask(ctx context.Context, at origin, sub *subscription) error {
 	if g.subs.locked(func() bool { return sub.asked }) {
 		return nil
@@ -142,8 +142,8 @@ func (sub *subscription) dropIdle(session *mcpserver.Session) {
 	}
 }
 
-// unsubscribe unsubscribes a client, and the gateway at the server after the last client. Without a subscription there
-// is nothing to do.
+// unsubscribe unsubscribes a client and, after the last client, the gateway at the server. Without a subscription it
+// does nothing.
 func (g *Gateway) unsubscribe(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
 	uri, err := required(c.Params, "uri")
 	if err != nil {
@@ -155,7 +155,7 @@ func (g *Gateway) unsubscribe(ctx context.Context, c *mcpserver.Call) (json.RawM
 	return json.RawMessage("{}"), nil
 }
 
-// held returns the resources that a session is subscribed to by this URI; "" means any URI.
+// held returns the resources to which a session is subscribed by this URI; "" means any URI.
 func (s *subscriptions) held(session *mcpserver.Session, uri string) (all []origin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,7 @@ func (s *subscriptions) forget(g *Gateway, session *mcpserver.Session) {
 	})
 }
 
-// concerns reports whether a change of one URI concerns a subscriber to another: a server may announce changes of
+// concerns reports whether a change of one URI concerns a subscriber of another one: a server may announce changes of
 // sub-resources (server/resources, "Subscriptions").
 func concerns(changed, subscribed string) bool {
 	return changed == subscribed || strings.HasPrefix(changed, strings.TrimSuffix(subscribed, "/")+"/")
@@ -223,7 +223,7 @@ func concerns(changed, subscribed string) bool {
 func (s *subscriptions) updated(at origin) {
 	type told struct {
 		session   *mcpserver.Session
-		uri, that string // that it is subscribed to, that has changed
+		uri, that string // the URI of the subscription, and the URI that has changed
 	}
 	var list []told
 	s.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// told is the version of a list that all clients have, as far as the gateway knows.
+// told holds the version of a list that all clients have, as far as the gateway knows.
 type told struct {
 	last    *listing // nil before the first client asked
 	strayed bool     // some client has another version than last
@@ -32,7 +32,7 @@ func (o *told) differs(now *listing) bool {
 	return differs
 }
 
-// news returns those of the changed lists that differ from what clients have. The caller notifies the clients.
+// news returns the changed lists that differ from those that clients have. The caller notifies the clients.
 func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 	var tools *listing
 	if changed.tools {
@@ -55,8 +55,8 @@ func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 	return c
 }
 
-// giveTools returns the list of tools for a client, and records that the client has it. give does that for list i of
-// rest.
+// giveTools returns the list of tools for a client, and records that the client has it. give does the same for list i
+// of rest.
 func (s *shelf) giveTools(ctx context.Context) *listing {
 	now := s.toolList(ctx)
 	s.mu.Lock()
@@ -73,7 +73,7 @@ func (s *shelf) give(ctx context.Context, i int) *listing {
 	return s.rest[i]
 }
 
-// warn reports, once each, the tools of a server that the profile names and the server does not have.
+// warn reports, once each, the tools that the profile names for a server and that the server does not have.
 func (s *shelf) warn(server string, tools []event.ToolInfo) {
 	there := make(map[string]bool, len(tools))
 	for _, t := range tools {

@@ -1,4 +1,5 @@
-// An extension with an agent and no hub of its own: servers.js has what such a class does, here it is used.
+// An extension with an agent and without a hub of its own. The class in servers.js does the work; this file shows how
+// it is used.
 'use strict';
 const vscode = require('vscode');
 const { Servers } = require('./servers.js');
@@ -14,7 +15,7 @@ exports.activate = async (context) => {
     const { signal } = stopped;
     signal.addEventListener('abort', () => void servers.stop(task));
     output.appendLine(`${(await servers.list()).length} servers, ${(await servers.describe()).length} tools`);
-    // What a model would want.
+    // Calls as a model would make them.
     const calls = [
       { name: 'demo/add_tool', arguments: { name: `added_${Date.now()}` } },
       { name: 'demo/long_task', arguments: { steps: 600, step_ms: 100 } },

@@ -1,4 +1,4 @@
-// What a class that manages MCP servers does for an extension with an agent, without a hub of its own: by the API of
+// The class that manages the MCP servers of an extension with an agent. It has no hub of its own and uses the API of
 // McpHub. The types are those of @mcphub/vscode-api; here they are taken from the repository.
 'use strict';
 const vscode = require('vscode');
@@ -10,10 +10,10 @@ const vscode = require('vscode');
  * @typedef {import('../../vscode/api.js').McpServerName} McpServerName
  */
 
-/** A tool as its server defines it. @type {(text: string) => { inputSchema?: unknown }} */
+/** Parses a tool's definition. @type {(text: string) => { inputSchema?: unknown }} */
 const read = JSON.parse;
 
-/** The servers of the user, as an agent needs them: for its prompt, for its calls, and for its page. */
+/** The servers of the user, for an agent's prompt, its calls and its page. */
 class Servers {
   /** @type {McpHub} */
   #mcphub;
@@ -22,7 +22,7 @@ class Servers {
   /** @type {{ dispose(): void }[]} */
   #listening;
 
-  /** Fires when a page, or the prompt for the model, is to be made anew. */
+  /** Fires when a page, or the prompt for the model, has to be made again. */
   onDidChange = this.#changed.event;
 
   /** @param {McpHub} mcphub @param {(line: string) => void} log */
@@ -45,17 +45,20 @@ class Servers {
     return new Servers((await extension.activate()).connect(context.extension), log);
   }
 
-  /** All that are configured, in both sources. */
+  /** Returns all configured servers of all sources. */
   all() {
     return this.#mcphub.listServers();
   }
 
-  /** Those that are there and not switched off. */
+  /** Returns the servers that are not disabled. */
   async list() {
     return (await this.all()).filter(({ state }) => state !== 'disabled');
   }
 
-  /** What a model is told of the tools of all servers, but for those that are for views; one that cannot be reached has none. */
+  /**
+   * Returns what a model is told about the tools of all servers. Tools that are denied or only for views are left out,
+   * and a server that cannot be reached has none.
+   */
   async describe() {
     const tools = (await this.#mcphub.listTools()).filter(
       ({ policy, hiddenFromModels }) => policy !== 'deny' && !hiddenFromModels,
@@ -66,7 +69,7 @@ class Servers {
   }
 
   /**
-   * One call of the model. Its task is one label: stop ends all of them.
+   * Makes one call of the model. The task is the label of all its calls, so that stop can end them all.
    *
    * @param {string} task
    * @param {{ name: string, arguments: Record<string, unknown> }} call
@@ -86,7 +89,7 @@ class Servers {
     return { text: result.resultJson, failed: result.isError };
   }
 
-  /** The user has stopped a task. The servers hear why. @param {string} task */
+  /** Cancels all calls of a task that the user has stopped. The servers get the reason. @param {string} task */
   stop(task) {
     return this.#mcphub.cancelAll({ label: task }, 'the user has stopped the task');
   }
@@ -101,12 +104,17 @@ class Servers {
     return this.#mcphub.restartServer(server, 'the user wants it anew');
   }
 
-  /** Into the user's file. It starts once the user has agreed to it. @param {string} name @param {string} entry */
+  /**
+   * Writes into the user's file. The server starts once the user has agreed to it.
+   *
+   * @param {string} name
+   * @param {string} entry
+   */
   add(name, entry) {
     return this.#mcphub.addServer({ name, entry, source: 'user' });
   }
 
-  /** For good, as what follows. @param {McpServerName} server @param {boolean} enabled */
+  /** Changes the config file, as the methods below do. @param {McpServerName} server @param {boolean} enabled */
   enable(server, enabled) {
     return this.#mcphub.updateServer(server, { enabled });
   }

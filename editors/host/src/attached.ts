@@ -1,9 +1,9 @@
-// One stream of a page to the hub, and what the page was not answered on it.
+// One stream of a page to the hub, and the messages of the page on it that have no reply yet.
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import type { HubStream } from './stream.js';
 
 export interface Unanswered {
-  readonly ofPage: boolean; // ids that the page has not chosen are answered to nobody
+  readonly ofPage: boolean; // false: the relay chose the id, so the page gets no reply
   readonly answer?: PromptAnswer;
   readonly prompt?: Prompt | undefined;
 }

@@ -1,12 +1,12 @@
-// Where the hub's program is when nobody says so: in the package for this machine, which npm installs beside this one as
-// an optional dependency. Nothing is run at install, so `--ignore-scripts` makes no difference.
+// The default path of the hub's program: in the package for this machine, which npm installs beside this package as an
+// optional dependency. No script runs at install, so `--ignore-scripts` makes no difference.
 import { createRequire } from 'node:module';
 import { HubError } from './failure.js';
 
-/** The machines that there is a package for, as Node names them. */
+/** The machines for which there is a package, by Node's names. */
 const machines = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64'];
 
-/** Path of the installed program. Throws a HubError that names the missing package, and says what to do. */
+/** Returns the path of the installed program. Throws a HubError that names the missing package and says what to do. */
 export function installedBinary(machine = `${process.platform}-${process.arch}`, from = ownFile()): string {
   if (!machines.includes(machine)) {
     throw new HubError(
@@ -28,7 +28,7 @@ export function installedBinary(machine = `${process.platform}-${process.arch}`,
   }
 }
 
-/** A bundle in CommonJS has no import.meta.url. */
+/** Returns the path or URL of this file. A bundle in CommonJS has no import.meta.url. */
 function ownFile(): string {
   return typeof __filename === 'string' ? __filename : import.meta.url;
 }

@@ -1,11 +1,11 @@
-// One call on a channel: it ends once, whoever ends it first, the hub by its status or this host.
+// One call on a channel. It ends only once, either by the hub's status or by this host.
 import { Metadata } from '@grpc/grpc-js';
 import type { ServiceError, StatusObject } from '@grpc/grpc-js';
 import type { HubError } from './failure.js';
 import { failureOfAbort, failureOfDecoding, failureOfStatus } from './failure.js';
 
 export class Call {
-  /** Nothing can be sent on it any more. */
+  /** Whether nothing more can be sent on the call. */
   sealed = false;
   readonly #running: Set<Call>;
   readonly #signal: AbortSignal | undefined;
@@ -13,7 +13,7 @@ export class Call {
   #carrier: { cancel(): void } | undefined;
   #over = false;
 
-  /** It is in `running` until it ends. */
+  /** The call is in `running` until it ends. */
   constructor(
     running: Set<Call>,
     options: { readonly signal?: AbortSignal },
@@ -30,7 +30,7 @@ export class Call {
     return this.#over;
   }
 
-  /** What carries it out. */
+  /** Sets the object that carries out the call; `cancel` cancels it. */
   carriedBy(carrier: { cancel(): void }): void {
     this.#carrier = carrier;
   }
@@ -46,7 +46,7 @@ export class Call {
     this.#ended(error);
   }
 
-  /** Resets the HTTP/2 stream, and tells the end at once: nobody waits for the hub to notice. */
+  /** Resets the HTTP/2 stream and ends the call at once, without waiting for the hub. */
   cancel(error: HubError): void {
     if (!this.#over) {
       this.#carrier?.cancel();
@@ -61,18 +61,18 @@ export class Call {
   };
 }
 
-/** The end of a call that has failed, as grpc-js tells it. */
+/** Returns the error for a call that has failed with the status `end` of grpc-js. */
 export function failureOfCall(end: Partial<StatusObject>, timeoutMs: number | undefined): HubError {
   if (end.code === undefined) {
-    return failureOfDecoding(new Error('a frame that is compressed')); // grpc-js drops its own words for it
+    return failureOfDecoding(new Error('a frame that is compressed')); // grpc-js drops its own text for this error
   }
   const details = end.metadata?.get('grpc-status-details-bin')[0];
   return failureOfStatus(end.code, end.details ?? '', typeof details === 'string' ? undefined : details, timeoutMs);
 }
 
-/** The same, where grpc-js tells it by an event 'error' of the stream. */
+/** Does the same for an error that grpc-js reports by the event 'error' of the stream. */
 export function failureOfStream(error: unknown, timeoutMs: number | undefined): HubError {
-  // What it says of a frame has no status.
+  // The error of grpc-js for a broken frame has no status.
   return isServiceError(error) ? failureOfCall(error, timeoutMs) : failureOfDecoding(error);
 }
 

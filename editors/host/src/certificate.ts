@@ -1,5 +1,5 @@
-// A self-signed certificate in plain Node: node:crypto has keys and signatures but builds no certificates, and AutoMTLS
-// needs one leaf that is thrown away with the hub. X.509 is RFC 5280, its encoding DER.
+// Makes a self-signed certificate in plain Node: node:crypto has keys and signatures but builds no certificates.
+// AutoMTLS needs one leaf certificate, which is thrown away with the hub. X.509 is RFC 5280, its encoding DER.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /** PEM texts. */
@@ -23,7 +23,8 @@ const oids = {
 };
 
 /**
- * A P-256 certificate for localhost that is its own root; go-plugin's server takes it as the one client that it trusts.
+ * Returns a P-256 certificate for localhost that is its own root. go-plugin's server trusts the client with this
+ * certificate, and no other.
  */
 export function selfSigned(now: Date = new Date()): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -41,7 +42,7 @@ export function selfSigned(now: Date = new Date()): Identity {
       0xa3,
       sequence(
         extension(oids.subjectAltName, false, sequence(tlv(0x82, Buffer.from('localhost')))),
-        // CA:TRUE, since it is its own root.
+        // CA:TRUE, since the certificate is its own root.
         extension(oids.basicConstraints, true, sequence(tlv(0x01, Buffer.from([0xff])))),
         extension(oids.keyUsage, true, tlv(0x03, Buffer.from([0x02, 0x84]))), // digitalSignature, keyCertSign
         extension(oids.extendedKeyUsage, false, sequence(oid(oids.clientAuth), oid(oids.serverAuth))),

@@ -1,4 +1,4 @@
-// A service as an object with one function for each unary method.
+// Makes a client of a service: an object with one function for each unary method.
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { CallOptions, Method } from './transport.js';
 
@@ -14,7 +14,7 @@ export type Client<S extends DescService> = {
     : never;
 };
 
-/** Carries one call out: a Channel's unary, or what chooses the channel. */
+/** Carries out one call: `unary` of a Channel, or a function that chooses the channel. */
 export type Caller = (
   method: Method<DescMethod['input'], DescMethod['output']>,
   init: MessageInitShape<DescMethod['input']>,
@@ -31,6 +31,6 @@ export function createClient<S extends DescService>(service: S, call: Caller): C
       client[method.localName] = (init, options) => call(method, init, options);
     }
   }
-  // The loop makes exactly what the type lists, which no checker can follow.
+  // The loop makes exactly the functions that the type lists. The type checker cannot follow that.
   return Object.freeze(client) as unknown as Client<S>;
 }

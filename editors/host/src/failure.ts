@@ -1,11 +1,11 @@
-// What can go wrong, as one error type. This file alone knows how a gRPC status, the reply of a window and a broken
+// The one error type of this package. Only this file knows how a gRPC status, the reply of a window and a broken
 // connection become a HubError.
 import { fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { ErrorInfoSchema, StatusSchema } from './gen/google/rpc/status_pb.js';
 import type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js';
 
-// Index = number of the gRPC code.
+// The index is the number of the gRPC code.
 const codes = [
   'ok',
   'cancelled',
@@ -29,17 +29,16 @@ const codes = [
 /** A gRPC code in lower snake case. */
 export type HubErrorCode = Exclude<(typeof codes)[number], 'ok'>;
 
-/** Marks the ErrorInfo details that are the hub's own. */
+/** The domain of the ErrorInfo details that the hub itself adds. */
 const domain = 'mcphub';
 
 /**
- * Every failure of this package. `reason` is the hub's own where it gave one (`NO_APPROVER`, `PROMPT_CLOSED`, see the
- * contract), or one of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_INSTALLED`, `BINARY_NOT_STARTED`,
- * `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `HUB_TOO_OLD`, `TLS`, `KEEP_DIRECTORY`,
- * `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`,
- * `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`, and of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT`, `CONFIG_WRITES_OFF`
- * and `BUNDLE_NOT_CHOSEN`;
- * '' when gRPC says nothing but the code.
+ * The error type of every failure of this package. `reason` is the hub's reason if it sent one (`NO_APPROVER`,
+ * `PROMPT_CLOSED`, see the contract), or a reason of this package: `BINARY_NOT_FOUND`, `BINARY_NOT_INSTALLED`,
+ * `BINARY_NOT_STARTED`, `HANDSHAKE_TIMEOUT`, `HANDSHAKE_JUNK`, `PROTOCOL_VERSION`, `HUB_TOO_OLD`, `TLS`,
+ * `KEEP_DIRECTORY`, `HUB_DIED`, `HUB_NOT_READY`, `STOPPED`, `CONNECTION_LOST`, `PROTOCOL_ERROR`, `RESULT_TOO_LARGE`; of
+ * a window `WINDOW_TOO_SLOW`; of a relay `MALFORMED_MESSAGE`, `ANSWER_NOT_SENT`, `CONFIG_WRITES_OFF`,
+ * `CONSENT_NOT_SHOWN`, `BUNDLE_NOT_CHOSEN` and `CANCELLED`. It is '' if the gRPC status has only a code.
  */
 export class HubError extends Error {
   override readonly name = 'HubError';
@@ -61,8 +60,8 @@ export class HubError extends Error {
 }
 
 /**
- * A status that is not OK. What comes without the hub's own details is said by grpc-js, which puts its reasons into the
- * text.
+ * Returns the error for a status that is not OK. A status without details of the hub comes from grpc-js, which puts its
+ * reasons into the text.
  */
 export function failureOfStatus(
   number: number,
@@ -101,22 +100,22 @@ export function failureOfStatus(
   );
 }
 
-// Of answers that are none of gRPC's.
+// The texts of grpc-js for answers that are not valid gRPC.
 const libraryWords = new Set(['No message received', 'No status information received']);
 
-/** What the reply of a window says, in capitals there. */
+/** Returns the error for the reply of a window, in which the code is in capitals. */
 export function failureOfReply(error: HubErrorMessage): HubError {
   const lower = error.code.toLowerCase();
   const code = codes.find((c): c is HubErrorCode => c === lower && c !== 'ok') ?? 'unknown';
   return new HubError(code, error.reason, error.message);
 }
 
-/** The reverse, for a page: the message that a hub would have sent. */
+/** Does the reverse, for a page: returns the error as the hub would have sent it in a reply. */
 export function replyOfFailure(error: HubError): { code: string; reason: string; message: string } {
   return { code: error.code.toUpperCase(), reason: error.reason, message: error.message };
 }
 
-/** An exception of the kind that is no HubError yet. */
+/** Returns the error itself if it is a HubError, else a HubError (internal) with its text. */
 export function asHubError(error: unknown): HubError {
   if (error instanceof HubError) {
     return error;
@@ -124,7 +123,10 @@ export function asHubError(error: unknown): HubError {
   return new HubError('internal', '', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** The connection broke, or could not be made. Whether the hub is gone is not known from that: its process tells. */
+/**
+ * Returns the error for a connection that broke or could not be made. It does not show whether the hub has ended: only
+ * the exit of its process does.
+ */
 export function failureOfConnection(why: string, cause?: unknown): HubError {
   if (tlsTrouble.test(why)) {
     return new HubError(
@@ -142,10 +144,10 @@ export function failureOfConnection(why: string, cause?: unknown): HubError {
   );
 }
 
-// A certificate that does not fit, as Node tells it, and a refusal by the other side.
+// Matches Node's texts for a certificate that does not fit, and for a refusal by the other side.
 const tlsTrouble = /certificate|SSL routines|SSL alert|EPROTO|ERR_(?:SSL|TLS|OSSL)|secure TLS connection/i;
 
-/** A message that is no protobuf of its type. */
+/** Returns the error for a message that is not a valid protobuf message of its type. */
 export function failureOfDecoding(cause: unknown): HubError {
   return cause instanceof HubError
     ? cause
@@ -183,7 +185,7 @@ function errorInfo(details: Uint8Array | undefined): { reason: string; metadata:
       }
     }
   } catch {
-    // Details that nobody can read take nothing away from code and message.
+    // Without readable details the error still has its code and message.
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
-// Messages of a page that looks for servers. Which registry is asked, and which file of this computer is read, is for
-// the host to say: a page names neither.
+// Handles the messages of a page that searches for servers. The host decides which registry is asked and which file of
+// this computer is read; a page can name neither.
 import { create } from '@bufbuild/protobuf';
 import type { AttachRequest } from './gen/mcphub/v1/editor_pb.js';
 import { ReadBundleRequestSchema } from './gen/mcphub/v1/registry_pb.js';
@@ -7,7 +7,7 @@ import { HubError, asHubError } from './failure.js';
 import type { RelayOptions } from './options.js';
 import type { PageVoice } from './pagevoice.js';
 
-/** Messages that wait for their host, at most. */
+/** The maximum number of messages that wait for the host. */
 const mostWaiting = 16;
 
 export class Finding {
@@ -22,7 +22,7 @@ export class Finding {
     this.#forward = forward;
   }
 
-  /** Takes a message that is not to be forwarded as it stands; false: it is. */
+  /** Handles a message that must not be forwarded unchanged. Returns false if the message is to be forwarded. */
   takes(request: AttachRequest): boolean {
     const { message, messageId } = request;
     switch (message.case) {
@@ -102,7 +102,7 @@ export class Finding {
         if (waits.givenUp) {
           throw new HubError('cancelled', 'CANCELLED', 'It was given up.');
         }
-        this.#waiting.delete(messageId); // first: what follows may be given up at the hub
+        this.#waiting.delete(messageId); // before the forwarding: the hub handles a giveUp that comes later
         this.#forward(request);
       })
       .catch((error: unknown) => this.#voice.refuse(messageId, asHubError(error)))

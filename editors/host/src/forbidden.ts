@@ -1,5 +1,5 @@
-// What a relay keeps from the hub: config files that the host has not turned on, and a program that agrees to what it
-// wrote itself.
+// Decides what a relay does not forward to the hub: messages that change config files, if the host has not turned that
+// on, and the consent of a program to the launch of a server that it wrote itself.
 import type { AttachRequest } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError } from './failure.js';
@@ -10,11 +10,11 @@ const writes = new Set<string | undefined>([
   'updateServer',
   'removeServer',
   'undoConfigWrite',
-  // What they need: files, and entries with their values, which may be secret.
+  // Messages that a page needs for that: they return files and entries with all values, which may be secret.
   'listConfigFiles',
   'readConfigText',
   'getServerEntry',
-  // What it would add, and who is asked for that.
+  // Messages with which a page finds a server to add. They also send requests to registries.
   'searchRegistry',
   'getRegistryServer',
   'readBundle',
@@ -22,7 +22,10 @@ const writes = new Set<string | undefined>([
   'chooseBundle',
 ]);
 
-/** Why a message of a page that would write a config file is not forwarded; undefined: it is. */
+/**
+ * Returns the error with which a message of a page about config files is refused, or undefined if it is to be
+ * forwarded.
+ */
 export function writeForbidden({ message }: AttachRequest, options: RelayOptions): HubError | undefined {
   return writes.has(message.case) && options.configWrites !== true
     ? new HubError(
@@ -33,7 +36,7 @@ export function writeForbidden({ message }: AttachRequest, options: RelayOptions
     : undefined;
 }
 
-/** Why a yes to a launch is not forwarded; undefined: it is. */
+/** Returns the error with which the consent to a launch is refused, or undefined if it is to be forwarded. */
 export function launchForbidden(
   answer: PromptAnswer,
   prompt: Prompt | undefined,

@@ -1,4 +1,4 @@
-// What host and hub must agree on before the first byte of gRPC: package plugin/handshake in Go says the same.
+// What host and hub must agree on before the first byte of gRPC. The Go package plugin/handshake holds the same values.
 import { certificatePem } from './certificate.js';
 import { HubError } from './failure.js';
 
@@ -9,14 +9,14 @@ const cookieValue = '9f4c1be07d5a4e6c8a3b62d1f07e94ab51c3d8e26f7049b8a1e5c07d3b9
 const coreVersion = 1;
 
 /**
- * The oldest hub that this host works with, as plugin/handshake has it for Go. It rises when the host begins to need
- * what an older hub has not.
+ * The oldest hub that this host works with. The Go package plugin/handshake has the same constant. It rises when the
+ * host begins to need something that an older hub does not have.
  */
 export const oldestHub = '0.1.0';
 
 /**
- * Whether a hub of this version is new enough. What follows the three numbers does not count, and a version without
- * them is one that somebody built for himself: it serves.
+ * Reports whether a hub of this version is new enough. Text after the three numbers is ignored. A version without three
+ * numbers is that of a private build, and counts as new enough.
  */
 export function serves(version: string, oldest = oldestHub): boolean {
   const [have, need] = [numbers(version), numbers(oldest)];
@@ -31,7 +31,7 @@ function numbers(version: string): number[] {
 /** Major version of the contract. */
 export const protocolVersion = 1;
 
-/** Where a hub listens, and the certificate that it listens with. */
+/** Where a hub listens, and the certificate that it uses there. */
 export interface Handshake {
   readonly network: 'unix' | 'tcp';
   readonly address: string;
@@ -39,24 +39,25 @@ export interface Handshake {
   readonly serverCert: string | undefined;
 }
 
-/** What the environment of a hub depends on. */
+/** The values from which the environment of a hub is made. */
 export interface Introduction {
   readonly socketDirectory: string;
   /** PEM; undefined without TLS. */
   readonly clientCert: string | undefined;
-  /** How long the hub waits for another host when this one has gone; undefined: not at all. */
+  /** How long the hub waits for another host when this one has gone. undefined: it does not wait. */
   readonly returnGraceMs: number | undefined;
-  /** Where it writes what it ended, when nobody has come back. */
+  /** The file in which the hub records what it ended when no host came back. */
   readonly leftFile?: string | undefined;
 }
 
-/** The environment of a hub: that of its host, and what the handshake needs, which wins. */
+/** Returns the environment of a hub: that of its host, with the variables of the handshake, which take precedence. */
 export function hubEnvironment(
   base: NodeJS.ProcessEnv,
   own: NodeJS.ProcessEnv,
   intro: Introduction,
 ): NodeJS.ProcessEnv {
-  // This host may be a plugin itself; PLUGIN_MULTIPLEX_GRPC would even put yamux on the socket.
+  // This host may be a plugin itself, so its PLUGIN_ variables are dropped. PLUGIN_MULTIPLEX_GRPC would even put yamux
+  // on the socket.
   const kept = Object.entries({ ...base, ...own }).filter(([name]) => !name.startsWith('PLUGIN_'));
   const env: NodeJS.ProcessEnv = Object.fromEntries(kept);
   env[cookieName] = cookieValue;
@@ -66,7 +67,7 @@ export function hubEnvironment(
   if (intro.clientCert !== undefined) {
     env['PLUGIN_CLIENT_CERT'] = intro.clientCert;
   } else {
-    env['MCPHUB_PLAINTEXT'] = '1'; // tls: false was asked for; without this word a hub refuses to be served in plain
+    env['MCPHUB_PLAINTEXT'] = '1'; // tls: false was asked for; without this variable a hub refuses to serve without TLS
   }
   if (intro.returnGraceMs !== undefined) {
     env['MCPHUB_RETURN_GRACE'] = `${Math.max(0, Math.round(intro.returnGraceMs))}ms`;
@@ -77,7 +78,7 @@ export function hubEnvironment(
   return env;
 }
 
-/** Reads CORE|APP|NETWORK|ADDRESS|PROTOCOL|CERT, and refuses what this host cannot work with. */
+/** Parses CORE|APP|NETWORK|ADDRESS|PROTOCOL|CERT. Throws a HubError for a handshake that this host cannot work with. */
 export function parseHandshake(line: string, tls: boolean): Handshake {
   const [core, app, network, address, protocol = 'netrpc', cert = ''] = line.trim().split('|');
   if (
@@ -122,7 +123,7 @@ export function parseHandshake(line: string, tls: boolean): Handshake {
         : 'The hub insists on TLS: leave the option tls at true.',
     );
   }
-  // Raw standard base64 of the DER leaf, without padding: Buffer takes it as it is.
+  // The certificate is the DER leaf in standard base64 without padding, which Buffer accepts.
   return { network, address, serverCert: tls ? certificatePem(Buffer.from(cert, 'base64')) : undefined };
 }
 

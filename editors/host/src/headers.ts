@@ -1,8 +1,8 @@
-// The headers of a call, as gRPC carries them.
+// Converts the headers of a call to gRPC metadata.
 import { Metadata } from '@grpc/grpc-js';
 import { HubError, asHubError } from './failure.js';
 
-// Over one of these node:http2 refuses the stream, and grpc-js gives up the whole connection.
+// With one of these headers node:http2 refuses the stream, and grpc-js closes the whole connection.
 const ofConnection: ReadonlySet<string> = new Set([
   'connection',
   'host',
@@ -14,7 +14,7 @@ const ofConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Throws a HubError for what no call can carry. */
+/** Returns the headers as metadata. Throws a HubError for headers that a call cannot carry. */
 export function metadataOf(headers: Readonly<Record<string, string>> | undefined): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers ?? {})) {

@@ -1,4 +1,4 @@
-// The hub as a host holds it: started, watched, started anew when it dies, ended in order.
+// The class that a host uses: it starts the hub, watches it, restarts it when it dies, and ends it in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { ConfigService } from './gen/mcphub/v1/config_pb.js';
@@ -32,23 +32,24 @@ interface Waiter {
 }
 
 export class Hub {
-  /** McpHubService of the present hub. */
+  /** McpHubService of the current hub. */
   readonly requests: Client<typeof McpHubService>;
-  /** McpServerService of the present hub. */
+  /** McpServerService of the current hub. */
   readonly servers: Client<typeof McpServerService>;
-  /** ModelToolService of the present hub: tools and results as models take them. */
+  /** ModelToolService of the current hub: tools and results in the form that models need. */
   readonly models: Client<typeof ModelToolService>;
   /**
-   * GatewayService of the present hub: all servers as one, for clients that speak MCP. A hub that starts anew has none
-   * open.
+   * GatewayService of the current hub: all servers as one, for clients that speak MCP. After a restart, a hub has no
+   * open gateway.
    */
   readonly gateways: Client<typeof GatewayService>;
   /**
-   * ConfigService of the present hub: adds, changes and removes servers in the config files. Say in `writtenBy` for whom:
-   * what it writes starts only after a person has seen and agreed to it.
+   * ConfigService of the current hub: adds, changes and removes servers in the config files. Set `writtenBy` to the
+   * program or person for whom you write: a server that the hub writes starts only after a person has seen it and
+   * agreed to it.
    */
   readonly configs: Client<typeof ConfigService>;
-  /** RegistryService of the present hub: finds servers in registries and bundles. It writes nothing. */
+  /** RegistryService of the current hub: finds servers in registries and bundles. It writes nothing. */
   readonly registries: Client<typeof RegistryService>;
 
   readonly #options: OpenOptions;
@@ -65,7 +66,7 @@ export class Hub {
   #waiters: Waiter[] = [];
   #life: { readonly ending: AbortController; readonly over: Promise<void> } | undefined;
   #stopping: Promise<void> | undefined;
-  #stops = 0; // how often somebody wanted the end: a start that waits for one must hear of the next
+  #stops = 0; // number of calls of stop and leave: a start that waits for one of them must notice the next one
 
   constructor(options: HubOptions = {}) {
     const onLog = options.onLog ?? (() => {});
@@ -95,7 +96,7 @@ export class Hub {
     return this.#state;
   }
 
-  /** What there is to say about the state, for people. */
+  /** A sentence about the state, for people. */
   get message(): string {
     return this.#message;
   }
@@ -104,40 +105,41 @@ export class Hub {
     return this.#live?.process.pid;
   }
 
-  /** How many hubs there have been: it rises with each that got ready. */
+  /** The number of hubs that have become ready so far. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Why the state is failed. */
+  /** The reason for the state `failed`, else undefined. */
   get failure(): HubError | undefined {
     return this.#failure;
   }
 
-  /** Calls the listener at each change, until the function that it returns is called. */
+  /** Calls the listener at each change of the state, until the returned function is called. */
   onState(listener: StateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * False while the hub is there and does not answer: it hangs, was stopped, or is very busy. It may go on, with all that
-   * was sent to it; `stop` and `start` replace it, and end all that it runs. True for whatever is no such hub.
+   * False if the hub's process runs but does not answer: it hangs, was stopped by a signal, or is very busy. It may go
+   * on later and then handles everything that was sent to it. `stop` and then `start` replace it, and end everything
+   * that it runs. In any other state the value is true.
    */
   get responsive(): boolean {
     return this.#responsive;
   }
 
-  /** Calls the listener when `responsive` changes, until the function that it returns is called. */
+  /** Calls the listener when `responsive` changes, until the returned function is called. */
   onResponsive(listener: ResponseListener): () => void {
     this.#responseListeners.add(listener);
     return () => this.#responseListeners.delete(listener);
   }
 
-  /** Resolves when the hub is ready; rejects with a HubError. Also brings back one that has failed or was stopped. */
+  /** Resolves when the hub is ready; rejects with a HubError. It also restarts a hub that has failed or was stopped. */
   async start(): Promise<void> {
     if (this.#stopping !== undefined) {
-      // and only then: a stop that comes next must find what it is to end
+      // Wait only in this case: a stop that is called directly after start must find the new life, to end it.
       const stops = this.#stops;
       await this.#stopping;
       if (this.#stops !== stops) {
@@ -158,24 +160,24 @@ export class Hub {
   }
 
   /**
-   * One raw stream on the present hub: it ends when that ends. Without a hub, reading it throws a HubError
-   * (unavailable).
+   * Opens one raw stream on the current hub. The stream ends when the hub ends. If there is no hub, reading the stream
+   * throws a HubError (unavailable).
    */
   attach(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubStream {
     return openStream(this.#live, () => this.#absent(), hello, options.signal);
   }
 
-  /** A window that resumes by itself. */
+  /** Opens a window that resumes by itself. */
   window(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubWindow {
     return new ResumingWindow(this, hello, options.signal);
   }
 
-  /** Carries a page's messages to and from a stream. */
+  /** Relays messages between a page and a stream. */
   relay(page: PageEnd, options: RelayOptions = {}): Relay {
     return new PageRelay(this, page, options);
   }
 
-  /** Ends the hub. Bounded, and never rejects. */
+  /** Ends the hub. It takes bounded time and never rejects. */
   stop(reason = 'the host stops the hub'): Promise<void> {
     this.#stops++;
     this.#stopping ??= this.#end((live) => live.stop(reason, this.#stopTimeoutMs)).finally(() => {
@@ -184,7 +186,7 @@ export class Hub {
     return this.#stopping;
   }
 
-  /** With keep: leaves the hub running for the next process. Without: stops it. */
+  /** With the option keep: leaves the hub running for the next process. Without it: stops the hub. */
   leave(): Promise<void> {
     this.#stops++;
     this.#stopping ??= this.#end(async (live) => {
@@ -213,7 +215,7 @@ export class Hub {
     }
   }
 
-  /** The whole life, from the first spawn until nobody tries any more. It never rejects. */
+  /** Runs from the first spawn until there are no more attempts. It never rejects. */
   async #run(ending: AbortSignal): Promise<void> {
     const patience = new Patience(this.#restart === false ? { maxAttempts: 0 } : this.#restart);
     let everReady = false;
@@ -221,12 +223,12 @@ export class Hub {
       await sleep(delay, undefined, { signal: ending }).catch(() => {});
       const live = await openHub(this.#options, this.#generation === 0, ending).catch(asHubError);
       if (live instanceof HubError) {
-        // One that has never worked is not tried again: who starts it hears why.
+        // A hub that has never been ready is not tried again: the caller of start gets the error.
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
         delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
       } else if (ending.aborted) {
-        // in the last moment; nobody else knows of it
+        // Aborted just now: no other code knows this hub.
         await live.stop('the host stops the hub', this.#stopTimeoutMs);
       } else {
         everReady = true;
@@ -239,15 +241,15 @@ export class Hub {
     }
   }
 
-  /** From ready until its process is gone. Returns the delay before the next. */
+  /** Runs while the hub is ready, until its process has ended. Returns the delay before the next attempt. */
   async #attend(live: LiveHub, ending: AbortSignal, patience: Patience): Promise<number | undefined> {
     const born = performance.now();
     this.#live = live;
     this.#generation++;
     live.onResponsive = (responsive) => this.#respond(live, responsive);
     this.#become('ready', 'The hub is ready.');
-    // Whoever ends this life sees to the rest. That may be to leave the hub behind: then its process goes on, and
-    // nothing here may wait for it.
+    // The caller that aborts `ending` does the rest. It may leave the hub behind; then the process goes on, and this
+    // code must not wait for its end.
     const ended = new Promise<undefined>((resolve) =>
       ending.addEventListener('abort', () => resolve(undefined), { once: true }),
     );
@@ -265,7 +267,7 @@ export class Hub {
     return delay;
   }
 
-  /** Says what comes next, in the same moment in which it is known. */
+  /** Sets the next state as soon as it is known. Returns the delay. */
   #comeback(why: HubError, delay: number | undefined): number | undefined {
     if (delay === undefined) {
       this.#giveUp(why);
@@ -281,11 +283,11 @@ export class Hub {
     this.#become('failed', error.message);
   }
 
-  /** The one place where the state changes. */
+  /** The only place where the state changes. */
   #become(state: HubState, message: string): void {
     this.#state = state;
     this.#message = message;
-    this.#responsive = true; // whoever hears of another state knows that what did not answer is no longer waited for
+    this.#responsive = true; // a new state replaces the report that the hub does not answer
     if (state === 'ready') {
       this.#tellWaiters(undefined);
     } else if (state === 'failed' && this.#failure !== undefined) {
@@ -336,7 +338,7 @@ function stopped(): HubError {
   return new HubError('cancelled', 'STOPPED', 'The hub was stopped by its host.');
 }
 
-// A listener that throws must not take the hub's life with it: what it throws is thrown where nobody waits for it.
+// A listener that throws must not break the hub's life cycle: its error is thrown again from a microtask.
 function thrownLater(call: () => void): void {
   try {
     call();

@@ -1,8 +1,8 @@
-// What stands between events that come and a loop that takes them.
+// A queue between events and the loop that reads them.
 
 /**
- * A queue with one reader. It is not bounded by itself: whoever fills it looks at `size` and stops its source. What was
- * put in before the end is still read after it.
+ * A queue with one reader. The queue itself has no bound: the writer looks at `size` and pauses its source. Items that
+ * were added before the end are still read after it.
  */
 export class Inbox<T> implements AsyncIterable<T> {
   #items: T[] = [];
@@ -12,7 +12,10 @@ export class Inbox<T> implements AsyncIterable<T> {
   #waiting: { resolve: (r: IteratorResult<T, undefined>) => void; reject: (e: Error) => void }[] = [];
   readonly #taken: () => void;
 
-  /** `taken` is called after each item that leaves. */
+  /**
+   * `taken` is called after each item that is read from the queue. An item that goes straight to a waiting reader is
+   * not counted.
+   */
   constructor(taken: () => void = () => {}) {
     this.#taken = taken;
   }
@@ -37,7 +40,7 @@ export class Inbox<T> implements AsyncIterable<T> {
     this.#items.push(item);
   }
 
-  /** Only the first end counts. */
+  /** Ends the queue. Only the first call counts. */
   end(error?: Error): void {
     if (this.#over) {
       return;
@@ -49,17 +52,17 @@ export class Inbox<T> implements AsyncIterable<T> {
     }
   }
 
-  /** Leaving a loop over it ends nothing: a second loop goes on where the first stopped. */
+  /** Leaving a loop does not end the queue: a second loop continues where the first one stopped. */
   [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
     return { next: () => this.#next() };
   }
 
   #next(): Promise<IteratorResult<T, undefined>> {
     if (this.size > 0) {
-      const value = this.#items[this.#head] as T; // size says that it is there
+      const value = this.#items[this.#head] as T; // size is above 0, so the item exists
       this.#head++;
       if (this.#head > 64 && this.#head * 2 > this.#items.length) {
-        this.#items = this.#items.slice(this.#head); // amortised: no shift of a long array for each item
+        this.#items = this.#items.slice(this.#head); // amortised: the long array is not shifted for each item
         this.#head = 0;
       }
       this.#taken();
@@ -74,7 +77,7 @@ export class Inbox<T> implements AsyncIterable<T> {
     });
   }
 
-  // The error is told once; a loop that asks again hears the end.
+  // The error is thrown once. A loop that reads again gets the normal end.
   #tellEnd(resolve: (r: IteratorResult<T, undefined>) => void, reject: (e: Error) => void): void {
     const error = this.#error;
     this.#error = undefined;

@@ -1,8 +1,9 @@
-// The TypeScript host of McpHub: it spawns a hub, speaks with it, and ends it in order. It knows no editor.
+// The TypeScript host of McpHub: it spawns a hub, talks to it, and ends it in order. It does not depend on an editor.
 export { Hub } from './hub.js';
 export type { HubState } from './hubstate.js';
 export type { AddServerProposed, HubOptions, Relay, RelayOptions } from './options.js';
-// The class stands before the message of the same name, which a window's replies carry.
+// The name HubError is exported as the class. The protobuf message of the same name, which a window's replies carry, is
+// exported as HubErrorMessage.
 export { HubError } from './failure.js';
 export type { HubErrorCode } from './failure.js';
 export type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js';

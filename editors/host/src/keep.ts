@@ -1,5 +1,5 @@
-// What survives this process so that the next one finds its hub again: one small file a hub, private to the user, since
-// it holds the key of the door.
+// The files by which the next process finds the hub of this one: one small file for each hub. It is private to the
+// user, since it holds the client's key.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -11,12 +11,15 @@ import { isAlive } from './liveness.js';
 import { removeSocketDirectory } from './socketdir.js';
 import type { Target } from './transport.js';
 
-/** What the file says. */
+/** The content of the file. */
 export interface KeepRecord {
-  /** Whose hub this is: host and workspace, say, and the version of the binary. */
+  /** Identifies the owner of the hub, for example by host, workspace and version of the binary. */
   readonly key: string;
   readonly hubPid: number;
-  /** Who wrote it. The name of the file decides: 0 there says that its host has left it. */
+  /**
+   * The process that wrote the file. What counts is the pid in the file's name: 0 there means that the host has left
+   * the hub.
+   */
   readonly hostPid: number;
   readonly network: 'unix' | 'tcp';
   readonly target: string;
@@ -29,8 +32,8 @@ export interface KeepRecord {
 }
 
 /**
- * A record that this process owns. Whose it is stands in the name of its file, so that one rename takes it over, and
- * can succeed only once.
+ * A record that this process owns. The owner's pid is in the name of the file, so that one rename takes the record
+ * over, and only one process can succeed.
  */
 export class KeptFile {
   readonly record: KeepRecord;
@@ -43,7 +46,7 @@ export class KeptFile {
     this.record = record;
   }
 
-  /** From now on any host with the key may have the hub. */
+  /** Leaves the hub: from now on any host with the same key may take it over. */
   async leave(): Promise<void> {
     await rename(this.#path(process.pid), this.#path(nobody));
   }
@@ -57,14 +60,16 @@ export class KeptFile {
   }
 }
 
-/** Where a hub with this key writes what it ended when nobody has come back for it, for the next one to tell. */
+/**
+ * Returns the file in which a hub with this key records what it ended when no host came back. The next hub reports it.
+ */
 export function leftFile(directory: string, key: string): string {
   return join(directory, `left-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }
 
 const nobody = 0;
 const draftEnd = '.tmp';
-/** No host needs as long to write one. */
+/** No host needs that long to write a file. */
 const draftLifeMs = 60_000;
 
 function fileName(id: string, hostPid: number): string {
@@ -81,23 +86,23 @@ export async function keep(directory: string, record: KeepRecord): Promise<KeptF
       `${directory} is no directory of this user: name one for keep that nobody else can write to.`,
     );
   }
-  await chmod(directory, 0o700); // it may have been there before, and the umask may take more than it should
+  await chmod(directory, 0o700); // the directory may have existed before, and the umask may remove too many permissions
   const id = randomUUID();
   await replace(join(directory, fileName(id, record.hostPid)), record);
   return new KeptFile(directory, id, record);
 }
 
-/** How long to wait before a host that has to leave is looked for again. */
+/** The delay between two searches while a host is expected to leave. */
 const lookAgainMs = 50;
 
 /**
- * Takes over a hub whose host is gone. Of several processes that want it exactly one gets it: the rename decides. Files
- * of hubs that are gone are removed on the way; those of hosts that live are left alone, also with the same key (two
- * windows of one workspace have a hub each).
+ * Takes over a hub whose host is gone. If several processes want it, exactly one gets it: the rename decides. Files of
+ * hubs that are gone are removed during the search. Files of hosts that are alive are left alone, even with the same
+ * key: two windows of one workspace have a hub each.
  *
- * It waits up to departureMs for a host with this key that is still there: after a reload the new process of an editor
- * may be there before the old one has left. Another window with the same key is never told from that, and costs the
- * whole wait.
+ * It waits up to departureMs for a living host with this key to leave: after a reload, the new process of an editor may
+ * start before the old one has left. It cannot tell another window with the same key from that, and then waits for the
+ * whole time.
  */
 export async function claim(
   directory: string,
@@ -115,7 +120,7 @@ export async function claim(
   }
 }
 
-/** 'held': there is none to take, but one of a host that lives. */
+/** Returns 'held' if there is no hub to take over, but one with this key has a living host. */
 async function search(directory: string, key: string): Promise<KeptFile | 'held' | undefined> {
   let held = false;
   if (!(await isOwn(directory))) {
@@ -135,7 +140,7 @@ async function search(directory: string, key: string): Promise<KeptFile | 'held'
     const hostPid = Number(host);
     const record = await read(path);
     if (record === 'unreadable') {
-      continue; // somebody else's, taken over in this moment, or no file can be opened now
+      continue; // another user's file, or taken over just now, or no file can be opened at present
     }
     if (record === undefined || !isAlive(record.hubPid)) {
       await forget(path, record, hostPid);
@@ -152,7 +157,7 @@ async function search(directory: string, key: string): Promise<KeptFile | 'held'
     try {
       await rename(path, mine);
     } catch {
-      continue; // somebody else was faster
+      continue; // another process was faster
     }
     const owned = { ...record, hostPid: process.pid };
     await replace(mine, owned);
@@ -161,7 +166,7 @@ async function search(directory: string, key: string): Promise<KeptFile | 'held'
   return held ? 'held' : undefined;
 }
 
-/** Where the hub of a record listens. */
+/** Returns where the hub of a record listens. */
 export function targetOf(record: KeepRecord): Target {
   return {
     network: record.network,
@@ -176,17 +181,17 @@ export function targetOf(record: KeepRecord): Target {
 async function forget(path: string, record: KeepRecord | undefined, hostPid: number): Promise<void> {
   await rm(path, { force: true });
   if (record !== undefined && !isAlive(hostPid)) {
-    await removeSocketDirectory(record.socketDirectory); // of a living host it is that host's to remove
+    await removeSocketDirectory(record.socketDirectory); // a living host removes its directory itself
   }
 }
 
-// Whole or not at all: whoever reads meanwhile gets the old text or the new one.
+// Replaces the file atomically: a process that reads it meanwhile gets the old text or the new text.
 async function replace(path: string, record: KeepRecord): Promise<void> {
   const draft = `${path}.${randomUUID()}${draftEnd}`;
   try {
     const file = await open(draft, 'wx', 0o600);
     try {
-      await file.chmod(0o600); // whatever the umask
+      await file.chmod(0o600); // independent of the umask
       await file.writeFile(JSON.stringify(record));
     } finally {
       await file.close();
@@ -198,7 +203,7 @@ async function replace(path: string, record: KeepRecord): Promise<void> {
   }
 }
 
-// A process that was killed while it wrote has left a draft, with keys in it.
+// Removes a draft, which holds keys, that was left by a process that was killed while it wrote.
 async function forgetDraft(path: string): Promise<void> {
   const written = await lstat(path).then(
     (info) => info.mtimeMs,
@@ -209,8 +214,8 @@ async function forgetDraft(path: string): Promise<void> {
   }
 }
 
-// A record says where this process connects to and with which key, so it is believed from this user alone, and through
-// no link.
+// A record decides where this process connects and with which key. So only a file of this user is trusted, and no
+// symbolic link.
 async function read(path: string): Promise<KeepRecord | undefined | 'unreadable'> {
   let text: string;
   try {

@@ -1,4 +1,5 @@
-// One hub process from its start to its end, as the host sees it: reached, heard, and ended in bounded time.
+// One hub process from its start to its end, from the host's side: connecting to it, reading its output, and ending it
+// in bounded time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRPCController, GRPCStdio, StdioData_Channel } from './gen/plugin/goplugin_pb.js';
 import { McpHubService } from './gen/mcphub/v1/hub_pb.js';
@@ -14,27 +15,28 @@ import { removeSocketDirectory } from './socketdir.js';
 import { Channel } from './transport.js';
 import type { Target } from './transport.js';
 
-/** What an open hub is made of. */
+/** The parts of an open hub. */
 export interface LiveHubParts {
   readonly process: HubProcess;
   readonly target: Target;
   readonly socketDirectory: string;
-  /** Hears of connections that broke. */
+  /** Is called for each connection that broke. */
   readonly broken: () => void;
-  /** How long it may be silent while it was asked; 0: it is not watched. */
+  /** How long the hub may leave a question unanswered; 0: it is not watched. */
   readonly answerTimeoutMs: number;
   readonly onLog: (line: HubLog) => void;
 }
 
-// Of the time for a stop: the last two are what go-plugin's hosts grant, the first is what they lack.
+// Shares of the time for a stop; draining gets the rest. go-plugin's hosts also send Shutdown and wait 2 s for the
+// exit, but they do not drain.
 const shutdownShare = 0.1;
 const maxShutdownMs = 1000;
 const exitShare = 0.2;
 const maxExitMs = 2000;
 const afterKillMs = 1000;
-/** For a hub that does not answer. */
+/** The maximum time for the stop of a hub that does not answer. */
 const maxSilentStopMs = 2000;
-/** How long a broken connection waits for the exit that explains it. */
+/** How long an error of the connection waits for the exit of the process that explains it. */
 const explanationMs = 300;
 const stdioAgainMs = 250;
 
@@ -44,7 +46,7 @@ export class LiveHub {
   readonly #parts: LiveHubParts;
   readonly #letGo = new AbortController();
   #onResponsive: (responsive: boolean) => void = () => {};
-  #pulse: Pulse | undefined; // once it was greeted
+  #pulse: Pulse | undefined; // set once the hub was greeted
   #end: ProcessEnd | undefined;
   #kept: KeptFile | undefined;
 
@@ -61,12 +63,12 @@ export class LiveHub {
     });
   }
 
-  /** Calls the listener when the hub stops answering, and when it answers again. Nobody else listens. */
+  /** Sets the listener that is called when the hub stops answering and when it answers again. There is only one. */
   set onResponsive(listener: (responsive: boolean) => void) {
     this.#onResponsive = listener;
   }
 
-  /** Resolves once it answers as the process that it is meant to be. */
+  /** Resolves once the hub has answered, has the expected process id and is new enough. */
   async greet(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const info = await this.channel.unary(McpHubService.method.getInfo, {}, { timeoutMs, signal });
     if (info.processId !== this.process.pid) {
@@ -93,14 +95,15 @@ export class LiveHub {
     }
   }
 
-  /** The file by which the next process finds it. */
+  /** Sets the file by which the next process finds the hub. */
   set kept(file: KeptFile) {
     this.#kept = file;
   }
 
   /**
-   * A connection that broke because the hub is gone is told as that, and only its exit tells: one that breaks in the
-   * TLS handshake looks like distrust.
+   * Returns the error to report for a failed call. If the connection broke because the hub has ended, that is a
+   * HubError HUB_DIED. Only the exit of the process shows that, so this waits for it up to explanationMs. An error TLS
+   * is checked too: a connection that breaks during the TLS handshake looks like a wrong certificate.
    */
   async explain(error: HubError): Promise<HubError> {
     if (error.reason !== 'CONNECTION_LOST' && error.reason !== 'TLS') {
@@ -124,8 +127,8 @@ export class LiveHub {
   }
 
   /**
-   * Ends it: drained, shut down, killed if need be. It never rejects, and takes no longer than timeoutMs and a moment.
-   * One that does not answer is not waited for as long.
+   * Ends the hub: drains it, shuts it down, and kills it if necessary. It never rejects, and takes hardly longer than
+   * limitMs. For a hub that does not answer the limit is maxSilentStopMs.
    */
   async stop(reason: string, limitMs: number): Promise<void> {
     const timeoutMs = this.#pulse?.responsive === false ? Math.min(limitMs, maxSilentStopMs) : limitMs;
@@ -136,8 +139,8 @@ export class LiveHub {
       await this.channel
         .unary(McpHubService.method.drain, { reason }, { ...within, timeoutMs: timeoutMs - exitMs - shutdownMs })
         .catch(() => {});
-      // go-plugin stops its server while it answers, so the answer is lost as a rule. Only a hub that says nothing at
-      // all has not heard.
+      // go-plugin stops its server while it answers, so the answer is usually lost. If the call times out, the hub
+      // has not received it.
       const heard = await this.channel
         .unary(GRPCController.method.shutdown, {}, { ...within, timeoutMs: shutdownMs })
         .then(
@@ -151,7 +154,7 @@ export class LiveHub {
     await this.discard();
   }
 
-  /** Kills it if it lives, and removes what belongs to it. It never rejects. */
+  /** Kills the process if it is alive, and removes what belongs to it. It never rejects. */
   async discard(): Promise<void> {
     if (this.#end === undefined) {
       this.process.kill();
@@ -162,10 +165,13 @@ export class LiveHub {
     this.channel.close();
     this.process.release();
     await removeSocketDirectory(this.#parts.socketDirectory);
-    await this.#kept?.remove().catch(() => {}); // what stays is removed by whoever finds that its hub is gone
+    // a file that remains is removed by the next process that finds its hub gone
+    await this.#kept?.remove().catch(() => {});
   }
 
-  /** Lets it live on for the next process. False when no file tells of it. */
+  /**
+   * Leaves the hub running for the next process. Returns false if there is no file by which that process could find it.
+   */
   async leave(): Promise<boolean> {
     if (this.#kept === undefined || this.#end !== undefined) {
       return false;
@@ -175,7 +181,7 @@ export class LiveHub {
     return true;
   }
 
-  /** Closes this host's side alone. Streams break, and are not half-closed: their windows may come back. */
+  /** Closes only this host's side. Streams break instead of being half-closed, so their windows may come back. */
   release(): void {
     this.#letGo.abort();
     this.#pulse?.end();
@@ -189,8 +195,9 @@ export class LiveHub {
     waited.abort();
   }
 
-  // Nobody else reads what the hub prints: unread, 64 KiB of it would freeze the hub. The open stream also keeps the
-  // connection of a kept hub up, which is what tells it that it has a host.
+  // Relays the standard output and error of the hub to onLog. Nothing else reads them, and 64 KiB of unread output
+  // would block the hub. The open stream also keeps the connection of a kept hub up, by which the hub knows that it has
+  // a host.
   #relayStdio(): void {
     const stdout = this.#printed('stdout');
     const stderr = this.#printed('stderr');

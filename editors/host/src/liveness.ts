@@ -1,8 +1,11 @@
-// Whether a process that is not this one's child is there.
+// Whether a process is alive that is not a child of this one.
 import { readFileSync } from 'node:fs';
 import type { HubProcess, ProcessEnd } from './process.js';
 
-/** False for a process that has ended, also when nobody has collected its status. */
+/**
+ * Reports whether the process is alive. It is false for a process that has ended, even if its parent has not collected
+ * its status.
+ */
 export function isAlive(pid: number): boolean {
   if (pid <= 0) {
     return false;
@@ -10,7 +13,8 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'; // it is there, and somebody else's
+    // the process exists, and belongs to another user
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
   if (process.platform !== 'linux') {
     return true;
@@ -28,8 +32,8 @@ const looks = 40;
 const killedLooks = 200;
 
 /**
- * A hub that another process has started: no exit event comes from it, so a broken connection is taken as a reason to
- * look.
+ * The process of a hub that another process has started. Node reports no exit of it, so `suspect` has to be called when
+ * a connection breaks.
  */
 export class AdoptedProcess implements HubProcess {
   readonly pid: number;
@@ -45,7 +49,7 @@ export class AdoptedProcess implements HubProcess {
     });
   }
 
-  /** Looks for two seconds whether it is gone: sockets close before the process has left the table. */
+  /** Checks for two seconds whether the process has ended: its sockets close before it leaves the process table. */
   suspect(): void {
     this.#look(looks);
   }
@@ -54,7 +58,7 @@ export class AdoptedProcess implements HubProcess {
     try {
       process.kill(this.pid, 'SIGKILL');
     } catch {
-      // It is gone already; the look will find that.
+      // The process has ended already; the check notices that.
     }
     this.#look(killedLooks);
   }

@@ -1,24 +1,24 @@
-// The hub's log: lines of JSON in the shape of hclog on its standard error, and whatever else comes out of it.
+// Parses the hub's log. The hub writes lines of JSON in hclog's format, and other text, to its standard error.
 import { StringDecoder } from 'node:string_decoder';
 
 export type HubLogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** One line. */
+/** One line of the log. */
 export interface HubLog {
   readonly level: HubLogLevel;
   readonly message: string;
-  /** When the hub wrote it, or when it was read where the line does not say. */
+  /** When the hub wrote the line, or when it was read if the line has no time. */
   readonly time: Date;
-  /** What else the line says, by name. */
+  /** The other fields of the line, by name. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 const levels: readonly HubLogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
-const maxLine = 256 * 1024; // a longer one is cut
+const maxLine = 256 * 1024; // in characters; a longer line is cut
 const tailLines = 20;
 const maxTailLine = 512;
 
-/** A line that is no JSON of that shape is passed on as it is, at level info. */
+/** Parses a line. A line that is not JSON in hclog's format becomes a message at level info. */
 export function parseLogLine(line: string, now: Date = new Date()): HubLog {
   const fields = line.startsWith('{') ? jsonObject(line) : undefined;
   const level = levels.find((l) => l === fields?.['@level']);
@@ -45,12 +45,12 @@ function jsonObject(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Cuts bytes into lines, however they come. */
+/** Splits bytes that come in any chunks into lines. */
 export class LineReader {
   readonly #decoder = new StringDecoder('utf8');
   readonly #deliver: (line: string) => void;
   #rest = '';
-  #cut = false; // the rest of the present line is thrown away
+  #cut = false; // the rest of the current line is dropped
 
   constructor(deliver: (line: string) => void) {
     this.#deliver = deliver;
@@ -69,7 +69,7 @@ export class LineReader {
     }
   }
 
-  /** Gives what is there of a last line that has no end. */
+  /** Delivers the last line, which has no line end, if there is one. */
   end(): void {
     const line = this.#rest.replace(/\r$/, '');
     this.#rest = '';
@@ -80,7 +80,9 @@ export class LineReader {
   }
 }
 
-/** The latest lines that explain a hub that did not start: warnings, errors and everything that is no log line. */
+/**
+ * The last lines that may explain why a hub did not start: warnings, errors and lines that are not in hclog's format.
+ */
 export class LogTail {
   #lines: string[] = [];
 
@@ -96,7 +98,7 @@ export class LogTail {
     this.#lines = this.#lines.slice(-tailLines);
   }
 
-  /** For the end of an error's text. */
+  /** Returns the lines as text for the end of an error message. */
   toString(): string {
     return this.#lines.length === 0 ? '' : ` Its last lines were:\n  ${this.#lines.join('\n  ')}`;
   }

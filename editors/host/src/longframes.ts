@@ -1,10 +1,10 @@
-// grpc-js puts a message together in one go once its last byte has come. With 32 MiB that holds up the event loop: for
-// 15 ms on an idle machine, for 130 where other programs keep the memory busy. Its decoder is a class of its own, so
-// another way to cut a stream into messages is put in its place: a long message is copied chunk by chunk into its
-// place, and one that lies in one chunk not at all. The class is private to grpc-js: its version is pinned,
-// longframes.test.ts fails where the class has changed, and a class that is not the known one is left as it is.
+// grpc-js assembles a message in one step after its last byte has come. For 32 MiB that blocks the event loop: 15 ms on
+// an idle machine, 130 ms if other programs keep the memory busy. This file replaces the method of grpc-js's decoder
+// that cuts a stream into messages: a long message is copied to its place chunk by chunk, and a message that lies in
+// one chunk is not copied. The class is private to grpc-js. So the version of grpc-js is pinned, longframes.test.ts
+// fails if the class has changed, and an unknown class is left as it is.
 
-const prefixSize = 5; // a byte that says "compressed", and four that say how long
+const prefixSize = 5; // one byte for "compressed" and four for the length
 
 /** Cuts one stream into messages, each with its prefix. */
 class Frames {
@@ -18,7 +18,10 @@ class Frames {
     this.#most = most;
   }
 
-  /** Throws for a message that is longer than any may be; nothing more may be pushed then. */
+  /**
+   * Returns the messages that chunk completes. Throws if a message is longer than allowed; push must not be called
+   * after that.
+   */
   push(chunk: Buffer): Buffer[] {
     const whole: Buffer[] = [];
     for (let at = 0; at < chunk.byteLength;) {
@@ -56,13 +59,13 @@ class Frames {
   #size(): number {
     const size = this.#prefix.readUInt32BE(1);
     if (size > this.#most) {
-      throw new Error(`Received message larger than max (${size} vs ${this.#most})`); // the words of grpc-js
+      throw new Error(`Received message larger than max (${size} vs ${this.#most})`); // the text of grpc-js
     }
     return size;
   }
 }
 
-/** What is known of grpc-js's decoder. */
+/** The known part of grpc-js's decoder. */
 interface Decoder {
   readonly maxReadMessageLength: unknown;
   /** 0 between two messages. */
@@ -72,12 +75,13 @@ interface Decoder {
 
 type DecoderClass = new (maxReadMessageLength: number) => Decoder;
 
-/** Says of a `write` that it is one of these, also to another copy of this package. */
+/** Marks a replaced `write`, also for another copy of this package in the same process. */
 const mark = Symbol.for('mcphub.longframes');
 
 /**
- * From now on grpc-js's streams are cut into messages here: those whose longest message is `most`, and so no other
- * program's. False when this grpc-js has no decoder that is known here; it then cuts them itself.
+ * Makes this file cut grpc-js's streams into messages from now on. It does so only for streams whose limit of a message
+ * is exactly `most`, to leave those of other programs alone. Returns false if this grpc-js has no known decoder;
+ * grpc-js then cuts its streams itself.
  */
 export async function cutStreamsHere(most: number): Promise<boolean> {
   try {
@@ -87,7 +91,7 @@ export async function cutStreamsHere(most: number): Promise<boolean> {
   }
 }
 
-/** The same for the class that is given. */
+/** Does the same for the given class. */
 export function cutBy(decoder: unknown, most: number): boolean {
   if (!isKnown(decoder, most)) {
     return false;
@@ -102,7 +106,7 @@ export function cutBy(decoder: unknown, most: number): boolean {
     let frames = streams.get(this);
     if (frames === undefined) {
       if (this.maxReadMessageLength !== most || this.readState !== 0) {
-        return own.call(this, chunk); // not ours, or begun before this was in place
+        return own.call(this, chunk); // not a stream of this package, or begun before the method was replaced
       }
       frames = new Frames(most);
       streams.set(this, frames);
@@ -113,7 +117,7 @@ export function cutBy(decoder: unknown, most: number): boolean {
   return true;
 }
 
-// By what it does, too: bytes in, messages with their prefixes out.
+// Checks the behaviour, too: bytes in, messages with their prefixes out.
 function isKnown(decoder: unknown, most: number): decoder is DecoderClass {
   if (typeof decoder !== 'function') {
     return false;

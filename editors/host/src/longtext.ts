@@ -1,12 +1,12 @@
-// Decoding of messages with a very long text (a tool's result has up to 32 MiB): in one go it would hold up the host's
-// event loop for a tenth of a second and more.
+// Decodes messages with a very long text (a tool's result has up to 32 MiB). In one step, that would block the host's
+// event loop for a tenth of a second or more.
 import { ScalarType, fromBinary } from '@bufbuild/protobuf';
 import type { DescField, DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What is decoded between two turns of the event loop; messages that are not longer are decoded at once. */
+/** The number of bytes that is decoded between two turns of the event loop. Shorter messages are decoded at once. */
 export const sliceSize = 1 << 20;
 
 interface LongText {
@@ -14,19 +14,19 @@ interface LongText {
   readonly bytes: Uint8Array;
 }
 
-/** As fromBinary. Texts that are fields of the message itself are decoded slice by slice. */
+/** Decodes like fromBinary, but decodes long texts that are fields of the message itself in slices. */
 export async function fromLongBinary<D extends DescMessage>(schema: D, bytes: Uint8Array): Promise<MessageShape<D>> {
   const { short, long } = split(schema, bytes);
   const message = fromBinary(schema, short);
   for (const { field, bytes: text } of long) {
-    // Unchecked: the decoder has refused what is no UTF-8, and to check a text of 32 MiB again would hold up the loop
-    // for a tenth of a second.
+    // Without a check: the decoder has already refused invalid UTF-8, and another check of 32 MiB would block the event
+    // loop for a tenth of a second.
     reflect(schema, message, false).set(field, await decoded(text));
   }
   return message;
 }
 
-// The long texts, and the message without them.
+// Splits a message into its long texts and the bytes without them.
 function split(schema: DescMessage, bytes: Uint8Array): { short: Uint8Array; long: LongText[] } {
   const reader = new BinaryReader(bytes);
   const long: LongText[] = [];

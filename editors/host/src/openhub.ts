@@ -1,4 +1,4 @@
-// How a hub is opened: one that a process before this has left behind, or a new one.
+// Opens a hub: one that an earlier process has left behind, or a new one.
 import { installedBinary } from './binary.js';
 import { selfSigned } from './certificate.js';
 import { HubError, asHubError } from './failure.js';
@@ -12,9 +12,9 @@ import { SpawnedProcess } from './process.js';
 import { makeSocketDirectory, removeSocketDirectory } from './socketdir.js';
 import type { Target } from './transport.js';
 
-/** What is needed to open one. */
+/** The values that are needed to open a hub. */
 export interface OpenOptions {
-  /** undefined: the installed one. */
+  /** undefined: the program of the installed package. */
   readonly binary: string | undefined;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -29,15 +29,15 @@ export interface OpenOptions {
 }
 
 /**
- * How long a hub that was left behind has for its first answer. Its process is there, and a socket that nobody listens
- * to is refused at once, so this is for one that hangs, and for a machine that is busy with the start of an editor. Who
- * gives up too early loses all that runs in it.
+ * How long a hub that was left behind has for its first answer. Its process is alive, and a connection to a socket
+ * without a listener is refused at once. So this limit matters only for a hub that hangs, and for a machine that is
+ * busy with the start of an editor. If it were too short, everything that runs in the hub would be lost.
  */
 const adoptTimeoutMs = 15_000;
 
 /**
- * first: no hub of this host has been ready yet. Rejects with a HubError, and then nothing is left of it: no process,
- * no directory.
+ * Opens a hub. `first` is true if no hub of this host has been ready yet. Rejects with a HubError; then it leaves
+ * neither a process nor a directory behind.
  */
 export async function openHub(options: OpenOptions, first: boolean, signal: AbortSignal): Promise<LiveHub> {
   return (await adopted(options, first, signal)) ?? spawned(options, signal);
@@ -69,10 +69,10 @@ async function adopted(options: OpenOptions, first: boolean, signal: AbortSignal
     } catch (error) {
       hub.release();
       if (signal.aborted) {
-        await file.leave().catch(() => {}); // this host gave up, and the hub may be fine
+        await file.leave().catch(() => {}); // this host gave up, but the hub may be in order
         throw reasonOf(signal, error);
       }
-      // Whatever has this pid now: it does not answer, and it ends by itself if it is a hub.
+      // The process with this pid does not answer. If it is a hub, it ends by itself.
       await file.remove().catch(() => {});
     }
   }

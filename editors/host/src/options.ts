@@ -1,4 +1,4 @@
-// What a host says about its hub and about the pages that it relays.
+// The options of a host for its hub and for the pages that it relays.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AttachResponse, HelloJson, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
@@ -11,30 +11,34 @@ export interface HubOptions {
   /** Default: ['serve']. */
   readonly args?: readonly string[];
   /**
-   * Added to this process's environment. `MCPHUB_DESKTOP: '1'` says that this process was started from a desktop and not
-   * from a shell, so that servers get the environment of the user's login shell.
+   * Variables that are added to this process's environment. `MCPHUB_DESKTOP: '1'` states that this process was started
+   * from a desktop and not from a shell, so that servers get the environment of the user's login shell.
    */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Default true: AutoMTLS. */
+  /** Whether to use AutoMTLS. Default: true. */
   readonly tls?: boolean;
-  /** From the spawn to the first answer. Default 60,000. */
+  /** The time from the spawn to the first answer. Default: 60,000. */
   readonly startTimeoutMs?: number;
-  /** Drain, Shutdown and kill, in all. Default 10,000. */
+  /** The time for Drain, Shutdown and kill together. Default: 10,000. */
   readonly stopTimeoutMs?: number;
   /**
-   * How long the hub may say nothing while it was asked, before it is unresponsive (see `Hub.responsive`). It is asked
-   * something small every 5 s, and when something is sent. Default 3,000; 0: never.
+   * How long the hub may leave a question unanswered before it counts as unresponsive (see `Hub.responsive`). A small
+   * question is sent to it every 5 s, and when something is sent. Default: 3,000; 0: never.
    */
   readonly answerTimeoutMs?: number;
-  /** After the hub died. Defaults: 500, 30,000, 5 in a row; a minute of life forgives. */
+  /**
+   * How to restart a hub that died. Defaults: 500 ms, 30,000 ms, 5 attempts in a row; a hub that lived for a minute
+   * resets the count. false: no restart.
+   */
   readonly restart?: false | PatienceOptions;
   /**
-   * Survive a restart of this process: `leave` (or a crash) leaves the hub running for `graceMs`, and the next process
-   * that starts one with the same directory and key gets it. Put into the key what must be the same: workspace, version
-   * of the binary. Such a hub's log lines are lost once its first host is gone. `departureMs` (default 0): the first
-   * start waits so long for a process with the same key that may be about to leave, as that of an editor's window that
-   * reloads; another window with the same key costs the whole wait.
+   * Lets the hub survive a restart of this process: after `leave` (or a crash) the hub runs on for `graceMs`, and the
+   * next process that starts a hub with the same directory and key takes it over. Put everything into the key that must
+   * be equal: workspace, version of the binary. The log lines of such a hub are lost once its first host is gone.
+   * `departureMs` (default 0): how long the first start waits for a process with the same key that may be about to
+   * leave, such as that of an editor's window that reloads. If another window has the same key, the start waits for the
+   * whole time.
    */
   readonly keep?: {
     readonly directory: string;
@@ -42,69 +46,77 @@ export interface HubOptions {
     readonly graceMs: number;
     readonly departureMs?: number;
   };
-  /** Each line of the hub's log. */
+  /** Is called for each line of the hub's log. */
   readonly onLog?: (line: HubLog) => void;
 }
 
 export interface RelayOptions {
-  /** The host's last word: window id, roots, title. */
+  /** Changes the page's hello before it is sent: window id, roots, title. */
   readonly hello?: (hello: HelloJson) => HelloJson;
   /**
-   * May replace an answer (a completion by a model, a secret). undefined: it is not sent, and the page hears that the
-   * question is still open.
+   * May replace an answer (by a completion of a model, or a secret). If it resolves with undefined, no answer is sent,
+   * and the page is told that the question is still open.
    */
   readonly answer?: (answer: PromptAnswer, prompt: Prompt | undefined) => Promise<PromptAnswer | undefined>;
-  /** The hub has taken the answer: open the URL now, keep the secret. */
+  /** Is called when the hub has accepted the answer. Only now open the URL or store the secret. */
   readonly answered?: (answer: PromptAnswer, prompt: Prompt) => void;
   readonly event?: (event: AttachResponse) => void;
-  /** The open prompts whose cards are in view on the page have changed. It is for the host to know whether the page is. */
+  /**
+   * Is called when the open prompts whose cards are in view on the page have changed. Whether the page itself is
+   * visible, only the host knows.
+   */
   readonly inView?: (promptIds: readonly string[]) => void;
   /**
-   * The page may add, change and remove servers in config files, undo that, and read their entries with all values.
-   * Default: it is refused. The page offers it where its surface says `configWrites`, too.
+   * Whether the page may add, change and remove servers in config files, undo that, and read their entries with all
+   * values. Default: false, such messages are refused. The page offers this if its surface has `configWrites`, too.
    */
   readonly configWrites?: boolean;
   /**
-   * The registry that the page searches, by the address before `/v0.1`; the host may ask a person for it. undefined: the
-   * page hears that none is chosen. Default: none. Nothing is sent to it before the page searches.
+   * Returns the registry that the page searches, as the address before `/v0.1`; the host may ask a person for it.
+   * undefined: the page is told that no registry is chosen. Default: no registry. Nothing is sent to the registry
+   * before the page searches.
    */
   readonly registry?: () => Promise<string | undefined> | string | undefined;
-  /** Has a person choose the file of a bundle (.mcpb), by its path. undefined: none was chosen. Default: it is refused. */
+  /**
+   * Lets a person choose the file of a bundle (.mcpb), and returns its path; undefined: no file was chosen. Default:
+   * the request is refused.
+   */
   readonly chooseBundle?: () => Promise<string | undefined>;
   /**
-   * The program that acts in this page by itself, by the name that it writes config entries under. It cannot agree to
-   * the launch of what it wrote. Default: what comes from the page a person has clicked.
+   * The name of the program that controls this page, the one under which it writes config entries. It cannot agree to
+   * the launch of a server that it wrote itself. Default: none; messages of the page count as actions of a person.
    */
   readonly actsFor?: string;
 }
 
-/** What the form that adds a server is opened with. */
+/** The initial values of the form that adds a server. */
 export interface AddServerProposed {
   readonly server?: string;
   readonly entryText?: string;
-  /** The page asks at once for a bundle, by the hook `chooseBundle`. */
+  /** Whether the page asks for a bundle at once, by the hook `chooseBundle`. */
   readonly bundle?: boolean;
 }
 
-/** Between one page and the hub. */
+/** The relay between one page and the hub. */
 export interface Relay {
-  /** The id under which the hub knows the window; '' before the first welcome. */
+  /** The id of the window in the hub; '' before the first welcome. */
   readonly windowId: string;
   /**
-   * The folders that are open now: the hub hears of them at once, and with each hello of the page from now on. What
-   * belongs to the window stays.
+   * Sets the folders that are open now. They are sent to the hub at once, and with each later hello of the page.
+   * Requests and prompts of the window stay.
    */
   setRoots(roots: MessageInitShape<typeof SetRootsSchema>['roots']): void;
   /**
-   * Has the page bring a prompt into view and give it the focus; '' is the oldest open one. A page that is not there yet
-   * hears of the last one when it is.
+   * Makes the page bring a prompt into view and focus it; '' means the oldest open prompt. If the page is not attached
+   * yet, it gets the last such call when it is.
    */
   reveal(promptId: string): void;
   /**
-   * Has the page open its form that adds a server, with a name and a text in any dialect to read an entry from, if they
-   * are given. Nothing is written before a person says so. A page that is not there yet hears of the last one when it is.
+   * Makes the page open its form that adds a server, with a name and a text in any dialect from which an entry is read,
+   * if they are given. Nothing is written before a person confirms it. If the page is not attached yet, it gets the
+   * last such call when it is.
    */
   openAddServer(proposed?: AddServerProposed): void;
-  /** The page is gone for good: half-close. */
+  /** Half-closes the stream. Call it when the page is closed for good. */
   dispose(): void;
 }

@@ -1,4 +1,4 @@
-// The page of a relay as this host speaks to it: how the hub stands, and answers to what never reached one.
+// Messages of this host to the page of a relay: the state of the hub, and replies to messages that did not reach a hub.
 import { create, toJson } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { AttachResponseSchema, HubConnectionState } from './gen/mcphub/v1/editor_pb.js';
@@ -8,7 +8,7 @@ import { replyOfFailure } from './failure.js';
 import type { HubState } from './hubstate.js';
 import type { AddServerProposed } from './options.js';
 
-/** What a webview is. */
+/** The host's end of a page, for example a webview. */
 export interface PageEnd {
   post(message: AttachResponseJson): void;
   onMessage(listener: (message: unknown) => void): () => void;
@@ -22,14 +22,14 @@ export class PageVoice {
     this.#page = page;
   }
 
-  /** Nothing is posted any more. */
+  /** Stops all posting. */
   end(): void {
     this.#over = true;
   }
 
   post(message: AttachResponse): void {
     if (!this.#over) {
-      // The webview may be gone before its relay hears of it.
+      // The webview may be disposed before its relay is told.
       harmless(() => this.#page.post(toJson(AttachResponseSchema, message)));
     }
   }
@@ -57,14 +57,14 @@ export class PageVoice {
     this.#say({ case: 'openAddServer', value: proposed });
   }
 
-  /** Answers a message that was for the host alone; one without an id wants no answer. */
+  /** Replies to a message that was meant only for the host. A message without an id gets no reply. */
   done(messageId: string): void {
     if (messageId !== '') {
       this.#say({ case: 'reply', value: { messageId } });
     }
   }
 
-  /** Answers a message that was not carried out; one without an id wants no answer. */
+  /** Replies with an error to a message that was not carried out. A message without an id gets no reply. */
   refuse(messageId: string, error: HubError): void {
     if (messageId !== '') {
       this.#say({ case: 'reply', value: { messageId, error: replyOfFailure(error) } });
@@ -76,16 +76,16 @@ export class PageVoice {
   }
 }
 
-/** Neither a page that is gone nor a hook that fails may end a stream. */
+/** Calls a function and ignores its errors: neither a closed page nor a failing hook may end a stream. */
 export function harmless(call: () => void): void {
   try {
     call();
   } catch {
-    // There is nobody to tell.
+    // There is nobody to report the error to.
   }
 }
 
-/** The message id in whatever a page has posted. */
+/** Returns the message id of anything that a page has posted, or ''. */
 export function idOf(message: unknown): string {
   if (
     typeof message === 'object'

@@ -3,11 +3,11 @@
 export interface PatienceOptions {
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
-  /** In a row. */
+  /** The maximum number of attempts in a row. */
   readonly maxAttempts?: number;
 }
 
-/** This much life forgives all deaths before. */
+/** A hub that lived for this long resets the number of attempts. */
 const forgivenAfterMs = 60_000;
 
 export class Patience {
@@ -22,14 +22,14 @@ export class Patience {
     this.#attempts = options.maxAttempts ?? 5;
   }
 
-  /** A hub has lived for so long. */
+  /** Is called when a hub has ended that lived for ms milliseconds. */
   lived(ms: number): void {
     if (ms >= forgivenAfterMs) {
       this.#spent = 0;
     }
   }
 
-  /** The delay before the next attempt; undefined: no more. */
+  /** Returns the delay in milliseconds before the next attempt, or undefined if there is none. */
   next(): number | undefined {
     if (this.#spent >= this.#attempts) {
       return undefined;

@@ -1,5 +1,5 @@
-// The hub's process: spawned, heard for ever, and known to be gone when it says so itself (its exit), never by a status
-// code.
+// The hub's process. Its output is read until it ends, and only its exit event shows that it has ended, never a status
+// code of a call.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { HubError, codeOf } from './failure.js';
@@ -7,20 +7,21 @@ import { LineReader, LogTail, parseLogLine } from './logs.js';
 import type { HubLog } from './logs.js';
 
 /**
- * How a process ended. Both are null for one that another process had started, and for one that could not be started.
+ * How a process ended. Both values are null for a process that another process had started, and for one that could not
+ * be started.
  */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a hub's process is to the rest of this package, whoever has started it. */
+/** The interface of a hub's process, whoever started it. */
 export interface HubProcess {
   readonly pid: number | undefined;
   /** Settles when the process is gone; it never rejects. */
   readonly ended: Promise<ProcessEnd>;
   kill(): void;
-  /** Lets go of it: it may live on, and this process may end. */
+  /** Releases the process: it may live on, and this process may end. */
   release(): void;
 }
 
@@ -29,24 +30,27 @@ export interface SpawnOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string | undefined;
-  /** It is to survive this process: it gets a session of its own, out of reach of this one's terminal and group. */
+  /**
+   * Whether the process must survive this one: it gets its own session, so that neither this one's terminal nor its
+   * process group ends it.
+   */
   readonly survive: boolean;
   readonly onLog: (line: HubLog) => void;
 }
 
-/** How long output is read on after the exit. A grandchild may hold the pipes open for ever. */
+/** How long output is read after the exit. A grandchild may hold the pipes open for ever. */
 const afterlifeMs = 500;
-/** Two paths, a certificate, and then some. */
+/** Enough for two paths and a certificate. */
 const maxFirstLine = 16 * 1024;
 
 export class SpawnedProcess implements HubProcess {
   readonly ended: Promise<ProcessEnd>;
-  /** First line of its standard output. It rejects with a HubError when there will be none. */
+  /** The first line of the standard output. It rejects with a HubError if there will be none. */
   readonly firstLine: Promise<string>;
   readonly tail = new LogTail();
   readonly #child: ChildProcess;
 
-  /** Throws a HubError for what the system refuses at once; anything else is told by `ended` and `firstLine`. */
+  /** Throws a HubError for an error that spawn throws. Any other error is reported by `ended` and `firstLine`. */
   constructor(options: SpawnOptions) {
     const child = spawned(options);
     this.#child = child;
@@ -61,7 +65,7 @@ export class SpawnedProcess implements HubProcess {
       });
       child.on('error', (error) => {
         if (child.pid === undefined) {
-          // else a kill has failed: the exit will tell
+          // otherwise a kill has failed: the exit event follows
           spawnError = error;
           resolve({ code: null, signal: null });
         }
@@ -72,21 +76,22 @@ export class SpawnedProcess implements HubProcess {
       this.tail.note(line, log);
       options.onLog(log);
     });
-    child.stderr?.on('data', (chunk: Buffer) => lines.push(chunk)); // for ever: a full pipe would cost the hub its logs
+    // read until the end: with a full pipe, logs of the hub would be lost
+    child.stderr?.on('data', (chunk: Buffer) => lines.push(chunk));
     child.stderr?.once('close', () => lines.end());
     const stderrOver = new Promise<void>((resolve) => child.stderr?.once('close', () => resolve()) ?? resolve());
     this.firstLine = Promise.race([
       firstLineOf(child),
       this.ended.then(async (end) => {
         if (child.pid !== undefined) {
-          await stderrOver; // what it said last is what explains it
+          await stderrOver; // the last lines explain the exit
         }
         throw child.pid === undefined
           ? failureOfSpawn(options.binary, spawnError)
           : failureOfExit(options.binary, end, this.tail);
       }),
     ]);
-    this.firstLine.catch(() => {}); // who starts it listens; who has given up before does not
+    this.firstLine.catch(() => {}); // a caller that has given up no longer listens
   }
 
   get pid(): number | undefined {
@@ -94,18 +99,18 @@ export class SpawnedProcess implements HubProcess {
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL'); // also ends what SIGSTOP has stopped
+    this.#child.kill('SIGKILL'); // also ends a process that SIGSTOP has stopped
   }
 
   release(): void {
     this.#child.stdout?.destroy();
-    this.#child.stderr?.destroy(); // the hub ignores SIGPIPE and drops its lines then
+    this.#child.stderr?.destroy(); // then the hub ignores SIGPIPE and drops its lines
     this.#child.unref();
   }
 }
 
-// Node tells some refusals by an event (ENOENT, EACCES) and throws the others: a program for another machine (ENOEXEC,
-// EBADARCH on macOS), ENOTDIR, E2BIG.
+// Node reports some errors of a spawn by an event (ENOENT, EACCES) and throws the others: a program for another machine
+// (ENOEXEC, EBADARCH on macOS), ENOTDIR, E2BIG.
 function spawned(options: SpawnOptions): ChildProcess {
   try {
     return spawn(options.binary, options.args, {
@@ -120,7 +125,8 @@ function spawned(options: SpawnOptions): ChildProcess {
   }
 }
 
-// Reads on for ever, too: whatever go-plugin does not catch must not fill the pipe.
+// Returns the first line of the standard output. It keeps reading after that, so that output that go-plugin does not
+// catch cannot fill the pipe.
 function firstLineOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -162,7 +168,7 @@ function failureOfExit(binary: string, end: ProcessEnd, tail: LogTail): HubError
   );
 }
 
-/** For people. */
+/** Describes the end in words for people. */
 export function describeEnd(end: ProcessEnd): string {
   if (end.signal !== null) {
     return `signal ${end.signal}`;

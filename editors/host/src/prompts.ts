@@ -1,4 +1,4 @@
-// The prompts that are open, as one stream tells of them.
+// The open prompts of one stream.
 import type { AttachResponse } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt } from './gen/mcphub/v1/prompt_pb.js';
 
@@ -9,7 +9,7 @@ export class OpenPrompts {
     return this.#open.get(promptId);
   }
 
-  /** Another hub knows none of them. */
+  /** Forgets all prompts. Their ids do not exist in another hub. */
   forget(): void {
     this.#open.clear();
   }

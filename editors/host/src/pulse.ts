@@ -1,37 +1,41 @@
-// Whether a hub that is there answers. A process that hangs or was stopped keeps its connection, so silence alone tells.
+// Whether a running hub answers. A process that hangs or was stopped by a signal keeps its connection open, so only its
+// silence shows it.
 //
-// A small question goes to the hub while nothing else happens, and at once when something is sent. Whatever comes from
-// the hub counts as an answer. Only a question that is open for too long, in a process that was awake for all of it,
-// makes the hub unresponsive.
+// A small question is sent to the hub at intervals, and soon after something else is sent. Anything that comes from the
+// hub counts as an answer. The hub becomes unresponsive only if a question stays open for too long while this process
+// was awake the whole time.
 
 export interface PulseOptions {
-  /** Asks the hub something small. It may reject: that a hub is gone is not for this class to tell. */
+  /** Sends a small question to the hub. It may reject; another class notices that a hub has ended. */
   readonly ask: () => Promise<unknown>;
-  /** Hears of each change; a hub is taken to answer in the beginning. */
+  /** Is called at each change. At first the hub counts as responsive. */
   readonly changed: (responsive: boolean) => void;
-  /** How long the hub may be silent while it was asked. */
+  /** How long the hub may leave a question unanswered. */
   readonly limitMs: number;
   /** A clock in milliseconds that never jumps. Default: performance.now. */
   readonly now?: () => number;
 }
 
-/** Between two questions while nothing is sent. */
+/** The interval between two questions while nothing is sent. */
 const idleMs = 5000;
-/** Between two questions while much is sent. */
+/** The interval between two questions while much is sent. */
 const busyMs = 1000;
-/** A timer that fires so much too late says that this process has slept or was busy, which is no fault of the hub. */
+/**
+ * A timer that fires later than this shows that this process slept or was busy. Then the silence is not the hub's
+ * fault.
+ */
 const lateMs = 500;
 
 export class Pulse {
   readonly #options: PulseOptions;
   readonly #now: () => number;
   #asking = false;
-  #askedAt: number; // or told of itself: whoever makes this has just been answered
+  #askedAt: number; // or when this object was made, directly after an answer of the hub
   #soon = false; // the next question is due in less than a second
-  #heard = false; // since the limit began to run
+  #heard = false; // something came since the limit began to run
   #responsive = true;
   #ended = false;
-  #timer: NodeJS.Timeout | undefined; // the next question, or the limit of the one that is open
+  #timer: NodeJS.Timeout | undefined; // for the next question, or for the limit of the open one
 
   constructor(options: PulseOptions) {
     this.#options = options;
@@ -44,7 +48,7 @@ export class Pulse {
     return this.#responsive;
   }
 
-  /** Something was sent to the hub. */
+  /** Is called when something was sent to the hub. */
   sent(): void {
     if (this.#asking || this.#soon) {
       return;
@@ -58,7 +62,7 @@ export class Pulse {
     }
   }
 
-  /** Something has come from the hub. */
+  /** Is called when something has come from the hub. */
   heard(): void {
     this.#heard = true;
     if (!this.#responsive) {
@@ -69,7 +73,7 @@ export class Pulse {
     }
   }
 
-  /** Nothing is asked or told any more. */
+  /** Stops the questions and the reports. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);

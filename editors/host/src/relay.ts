@@ -1,5 +1,5 @@
-// Between a page and a stream: proto3 JSON on one side, the hub on the other. The page says hello itself; this file
-// says what there is to say about the hub, keeps what must not reach it, and lets the host put in its word.
+// Relays between a page and a stream, with proto3 JSON on the page's side. The page sends its own hello. The relay adds
+// the state of the hub, refuses messages that must not reach the hub, and calls the hooks of the host.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
 import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
 import {
@@ -23,7 +23,7 @@ import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
 import { beyondAll, comebackDelay, mayComeBack } from './window.js';
 
-/** Of messages of a page whose replies have not come. */
+/** The maximum number of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
 
 export class PageRelay implements Relay {
@@ -34,10 +34,10 @@ export class PageRelay implements Relay {
   readonly #finding: Finding;
   readonly #unsubscribe: (() => void)[];
   #attached: Attached | undefined;
-  #roots: SetRoots | undefined; // what the host has said last; until then, what the hello says
-  #waiting: HelloJson | undefined; // said while there was no hub, or before the last one was welcomed
-  #reveal: string | undefined; // until the page knows what is open
-  #toAdd: AddServerProposed | undefined; // the same
+  #roots: SetRoots | undefined; // the roots that the host has set last; before that, those of the hello count
+  #waiting: HelloJson | undefined; // a hello that came while there was no hub, or before the last one was welcomed
+  #reveal: string | undefined; // kept until the page knows the open prompts
+  #toAdd: AddServerProposed | undefined; // kept like #reveal
   #windowId = '';
   #hubId = '';
   #failures = 0;
@@ -72,7 +72,7 @@ export class PageRelay implements Relay {
     try {
       this.#attached.stream.send({ message: { case: 'setRoots', value } });
     } catch {
-      // The stream has just broken: the next hello says them.
+      // The stream has just broken: the roots are sent with the next hello.
     }
   }
 
@@ -106,12 +106,12 @@ export class PageRelay implements Relay {
     this.#attached?.stream.close();
   }
 
-  // --- the page speaks
+  // --- messages of the page
 
   #heard(message: unknown): void {
     let request: AttachRequest;
     try {
-      request = fromJson(AttachRequestSchema, message as JsonValue); // it is what fromJson finds out
+      request = fromJson(AttachRequestSchema, message as JsonValue); // fromJson checks the type
       if (request.message.case === undefined) {
         throw new Error('it says nothing');
       }
@@ -145,12 +145,13 @@ export class PageRelay implements Relay {
   #hello(json: HelloJson): void {
     if (this.#source.state !== 'ready') {
       this.#waiting = json;
-      this.#voice.tellHub(this.#source.state, this.#source.message); // the page may have been loading when it was told
+      // the page may have been loading when the state was posted last
+      this.#voice.tellHub(this.#source.state, this.#source.message);
       return;
     }
     if (this.#attached?.welcomed === false) {
-      // The same again changes nothing (a page that said hello while the hub started says it once more when it hears
-      // that it is there). Another one waits for the welcome, which brings what is needed to take this stream's place.
+      // Ignore an equal hello: a page that said hello while the hub started repeats it when it is told that the hub is
+      // ready. Keep a different one until the welcome, which has the hub id that is needed to replace this stream.
       this.#waiting = JSON.stringify(json) === this.#attached.said ? undefined : json;
       return;
     }
@@ -194,7 +195,8 @@ export class PageRelay implements Relay {
   #answer(request: AttachRequest, answer: PromptAnswer): void {
     const ofPage = request.messageId !== '';
     if (!ofPage) {
-      request.messageId = `relay-${++this.#minted}`; // to hear whether the hub has taken it
+      // to get a reply that shows whether the hub has accepted the answer
+      request.messageId = `relay-${++this.#minted}`;
     }
     const prompt = this.#prompts.get(answer.promptId);
     const forbidden = launchForbidden(answer, prompt, this.#options.actsFor);
@@ -204,7 +206,7 @@ export class PageRelay implements Relay {
     }
     const [askedOn, hubId] = [this.#attached, this.#hubId];
     const refused = (error: HubError): void => this.#voice.refuse(ofPage ? request.messageId : '', error);
-    // Prompts of two hubs may have the same id, so an answer goes to the hub that has asked, or nowhere.
+    // Prompts of two hubs may have the same id, so an answer is sent only to the hub that asked.
     const send = (chosen: PromptAnswer): void => {
       const attached = this.#attached;
       if (attached !== undefined && !(attached.welcomed && (attached === askedOn || this.#hubId === hubId))) {
@@ -268,7 +270,7 @@ export class PageRelay implements Relay {
     }
   }
 
-  // --- the hub speaks
+  // --- messages of the hub
 
   async #read(attached: Attached): Promise<void> {
     let ended: HubError | undefined;
@@ -280,7 +282,7 @@ export class PageRelay implements Relay {
       }
     } catch (error) {
       ended = asHubError(error);
-      attached.stream.break(); // when the end is this host's own
+      attached.stream.break(); // if the error comes from this host
     }
     if (this.#attached === attached) {
       this.#attached = undefined;
@@ -295,14 +297,14 @@ export class PageRelay implements Relay {
     const { event } = message;
     if (event.case === 'welcome') {
       if (event.value.hubId !== this.#hubId) {
-        this.#prompts.forget(); // its ids mean something else to this hub, or nothing
+        this.#prompts.forget(); // this hub may use the same ids for other prompts
       }
       this.#hubId = event.value.hubId;
       this.#windowId = event.value.windowId;
       this.#failures = 0;
       attached.welcomed = true;
       if (this.#waiting !== undefined) {
-        this.#attach(this.#waiting); // in this one's place; the page gets no event of two streams
+        this.#attach(this.#waiting); // replaces this stream, so that the page never gets events of two streams
         return;
       }
     }
@@ -321,7 +323,7 @@ export class PageRelay implements Relay {
     }
     harmless(() => this.#options.event?.(message));
     this.#voice.post(message);
-    // Not before the page knows what is open.
+    // Only after the page knows the open prompts.
     const knows = event.case === 'snapshot' || (event.case === 'welcome' && event.value.resumed);
     if (knows && this.#reveal !== undefined) {
       this.#voice.reveal(this.#reveal);
@@ -369,7 +371,8 @@ export class PageRelay implements Relay {
         'McpHub does not answer. What is asked of it now happens when it goes on, if it does.',
       );
     } else if (this.#attached?.welcomed === true) {
-      this.#voice.tell(HubConnectionState.RESPONSIVE, ''); // before a welcome, that says it
+      // before a welcome it is not needed: the welcome shows the same
+      this.#voice.tell(HubConnectionState.RESPONSIVE, '');
     }
   }
 

@@ -1,4 +1,4 @@
-// What a window or a relay needs of the hub: its state, and streams. Tests put something else in its place.
+// The part of the hub that a window or a relay needs: its state and its streams. Tests use another implementation.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HelloSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { HubError } from './failure.js';
@@ -9,14 +9,14 @@ export interface StreamSource {
   readonly state: HubState;
   readonly message: string;
   readonly failure: HubError | undefined;
-  /** False: the hub is there, and does not answer. */
+  /** False if the hub is running but does not answer. */
   readonly responsive: boolean;
   onState(listener: StateListener): () => void;
   onResponsive(listener: ResponseListener): () => void;
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream;
 }
 
-/** Waits until the state is one of those that are wanted; undefined when the signal came first. */
+/** Waits until the state is a wanted one, and returns it; returns undefined if the signal aborts first. */
 export function becomes(
   source: StreamSource,
   wanted: (state: HubState) => boolean,

@@ -1,4 +1,4 @@
-// One window stream, raw: what the hub says comes out, what the window says goes in, and when it ends it is over.
+// One raw window stream. It does not resume: when it has ended, it stays ended.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EditorService } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequestSchema, AttachResponse, HelloSchema } from './gen/mcphub/v1/editor_pb.js';
@@ -8,22 +8,24 @@ import type { LiveHub } from './livehub.js';
 import type { Duplex } from './transport.js';
 
 /**
- * An open stream. Reading it gives what comes, and throws the HubError that ended it; leaving the loop does not end it.
+ * An open stream. Reading it returns the hub's messages, and throws the HubError that ended the stream. Leaving the
+ * loop does not end the stream.
  */
 export interface HubStream extends AsyncIterable<AttachResponse, undefined> {
-  /** Throws a HubError (unavailable) when the stream is over or closed: nothing is queued for later. */
+  /** Sends a message. Throws a HubError (unavailable) if the stream is over or closed; nothing is queued for later. */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
-  /** Half-close: the window has closed for good. What the hub still has to say is read. */
+  /** Half-closes the stream: the window has closed for good. Messages that the hub still sends can be read. */
   close(): void;
-  /** Breaks the stream as a crash would: the window may come back within ten seconds. */
+  /** Breaks the stream as a crash would. The window may come back within ten seconds. */
   break(): void;
 }
 
-// Of messages that are not read. The hub waits when this host does, and detaches a window that is too slow.
+// Numbers of unread messages. While this host reads nothing, flow control stops the hub, which detaches a window that
+// is too slow.
 const pauseAt = 256;
 const resumeAt = 64;
 
-/** A stream on the given hub; with none, one that has failed already. */
+/** Opens a stream on the given hub. Without a hub, the stream has failed already. */
 export function openStream(
   hub: LiveHub | undefined,
   absent: () => HubError,
@@ -71,7 +73,7 @@ class RawStream implements HubStream {
     try {
       duplex.send({ message: { case: 'hello', value: hello } });
     } catch (error) {
-      duplex.cancel(asHubError(error)); // else the hub would wait for ever for a hello that cannot be said
+      duplex.cancel(asHubError(error)); // otherwise the hub would wait for ever for the hello
     }
   }
 
@@ -84,7 +86,7 @@ class RawStream implements HubStream {
   close(): void {
     this.#closed = true;
     this.#duplex?.finish();
-    this.#resume(); // the end comes after what has not been read
+    this.#resume(); // the end comes after the messages that are still unread
   }
 
   break(): void {

@@ -1,5 +1,5 @@
-// gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. Why it is this library, and with these options,
-// is in docs/adr/0033-grpc-js.md; nothing outside of this file, call.ts and headers.ts knows it.
+// gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. docs/adr/0033-grpc-js.md explains the choice of
+// this library and of its options. Only this file, call.ts, headers.ts and longframes.ts depend on it.
 import { createSecureContext } from 'node:tls';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
@@ -12,7 +12,7 @@ import { cutStreamsHere } from './longframes.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
 import type { Identity } from './certificate.js';
 
-/** Where a hub listens and how both sides prove who they are. */
+/** Where a hub listens, and how both sides authenticate. */
 export interface Target {
   readonly network: 'unix' | 'tcp';
   /** Path of the socket, or host:port. */
@@ -23,33 +23,33 @@ export interface Target {
 
 /** Options of a call. */
 export interface CallOptions {
-  /** Its abort resets the HTTP/2 stream: the hub cancels the request with origin host. */
+  /** An abort resets the HTTP/2 stream; the hub then cancels the request with origin host. */
   readonly signal?: AbortSignal;
-  /** Deadline, told to the hub as well. */
+  /** The deadline, which is also sent to the hub. */
   readonly timeoutMs?: number;
-  /** Metadata of the call, traceparent say. */
+  /** The metadata of the call, for example traceparent. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A method whose shapes are known. */
+/** A method with the types of its input and output. */
 export type Method<I extends DescMessage, O extends DescMessage> = DescMethod & {
   readonly input: I;
   readonly output: O;
 };
 
-/** Hears of what goes to a hub and what comes from it. */
+/** Is called for everything that goes to a hub or comes from it. */
 export interface Traffic {
   sent(): void;
   heard(): void;
 }
 
-/** What becomes of an open stream: messages, and then exactly one end, with no error for the status OK. */
+/** The events of an open stream: messages, and then exactly one end, without an error for the status OK. */
 export interface DuplexEvents<O> {
   readonly message: (message: O) => void;
   readonly end: (error: HubError | undefined) => void;
 }
 
-// go-plugin's server has a P-521 certificate, which the BoringSSL of Electron does not offer by itself.
+// The certificate of go-plugin's server is P-521, which the BoringSSL of Electron does not offer by default.
 const signatureAlgorithms = [
   'ecdsa_secp256r1_sha256',
   'ecdsa_secp384r1_sha384',
@@ -59,18 +59,17 @@ const signatureAlgorithms = [
   'rsa_pss_rsae_sha512',
 ].join(':');
 
-/** No string of JavaScript could hold more. */
+/** About the longest string that JavaScript can hold. */
 const maxMessageSize = 512 * 1024 * 1024;
-/** Whether long messages are put together here as they come, and not by grpc-js. */
+/** Whether this package assembles long messages as they come, instead of grpc-js. */
 export const cutHere: Promise<boolean> = cutStreamsHere(maxMessageSize);
-/** What may wait for a hub that does not read, before its window is given up. */
+/** How many bytes may wait for a hub that does not read, before the stream is given up. */
 const maxUnsent = 64 * 1024 * 1024;
-/** gRPC has no word for a longer deadline. */
+/** gRPC cannot express a longer deadline. */
 const maxDeadlineMs = 1e14;
 
-// There is one hub at one address, and nothing about it is to be found out by name service, proxy or retry. Nor are
-// there pings: the socket closes when the hub dies, and an editor that wakes from sleep must not take a slow answer for
-// a death.
+// There is one hub at one address, so name service, proxies, and retries are off. There are no pings either: the socket
+// closes when the hub dies, and an editor that wakes from sleep must not take a slow answer for a dead hub.
 const channelOptions: ChannelOptions = {
   'grpc.default_authority': 'localhost',
   'grpc.enable_channelz': 0,
@@ -81,16 +80,16 @@ const channelOptions: ChannelOptions = {
   'grpc.max_receive_message_length': maxMessageSize,
   'grpc.primary_user_agent': 'mcphub-host-node',
   'grpc.service_config_disable_resolution': 1,
-  'grpc.ssl_target_name_override': 'localhost', // the name in go-plugin's certificate, whatever the address
+  'grpc.ssl_target_name_override': 'localhost', // the name in go-plugin's certificate, for any address
   'grpc.use_local_subchannel_pool': 1,
-  // A long result must not wait for an update of the window every 64 KiB. What a stream that nobody reads can hold is
-  // bounded by it, too.
+  // With the default, a long result would wait for a window update every 64 KiB. This value also bounds what an unread
+  // stream can hold.
   'grpc-node.flow_control_window': 1 << 20,
 };
 
 /**
- * One hub, dialled when needed: a connection that has broken or said goodbye (GOAWAY) is replaced by the next call. No
- * call is repeated that the hub may have begun.
+ * The connection to one hub, which is made when it is needed: the next call replaces a connection that has broken or
+ * was ended by GOAWAY. A call that the hub may have begun is never repeated.
  */
 export class Channel {
   readonly #target: Target;
@@ -100,14 +99,17 @@ export class Channel {
   #client: Client | undefined;
   #closed = false;
 
-  /** `broken` hears of each connection that ends without having been asked to, and of each that could not be made. */
+  /**
+   * `broken` is called for each connection that ends without a request of this host, and for each that could not be
+   * made.
+   */
   constructor(target: Target, broken: () => void = () => {}, traffic?: Traffic) {
     this.#target = target;
     this.#broken = broken;
     this.#traffic = traffic;
   }
 
-  /** One message there, one message back. */
+  /** Makes a unary call. */
   unary<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     init: MessageInitShape<I>,
@@ -126,8 +128,8 @@ export class Channel {
           decoded(method.output, answer).then(resolve, (e: unknown) => reject(failureOfDecoding(e)));
         }
       });
-      // Not Client.makeUnaryRequest: with each call it notes the stack, in case of an error, which takes a quarter of
-      // the call's processor time, and it reads no second message.
+      // Client.makeUnaryRequest is not used: it records the stack at each call for a possible error, which takes a
+      // quarter of the call's processor time, and it ignores a second message.
       const carrier = client.getChannel().createCall(pathOf(method), deadline, null, null, null);
       call.carriedBy({ cancel: () => carrier.cancelWithStatus(status.CANCELLED, 'cancelled by the host') });
       carrier.start(metadata, {
@@ -152,7 +154,7 @@ export class Channel {
     });
   }
 
-  /** Messages both ways, each decoded. Neither `message` nor `end` is called before this has returned. */
+  /** Opens a bidirectional stream. Neither `message` nor `end` is called before this function has returned. */
   open<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     options: CallOptions,
@@ -184,7 +186,7 @@ export class Channel {
       on.message(message);
     });
     stream.on('error', (error: unknown) => {
-      // what has come before is read before it, also by a reader that rests
+      // Messages that came before the error are delivered first, also to a paused reader.
       failure ??= failureOfStream(error, options.timeoutMs);
       call.sealed = true;
     });
@@ -202,7 +204,7 @@ export class Channel {
     this.#client = undefined;
   }
 
-  // Throws a HubError for a call that cannot be begun.
+  // Throws a HubError if the call cannot begin.
   #prepared(options: CallOptions): { client: Client; metadata: Metadata; deadline: number } {
     if (options.signal?.aborted === true) {
       throw failureOfAbort(options.signal);
@@ -256,7 +258,7 @@ export class Duplex<I extends DescMessage> {
   readonly #traffic: Traffic | undefined;
   #unsent = 0;
 
-  /** Without a stream, it has failed already. */
+  /** Without a stream, the call has failed already. */
   constructor(
     input: I,
     call: Call,
@@ -270,8 +272,8 @@ export class Duplex<I extends DescMessage> {
   }
 
   /**
-   * False when it is over or finished, or when more waits to be taken by the hub than any window has to say. Throws a
-   * HubError for what is no such message.
+   * Sends a message. Returns false if the stream is over or finished, or if more than maxUnsent bytes wait for the hub.
+   * Throws a HubError for an invalid message.
    */
   send(init: MessageInitShape<I>): boolean {
     const message = encoded(this.#input, init);
@@ -291,7 +293,7 @@ export class Duplex<I extends DescMessage> {
     return true;
   }
 
-  /** Half-close: nothing more will be sent. */
+  /** Half-closes the stream: nothing more will be sent. */
   finish(): void {
     if (!this.#call.sealed) {
       this.#call.sealed = true;
@@ -304,7 +306,7 @@ export class Duplex<I extends DescMessage> {
     this.#call.cancel(error);
   }
 
-  /** Takes no more messages until `resume`; the hub feels it. */
+  /** Delivers no more messages until `resume`; flow control then slows the hub down. */
   pause(): void {
     this.#stream?.pause();
   }
@@ -323,7 +325,7 @@ function dial(target: Target): Client {
       channelOptions,
     );
   } catch (error) {
-    throw failureOfConnection(asHubError(error).message, error); // a record whose certificates are none
+    throw failureOfConnection(asHubError(error).message, error); // for example a record with invalid certificates
   }
 }
 
@@ -332,7 +334,7 @@ function mutualTls(tls: NonNullable<Target['tls']>): ChannelCredentials {
     createSecureContext({
       minVersion: 'TLSv1.2',
       sigalgs: signatureAlgorithms,
-      ca: tls.serverCert, // and no other root
+      ca: tls.serverCert, // the only trusted root
       cert: tls.client.cert,
       key: tls.client.key,
     }),
@@ -347,7 +349,7 @@ function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-// grpc-js is given bytes and gives bytes, so that a long answer can be decoded slice by slice.
+// grpc-js gets and returns bytes, so that a long answer can be decoded in slices.
 function same(bytes: Buffer): Buffer {
   return bytes;
 }

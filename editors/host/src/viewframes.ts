@@ -1,12 +1,12 @@
-// Serves the outer frame of views (MCP Apps) on loopback, for hosts that show the page or views of their own: from an
-// origin of its own, with the policy of each view as a header. It holds nothing that anybody could want.
+// Serves the outer frame of views (MCP Apps) on loopback, for hosts that show the page or views themselves. The frame
+// has its own origin, and a header with the policy of the view. It holds no data of value to an attacker.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 const loopback = '127.0.0.1';
 
-/** One line of a header, which begins with nothing allowed. */
+/** A policy on one line of a header. It has to begin by allowing nothing. */
 const policy = /^default-src 'none'; [\x20-\x7e]{1,8000}$/;
 
 const permissions = [
@@ -24,10 +24,12 @@ const permissions = [
   'fullscreen',
 ];
 
-/** A port of this machine that serves the outer frame of views. A host opens one, for all its pages. */
+/** A port of this machine that serves the outer frame of views. A host opens one port for all its pages. */
 export class ViewFrames {
   readonly #server: Server;
-  /** Where the frame is; the policy of a view goes with it as the parameter csp. Nobody can guess it. */
+  /**
+   * The address of the frame, which nobody can guess. A request for it has the policy of the view as the parameter csp.
+   */
   readonly address: string;
 
   private constructor(server: Server, address: string) {
@@ -45,13 +47,13 @@ export class ViewFrames {
       server.listen(0, loopback, resolve);
     });
     server.maxConnections = 256;
-    server.unref(); // it keeps no host from ending
+    server.unref(); // the port does not keep the host's process alive
     const bound = server.address();
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
     return new ViewFrames(server, `http://${loopback}:${port}${path}`);
   }
 
-  /** Ends the port, and the frames that are being loaded. */
+  /** Closes the port, and the connections that still load a frame. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
@@ -60,7 +62,7 @@ export class ViewFrames {
   }
 }
 
-// The name that it is asked for by is not looked at: an editor that forwards the port chooses another.
+// The Host header is not checked: an editor that forwards the port uses another name.
 function answer(request: IncomingMessage, response: ServerResponse, path: string, html: string): void {
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Referrer-Policy', 'no-referrer');

@@ -1,4 +1,4 @@
-// A window that stays: after a broken stream it goes on where it was, after a restart of the hub it begins with a
+// A window that survives: after a broken stream it resumes where it was; after a restart of the hub it begins with a
 // snapshot.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,24 +12,27 @@ import { becomes } from './source.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
 
-/** An attached window. Read it: replies come with the rest, and a window that nobody reads holds itself up. */
+/**
+ * An attached window. It must be read: replies come in order with the other messages, and a window that nobody reads
+ * stops.
+ */
 export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
   readonly windowId: string;
   /**
-   * Throws a HubError (unavailable) while there is no stream: nothing is queued for later. Roots and capabilities are
-   * the exception: they are kept, and said with the next hello.
+   * Sends a message. Throws a HubError (unavailable) while there is no stream: nothing is queued for later. The
+   * exception are roots and capabilities, which are kept and sent with the next hello.
    */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
   /**
-   * Sends with a message id and resolves with the reply; rejects with the HubError in it, or with unavailable when the
-   * stream breaks before.
+   * Sends a message with a message id and resolves with its reply. Rejects with the HubError in the reply, or with a
+   * HubError (unavailable) if the stream breaks before the reply.
    */
   ask(message: MessageInitShape<typeof AttachRequestSchema>, options?: { signal?: AbortSignal }): Promise<Reply>;
-  /** Half-close: for good. Resolves when the stream has ended. */
+  /** Half-closes the window for good. Resolves when the stream has ended. */
   close(): Promise<void>;
 }
 
-/** What cannot be helped by trying again. */
+/** Codes of errors for which another attempt is useless. */
 const final: ReadonlySet<string> = new Set([
   'invalid_argument',
   'already_exists',
@@ -38,25 +41,31 @@ const final: ReadonlySet<string> = new Set([
   'unauthenticated',
   'unimplemented',
 ]);
-/** Of messages that are not read: then the window takes no more, and the hub feels it. */
+/** The maximum number of unread messages. At this number the window reads no more, and flow control stops the hub. */
 const maxUnread = 1024;
-/** The same while a reply is awaited: it comes behind them, and who awaits it may be their reader. */
+/**
+ * The same limit while a reply is awaited: the reply comes after the unread messages, and the code that awaits it may
+ * be their reader.
+ */
 const maxUnreadAsking = 16 * 1024;
 /** How long a closed window waits for the hub to end its stream. */
 const closeGraceMs = 2000;
 /**
- * A point that no hub has reached: a stream that resumes there supersedes the one before, and begins with a snapshot.
+ * A sequence that no hub has reached. A stream that resumes there replaces the previous one and begins with a snapshot.
  */
 export const beyondAll = 2n ** 64n - 1n;
 const firstDelayMs = 100;
 const maxDelayMs = 5000;
 
-/** Tells whether a stream that ended so may be opened again. */
+/** Reports whether a stream that ended with this error may be opened again. */
 export function mayComeBack(error: HubError): boolean {
   return !final.has(error.code);
 }
 
-/** How long to wait before the n-th stream in a row that was not welcomed; the first comes back at once. */
+/**
+ * Returns the delay in milliseconds before the next stream, after `failures` streams ended since the last welcome. The
+ * first new stream opens at once.
+ */
 export function comebackDelay(failures: number): number {
   return failures <= 1 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 2));
 }
@@ -71,7 +80,7 @@ export class ResumingWindow implements HubWindow {
   readonly #over: Promise<void>;
   #stream: HubStream | undefined;
   #hubId = '';
-  #lastSequence: bigint | undefined; // of that hub; undefined: it has told nothing yet
+  #lastSequence: bigint | undefined; // of that hub; undefined: it has sent no sequence yet
   #askCount = 0;
   #failures = 0;
   #closeTimer: NodeJS.Timeout | undefined;
@@ -79,7 +88,7 @@ export class ResumingWindow implements HubWindow {
 
   constructor(source: StreamSource, hello: MessageInitShape<typeof HelloSchema>, signal: AbortSignal | undefined) {
     this.#source = source;
-    this.#hello = clone(HelloSchema, create(HelloSchema, hello)); // what is kept in it is none of the caller's
+    this.#hello = clone(HelloSchema, create(HelloSchema, hello)); // a clone, since the window changes it
     this.#hello.windowId ||= randomUUID();
     this.windowId = this.#hello.windowId;
     const aborted = (): void => void this.close();
@@ -130,7 +139,7 @@ export class ResumingWindow implements HubWindow {
         signal?.addEventListener('abort', () => reject(failureOfAbort(signal)), { once: true, signal: waited.signal });
         this.#asked.set(request.messageId, { resolve, reject });
         stream.send(request);
-        this.#roomMade(); // the reply may be behind what nobody reads
+        this.#roomMade(); // the reply may come after unread messages
       });
     } finally {
       this.#asked.delete(request.messageId);
@@ -143,7 +152,7 @@ export class ResumingWindow implements HubWindow {
     this.#stream?.close();
     this.#roomMade();
     if (this.#closeTimer === undefined) {
-      // The hub may be stopped by a signal.
+      // The hub may be stopped by a signal and not answer.
       this.#closeTimer = setTimeout(() => this.#stream?.break(), closeGraceMs).unref();
       void this.#over.then(() => clearTimeout(this.#closeTimer));
     }
@@ -166,7 +175,7 @@ export class ResumingWindow implements HubWindow {
         }
       } catch (error) {
         ended = asHubError(error);
-        stream.break(); // when the end is this window's own
+        stream.break(); // if the error comes from this window
       }
       this.#stream = undefined;
       const lost =
@@ -192,11 +201,11 @@ export class ResumingWindow implements HubWindow {
     }
   }
 
-  /** False: there will be none, or nobody wants one any more. Throws the hub's failure. */
+  /** Returns false if there will be no hub, or if the window is closing. Throws the hub's failure. */
   async #hubIsReady(signal: AbortSignal): Promise<boolean> {
     const state = await becomes(this.#source, (s) => s === 'ready' || s === 'failed' || s === 'stopped', signal);
     if (signal.aborted) {
-      // between the state and this line
+      // Aborted between the change of state and this line.
       return false;
     }
     if (state === 'failed' && this.#source.failure !== undefined) {
@@ -218,11 +227,11 @@ export class ResumingWindow implements HubWindow {
     if (event.case === 'welcome') {
       this.#failures = 0;
       if (event.value.hubId !== this.#hubId) {
-        this.#lastSequence = undefined; // the numbers of another hub say nothing about this one's
+        this.#lastSequence = undefined; // sequences of another hub do not apply to this one
       }
       this.#hubId = event.value.hubId;
     } else if (event.case === 'snapshot' || message.sequence > (this.#lastSequence ?? 0n)) {
-      this.#lastSequence = message.sequence; // that of a snapshot may be a smaller one
+      this.#lastSequence = message.sequence; // the sequence of a snapshot may be smaller than the last one
     }
     if (event.case === 'reply') {
       const asked = this.#asked.get(event.value.messageId);
@@ -253,7 +262,7 @@ export class ResumingWindow implements HubWindow {
     }
   }
 
-  /** True for what the hub must hear again with each hello. */
+  /** Keeps roots and capabilities for later hellos. Returns true for a message of these kinds. */
   #keepInHello(message: MessageInitShape<typeof AttachRequestSchema>): boolean {
     const { message: said } = create(AttachRequestSchema, message);
     if (said.case === 'setRoots') {

@@ -1,4 +1,4 @@
-// Puts the parts together when the editor activates the extension, and takes them apart when the window goes.
+// Creates the parts when the editor activates the extension, and ends them when the window closes.
 import * as vscode from 'vscode';
 import type { McpHubApi } from '../api.js';
 import { Answers } from './questions/answers.js';
@@ -31,7 +31,7 @@ import { Sidebar } from './page/sidebar.js';
 import { Status } from './status/status.js';
 import { WatcherWindow, type Root } from './hub/watcherwindow.js';
 
-// The editor ends the extension host 5 s after it has asked it to end.
+// The editor kills the extension host 5 s after it has asked it to end.
 const leaveLimitMs = 4_000;
 
 let leave: (() => Promise<void>) | undefined;
@@ -39,7 +39,7 @@ let leave: (() => Promise<void>) | undefined;
 export function activate(context: vscode.ExtensionContext): McpHubApi {
   const output = new Output();
   const process = new HubProcess(context, output);
-  const views = setting('views', true); // for as long as the window lives: servers are told once
+  const views = setting('views', true); // read once for the life of the window, since servers are told only once
   const listenerFailed = (error: unknown): void => output.hub.warn(`A listener failed: ${describe(error)}`);
   const watcher = new WatcherWindow(roots(), listenerFailed, views);
   const secrets = new Secrets(context);
@@ -130,8 +130,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     process,
     output,
   );
-  // The hub first: a window that closes by itself has closed for good, and one whose stream breaks may come back, with
-  // all that it was asked.
+  // Leave the hub first. A window that is closed by this host counts as closed for good. A window whose stream breaks
+  // may come back, together with its open questions.
   leave = async () => {
     const left = process.leave().then(() => watcher.close());
     if (!(await bounded(left, leaveLimitMs))) {
@@ -145,8 +145,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
 }
 
 /**
- * The editor waits a few seconds for this. With a grace the hub goes on and the next window of these folders takes it
- * over.
+ * Leaves the hub. The editor waits a few seconds for this. With a grace period the hub runs on, and the next window of
+ * these folders takes it over.
  */
 export async function deactivate(): Promise<void> {
   await leave?.();

@@ -1,6 +1,6 @@
-// Echoserver is the MCP server on stdio that every subject of the benchmarks talks to. What it does for a call of the
-// tool echo is next to nothing: it finds the id by looking for bytes, and answers with a text that is always the same,
-// so that what is measured is the client.
+// Echoserver is the MCP server on stdio that every subject of the benchmarks talks to. It does almost nothing for a
+// call of the tool echo: it finds the id by a search for bytes, and answers with a constant text. So the benchmark
+// measures the client.
 //
 // What must not live here: any MCP library, any package of this module's parent, and any work for echo that is not
 // needed.
@@ -30,7 +30,7 @@ type server struct {
 	running sync.WaitGroup // the tools that take time
 	stop    chan struct{}  // closed when the input has ended
 
-	answers chan struct{} // one for each response that came to a question of ours
+	answers chan struct{} // one value for each response to a request of this server
 
 	mu  sync.Mutex // guards out
 	out *bufio.Writer
@@ -55,7 +55,7 @@ var (
 	callEcho = []byte(`"name":"echo"`)
 )
 
-// serve answers until the input ends. What is written is flushed when all that came has been read.
+// serve answers until the input ends. It flushes the output when it has handled everything that was read.
 func (s *server) serve() error {
 	defer s.running.Wait()
 	defer close(s.stop)
@@ -86,8 +86,8 @@ func (s *server) serve() error {
 	}
 }
 
-// idOf is the JSON text of the member id of a request that has plain numbers or short strings for ids; nil when there
-// is none.
+// idOf returns the JSON text of the member id, or nil if there is none. It expects an id that is a plain number or a
+// short string.
 func idOf(line []byte) []byte {
 	_, rest, ok := bytes.Cut(line, idKey)
 	if !ok {
@@ -100,10 +100,10 @@ func idOf(line []byte) []byte {
 	return bytes.TrimSpace(rest[:end])
 }
 
-// send writes one message from another goroutine than serve's.
+// send writes one message. It is for goroutines other than that of serve.
 func (s *server) send(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fmt.Fprintf(s.out, format+"\n", args...)
-	s.out.Flush() // an error shows in serve
+	s.out.Flush() // serve reports the error
 }

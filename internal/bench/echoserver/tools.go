@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// message is what other needs of a message.
+// message holds the members of a message that other reads.
 type message struct {
 	Method string `json:"method"`
 	Params struct {
@@ -30,7 +30,7 @@ const toolList = `{"tools":[` +
 	`{"name":"storm","description":"Sends progress.","inputSchema":{"type":"object"}},` +
 	`{"name":"withdraw","description":"Asks and takes its questions back.","inputSchema":{"type":"object"}}]}`
 
-// other answers what is no echo. s.mu is held.
+// other answers every message that is not a call of echo. s.mu is held.
 func (s *server) other(id, line []byte) {
 	var m message
 	if json.Unmarshal(line, &m) != nil {
@@ -69,8 +69,8 @@ func (s *server) result(id []byte, result string) {
 	fmt.Fprintf(s.out, `%s%s,"result":%s}`+"\n", head, id, result)
 }
 
-// storm sends count progress notifications, perSecond of them a second, and then answers. A tick that comes late is
-// made up for.
+// storm sends count progress notifications, perSecond of them in a second, and then answers. After a late tick it sends
+// the missed ones as well.
 func (s *server) storm(id string, m message) {
 	a := m.Params.Arguments
 	tick := time.NewTicker(max(time.Second/time.Duration(max(a.PerSecond, 1)), time.Millisecond))
@@ -92,8 +92,8 @@ func (s *server) storm(id string, m message) {
 	s.send(head+`%s,"result":{"content":[],"isError":false}}`, id)
 }
 
-// withdraw asks count questions, takes each back once open of them are open, and tells how many were answered all the
-// same.
+// withdraw asks count questions and withdraws each of them again, so that about open of them are open at a time. Then
+// it answers with the number of questions that were answered nevertheless.
 func (s *server) withdraw(id string, m message) {
 	a := m.Params.Arguments
 	for i := range a.Count + a.Open {

@@ -10,14 +10,14 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// visit is a page that the user opens in a browser. The suite's authorization server asks nobody anything: it redirects
-// at once, to where the hub listens.
+// visit is a page that the user opens in a browser. The suite's authorization server asks the user nothing: it
+// redirects at once to the hub's address.
 type visit struct {
 	done chan struct{} // closed when the last page is shown
 	err  error         // written before done is closed
 }
 
-// open visits a page as a browser does, redirects included. Only run calls it.
+// open visits a page like a browser, following redirects. Only run calls it.
 func (w *window) open(ctx context.Context, url string) {
 	v := &visit{done: make(chan struct{})}
 	w.last = v
@@ -46,8 +46,8 @@ func browse(ctx context.Context, url string) error {
 	return nil
 }
 
-// await leaves the prompt alone while the browser is on its way: the hub closes it. When the browser ends on an error,
-// the user gives up.
+// await leaves the prompt open while the browser is visiting a page: the hub closes it. If the visit fails, the user
+// dismisses the prompt.
 func (w *window) await(p *mcphubv1.Prompt) {
 	v := w.last
 	if v == nil {

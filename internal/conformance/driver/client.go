@@ -10,7 +10,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// hubClient is the hub as the client of a scenario. The hub connects on first use.
+// hubClient makes the hub the client of a scenario. The hub connects on first use.
 type hubClient struct{ hub *host.Client }
 
 func (c hubClient) ListTools(ctx context.Context) ([]scenario.Tool, error) {
@@ -78,7 +78,7 @@ func (c hubClient) GetPrompt(ctx context.Context, name string) error {
 	return answered("getting", name, r.GetError())
 }
 
-// answered makes an error of the server's own into one of the client.
+// answered returns an error of the server as a Go error.
 func answered(doing, what string, e *mcphubv1.McpError) error {
 	if e == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
 )
 
-// server is the one entry of the config, as a user would write it.
+// server is the only entry of the config, as a user would write it.
 type server struct {
 	Type      string            `json:"type"`
 	URL       string            `json:"url"`
@@ -33,8 +33,8 @@ type provider struct {
 	IDToken       string `json:"idToken"`
 }
 
-// config gives the hub what a user of the server would have been told: its address, and for sign-in what the scenario
-// hands out.
+// config returns the config for the hub, with what a user of the server would know: its address, and for sign-in the
+// values that the scenario provides.
 func config(s scenario.Scenario) (string, error) {
 	entry := server{Type: "http", URL: s.URL, Approvals: map[string]string{"*": "allow"}}
 	if strings.HasPrefix(s.Name, "auth/") {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// envBinary names the hub.
+	// envBinary is the variable that names the hub's binary.
 	envBinary = "MCPHUB_BINARY"
-	// peer is the suite's server in the hub's config.
+	// peer is the name of the suite's server in the hub's config.
 	peer = "peer"
-	// limit is below that of the suite, so that the error says what hung.
+	// limit is shorter than that of the suite, so that the error says what did not end.
 	limit = 50 * time.Second
 	// closeLimit bounds the end of the hub.
 	closeLimit = 5 * time.Second
@@ -44,7 +44,7 @@ func run() (err error) {
 		limit.String()))
 	defer cancel()
 
-	// Nothing is kept: each scenario starts as on the first day.
+	// No state is kept: each scenario starts like a first use.
 	hub, err := host.Open(ctx, host.Options{Command: binary, Env: []string{handshake.EnvStateDir + "="},
 		Stderr: os.Stderr})
 	if err != nil {
@@ -59,7 +59,7 @@ func run() (err error) {
 	if err := configure(ctx, hub, s); err != nil {
 		return err
 	}
-	// The window comes first: what nobody could be asked is not offered to the server.
+	// The window comes first: the hub does not offer a server capabilities for which no window can be asked.
 	w, err := attach(ctx, hub.Editor)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ var kinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
 }
 
-// window is a user who says yes. Its goroutine, run, reads the stream; it ends when the stream does, and waits for the
-// visits then.
+// window is a user who agrees to everything. Its goroutine, run, reads the stream. It ends with the stream, and then
+// waits for the visits.
 type window struct {
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 	cancel context.CancelCauseFunc
@@ -31,13 +31,13 @@ type window struct {
 
 	sendMu sync.Mutex // guards Send of stream, which is not safe for concurrent use
 
-	visits sync.WaitGroup // added to by run alone
-	last   *visit         // the page that was opened last; run's own
+	visits sync.WaitGroup // only run adds to it
+	last   *visit         // the page that was opened last; only run uses it
 }
 
 var errClosed = errors.New("the driver closed its window")
 
-// attach returns once the hub knows the window.
+// attach returns when the hub has welcomed the window.
 func attach(ctx context.Context, editor mcphubv1.EditorServiceClient) (*window, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stream, err := editor.Attach(ctx)
@@ -58,7 +58,7 @@ func attach(ctx context.Context, editor mcphubv1.EditorServiceClient) (*window, 
 	return w, nil
 }
 
-// close ends the window and tells what went wrong in it.
+// close ends the window and returns its errors.
 func (w *window) close() error {
 	w.cancel(errClosed)
 	<-w.done
@@ -85,7 +85,7 @@ func (w *window) run(ctx context.Context) {
 	}
 }
 
-// meet does with a prompt what a user does who wants the call to work.
+// meet answers a prompt like a user who wants the call to succeed.
 func (w *window) meet(ctx context.Context, p *mcphubv1.Prompt) {
 	switch q := p.GetQuestion().(type) {
 	case *mcphubv1.Prompt_ElicitationForm:
@@ -119,7 +119,7 @@ func (w *window) dismiss(p *mcphubv1.Prompt, why error) {
 		Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
 }
 
-// answer sends; that the stream is over shows in run.
+// answer sends an answer. It ignores errors: run sees the end of the stream.
 func (w *window) answer(a *mcphubv1.PromptAnswer) {
 	w.sendMu.Lock()
 	defer w.sendMu.Unlock()

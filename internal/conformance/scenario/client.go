@@ -7,14 +7,14 @@ import (
 
 // Client is a client that is connected to the suite's server, or connects on first use.
 type Client interface {
-	// ListTools lists the tools, all pages.
+	// ListTools returns the tools of all pages.
 	ListTools(ctx context.Context) ([]Tool, error)
-	// CallTool calls a tool with the JSON text of an object. An error of the server is an error here too.
+	// CallTool calls a tool with the JSON text of an object. An error that the server answers is an error here, too.
 	CallTool(ctx context.Context, name string, arguments json.RawMessage) error
-	// ListResources gives the URIs of the resources.
+	// ListResources returns the URIs of the resources.
 	ListResources(ctx context.Context) ([]string, error)
 	ReadResource(ctx context.Context, uri string) error
-	// ListPrompts gives the names of the prompts.
+	// ListPrompts returns the names of the prompts.
 	ListPrompts(ctx context.Context) ([]string, error)
 	GetPrompt(ctx context.Context, name string) error
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// FormAnswer is what a user sends who presses OK at once: the form shows the defaults of the schema (2025-11-25
-// client/elicitation, "Clients that support defaults SHOULD pre-populate", SEP-1034), and a required yes-or-no question
-// is answered yes. It fails where a person would have to type something.
+// FormAnswer returns the answer of a user who presses OK at once: the form shows the defaults of the schema (2025-11-25
+// client/elicitation, "Clients that support defaults SHOULD pre-populate", SEP-1034), and a required boolean is
+// answered with true. It fails if a person would have to type something.
 func FormAnswer(schema json.RawMessage) (json.RawMessage, error) {
 	var form struct {
 		Properties map[string]struct {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// empty are the arguments of a call that needs none.
+// empty holds the arguments of a call that needs none.
 var empty = json.RawMessage(`{}`)
 
-// Run does what the scenario asks for. An error means that the client could not; whether that is right is the suite's
-// to judge.
+// Run does what the scenario asks for. An error means that the client could not do it; the suite judges whether that is
+// right.
 func Run(ctx context.Context, s Scenario, c Client) error {
 	if strings.HasPrefix(s.Name, "auth/") {
 		return callNamed(ctx, c, "test-tool", empty)
@@ -47,7 +47,7 @@ func Run(ctx context.Context, s Scenario, c Client) error {
 	return fmt.Errorf("the scenario %q is not known: look what it wants, and add it", s.Name)
 }
 
-// callNamed lists first: a client may learn from the list how a tool has to be called.
+// callNamed lists the tools first, since a client may learn from the list how a tool has to be called.
 func callNamed(ctx context.Context, c Client, name string, arguments json.RawMessage) error {
 	tools, err := c.ListTools(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func echoSchema(ctx context.Context, c Client) error {
 	return c.CallTool(ctx, "json_schema_echo", arguments)
 }
 
-// everyVerb makes one request of each kind that names something.
+// everyVerb makes one request of each kind that has a name or URI.
 func everyVerb(ctx context.Context, c Client) error {
 	tools, err := c.ListTools(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func callsOfContext(ctx context.Context, c Client, given Context) error {
 	return errors.Join(errs...)
 }
 
-// callAll calls every tool that is left in the list. The suite allows the client an error here.
+// callAll calls every tool that is left in the list. Here, the suite allows the client to fail.
 func callAll(ctx context.Context, c Client) error {
 	tools, err := c.ListTools(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func callAll(ctx context.Context, c Client) error {
 	return errors.Join(errs...)
 }
 
-// readAll is what a client without skills does with a server that has some.
+// readAll does what a client without support for skills does with a server that has some.
 func readAll(ctx context.Context, c Client) error {
 	uris, err := c.ListResources(ctx)
 	if err != nil {

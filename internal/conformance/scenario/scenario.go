@@ -9,17 +9,17 @@ import (
 // The environment in which the suite starts a client.
 const (
 	envName    = "MCP_CONFORMANCE_SCENARIO"
-	envContext = "MCP_CONFORMANCE_CONTEXT" // only where a scenario has something to say
+	envContext = "MCP_CONFORMANCE_CONTEXT" // set only if a scenario has a context
 )
 
-// Scenario is what the suite wants this time.
+// Scenario is a scenario that the suite runs.
 type Scenario struct {
 	Name    string
 	URL     string // of the suite's server
 	Context Context
 }
 
-// Context is what a scenario tells the client beforehand.
+// Context holds what a scenario tells the client in advance.
 type Context struct {
 	// A client that was registered by hand.
 	ClientID         string `json:"client_id"`
@@ -31,8 +31,7 @@ type Context struct {
 	IDPIDToken       string `json:"idp_id_token"`
 	IDPIssuer        string `json:"idp_issuer"`
 	IDPTokenEndpoint string `json:"idp_token_endpoint"`
-	// The JWT of a workload. (The suite gives two that are not in order besides; which of the three to send is said
-	// nowhere.)
+	// The JWT of a workload. (The suite also provides two invalid ones; nothing says which of the three to send.)
 	WorkloadToken string `json:"valid_jwt"`
 	// Calls to make.
 	ToolCalls []struct {
@@ -41,10 +40,10 @@ type Context struct {
 	} `json:"toolCalls"`
 }
 
-// ClientMetadataURL is the client id that the suite's authorization server knows a metadata document of.
+// ClientMetadataURL is the client id for which the suite's authorization server has a metadata document.
 const ClientMetadataURL = "https://conformance-test.local/client-metadata.json"
 
-// Parse reads what the suite gives a client: its arguments without the program, and its environment.
+// Parse reads the arguments, without the program, and the environment with which the suite starts a client.
 func Parse(args []string, getenv func(string) string) (Scenario, error) {
 	s := Scenario{Name: getenv(envName)}
 	if len(args) != 1 || s.Name == "" {
@@ -60,7 +59,7 @@ func Parse(args []string, getenv func(string) string) (Scenario, error) {
 	return s, nil
 }
 
-// Grant is how the scenario wants the client to get its token: "" (a person signs in), "client_credentials",
+// Grant returns how the client has to get its token in the scenario: "" (a person signs in), "client_credentials",
 // "enterprise" or "workload_identity".
 func (s Scenario) Grant() string {
 	switch s.Name {

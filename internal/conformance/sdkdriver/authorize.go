@@ -12,11 +12,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
 )
 
-// redirectURL is where the suite's authorization server sends the code. Nobody listens there: the code is read from the
-// redirect itself.
+// redirectURL is where the suite's authorization server sends the code. Nothing listens there: the code is read from
+// the redirect itself.
 const redirectURL = "http://127.0.0.1:33418/callback"
 
-// authorization gives nil where the scenario wants none, as the SDK's handler would start a flow at any 401.
+// authorization returns nil if the scenario wants no authorization, since the SDK's handler would start a flow at any
+// 401.
 func authorization(s scenario.Scenario) (auth.OAuthHandler, error) {
 	if !strings.HasPrefix(s.Name, "auth/") {
 		return nil, nil

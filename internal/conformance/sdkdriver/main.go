@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
 )
 
-// limit is below that of the suite, so that the error says what hung.
+// limit is shorter than that of the suite, so that the error says what did not end.
 const limit = 50 * time.Second
 
 func main() {

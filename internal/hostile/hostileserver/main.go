@@ -1,6 +1,6 @@
-// Command hostileserver is a hostile server as a program, as `hostileserver BEHAVIOUR [stdio|http|sse]`; without
-// arguments it lists the behaviours. Over HTTP it says where it listens in one line on stdout, and ends with its stdin.
-// Nobody should run it for anything but tests and measurements.
+// Command hostileserver runs a hostile server, as `hostileserver BEHAVIOUR [stdio|http|sse]`. Without arguments it
+// lists the behaviours. Over HTTP it prints its address as one line on stdout, and ends with its stdin. Use it only for
+// tests and measurements.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/scenario"
 )
 
-// client plays the scenario.
+// client runs the scenario.
 type client struct {
 	session *mcp.ClientSession
 	tokens  atomic.Int64
@@ -69,7 +69,7 @@ func play(to program.Target) error {
 	return scenario.Play(os.Stdout, c, to.Prefix, questions)
 }
 
-// authorized sends the header with every request.
+// authorized sends the header Authorization with every request.
 type authorized string
 
 func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -22,8 +22,8 @@ func handler(j *journal.Journal, _ string) http.Handler {
 	server := newServer(j)
 	get := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
-	// The SDK offers 2026-07-28 in its stateless handler alone; a legacy client's questions and its GET stream need the
-	// other.
+	// The SDK offers 2026-07-28 only in its stateless handler; a legacy client's questions and its GET stream need the
+	// other handler.
 	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true,
 		PropagateRequestCancellation: true})
 	legacy := mcp.NewStreamableHTTPHandler(get, nil)

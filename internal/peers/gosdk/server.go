@@ -97,13 +97,13 @@ func or(n, instead int) int {
 	return n
 }
 
-// modern: the server asks by results, not by requests (2026-07-28, basic/patterns/mrtr).
+// modern reports whether the server asks by results, not by requests (2026-07-28, basic/patterns/mrtr).
 func (c call) modern() bool {
 	p := c.req.Session.InitializeParams()
 	return p == nil || p.ProtocolVersion >= "2026-07-28"
 }
 
-// round puts a question by a result, or gives the answer that came with this round.
+// round asks a question by a result, or returns the answer that came with this round.
 func (c call) round(question mcp.InputRequest) (*mcp.CallToolResult, error) {
 	p := c.req.Params
 	answer, ok := p.InputResponses["answer"]
@@ -128,7 +128,7 @@ type askIn struct {
 	About string `json:"about,omitempty" jsonschema:"what the question says at its end"`
 }
 
-// askByRequest is a tool that nobody has rewritten for the modern era, where the SDK refuses to send its question.
+// askByRequest is a tool that was not adapted to the modern era, in which the SDK refuses to send its question.
 func askByRequest(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {
 	c.Note(journal.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.Elicit(ctx, form("Your name? "+in.About))
@@ -177,8 +177,8 @@ type withdrawIn struct {
 	AtOnce bool   `json:"atOnce,omitempty" jsonschema:"answer at once, so that the SDK may lose the withdrawal"`
 }
 
-// sendTime is what the SDK gets to send the withdrawal: over Streamable HTTP it loses it (about one in three) when the
-// answer of the call has ended the stream by then.
+// sendTime is how long the tool waits for the SDK to send the withdrawal. Over Streamable HTTP the SDK loses it (about
+// one in three) if the answer of the call has ended the stream before that.
 const sendTime = 500 * time.Millisecond
 
 func askThenWithdraw(ctx context.Context, c call, in withdrawIn) (*mcp.CallToolResult, error) {

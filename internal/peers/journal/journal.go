@@ -1,6 +1,7 @@
-// Package journal is what the servers of package peers that are written in Go note, in the words of ../journal.mjs.
+// Package journal writes the journal of the servers of package peers that are written in Go, in the format of
+// ../journal.mjs.
 //
-// What must not live here is any knowledge of the hub, and anything that one server alone needs.
+// What must not live here: knowledge of the hub, and anything that only one server needs.
 package journal
 
 import (
@@ -28,16 +29,16 @@ type Event struct {
 	Tag         string `json:"tag,omitempty"`
 }
 
-// TagKey is the member of a request's _meta that goes into the journal as its tag, so that a test knows its call again.
+// TagKey is the member of a request's _meta that the journal records as tag, so that a test recognizes its call.
 const TagKey = "mcphub.test/tag"
 
-// Journal is where events go. Its methods may be called concurrently.
+// Journal writes events to a file. Its methods may be called concurrently.
 type Journal struct {
-	mu sync.Mutex // makes lines whole
+	mu sync.Mutex // keeps lines whole
 	to io.Writer
 }
 
-// Open opens the file at path, or gives stderr for "".
+// Open opens the file at path; "" means stderr.
 func Open(path string) (*Journal, error) {
 	if path == "" {
 		return &Journal{to: os.Stderr}, nil
@@ -46,7 +47,7 @@ func Open(path string) (*Journal, error) {
 	return &Journal{to: f}, err
 }
 
-// Note writes one event. It drops what cannot be written: a server does not fail for want of a witness.
+// Note writes one event. It ignores errors: a server must not fail because of its journal.
 func (j *Journal) Note(e Event) {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -57,8 +58,8 @@ func (j *Journal) Note(e Event) {
 	_, _ = j.to.Write(append(line, '\n'))
 }
 
-// Watch notes each HTTP exchange: that it came, and that the server ended its answer, or the
-// client went away before that.
+// Watch records each HTTP exchange: its arrival, and whether the server ended its answer or the client left before
+// that.
 func (j *Journal) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 16<<20))
@@ -76,7 +77,7 @@ func (j *Journal) Watch(next http.Handler) http.Handler {
 				Meta         map[string]any `json:"_meta"`
 			}
 		}
-		_ = json.Unmarshal(body, &m) // what is no message has no method
+		_ = json.Unmarshal(body, &m) // a body that is not a message has no method
 		about := Event{HTTP: r.Method, Session: session(r), Method: m.Method, ID: m.ID}
 		if m.ID == nil {
 			about.ID = m.Params.RequestID
@@ -98,7 +99,7 @@ func (j *Journal) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// session is in a header, and with the transport of 2024-11-05 in the address.
+// session returns the session id, which is in a header, or with the transport of 2024-11-05 in the address.
 func session(r *http.Request) string {
 	q := r.URL.Query()
 	return cmp.Or(r.Header.Get("Mcp-Session-Id"), q.Get("sessionid"), q.Get("sessionId"))

@@ -18,7 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/scenario"
 )
 
-// player plays the scenario.
+// player runs the scenario.
 type player struct {
 	client *client.Client
 	tokens atomic.Int64
@@ -51,7 +51,7 @@ func play(to program.Target) error {
 			transport.WithHTTPHeaders(map[string]string{"Authorization": to.Authorization}),
 		}
 		if to.Era == "legacy" {
-			options = append(options, transport.WithContinuousListening()) // which keeps it from 2026-07-28
+			options = append(options, transport.WithContinuousListening()) // prevents it from using 2026-07-28
 		}
 		streamable, err := transport.NewStreamableHTTP(to.URL, options...)
 		if err != nil {

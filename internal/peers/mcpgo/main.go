@@ -16,7 +16,7 @@ func main() {
 
 func serveStdio(j *journal.Journal) error {
 	s := server.NewStdioServer(newServer(j))
-	// As many at once as it allows: a cancel of a call that still waits for a worker is lost on it.
+	// The maximum that it allows: mcp-go loses the cancel of a call that still waits for a worker.
 	server.WithWorkerPoolSize(100)(s)
 	return s.Listen(context.Background(), os.Stdin, os.Stdout)
 }

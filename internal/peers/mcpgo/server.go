@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
-// newServer has the tools of the other servers that are able to end: mcp-go cannot withdraw, so there is no
-// ask_then_withdraw.
+// newServer returns a server with the tools of the other servers that it can offer: mcp-go cannot withdraw a question,
+// so there is no ask_then_withdraw.
 func newServer(j *journal.Journal) *server.MCPServer {
 	s := server.NewMCPServer("peer-mcpgo", "1.0.0", server.WithToolCapabilities(true), server.WithElicitation(),
 		server.WithRecovery())
@@ -32,7 +32,7 @@ func newServer(j *journal.Journal) *server.MCPServer {
 	return s
 }
 
-// noting runs a tool and writes down how it went.
+// noting runs a tool and records its outcome.
 func noting(j *journal.Journal, name string, run server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		j.Note(journal.Event{Event: "started", Tool: name})
@@ -62,7 +62,8 @@ func slow(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, erro
 	}
 }
 
-// asker asks: in the modern era by a result that asks for input, in the legacy one by a request of the server.
+// asker asks questions: in the modern era by a result that asks for input, in the legacy era by a request of the
+// server.
 type asker struct {
 	server  *server.MCPServer
 	journal *journal.Journal
@@ -92,7 +93,7 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 	return text(answer)
 }
 
-// askByRequest is a tool that nobody has rewritten for the modern era, where the SDK refuses to send its question.
+// askByRequest is a tool that was not adapted to the modern era, in which the SDK refuses to send its question.
 func (a asker) askByRequest(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	a.journal.Note(journal.Event{Event: "asked", Tool: "ask_by_request"})
 	answer, err := a.server.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{

@@ -1,7 +1,7 @@
-// Package program is what the servers and clients of package peers that are written in Go have in common as programs:
-// how they are run, and where they serve.
+// Package program holds what the programs of package peers that are written in Go have in common: how they are run, and
+// where they serve.
 //
-// What must not live here is any knowledge of the hub or of an SDK.
+// What must not live here: any knowledge of the hub or of an SDK.
 package program
 
 import (
@@ -17,25 +17,25 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
-// Server is one server, on whatever SDK.
+// Server is one server, made with any SDK.
 type Server struct {
 	Name string
 	// Stdio serves on stdin and stdout.
 	Stdio func(*journal.Journal) error
 	// HTTP serves Streamable HTTP at /mcp and the transport of 2024-11-05 at /sse. base is the origin.
 	HTTP func(j *journal.Journal, base string) http.Handler
-	// Client plays package scenario as a client of something.
+	// Client runs package scenario as a client of the target.
 	Client func(Target) error
 }
 
-// Target is what a client is to reach: a URL with what it sends as Authorization, or a command.
+// Target is what a client connects to: a URL with the value of the header Authorization, or a command.
 type Target struct {
 	Prefix, Era        string
 	URL, Authorization string
 	Command            []string
 }
 
-// Main runs the server as its command line says, and ends the process.
+// Main runs the server according to its command line, and ends the process.
 func Main(s Server) {
 	if err := s.run(os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", s.Name, err)
@@ -67,8 +67,8 @@ func (s Server) run(args []string) error {
 	return fmt.Errorf("unknown transport %q", args[0])
 }
 
-// serveHTTP serves on a free port, says where in one line on stdout, and ends with its stdin: no server outlives the
-// process that started it.
+// serveHTTP serves on a free port, prints its addresses as one line on stdout, and ends with its stdin, so that no
+// server outlives the process that started it.
 func (s Server) serveHTTP(j *journal.Journal) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package scenario is scenario.mjs for clients on Go SDKs: what a client does with the servers behind an address, and
-// what came of it, in one line of JSON for each step.
+// Package scenario is the equivalent of scenario.mjs for clients with Go SDKs: what a client does with the servers
+// behind an address, and the outcome of each step as one line of JSON.
 //
-// What must not live here is any knowledge of the hub or of an SDK.
+// What must not live here: any knowledge of the hub or of an SDK.
 package scenario
 
 import (
@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Client is a connected client on some SDK.
+// Client is a connected client with some SDK.
 type Client interface {
 	Tools(ctx context.Context) ([]string, error)
-	// Call calls a tool, and gives the texts of its result. The end of ctx cancels it.
+	// Call calls a tool, and returns the texts of its result. The end of ctx cancels the call.
 	Call(ctx context.Context, tool string, arguments map[string]any, progress func()) (string, error)
 	Prompts(ctx context.Context) ([]string, error)
 	Prompt(ctx context.Context, name string) (messages int, err error)
@@ -27,18 +27,18 @@ type Client interface {
 	Close() error
 }
 
-// Questions are what the client's handler of elicitations goes by.
+// Questions controls how the client's handler answers elicitations.
 type Questions struct {
 	mu    sync.Mutex
 	hold  bool
 	taken chan string
 }
 
-// NewQuestions makes questions that are answered at once.
+// NewQuestions returns Questions that are answered at once.
 func NewQuestions() *Questions { return &Questions{taken: make(chan string, 1)} }
 
-// Name answers a form with a name, unless the question is to be taken back: then it waits for that, which the end of
-// ctx tells, and answers too late if nobody tells it.
+// Name answers a form with a name. If the question will be withdrawn, it waits for the withdrawal, which ends ctx; if
+// that does not come, it answers late.
 func (q *Questions) Name(ctx context.Context) (string, error) {
 	q.mu.Lock()
 	hold := q.hold
@@ -63,15 +63,15 @@ func (q *Questions) holding(on bool) {
 	q.hold = on
 }
 
-// Sampled is what the client's model says.
+// Sampled is the answer of the client's model.
 const Sampled = "Hello from the model"
 
 var errSeenEnough = errors.New("seen enough")
 
-// step is what is said of a step.
+// step is the recorded outcome of a step.
 type step map[string]any
 
-// Play plays the scenario with the tools whose names begin with prefix.
+// Play runs the scenario with the tools whose names begin with prefix.
 func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 	ctx := context.Background()
 	lines := json.NewEncoder(out)
@@ -83,7 +83,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 		if s["step"] = name; err != nil {
 			s["error"] = err.Error()
 		}
-		_ = lines.Encode(s) // the reader has gone
+		_ = lines.Encode(s) // an error means that the reader has gone
 	}
 	call := func(ctx context.Context, tool string, arguments map[string]any, progress func()) (step, error) {
 		text, err := c.Call(ctx, prefix+tool, arguments, progress)
@@ -105,7 +105,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 	do("cancel", func() (step, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		stop := func() { cancel(errSeenEnough) }
-		defer time.AfterFunc(5*time.Second, stop).Stop() // a server without progress
+		defer time.AfterFunc(5*time.Second, stop).Stop() // for a server without progress
 		_, err := call(ctx, "slow", map[string]any{"ms": 600_000, "steps": 6000}, stop)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
@@ -121,7 +121,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 		s, err := call(ctx, "ask_then_withdraw", map[string]any{"after": 300, "reason": "too late"}, nil)
 		select {
 		case s["taken"] = <-q.taken:
-		case <-time.After(time.Second): // a client of 2026-07-28 learns of it at its next try, and not before
+		case <-time.After(time.Second): // a client of 2026-07-28 learns of it only at its next try
 		}
 		return s, err
 	})
@@ -154,7 +154,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 	return nil
 }
 
-// counter counts on any goroutine.
+// counter is a counter for any number of goroutines.
 type counter struct {
 	mu sync.Mutex
 	n  int

@@ -1,5 +1,5 @@
-// Command example is a whole host: it starts a hub, gives it a config file, asks what there is to ask on the terminal,
-// and calls one tool, until that is done or Ctrl+C.
+// Command example is a complete host: it starts a hub, gives it a config file, asks the hub's questions on the
+// terminal, and calls one tool. It ends when the call has ended. Ctrl+C cancels the call.
 //
 //	example .mcp.json SERVER TOOL '{"key":"value"}'
 package main
@@ -26,13 +26,13 @@ func main() {
 }
 
 func run(ctx context.Context, file, server, tool, arguments string) error {
-	hub, err := host.Open(ctx, host.Options{Command: "mcphub"}) // found in PATH
+	hub, err := host.Open(ctx, host.Options{Command: "mcphub"}) // searched in PATH
 	if err != nil {
 		return err
 	}
-	defer func() { _ = hub.Close(ctx) }() // drains, stops the servers, ends the process
+	defer func() { _ = hub.Close(ctx) }() // drains the hub, stops its servers, and ends its process
 
-	// The scope is "user" for the user's own file, "host" for what your program wrote itself.
+	// Use the scope "user" for a file of the user, and "host" for entries that your program wrote itself.
 	config := &pb.ReloadConfigRequest{Sources: []*pb.ConfigSource{{Path: file, Scope: "workspace"}}}
 	read, err := hub.Servers.ReloadConfig(ctx, config)
 	if err != nil {
@@ -45,12 +45,12 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	if err != nil {
 		return err
 	}
-	go ask(window) // until the window ends, with the hub at the latest
+	go ask(window) // runs until the window ends, at the latest with the hub
 
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
-		<-interrupts // the server hears why
+		<-interrupts // the reason is sent to the server
 		_, _ = hub.Hub.CancelRequest(ctx, &pb.CancelRequestRequest{RequestId: "example-1", Reason: "Ctrl+C"})
 	}()
 	res, err := hub.Hub.CallTool(ctx, &pb.CallToolRequest{
@@ -65,7 +65,7 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	return nil
 }
 
-// attach opens a window, and returns when somebody can be asked in it.
+// attach opens a window, and returns when the hub can ask questions in it.
 func attach(ctx context.Context, hub *host.Client) (pb.EditorService_AttachClient, error) {
 	window, err := hub.Editor.Attach(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func attach(ctx context.Context, hub *host.Client) (pb.EditorService_AttachClien
 	}
 }
 
-// ask shows what the hub asks, and answers with what is typed.
+// ask shows the hub's questions, and answers with what the user types.
 func ask(window pb.EditorService_AttachClient) {
 	typed := bufio.NewScanner(os.Stdin)
 	for {

@@ -1,4 +1,4 @@
-// The API for other extensions, as ../../api.d.ts describes it.
+// Creates the API for other extensions. ../../api.d.ts describes it.
 import * as vscode from 'vscode';
 import type { McpExtension, McpHubApi } from '../../api.js';
 import { brief } from '../plaintext.js';
@@ -18,7 +18,10 @@ export function createApi(world: ConnectionWorld): McpHubApi {
   });
 }
 
-/** A mistake is found at once this way; who lies can do so, as nothing keeps extensions apart. */
+/**
+ * Returns the extension with this id. The check finds mistakes. It cannot stop an extension that uses another one's id,
+ * since nothing isolates extensions from each other.
+ */
 function known({ id }: McpExtension): Extension {
   const found = vscode.extensions.getExtension(id);
   if (found === undefined) {

@@ -1,4 +1,4 @@
-// What other extensions hear of.
+// The events of the API for other extensions.
 import { RequestState } from '@mcphub/host';
 import type { AttachResponse } from '@mcphub/host';
 import type { McpEvent, McpHub, McpLogMessage, McpQuestionChange, McpRequestChange } from '../../api.js';

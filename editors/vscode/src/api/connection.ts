@@ -1,4 +1,4 @@
-// What one extension may do.
+// The methods of the API for one extension.
 import { CancelOutcome } from '@mcphub/host';
 import type { Hub, Server } from '@mcphub/host';
 import type { McpHub } from '../../api.js';
@@ -18,7 +18,7 @@ const outcomes: Readonly<Record<CancelOutcome, 'cancelling' | 'already_finished'
 
 export interface ConnectionWorld extends RequestWorld, WritesWorld {}
 
-/** Undefined: an extension that does not say which. */
+/** `extension` is undefined for a caller that has not said which extension it is. */
 export function connection(world: ConnectionWorld, extension: Extension | undefined): McpHub {
   const ready = async (): Promise<Hub> => {
     await world.ready();
@@ -107,7 +107,7 @@ export function connection(world: ConnectionWorld, extension: Extension | undefi
   });
 }
 
-/** The values of a result of completion/complete; none in what is no such result. */
+/** Returns the values of a result of completion/complete, or none if it is not such a result. */
 function proposals(resultJson: string | undefined): string[] {
   const result = JSON.parse(resultJson ?? 'null') as { completion?: { values?: unknown } } | null;
   const values = result?.completion?.values;

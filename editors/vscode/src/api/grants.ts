@@ -1,15 +1,19 @@
-// What extensions may do by the API beyond what each may. The user agrees to that once for each of them, by name.
+// Permissions of extensions for actions of the API that are dangerous. The user grants each permission once to each
+// extension, by its name.
 import * as vscode from 'vscode';
 import { inMessage, inPick } from '../plaintext.js';
 
-/** Who asks. */
+/** The extension that asks. */
 export interface Extension {
   readonly id: string;
-  /** For people: its own, untrusted name. */
+  /** The name for people. The extension chooses it: untrusted. */
   readonly name: string;
 }
 
-/** Calls that say that the user was asked; writing of config files; writing of tools that are called unasked. */
+/**
+ * preapproved: calls for which the extension says that it has asked the user. write: writing of config files.
+ * alwaysAllow: writing into them that tools are called without a question.
+ */
 export type Permission = 'preapproved' | 'write' | 'alwaysAllow';
 
 const keys: Readonly<Record<Permission, string>> = {
@@ -26,12 +30,15 @@ export class Grants {
     this.#memory = memory;
   }
 
-  /** The ids of the extensions that have a permission. */
+  /** Returns the ids of the extensions that have a permission. */
   granted(permission: Permission): readonly string[] {
     return this.#memory.get<string[]>(keys[permission], []);
   }
 
-  /** Whether this one has it. The user is asked once for calls that come at the same time; a no holds for these alone. */
+  /**
+   * Resolves to whether the extension has the permission. For several calls at the same time the user is asked only
+   * once. A refusal counts only for these calls.
+   */
   allows(extension: Extension, permission: Permission): Promise<boolean> {
     if (this.granted(permission).includes(extension.id)) {
       return Promise.resolve(true);
@@ -94,7 +101,7 @@ function question(permission: Permission, name: string, id: string): { message: 
   }
 }
 
-/** Lets the user take back what was granted. */
+/** Lets the user withdraw permissions. */
 export async function manageGrants(grants: Grants): Promise<void> {
   const what: Readonly<Record<Permission, string>> = {
     preapproved: vscode.l10n.t('asks you itself before it calls MCP tools'),

@@ -1,11 +1,11 @@
-// One request of another extension, from its options to its end.
+// Carries out one request of another extension.
 import { randomUUID } from 'node:crypto';
 import { HubError } from '@mcphub/host';
 import type { Hub, McpError } from '@mcphub/host';
 import type { McpProgress, McpRequestOptions, McpResult, McpTimeouts } from '../../api.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 
-/** What a server has answered, as every response of the contract has it. */
+/** The server's answer, in the form that every response of the contract has. */
 interface Answered {
   readonly outcome:
     | { readonly case: 'resultJson'; readonly value: string }
@@ -13,7 +13,7 @@ interface Answered {
     | { readonly case: undefined; readonly value?: undefined };
 }
 
-/** What all requests have in common in the contract. */
+/** The fields that all requests of the contract have in common. */
 export interface Common {
   readonly requestId: string;
   readonly taskLabel: string;
@@ -23,13 +23,13 @@ export interface Common {
 export interface RequestWorld {
   readonly hub: () => Hub;
   readonly watcher: WatcherWindow;
-  /** Resolves when no start of the hub and no reading of the config is under way. */
+  /** Resolves when neither a start of the hub nor a reading of the config is in progress. */
   readonly ready: () => Promise<void>;
 }
 
 /**
- * Carries a request out. Aborting its signal cancels it by CancelRequest and not by the end of the gRPC call, which
- * could carry no reason to the server; it rejects with the signal's reason then.
+ * Carries out a request. An abort of its signal cancels it by CancelRequest, since the end of the gRPC call could not
+ * carry a reason to the server. The promise then rejects with the reason of the signal.
  */
 export async function carryOut<T extends Answered>(
   world: RequestWorld,
@@ -56,7 +56,7 @@ export async function carryOut<T extends Answered>(
     const resultJson = resultOf(response) ?? 'null';
     return { requestId, resultJson, result: JSON.parse(resultJson) as unknown, response };
   } catch (error) {
-    // Callers of an aborted call expect what AbortSignal says.
+    // Callers that abort a call expect the signal's reason.
     if (signal?.aborted === true && error instanceof HubError && error.code === 'cancelled') {
       throw signal.reason;
     }
@@ -67,7 +67,7 @@ export async function carryOut<T extends Answered>(
   }
 }
 
-/** Throws what the server has answered in place of a result. */
+/** Returns the result. Throws if the server has answered with an error. */
 export function resultOf({ outcome }: Answered): string | undefined {
   if (outcome.case !== 'error') {
     return outcome.value;
@@ -100,7 +100,10 @@ export interface Duration {
   readonly nanos: number;
 }
 
-/** Absent is what the config says, and 0 is no limit: what is no number from 0 on is refused here. */
+/**
+ * Converts timeouts. An absent one means the value of the config, and 0 means no limit. Throws a RangeError for
+ * anything but a number from 0 up.
+ */
 function clocks(t: McpTimeouts): { idle?: Duration; total?: Duration; human?: Duration } {
   const clock = (name: string, ms: number | undefined): Duration | undefined =>
     ms === undefined ? undefined : duration(name, ms);
@@ -108,7 +111,7 @@ function clocks(t: McpTimeouts): { idle?: Duration; total?: Duration; human?: Du
   return { ...(idle && { idle }), ...(total && { total }), ...(human && { human }) };
 }
 
-/** A clock of the contract, of one in milliseconds. */
+/** Returns a duration of the contract for a number of milliseconds. */
 export function duration(name: string, ms: number): Duration {
   if (!(ms >= 0 && Number.isFinite(ms))) {
     throw new RangeError(`timeouts.${name} is ${ms}: it is a number of milliseconds, 0 for no limit`);
@@ -117,7 +120,7 @@ export function duration(name: string, ms: number): Duration {
   return { seconds: BigInt(whole), nanos: Math.floor((ms - whole * 1000) * 1e6) };
 }
 
-/** A hub may take a minute to start, and its caller need not wait for that. */
+/** Waits for the hub, which may take a minute to start, but no longer than until the signal is aborted. */
 async function unlessAborted(ready: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   let aborted = (): void => undefined;

@@ -1,7 +1,10 @@
-// How the contract names the server that an extension means.
+// The name by which the contract identifies the server that an extension means.
 import type { McpServerName } from '../../api.js';
 
-/** An entry of a source has an address, which holds whichever entry has the name by itself. A broken one has none. */
+/**
+ * NAME@SOURCE identifies an entry of a source even if another entry holds the plain name. A broken entry has no such
+ * address.
+ */
 export function address(server: McpServerName): string {
   if (typeof server === 'string') {
     return server;

@@ -1,4 +1,4 @@
-// From the contract to what other extensions are given.
+// Converts the contract's messages to the objects that other extensions get.
 import { ApprovalPolicy, LaunchConsent, ServerStart, ServerState, ServerTransport, SignInState } from '@mcphub/host';
 import type {
   ConfigOrigin,
@@ -96,7 +96,7 @@ export function server(s: Server): McpServer {
   };
 }
 
-/** What is neither the user's nor the host's came with the workspace. */
+/** Any scope other than the user's and the host's belongs to the workspace. */
 function source(scope: string): McpSource {
   return scope === 'user' || scope === 'host' ? scope : 'workspace';
 }

@@ -1,5 +1,5 @@
-// Config files that other extensions have written. The hub does it, and holds what was written back until the user has
-// agreed to it; here it is asked for whom it is written.
+// Writing of config files for other extensions. The hub writes, and holds back what was written until the user has
+// agreed to it. This file checks the permissions and says for which extension the hub writes.
 import { ApprovalPolicy, HubError, ServerTransport } from '@mcphub/host';
 import type { ConfigWrite, Hub, Server } from '@mcphub/host';
 import type { McpHub, McpServerForm, McpServerSettings, McpSource, McpWrite } from '../../api.js';
@@ -11,13 +11,13 @@ import * as shown from './shown.js';
 
 export interface WritesWorld {
   readonly grants: Grants;
-  /** The files that the hub reads, the weakest first. */
+  /** The files that the hub reads, in order of increasing precedence. */
   readonly configFiles: () => readonly { readonly path: string; readonly scope: McpSource }[];
 }
 
 type Writes = Pick<McpHub, 'addServer' | 'updateServer' | 'removeServer' | 'undo'>;
 
-/** What the hub answers to each write. */
+/** The hub's answer to each write. */
 interface Answer {
   readonly write?: ConfigWrite | undefined;
   readonly server?: Server | undefined;
@@ -33,7 +33,7 @@ export function writes(world: WritesWorld, ready: () => Promise<Hub>, extension:
         throw refused(`The user has not allowed ${extension.id} to do this (${permission}).`);
       }
     }
-    return `${extension.id} (${brief(extension.name, 40)})`; // anybody may give himself any name
+    return `${extension.id} (${brief(extension.name, 40)})`; // has the id, since extensions choose their names
   };
   const written = async (answer: Promise<Answer>): Promise<McpWrite> => {
     const { write, server } = await answer;
@@ -103,7 +103,7 @@ function refused(message: string): HubError {
   return new HubError('permission_denied', 'NOT_GRANTED', message);
 }
 
-/** The file that a new server of a source goes into; '' leaves that to the hub. */
+/** Returns the file for a new server of a source; '' lets the hub choose. */
 function fileOf(source: McpSource | undefined, files: readonly { path: string; scope: McpSource }[]): string {
   if (source === undefined) {
     return '';
@@ -120,8 +120,8 @@ function fileOf(source: McpSource | undefined, files: readonly { path: string; s
 }
 
 /**
- * What a change takes, by what is sent. To take out what an entry says of a tool may allow it: a pattern counts for it
- * then. JSON text may say in many ways that a tool is called without a question.
+ * Returns the permissions that a change needs. Removing an entry's policy for a tool may allow that tool, since then a
+ * pattern applies to it. JSON text has many ways to say that a tool is called without a question.
  */
 function permissions({ settings }: ReturnType<typeof settingsOf>, json: unknown): readonly Permission[] {
   const allows =
@@ -132,7 +132,10 @@ function permissions({ settings }: ReturnType<typeof settingsOf>, json: unknown)
 
 const ofApprovals = /allow|approv|trust|tools$/iu;
 
-/** Whether any key of a JSON text can be about approvals. What cannot be read here, such as TOML or comments, can. */
+/**
+ * Reports whether any key of a JSON text may be about approvals. Text that is not plain JSON, such as TOML or JSON with
+ * comments, counts as such.
+ */
 function speaksOfApprovals(json: string): boolean {
   let found = false;
   try {
@@ -176,7 +179,7 @@ const policies = {
   default: ApprovalPolicy.UNSPECIFIED,
 } as const;
 
-/** Absent when nothing of the settings is said. */
+/** Returns an object without `settings` if no setting is given. */
 function settingsOf({ enabled, alwaysAllow = {}, approvals = {}, timeouts = {} }: McpServerSettings) {
   const said: Record<string, ApprovalPolicy> = {};
   for (const [tool, allowed] of Object.entries(alwaysAllow)) {

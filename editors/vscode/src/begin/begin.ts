@@ -1,4 +1,4 @@
-// What a newcomer is given: commands for the ways to begin, and what the walkthrough needs to know of what was done.
+// The commands for a first start, and the context keys that tell the walkthrough which steps were done.
 import * as vscode from 'vscode';
 import { Origin, PromptCause } from '@mcphub/host';
 import type { ConfigFiles } from '../config/configfiles.js';
@@ -6,13 +6,13 @@ import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { demoName, type DemoServer } from './demoserver.js';
 import { openOrCreateConfig } from './newconfig.js';
 
-/** How a question ends that a person has seen, or could have. */
+/** The ends of a question that a person has seen, or could have seen. */
 const seen = [PromptCause.ANSWERED, PromptCause.DECLINED, PromptCause.DISMISSED, PromptCause.WITHDRAWN];
 
 export interface Begin {
   readonly demo: DemoServer;
   readonly configFiles: ConfigFiles;
-  /** Brings the page up. */
+  /** Shows the page. */
   readonly show: () => Promise<void>;
 }
 
@@ -21,7 +21,7 @@ type Commands = Readonly<Record<string, () => Promise<void>>>;
 export function beginCommands({ demo, configFiles, show }: Begin): Commands {
   return {
     'mcphub.getStarted': async () => {
-      // The second argument keeps it in the group of the editor that is open.
+      // The second argument opens it in the current editor group.
       await vscode.commands.executeCommand('workbench.action.openWalkthrough', 'mcphub.mcphub#begin', false);
     },
     'mcphub.createConfig': () => openOrCreateConfig(configFiles),
@@ -33,7 +33,7 @@ export function beginCommands({ demo, configFiles, show }: Begin): Commands {
   };
 }
 
-/** Says by context keys what the walkthrough has steps for. */
+/** Sets context keys that mark steps of the walkthrough as done. */
 export function tellWalkthrough(watcher: WatcherWindow): vscode.Disposable {
   const told = new Set<string>();
   const tell = (key: string): void => {

@@ -1,25 +1,28 @@
-// The demo server: the hub's own program as an MCP server, for those who have none yet. It stands in no file. The
-// extension gives it to the hub as a source of its own, for as long as the user wants it: so it is the program of this
-// version after each update, needs no launch consent (nobody but this extension has written it), and goes without a
-// trace.
+// The demo server: the hub's own program as an MCP server, for users who have no server yet. It has no config file. The
+// extension passes it to the hub as an inline source as long as the user wants it. So it always is the program of the
+// current version, needs no launch consent (only this extension has written the entry), and leaves nothing behind when
+// it is removed.
 import * as vscode from 'vscode';
 import type { ConfigFiles, InlineSource } from '../config/configfiles.js';
 import type { HubProcess } from '../hub/hubprocess.js';
 
-/** Its name in the hub. A server of that name in a file of the user takes its place. */
+/** The name of the demo server in the hub. A server of that name in a file of the user takes precedence. */
 export const demoName = 'mcphub-demo';
 
-/** What stands for a file in the hub: no path, so no file can pass for it. */
+/** Takes the place of the file name in the hub. It is not a path, so no file can have the same name. */
 export const demoFile = 'McpHub demo server';
 
 const key = 'mcphub.demoServer';
 
-/** What the hub reads of it. The two tools that the page's guide calls are allowed: the user clicks on each by name. */
+/**
+ * Returns the source that the hub reads. The two tools that the page's guide calls are allowed, since the user clicks a
+ * button for each.
+ */
 export function demoSource(binary: string): InlineSource {
   const entry = {
     command: binary,
     args: ['demo-server'],
-    era: 'legacy', // in which servers send questions of their own, and can withdraw them
+    era: 'legacy', // in this era servers send questions of their own, and can withdraw them
     alwaysAllow: ['sleep', 'ask_then_withdraw'],
   };
   return { path: demoFile, json: JSON.stringify({ mcpServers: { [demoName]: entry } }), scope: 'host' };
@@ -39,18 +42,23 @@ export class DemoServer {
     return this.#wanted.get(key) === true;
   }
 
-  /** Weaker than all files: it must take nobody's name away. */
+  /**
+   * Returns the source of the demo server, if it is wanted. Its precedence is lower than that of all files, so it
+   * replaces no server.
+   */
   sources(): InlineSource[] {
     return this.wanted ? [demoSource(this.#process.binary)] : [];
   }
 
-  /** Resolves when it runs. */
+  /** Resolves when the server runs. */
   async add(configFiles: ConfigFiles): Promise<void> {
     await this.#set(true, configFiles);
     await this.#process.hub.servers.startServer({ server: demoName });
   }
 
-  /** Its calls are cancelled, and told why, as with every server that goes from the config. */
+  /**
+   * Removes the server. Its calls are cancelled with a reason, as with every server that is removed from the config.
+   */
   async remove(configFiles: ConfigFiles): Promise<void> {
     await this.#set(false, configFiles);
   }

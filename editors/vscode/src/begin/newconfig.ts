@@ -1,5 +1,5 @@
-// Opens a config file, or begins one: the way in for those who write their servers by hand, and to see which files of
-// other applications are read.
+// Opens or creates a config file, for users who write their servers by hand. It also shows which files of other
+// applications are read.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -49,7 +49,7 @@ export async function openOrCreateConfig(configFiles: ConfigFiles): Promise<void
   }
 }
 
-/** Writes the first lines of a file that is not there. */
+/** Writes the first lines of a file if it does not exist. */
 async function begin(file: string): Promise<void> {
   const key = path.basename(file) === '.mcp.json' ? 'mcpServers' : 'servers';
   await mkdir(path.dirname(file), { recursive: true });

@@ -1,5 +1,5 @@
-// Offers the editor's chat one MCP server that leads through the hub's gateway, so that its calls are seen, approved,
-// cancelled and kept like all others.
+// Offers the editor's chat one MCP server that leads to the hub's gateway. So calls of the chat are shown, approved,
+// cancelled and recorded like all others.
 import * as vscode from 'vscode';
 import type { Hub, Server } from '@mcphub/host';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
@@ -8,24 +8,24 @@ import { brief, inMessage } from '../plaintext.js';
 import { httpDefinition, registerDefinitions, type HttpDefinition } from './mcpdefinitions.js';
 import { startedTwice, twiceText } from './startedtwice.js';
 
-/** As the manifest has it. */
+/** The id in the extension's manifest. */
 const providerId = 'mcphub.chat';
 const offerSetting = 'chat.offerServers';
 const profileSetting = 'chat.profile';
-/** Until the server starts there is no gateway. Nobody answers there, and nobody is sent there. */
+/** The placeholder for the address: before the server starts there is no gateway. Nothing connects to this address. */
 const nowhere = 'http://127.0.0.1/mcp';
 
 export interface ChatWorld {
   readonly process: Pick<HubProcess, 'hub' | 'onDidChangeState'>;
   readonly output: Pick<Output, 'hub'>;
-  /** Resolves when no start of the hub and no reading of the config is under way. */
+  /** Resolves when neither a start of the hub nor a reading of the config is in progress. */
   ready(): Promise<void>;
 }
 
 /**
- * The gateway is opened when the editor starts the server, and not before. What it is told then, address and token, is
- * good until the gateway closes: with another setting, or with its hub. Then the editor is given another version of the
- * definition, ends its connection, and starts the server again when it is next needed.
+ * Opens the gateway when the editor starts the server, and not before. The address and token that the editor then gets
+ * are valid until the gateway closes: when a setting changes, or with its hub. Then the editor gets a new version of
+ * the definition, ends its connection, and starts the server again when it needs it.
  */
 export class ChatOffer implements vscode.Disposable {
   readonly #world: ChatWorld;
@@ -33,8 +33,8 @@ export class ChatOffer implements vscode.Disposable {
   readonly #listening: vscode.Disposable[];
   #version = 1;
   #offered = setting<boolean>(offerSetting, false);
-  #openIn: Hub | undefined; // the hub whose gateway the editor was told of
-  #turn: Promise<unknown> = Promise.resolve(); // gateways are opened and closed one after the other
+  #openIn: Hub | undefined; // the hub whose gateway address the editor has
+  #turn: Promise<unknown> = Promise.resolve(); // gateways are opened and closed one at a time
 
   constructor(world: ChatWorld) {
     this.#world = world;
@@ -87,7 +87,7 @@ export class ChatOffer implements vscode.Disposable {
       throw new Error('McpHub has opened no gateway.');
     }
     if (version !== this.#version) {
-      await closeFormer(hub); // switched off, or chosen anew, while it was opened
+      await closeFormer(hub); // the offer was switched off or changed while the gateway was opened
       throw new Error('What McpHub offers has changed. It is offered again.');
     }
     this.#openIn = hub;
@@ -109,14 +109,14 @@ export class ChatOffer implements vscode.Disposable {
     }
   }
 
-  /** The editor ends its connection to the gateway, and asks for another one when it needs it. */
+  /** Makes the editor end its connection to the gateway. It asks for a new one when it needs it. */
   #forget(): void {
     this.#openIn = undefined;
     this.#version++;
     this.#changed.fire();
   }
 
-  /** What the user should know who has just turned the offer on. */
+  /** Tells a user who has just turned the offer on what it means. */
   async #tell(possible: boolean): Promise<void> {
     if (!possible) {
       void vscode.window.showWarningMessage(
@@ -146,14 +146,14 @@ export class ChatOffer implements vscode.Disposable {
   }
 }
 
-/** In windows and among the gateways of the hub. */
+/** The title in windows and among the gateways of the hub. */
 function title(): string {
   return brief(`chat of ${vscode.env.appName}`, 200);
 }
 
 /**
- * Closes gateways that were opened for the editor before. A hub that was kept over a reload of the window may have one
- * whose token nobody knows any more.
+ * Closes gateways that were opened for the editor earlier. A hub that was kept over a reload of the window may have one
+ * whose token is lost.
  */
 async function closeFormer(hub: Hub): Promise<void> {
   const { gateways } = await hub.gateways.listGateways({});

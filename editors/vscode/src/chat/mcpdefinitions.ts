@@ -1,5 +1,5 @@
-// What VS Code has since 1.101 for extensions that bring MCP servers: the types of the oldest version lack it, and so
-// may the editor.
+// The API for extensions that offer MCP servers, which VS Code has since 1.101. The types of the oldest supported
+// version do not have it, and the running editor may not have it either.
 import * as vscode from 'vscode';
 
 /** A vscode.McpHttpServerDefinition. */
@@ -13,9 +13,9 @@ export interface HttpDefinition {
 /** A vscode.McpServerDefinitionProvider. */
 export interface DefinitionProvider {
   readonly onDidChangeMcpServerDefinitions: vscode.Event<void>;
-  /** Asks nobody, and starts nothing. */
+  /** Must neither ask the user nor start anything. */
   provideMcpServerDefinitions(): HttpDefinition[];
-  /** Called at each start of the server. */
+  /** Is called at each start of the server. */
   resolveMcpServerDefinition(definition: HttpDefinition): Promise<HttpDefinition>;
 }
 
@@ -32,8 +32,8 @@ interface Since1101 {
 }
 
 /**
- * Undefined: this editor takes no servers from extensions. VS Code 1.100 has the function, and throws: there it was a
- * proposal with another place in the manifest.
+ * Registers a provider. Returns undefined if this editor takes no servers from extensions. VS Code 1.100 has the
+ * function, but it throws: there it was a proposed API with another place in the manifest.
  */
 export function registerDefinitions(id: string, provider: DefinitionProvider): vscode.Disposable | undefined {
   const { lm, McpHttpServerDefinition } = vscode as unknown as Since1101;
@@ -43,7 +43,7 @@ export function registerDefinitions(id: string, provider: DefinitionProvider): v
   try {
     return lm.registerMcpServerDefinitionProvider?.(id, provider);
   } catch {
-    return undefined; // the offer alone is lost by it, and who turns it on is told
+    return undefined; // only the offer is lost, and a user who turns it on is told
   }
 }
 

@@ -1,10 +1,13 @@
-// Which servers the editor would start itself, beside the hub.
+// Finds the servers that the editor would start itself, in addition to the hub.
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
 import { editorDiscovers, editorReads } from '../config/editorreads.js';
 
-/** Those of the files that the editor reads as well. What is beside another server of its name is not offered to chat. */
+/**
+ * Returns the servers of the files that the editor reads as well. A server that shares its name with another one that
+ * has precedence is not offered to chat.
+ */
 export function startedTwice(servers: readonly Server[]): Server[] {
   return servers.filter(
     (server) =>
@@ -14,7 +17,7 @@ export function startedTwice(servers: readonly Server[]): Server[] {
   );
 }
 
-/** `names` are fit for a message. */
+/** Returns the text of the message. `names` must be safe to show in a message. */
 export function twiceText(editor: string, names: readonly string[]): string {
   const offered = vscode.l10n.t('{0} may now use the servers of McpHub in chat, as one server named McpHub.', editor);
   if (names.length === 0) {

@@ -1,4 +1,4 @@
-// The command that calls a tool: pick server and tool, type arguments, watch and stop.
+// The command that calls a tool: the user picks a server and a tool, types arguments, and can watch and stop the call.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { HubError, ServerState } from '@mcphub/host';
@@ -10,7 +10,7 @@ import { inMessage, inPick, quoted } from '../plaintext.js';
 import { withStop } from './stoppable.js';
 import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 
-/** Of the server of this name, if one is given, else of one that the user picks. */
+/** Calls a tool of the named server, or of one that the user picks. */
 export async function callTool(world: CommandWorld, named?: unknown): Promise<void> {
   const usable = (s: Server): boolean => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN;
   const server =
@@ -49,7 +49,7 @@ export async function callTool(world: CommandWorld, named?: unknown): Promise<vo
         });
       });
       try {
-        // The user has picked the tool and typed the arguments: that is the approval.
+        // The user has picked the tool and typed the arguments, which is the approval.
         return await world.process.hub.requests.callTool({
           requestId,
           server: server.name,
@@ -100,7 +100,7 @@ async function pickTool(world: CommandWorld, server: string): Promise<Tool | und
   return chosen?.tool;
 }
 
-/** JSON text of the arguments, as it was typed; undefined when the user left. */
+/** Resolves to the JSON text of the arguments as it was typed, or undefined if the user cancelled. */
 async function typeArguments(tool: Tool): Promise<string | undefined> {
   if (!takesArguments(tool.definitionJson)) {
     return '{}';

@@ -1,5 +1,5 @@
-// The commands of the palette and of the page's links. Everything that fails is told; nothing that a link passes is
-// trusted.
+// The commands of the palette and of the links on the page. Every failure is shown to the user. The arguments of a link
+// are not trusted.
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { chooseBundle } from '../page/finding.js';
@@ -36,7 +36,7 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.showServerError': (server) => showServerError(world, server),
     ...beginCommands({ demo: world.demo, configFiles: world.configFiles, show: () => world.sidebar.show() }),
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
-    // Where a page is open, nothing else is opened beside it.
+    // If a page is open already, it is used, and no second one is opened.
     'mcphub.addServer': () =>
       world.panel.visible && !world.sidebar.visible ? world.panel.addServer() : world.sidebar.addServer(),
     'mcphub.addServerFromBundle': async () => {
@@ -81,7 +81,7 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
   );
 }
 
-// What the user turns to when the hub does not come up must not wait for it.
+// These commands must not wait for the hub: the user needs them when it does not start.
 function needsHub(id: string): boolean {
   return ![
     'mcphub.showLogs',
@@ -132,7 +132,7 @@ async function restartServer(world: CommandWorld, name: unknown): Promise<void> 
   );
 }
 
-/** Opens the config entry of a server; from a link, that of the named server, or a config file that is known. */
+/** Opens the config entry of a server. A link passes the name of a server, or a known config file. */
 async function openConfig(world: CommandWorld, what: unknown, line: unknown): Promise<void> {
   const { servers: all, problems } = await world.process.hub.servers.listServers({});
   const named = typeof what === 'string' ? all.find((s) => s.name === what) : undefined;
@@ -140,7 +140,7 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
     const known = [
       ...all.flatMap((s) => [s.configFile, ...s.shadows.map((o) => o.file), ...s.problems.map((p) => p.file)]),
       ...problems.map((p) => p.file),
-      // A file without servers, or one that cannot be read, is opened from where it is told of.
+      // The page also shows files that have no servers or cannot be read, and they can be opened, too.
       ...(await world.process.hub.configs.listConfigFiles({})).files.map((f) => f.path),
     ];
     if (!known.includes(what)) {

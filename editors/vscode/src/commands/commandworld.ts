@@ -1,4 +1,4 @@
-// What the commands work with.
+// The objects that the commands use.
 import { CancelOutcome, HubError } from '@mcphub/host';
 import type { Answers } from '../questions/answers.js';
 import type { ConfigFiles } from '../config/configfiles.js';
@@ -25,8 +25,8 @@ export class CommandWorld {
   readonly panel: Panel;
   readonly demo: DemoServer;
   /**
-   * Resolves when no start of the hub and no reading of the config is under way: a command may be what has activated
-   * the extension.
+   * Resolves when neither a start of the hub nor a reading of the config is in progress. A command must wait, since the
+   * command itself may have activated the extension.
    */
   readonly ready: () => Promise<void>;
 
@@ -48,8 +48,8 @@ export class CommandWorld {
   }
 
   /**
-   * Cancels with origin user, which only a window can. Its stream may be broken at that moment: then as the host, so
-   * that Cancel always cancels.
+   * Cancels a request with origin user, which only a window can do. If the window's stream is broken at that moment, it
+   * cancels as the host, so that Cancel always works.
    */
   async cancel(requestId: string, reason: string): Promise<CancelOutcome> {
     try {
@@ -63,7 +63,7 @@ export class CommandWorld {
     }
   }
 
-  /** Cancels all that runs, in the same way. Gives how many requests that were. */
+  /** Cancels everything that runs, in the same way. Returns the number of requests. */
   async stopAll(reason: string): Promise<number> {
     const value = { scope: { case: 'all', value: true } as const, reason };
     try {

@@ -1,14 +1,14 @@
-// Texts that are shown and not edited: results and traces. Short ones are virtual documents, of which the latest are
-// kept, since the editor may ask for a text again; long ones are files.
+// Read-only documents for results and traces. Short texts are virtual documents; the latest are kept, since the editor
+// may ask for a text again. Long texts are files.
 import * as vscode from 'vscode';
 import { Indenter } from './indenter.js';
 import { TextFiles } from './textfiles.js';
 
 const scheme = 'mcphub';
 const mostKept = 30;
-/** Characters of all of them: a result has up to 32 MiB. */
+/** The total number of characters of the kept texts. A result has up to 32 MiB. */
 const mostCharacters = 64 << 20;
-/** Characters of a text that is handed to the editor in one. */
+/** The maximum number of characters of a text that is passed to the editor at once. */
 const longest = 1 << 20;
 
 export class Documents implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -17,23 +17,23 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Dis
   readonly #files: TextFiles;
   #shown = 0;
 
-  /** The folder is for long texts; it is made when there is one. */
+  /** `folder` is for long texts. It is created when it is needed. */
   constructor(folder: string) {
     this.#files = new TextFiles(folder);
   }
 
-  /** Opens a JSON document. The name is part of its address, so it is made of harmless characters. */
+  /** Opens a JSON document. Its address contains the name, in which unsafe characters are replaced. */
   async show(name: string, text: string): Promise<void> {
     const uri = this.#keep(name, text);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
   }
 
-  /** Opens a JSON text that comes in pieces, indented. */
+  /** Opens a JSON text that comes in pieces, and indents it. */
   async open(name: string, text: AsyncIterable<string>): Promise<void> {
     await vscode.commands.executeCommand('vscode.open', await this.put(name, text), { preview: true });
   }
 
-  /** Gives the address of such a text. */
+  /** Stores such a text and returns its address. */
   async put(name: string, text: AsyncIterable<string>): Promise<vscode.Uri> {
     const indented = inSlices(text);
     let head = '';
@@ -77,7 +77,7 @@ const fileName = (name: string): string => `${name.replace(/[^\w.-]+/gu, '_').sl
 
 const slice = 128 << 10;
 
-/** Indents a text, a little in each turn of the event loop: others have theirs in between. */
+/** Indents a text in slices, one in each turn of the event loop, so that other work can run in between. */
 async function* inSlices(text: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   const indenter = new Indenter();
   for await (const piece of text) {
@@ -91,7 +91,7 @@ async function* inSlices(text: AsyncIterable<string>): AsyncGenerator<string, un
   return undefined;
 }
 
-/** Not within a character of two units: a half is no text that can be written. */
+/** Returns an end that does not split a surrogate pair: one half alone cannot be written as UTF-8. */
 function wholeEnd(text: string, end: number): number {
   const last = end < text.length ? text.charCodeAt(end - 1) : 0;
   return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;

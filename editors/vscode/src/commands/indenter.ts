@@ -1,21 +1,24 @@
-// Indents a JSON text that comes piece by piece, as the page does it: values stay as they are spelled. What is nested
-// deeper than people can follow is indented no further.
+// Indents a JSON text that comes in pieces, in the same way as the page: values keep their spelling. Nesting that is
+// deeper than a person can follow is not indented further.
 
 const deepest = 50;
-/** Characters of all indentation: a text that is nested at every character would cost far more blanks than it has. */
+/**
+ * The maximum number of blanks of all indentation. Without it, a text with nesting at every character would need far
+ * more blanks than it has characters.
+ */
 const mostBlanks = 16 << 20;
 
 export class Indenter {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  #opened = false; // a container, and nothing of it has come
+  #opened = false; // a container was opened, and none of its content has come
   #blanks = mostBlanks;
 
-  /** What becomes of the next piece. */
+  /** Returns the next piece, indented. */
   add(piece: string): string {
     let out = '';
-    let from = 0; // of a run that goes out as it is
+    let from = 0; // start of a run that is copied unchanged
     for (let at = 0; at < piece.length; at++) {
       const char = piece.charCodeAt(at);
       if (this.#inString) {

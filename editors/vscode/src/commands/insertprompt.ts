@@ -1,4 +1,5 @@
-// The commands that fill a prompt of a server and put its text where the user wants it: never further by itself.
+// The commands that fill a prompt template of a server and put its text where the user wants it. The text is never sent
+// anywhere.
 import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
@@ -30,7 +31,7 @@ export async function insertPrompt(world: CommandWorld): Promise<void> {
   }
 }
 
-/** The text of a prompt that the page has filled, by the id of its request. */
+/** Returns the text of a prompt template that the page has filled, by the id of its request. */
 async function filled(world: CommandWorld, requestId: unknown): Promise<string | undefined> {
   if (typeof requestId !== 'string') {
     throw new Error('This command is for the links of the page of McpHub: open a prompt of a server there.');
@@ -42,7 +43,7 @@ async function filled(world: CommandWorld, requestId: unknown): Promise<string |
       all.push(piece);
       length += piece.length;
       if (length > longestResult) {
-        break; // promptText says so
+        break; // promptText throws for it
       }
     }
     return promptText(all.join(''));

@@ -1,5 +1,5 @@
-// Pick lists of what servers offer. Of a long list the hub gives the first entries; what is typed it searches for among
-// all.
+// Pick lists of the resources and prompt templates that servers offer. Of a long list the hub returns the first
+// entries, and searches all entries for the typed text.
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { McpPrompt, Resource, ResourceTemplate, Server } from '@mcphub/host';
@@ -22,7 +22,7 @@ interface Item extends vscode.QuickPickItem {
   readonly offered: Offered;
 }
 
-/** What a server says that it has; a server that was never connected has not said it. */
+/** Reports whether a server has declared a capability. A server that was never connected may have any. */
 function declares(server: Server, what: string): boolean {
   try {
     return server.capabilitiesJson === '' || what in (JSON.parse(server.capabilitiesJson) as object);
@@ -41,7 +41,7 @@ export function pickOfferer(world: CommandWorld, title: string, what: string): P
 
 interface Listed {
   readonly items: Item[];
-  readonly all: boolean; // there are no others
+  readonly all: boolean; // the list is complete
 }
 
 async function listResources(world: CommandWorld, server: string, query: string, signal: AbortSignal): Promise<Listed> {
@@ -127,7 +127,7 @@ async function pickOffered(
       try {
         const { items } = await list(pick.value, mine.signal);
         if (!mine.signal.aborted) {
-          pick.items = items.map((item) => ({ ...item, alwaysShow: true })); // the hub has found them
+          pick.items = items.map((item) => ({ ...item, alwaysShow: true })); // the hub has matched them already
         }
       } catch (error) {
         if (!mine.signal.aborted) {
@@ -141,7 +141,7 @@ async function pickOffered(
     };
     pick.onDidChangeValue(() => {
       if (all) {
-        return; // the editor finds what is wanted by itself
+        return; // the editor filters the complete list itself
       }
       clearTimeout(timer);
       asking?.abort();
@@ -164,12 +164,13 @@ async function pickOffered(
   });
 }
 
-/** What an argument belongs to. */
+/** The prompt or template to which an argument belongs. */
 type Reference =
   { readonly case: 'mcpPrompt'; readonly value: string } | { readonly case: 'uriTemplate'; readonly value: string };
 
 /**
- * Asks for the values of arguments, one after the other. undefined: the user has left. What is left out has no value.
+ * Asks for the values of arguments, one after the other. Resolves to undefined if the user cancelled. An argument that
+ * was left out has no value in the result.
  */
 export async function pickArguments(
   world: CommandWorld,

@@ -1,5 +1,5 @@
-// The commands that open a resource of a server as a document (picked, made from a template, or named by a link of the
-// page), or put its text where the user wants it.
+// The commands that open a resource of a server as a document, or put its text where the user wants it. The resource is
+// picked, made from a template, or named by a link of the page.
 import * as vscode from 'vscode';
 import type { CommandWorld } from './commandworld.js';
 import { inMessage, quoted } from '../plaintext.js';

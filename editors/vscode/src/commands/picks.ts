@@ -1,4 +1,4 @@
-// Pick lists of what there is: servers, requests.
+// Pick lists of servers and requests.
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
 import type { Request, Server } from '@mcphub/host';
@@ -6,7 +6,7 @@ import type { CommandWorld } from './commandworld.js';
 import { inPick } from '../plaintext.js';
 import { runningRequests } from '../hub/standing.js';
 
-/** Made when they are asked for: the editor has its language then. */
+/** A function, since the editor's language is known only after the start. */
 export const stateWords = (): Readonly<Record<ServerState, string>> => ({
   [ServerState.UNSPECIFIED]: '',
   [ServerState.STOPPED]: vscode.l10n.t('stopped'),
@@ -20,14 +20,14 @@ export const stateWords = (): Readonly<Record<ServerState, string>> => ({
 });
 
 /**
- * As the hub has them now. Its window may lag behind, and behind a start it knows none yet. Rejects when there is no
- * hub.
+ * Returns the servers as the hub has them now. The extension's window may be behind, and has no servers right after a
+ * start. Rejects if there is no hub.
  */
 export async function serversOf(world: CommandWorld): Promise<Server[]> {
   return (await world.process.hub.servers.listServers({})).servers;
 }
 
-/** That of a link or a lens, which passes a name. */
+/** Returns the server that a link or a lens names. */
 export async function serverNamed(world: CommandWorld, name: unknown): Promise<Server | undefined> {
   return typeof name === 'string' ? (await serversOf(world)).find((s) => s.name === name) : undefined;
 }
@@ -53,13 +53,13 @@ export async function pickServer(
   return (await vscode.window.showQuickPick(items, { title }))?.server;
 }
 
-/** What was asked for, of which server, and by whom, where that is known. */
+/** Describes what was requested, from which server, and by whom, if that is known. */
 export function requestItem(request: Request): { label: string; description: string } {
   const { title, tool, subject, method, server, caller } = request;
   const by = caller && vscode.l10n.t('by {0}', caller);
   return {
     label: inPick(title || tool || subject || method),
-    // Each is cut by itself: a long name of a tool hides nobody.
+    // Each part is cut separately, so that a long tool name cannot hide the rest.
     description: [title && tool, server, by]
       .filter(Boolean)
       .map((part) => inPick(part, 80))
@@ -67,7 +67,7 @@ export function requestItem(request: Request): { label: string; description: str
   };
 }
 
-/** A running request. One alone is no choice, but stopping it should be seen to be meant. */
+/** Lets the user pick a running request. A single one is listed, too: the user must see what would be stopped. */
 export async function pickRequest(world: CommandWorld, title: string): Promise<Request | undefined> {
   const requests = runningRequests(world.watcher.standing);
   if (requests.length === 0) {

@@ -1,9 +1,9 @@
-// Where a text of a server goes that the user wants to use: never further by itself.
+// Puts a text of a server where the user wants it. The text is never sent anywhere.
 import * as vscode from 'vscode';
 
 const chatCommand = 'workbench.action.chat.open';
 
-/** Asks where a text is to go, and puts it there. */
+/** Asks where a text is to be put, and puts it there. */
 export async function placeText(text: string, title: string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const chat = (await vscode.commands.getCommands(true)).includes(chatCommand);
@@ -19,7 +19,7 @@ export async function placeText(text: string, title: string): Promise<void> {
   await chosen?.put();
 }
 
-/** Into the active editor, in the place of what is selected; without one into a new editor. */
+/** Replaces the selection in the active editor. If there is no active editor, it opens a new one. */
 export async function insertText(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) {
@@ -37,7 +37,7 @@ async function openText(content: string): Promise<void> {
   await vscode.window.showTextDocument(document);
 }
 
-/** The user sends it, or does not. */
+/** Puts the text into the chat's input. Whether it is sent, the user decides. */
 export async function toChat(query: string): Promise<void> {
   if (!(await vscode.commands.getCommands(true)).includes(chatCommand)) {
     throw new Error(vscode.l10n.t('This editor has no chat.'));

@@ -1,4 +1,4 @@
-// The command that forgets answers: those that the hub remembers, and the values of inputs that the editor keeps.
+// The command that forgets answers: those that the hub remembers, and the values of inputs that the editor stores.
 import * as vscode from 'vscode';
 import { ApprovalScope, RememberedKind } from '@mcphub/host';
 import type { Remembered } from '@mcphub/host';

@@ -1,15 +1,15 @@
-// Arguments and results of requests that are over: opened, saved, copied and compared, whatever their size. They are
-// read from the hub piece by piece, and no turn of the extension host holds more than one.
+// Opens, saves, copies and compares arguments and results of finished requests of any size. They are read from the hub
+// in pieces, and one turn of the extension host handles only one piece.
 import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
 import { writePieces } from './textfiles.js';
 import { withStop } from './stoppable.js';
 
-/** Bytes of a piece: what takes a few milliseconds to be read from the hub. */
+/** The size of a piece in bytes. The hub needs a few milliseconds to return it. */
 const pieceBytes = 512 << 10;
 
-/** What a page's link passes. Nothing of it is trusted. */
+/** The arguments of a link on the page. They are not trusted. */
 export interface PartLink {
   readonly requestId: string;
   readonly part: RequestPart;
@@ -28,7 +28,7 @@ export function partLink(requestId: unknown, part: unknown, name: unknown): Part
   return { requestId, part: known, name: typeof name === 'string' ? name : 'result' };
 }
 
-/** The pieces of a part, in their order. */
+/** Yields the pieces of a part in order. */
 export async function* pieces(world: CommandWorld, { requestId, part }: PartLink, signal: AbortSignal) {
   for (let offset = 0n; ;) {
     const piece = await world.process.hub.requests.readRequest(
@@ -78,7 +78,7 @@ export async function savePart(world: CommandWorld, link: PartLink): Promise<voi
   }
 }
 
-/** What happened to a request and how the hub stands, without arguments, results and secrets. */
+/** Saves what happened to a request, and the state of the hub, without arguments, results and secrets. */
 export async function saveReport(world: CommandWorld, requestId: unknown): Promise<void> {
   if (typeof requestId !== 'string') {
     throw new Error('This command is for the links of the page of McpHub: open a request in its history.');
@@ -99,16 +99,16 @@ function whereTo(name: string): Thenable<vscode.Uri | undefined> {
   });
 }
 
-/** Writes a text, or bytes, as it comes. */
+/** Writes a text or bytes as they come. */
 export async function save(
   to: vscode.Uri,
   text: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
 ): Promise<void> {
   if (to.scheme === 'file') {
-    await writePieces(to.fsPath, text, 0o666); // less the user's umask, as every file that is saved
+    await writePieces(to.fsPath, text, 0o666); // reduced by the umask, as with every file that a user saves
     return;
   }
-  const all: Uint8Array[] = []; // the file system of another extension takes a file as a whole
+  const all: Uint8Array[] = []; // another extension's file system takes a file only as a whole
   for await (const piece of text) {
     all.push(Buffer.from(piece));
   }

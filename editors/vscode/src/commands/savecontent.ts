@@ -1,5 +1,5 @@
-// One content of a result, saved as a file: what the page has found in the JSON text of the result, by where it stands
-// there. It is read piece by piece and written so; nothing parses the whole.
+// Saves one content of a result as a file. The page passes the position of the content in the JSON text of the result.
+// The text is read and written in pieces; it is never parsed as a whole.
 import * as vscode from 'vscode';
 import { RequestPart } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
@@ -7,10 +7,10 @@ import { pieces, save } from './requestparts.js';
 import { withStop } from './stoppable.js';
 import { fileNameOf } from '../resources/resourceuri.js';
 
-/** What a link of the page passes. Nothing of it is trusted. */
+/** The arguments of a link on the page. They are not trusted. */
 export interface ContentLink {
   readonly requestId: string;
-  /** Where the JSON string stands in the result's text, in UTF-16 units, without its quotes. */
+  /** The position of the JSON string in the result's text, in UTF-16 code units, without its quotes. */
   readonly from: number;
   readonly to: number;
   readonly base64: boolean;
@@ -58,7 +58,7 @@ export async function saveContent(world: CommandWorld, link: ContentLink): Promi
   });
 }
 
-/** The part of a text from one place to another. @throws when the text is shorter */
+/** Yields the part of a text between two positions. @throws when the text is shorter */
 export async function* between(text: AsyncIterable<string>, from: number, to: number): AsyncGenerator<string> {
   let at = 0;
   for await (const piece of text) {
@@ -77,7 +77,10 @@ export async function* between(text: AsyncIterable<string>, from: number, to: nu
 const notThere = (): Error =>
   new Error(vscode.l10n.t('The result is not what the link says. Open the request in the history again.'));
 
-/** What a JSON string says, whose inside comes in pieces: an escape or a character that is cut waits for the rest. */
+/**
+ * Decodes the inside of a JSON string that comes in pieces. An escape or a character that is cut waits for the next
+ * piece.
+ */
 export async function* unescaped(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of text) {
@@ -97,7 +100,7 @@ function read(inside: string): string {
   }
 }
 
-/** Where nothing is cut: not within an escape, nor between the halves of a character. */
+/** Returns the largest end that cuts neither an escape nor a surrogate pair. */
 function wholeEnd(text: string): number {
   const escape = /(?<!\\)(\\+)(?:u[\da-fA-F]{0,3})?$/u.exec(text);
   let end = text.length;
@@ -108,7 +111,7 @@ function wholeEnd(text: string): number {
   return half === null ? end : end - half[0].length;
 }
 
-/** The bytes of base64 that comes in pieces. */
+/** Decodes base64 that comes in pieces. */
 export async function* decoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   let rest = '';
   for await (const piece of text) {

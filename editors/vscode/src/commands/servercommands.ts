@@ -1,5 +1,4 @@
-// What can be done with one server: by the palette, which asks which, and by the lenses in config files, which pass its
-// name.
+// The commands for one server. In the palette the user picks the server; lenses in config files pass its name.
 import * as vscode from 'vscode';
 import { LaunchConsent, ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
@@ -10,7 +9,7 @@ import type { CommandWorld } from './commandworld.js';
 import { pickServer, serverNamed } from './picks.js';
 import { withStop } from './stoppable.js';
 
-/** `entry`: the entry of the workspace, which waits for a yes, in the place of the one that counts. */
+/** Starts a server. `entry` selects the entry of the workspace that waits for consent, instead of the current one. */
 export async function startServer(world: CommandWorld, name: unknown, entry: boolean): Promise<void> {
   const stopped = (s: Server): boolean =>
     [ServerState.STOPPED, ServerState.FAILED, ServerState.GIVEN_UP].includes(s.state);
@@ -19,7 +18,7 @@ export async function startServer(world: CommandWorld, name: unknown, entry: boo
     return;
   }
   if (entry || ![LaunchConsent.UNSPECIFIED, LaunchConsent.GIVEN].includes(server.launchConsent)) {
-    // The question may come: where the page is, its card can be seen.
+    // The consent question may come; its card is visible on the page.
     await world.sidebar.show();
   }
   await withStop(vscode.l10n.t('Starting {0}', quoted(server.name)), (signal) =>
@@ -36,7 +35,7 @@ export async function stopServer(world: CommandWorld, name: unknown): Promise<vo
   await world.process.hub.servers.stopServer({ server: server.name, reason: 'the server was stopped in the editor' });
 }
 
-/** Asks, if calls of it run. */
+/** Asks the user if calls of the server are running. */
 async function mayLose(world: CommandWorld, { name }: Server): Promise<boolean> {
   const calls = runningRequests(world.watcher.standing).filter((request) => request.server === name).length;
   if (calls === 0) {
@@ -50,7 +49,7 @@ async function mayLose(world: CommandWorld, { name }: Server): Promise<boolean> 
   return (await vscode.window.showWarningMessage(text, { modal: true }, stop)) === stop;
 }
 
-/** How the server stands, with its error whole, and what can be done about it. */
+/** Shows the state of the server, its full error, and the possible actions. */
 export async function showServer(world: CommandWorld, name: unknown): Promise<void> {
   const server = (await serverNamed(world, name)) ?? (await pickServer(world, vscode.l10n.t('Show Server')));
   if (server === undefined) {
@@ -66,7 +65,7 @@ export async function showServer(world: CommandWorld, name: unknown): Promise<vo
   }
 }
 
-/** What went wrong, whole: a lens has no room for it. */
+/** Shows the full error, for which a lens has no room. */
 export async function showServerError(world: CommandWorld, name: unknown): Promise<void> {
   const server = await serverNamed(world, name);
   if (server === undefined) {

@@ -1,7 +1,7 @@
-// Work that the user watches as a notification and can stop there.
+// Runs work with a notification in which the user can stop it.
 import * as vscode from 'vscode';
 
-/** Resolves to undefined when the user has stopped it: that is no trouble to be told. */
+/** Resolves to undefined if the user has stopped the work: that is not an error to show. */
 export async function withStop<T>(title: string, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const abort = new AbortController();
   try {

@@ -1,5 +1,6 @@
-// Texts that are too long to be handed to the editor in one: private files, which it reads by itself. An editor that is
-// given 64 MiB by an extension stands still for it, and keeps no document of more than 50 MB in step with extensions.
+// Files for texts that are too long to be passed to the editor at once. The files are private, and the editor reads
+// them itself. An editor that gets 64 MiB from an extension is blocked by it, and it does not synchronize documents of
+// more than 50 MB with extensions.
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,10 @@ import { dirname, join } from 'node:path';
 const oldestMs = 24 * 3_600_000;
 const mostKept = 10;
 
-/** Writes a text as it comes, into its place only when it is whole. A turn of the event loop takes one piece. */
+/**
+ * Writes a text as it comes. The file gets its name only when it is complete. One turn of the event loop handles one
+ * piece.
+ */
 export async function writePieces(
   path: string,
   text: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
@@ -30,7 +34,9 @@ export async function writePieces(
   }
 }
 
-/** The private folder of such files. Those of an earlier day go, and the oldest of too many. */
+/**
+ * The private folder of such files. Files that are older than a day are removed, and the oldest if there are too many.
+ */
 export class TextFiles {
   readonly #folder: string;
 
@@ -38,7 +44,7 @@ export class TextFiles {
     this.#folder = folder;
   }
 
-  /** Gives the path of a new file with this name, which is of harmless characters. */
+  /** Writes a new file and returns its path. `name` must have only safe characters. */
   async put(name: string, text: AsyncIterable<string>): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#clear();

@@ -1,8 +1,8 @@
-// The arguments of a tool as a person types them: a JSON object to begin with, and what is wrong with the one that was
-// typed. Pure.
+// Help for typing the arguments of a tool: an initial JSON object, and a check of the typed text. It has no side
+// effects.
 import * as vscode from 'vscode';
 
-/** A JSON object with the required members of a tool's input schema, to be filled in. */
+/** Returns a JSON object with the required members of a tool's input schema, to be filled in. */
 export function skeleton(definitionJson: string): string {
   const schema = member(parsed(definitionJson), 'inputSchema');
   const properties = member(schema, 'properties');
@@ -12,7 +12,7 @@ export function skeleton(definitionJson: string): string {
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** Whether there is anything to fill in. */
+/** Reports whether the tool has arguments to fill in. */
 export function takesArguments(definitionJson: string): boolean {
   const schema = member(parsed(definitionJson), 'inputSchema');
   const properties = member(schema, 'properties');
@@ -22,7 +22,9 @@ export function takesArguments(definitionJson: string): boolean {
   return member(schema, 'additionalProperties') !== undefined && member(schema, 'additionalProperties') !== false;
 }
 
-/** What is wrong with the text, undefined when nothing is. It is sent as it was typed, numbers and all. */
+/**
+ * Returns what is wrong with the text, or undefined. The text is sent as it was typed, so numbers keep their spelling.
+ */
 export function argumentsProblem(text: string): string | undefined {
   if (text.trim() === '') {
     return undefined;

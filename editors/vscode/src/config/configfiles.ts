@@ -1,5 +1,5 @@
-// Finds the config files, and tells the hub which to read: at each start of a hub, and whenever folders, trust,
-// settings or the set of files change. Changes inside of a file are the hub's own business: it watches them.
+// Finds the config files and tells the hub which ones to read: at each start of a hub, and whenever folders, trust,
+// settings or the set of files change. The hub itself watches for changes of their content.
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -20,7 +20,7 @@ import {
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 
-/** A ConfigSource of the contract that stands in no file. */
+/** A ConfigSource of the contract that has no file. */
 export interface InlineSource {
   readonly path: string;
   readonly json: string;
@@ -29,15 +29,16 @@ export interface InlineSource {
 
 const run = promisify(execFile);
 
-/** What the program says of the places of these folders. */
+/** The places that the program reports for these folders. */
 interface Found {
-  readonly asked: string; // all that the answer depends on
+  readonly asked: string; // everything on which the answer depends
   readonly folders: readonly string[];
   readonly places: Promise<Place[]>;
 }
 
 /**
- * The hub reads files and stops what is run differently now; a hub that needs longer must not hold up every command.
+ * The time limit of a reload, in which the hub reads the files and stops servers whose entries have changed. A hub that
+ * needs longer must not block every command.
  */
 const readingLimitMs = 60_000;
 
@@ -49,13 +50,13 @@ export class ConfigFiles implements vscode.Disposable {
   readonly #disposables: vscode.Disposable[] = [];
   #watchers: vscode.Disposable[] = [];
   #found: Found | undefined;
-  #trouble: Error | undefined; // of the last reading
+  #trouble: Error | undefined; // the error of the last reading
   #sources: readonly Source[] = [];
   #disposed = false;
   #reading: Promise<void> = Promise.resolve();
-  #wanted = 0; // readings asked for and not begun
+  #wanted = 0; // number of readings that were asked for and have not begun
 
-  /** `own` are sources that stand in no file, weaker than all that do. */
+  /** `own` returns sources that have no file. Their precedence is lower than that of all files. */
   constructor(
     context: vscode.ExtensionContext,
     process: HubProcess,
@@ -67,7 +68,7 @@ export class ConfigFiles implements vscode.Disposable {
     this.#process = process;
     this.#output = output;
     const anew = (): void => {
-      this.#look(); // beside what the hub may be doing
+      this.#look(); // in parallel with the hub's work
       void this.reload();
     };
     this.#disposables.push(
@@ -84,10 +85,13 @@ export class ConfigFiles implements vscode.Disposable {
         }
       }),
     );
-    this.#look(); // beside the start of the hub, which takes as long
+    this.#look(); // in parallel with the start of the hub, which takes as long
   }
 
-  /** Has the config read anew. Of several wishes while one is being fulfilled, one is left. */
+  /**
+   * Makes the hub read the config again. Calls that come while a reading is in progress are served by one further
+   * reading.
+   */
   reload(): Promise<void> {
     this.#wanted++;
     this.#reading = this.#reading.then(async () => {
@@ -100,7 +104,7 @@ export class ConfigFiles implements vscode.Disposable {
     return this.#reading;
   }
 
-  /** The same for who wants to hear of it: rejects when the hub has not read the config. */
+  /** Does the same, and rejects if the hub has not read the config. */
   async reloadNow(): Promise<void> {
     await this.reload();
     if (this.#trouble !== undefined) {
@@ -109,21 +113,21 @@ export class ConfigFiles implements vscode.Disposable {
   }
 
   /**
-   * Resolves when no reading is under way. A hub that is ready is told its config at once, so until then it knows no
-   * server.
+   * Resolves when no reading is in progress. A reading begins as soon as a hub is ready; before its end the hub has no
+   * servers.
    */
   get read(): Promise<void> {
     return this.#reading;
   }
 
-  /** The files that the hub was told to read last, the weakest first. */
+  /** The files that the hub was last told to read, in order of increasing precedence. */
   get sources(): readonly Source[] {
     return this.#sources;
   }
 
   /**
-   * The files that a person may want to open: those of this editor and of the folders, which need not be there yet, and
-   * those that other applications have.
+   * Returns the files that a person may want to open: those of this editor and of the folders, which need not exist
+   * yet, and the existing ones of other applications.
    */
   async files(): Promise<{ ours: { file: string; exists: boolean }[]; others: Place[] }> {
     const found = this.#look();
@@ -179,7 +183,7 @@ export class ConfigFiles implements vscode.Disposable {
       this.#output.hub.info(
         `config files (${where}): ${there.length === 0 ? 'none' : there.map((s) => s.path).join(', ')}`,
       );
-      // An empty list would mean: the same as last time.
+      // An empty list would mean: the same sources as last time.
       const nothing = { path: 'no config file', json: '{"mcpServers":{}}', scope: 'host' };
       await hub.servers.reloadConfig(
         { sources: sources.length === 0 ? [nothing] : sources },
@@ -191,7 +195,7 @@ export class ConfigFiles implements vscode.Disposable {
     }
   }
 
-  /** Without the places there are still the files that the user named. */
+  /** Returns the known places. If they cannot be found, the files that the user named are still read. */
   async #known({ places }: Found): Promise<Place[]> {
     try {
       return await places;
@@ -203,7 +207,10 @@ export class ConfigFiles implements vscode.Disposable {
     }
   }
 
-  /** The places of the folders that there are now: what was found for others is no answer. */
+  /**
+   * Returns the places of the current folders, and asks for them only if the folders, the program or the trust have
+   * changed.
+   */
   #look(): Found {
     const folders = localFolders();
     const { binary } = this.#process;
@@ -221,7 +228,7 @@ export class ConfigFiles implements vscode.Disposable {
         }
       },
       () => {
-        // told by who uses it; the next reading asks again
+        // the user of the promise reports the error; the next reading asks again
         if (this.#found === found) {
           this.#found = undefined;
         }
@@ -230,12 +237,12 @@ export class ConfigFiles implements vscode.Disposable {
     return found;
   }
 
-  // What was there when the program was asked may have changed since.
+  // Files may have come or gone since the program was asked.
   #present(places: readonly Place[]): Promise<Place[]> {
     return Promise.all(places.map(async (p) => ({ ...p, exists: await isFile(p.file) })));
   }
 
-  /** Watches for files that come and go. A workspace that is not trusted is not looked at. */
+  /** Watches for files that are created or deleted. Folders of an untrusted workspace are not watched. */
   #watch(places: readonly Place[], folders: readonly string[]): void {
     if (this.#disposed) {
       return;
@@ -269,7 +276,7 @@ function localFolders(): string[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file').map((f) => f.uri.fsPath);
 }
 
-// The program knows where applications keep their servers; it is asked once for each folder.
+// Asks the program, which knows where applications keep their servers, once for each folder.
 async function placesOf(binary: string, folders: readonly string[]): Promise<Place[]> {
   const asked = folders.length === 0 ? [undefined] : folders;
   const lists = await Promise.all(
@@ -290,7 +297,7 @@ async function placesOf(binary: string, folders: readonly string[]): Promise<Pla
   return lists.flat();
 }
 
-// Only what is known not to be there is left out: of a file that cannot be looked at the hub says why.
+// Reports false only if the file certainly does not exist. If a file cannot be accessed, the hub reports why.
 async function isFile(file: string): Promise<boolean> {
   try {
     return (await stat(file)).isFile();

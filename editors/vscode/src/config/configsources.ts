@@ -1,7 +1,7 @@
-// Which config files the hub reads. Pure: what is known comes in, sources go out, the weakest first.
+// Decides which config files the hub reads. It has no side effects. The sources are in order of increasing precedence.
 import path from 'node:path';
 
-/** One place of `mcphub config places --json`: the hub's own knowledge of where applications keep their servers. */
+/** One place of `mcphub config places --json`. The hub's program knows where applications keep their servers. */
 export interface Place {
   readonly file: string;
   readonly scope: string;
@@ -23,7 +23,7 @@ export interface Known {
   readonly home: string;
 }
 
-/** A ConfigSource of the contract, the fields that are used. */
+/** The fields of a ConfigSource of the contract that are used here. */
 export interface Source {
   readonly path: string;
   readonly scope: 'user' | 'workspace';
@@ -34,17 +34,17 @@ export interface Source {
 }
 
 /**
- * Files of the user first, then those of the workspace, then what the setting names: a later one wins. Files that are
- * not there are left out, but for those of the setting, which the user named and should hear about, and for the
- * editor's own, which are places to add servers to. Nothing says
- * `trusted`: trust in a workspace lets its files be read; each server of them is asked about all the same.
+ * Returns the files of the user, then those of the workspace, then those of the setting; a later one takes precedence.
+ * Files that do not exist are left out, with two exceptions. The user named the files of the setting and should be told
+ * about them. The editor's own files are places to which servers can be added. No source is `trusted`: trust in a
+ * workspace only allows its files to be read, and each server in them still needs consent.
  */
 export function configSources(known: Known): Source[] {
   const first = known.folders[0] ?? '';
   const folders = new Set(known.folders);
   const found = new Map<string, Source>();
   const add = (source: Source, key = source.path): void => {
-    found.delete(key); // the last mention counts, and its place
+    found.delete(key); // the last mention decides, and its position
     found.set(key, source);
   };
   const places = known.places.filter(
@@ -52,8 +52,8 @@ export function configSources(known: Known): Source[] {
       (p.exists || isOfEditor(p))
       && (known.discover === 'all' || (known.discover === 'editor' && p.dialect === 'vscode')),
   );
-  // The hub was asked for each folder, and names the files of the user each time. One file may have parts for several
-  // folders: each is a source of its own, at the place that the file has among the others.
+  // The program was asked for each folder, and lists the files of the user each time. One file may have parts for
+  // several folders. Each part is a source of its own, at the position of its file.
   const ofUser = known.discover === 'all' ? places.filter((p) => p.scope === 'user') : [];
   for (const file of new Set(ofUser.map((p) => p.file))) {
     for (const place of ofUser.filter((p) => p.file === file)) {
@@ -94,7 +94,7 @@ export function configSources(known: Known): Source[] {
   return [...found.values()];
 }
 
-/** .vscode/mcp.json of a folder. */
+/** Reports whether a place is the .vscode/mcp.json of a folder. */
 function isOfEditor(place: Place): boolean {
   return (
     place.scope === 'workspace'
@@ -104,7 +104,7 @@ function isOfEditor(place: Place): boolean {
   );
 }
 
-/** Names of the setting that are no absolute paths, for the log. */
+/** Returns the names of the setting that are not absolute paths, for the log. */
 export function unusable(extra: readonly string[], home: string): string[] {
   return extra.filter((name) => expandHome(name, home) === undefined);
 }
@@ -114,7 +114,7 @@ function expandHome(name: string, home: string): string | undefined {
   return path.isAbsolute(file) ? path.normalize(file) : undefined;
 }
 
-/** Files of the workspace that may come into being, relative to a folder: what a watcher waits for. */
+/** Returns the files of the workspace that may be created later, relative to a folder, for a watcher. */
 export function awaited(places: readonly Place[], folder: string): string[] {
   return places
     .filter((p) => p.scope === 'workspace' && p.folder === folder)
@@ -122,7 +122,7 @@ export function awaited(places: readonly Place[], folder: string): string[] {
     .filter((name) => !name.startsWith('..'));
 }
 
-/** What `mcphub config places --json` printed. */
+/** Parses the output of `mcphub config places --json`. */
 export function parsePlaces(text: string): Place[] {
   const parsed: unknown = JSON.parse(text);
   const list = isRecord(parsed) && Array.isArray(parsed['places']) ? (parsed['places'] as unknown[]) : undefined;
@@ -142,13 +142,13 @@ export function parsePlaces(text: string): Place[] {
 }
 
 /**
- * The user's mcp.json of this editor, from the extension's folder in the editor's own
+ * Returns the user's mcp.json files of this editor, derived from the extension's folder in the editor's user data
  * (User/globalStorage/mcphub.mcphub).
  */
 export function editorFileNames(globalStorage: string): string[] {
   const user = path.dirname(path.dirname(globalStorage));
   const names = [path.join(user, 'mcp.json')];
-  // On a remote machine the editor keeps what belongs to the machine beside User.
+  // On a remote machine the editor keeps data of the machine in a folder beside User.
   if (path.basename(user) === 'User') {
     names.unshift(path.join(path.dirname(user), 'Machine', 'mcp.json'));
   }

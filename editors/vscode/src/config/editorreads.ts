@@ -1,4 +1,4 @@
-// Which config files the editor reads as well, and starts the servers of.
+// Finds the config files that the editor reads itself, so that it also starts their servers.
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -7,8 +7,8 @@ import type { Server } from '@mcphub/host';
 type Entry = Pick<Server, 'configFile' | 'configDialect'>;
 
 /**
- * The editor has this file itself: its own mcp.json and those of the folders, and lately (seen in 1.139) the .mcp.json
- * of the folders.
+ * Reports whether the editor reads this file itself: its own mcp.json, those of the folders, and recently (seen in
+ * 1.139) the .mcp.json of the folders.
  */
 export function editorReads({ configFile, configDialect }: Entry): boolean {
   return (
@@ -17,8 +17,8 @@ export function editorReads({ configFile, configDialect }: Entry): boolean {
 }
 
 /**
- * The editor takes over what other applications have, as far as its setting chat.mcp.discovery.enabled says: all with
- * true, or those that an object of theirs names.
+ * Reports whether the editor takes this file over from another application. Its setting chat.mcp.discovery.enabled
+ * decides: true means all applications, an object lists them.
  */
 export function editorDiscovers({ configFile }: Entry): boolean {
   const enabled = vscode.workspace.getConfiguration('chat').get<unknown>('mcp.discovery.enabled');
@@ -26,7 +26,7 @@ export function editorDiscovers({ configFile }: Entry): boolean {
   return discoveries(configFile).some((one) => enabled === true || named[one] === true);
 }
 
-/** As the editor's setting calls the places that a file is at. */
+/** Returns the names that the editor's setting has for the location of a file. */
 function discoveries(file: string): string[] {
   const [base = '', folder = '', above = ''] = file.split(/[\\/]/u).reverse();
   switch (`${folder}/${base}`) {
@@ -38,7 +38,7 @@ function discoveries(file: string): string[] {
       const place = path.dirname(path.dirname(file));
       return [
         ...(same(place, homedir()) ? ['cursor-global'] : []),
-        ...(inFolder(place) ? ['cursor-workspace'] : []), // a folder may be the home
+        ...(inFolder(place) ? ['cursor-workspace'] : []), // a folder may be the home directory
       ];
     }
     default:
@@ -52,7 +52,7 @@ function inFolder(directory: string): boolean {
   );
 }
 
-/** On Windows the case of letters does not count, and path knows that. */
+/** Reports whether two paths are equal. path.relative ignores case on Windows. */
 function same(one: string, other: string): boolean {
   return path.relative(one, other) === '';
 }

@@ -1,6 +1,6 @@
 /**
- * Waits for the work, but no longer than this; the work itself goes on. Resolves to whether it was done in time; failed
- * is done.
+ * Waits for the work, but no longer than the given time; the work itself goes on. Resolves to whether it ended in time,
+ * whether it succeeded or failed.
  */
 export async function bounded(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,11 +1,11 @@
-// What the hub before this one ended since nobody had come back to it in time: told once, by the first snapshot that
-// knows of it.
+// Shows what the previous hub ended because no host came back in time. It is shown once, for the first snapshot that
+// contains it.
 import * as vscode from 'vscode';
 import { RequestDirection } from '@mcphub/host';
 import type { AttachResponse } from '@mcphub/host';
 import { endedAwayText } from './troubletext.js';
 
-/** Listens to the events of the extension's own window. */
+/** Handles the events of the extension's own window. */
 export class EndedAway {
   readonly #showHistory: () => Promise<void>;
   readonly #told = new Set<string>();

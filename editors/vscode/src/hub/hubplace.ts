@@ -1,11 +1,11 @@
-// Where the hub's program lies and under which name a hub waits for the window to come back.
+// The path of the hub's program, and the key under which a hub waits for the window to come back.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 /**
- * The program of the setting, or the one that came with the extension. A relative path is taken from the root of the
- * disk, where it most likely names nothing: never from whatever folder happens to be current, which may be somebody
- * else's.
+ * Returns the program of the setting, or the one of the extension. A relative path is resolved against the root of the
+ * disk, where it most likely names nothing. It must not be resolved against the current folder, which may be controlled
+ * by somebody else.
  */
 export function binaryPath(setting: string, extensionRoot: string, platform: NodeJS.Platform): string {
   const named = setting.trim();
@@ -16,8 +16,9 @@ export function binaryPath(setting: string, extensionRoot: string, platform: Nod
 }
 
 /**
- * What the hub is told of how the editor was started: from a desktop, if no shell has set what every shell sets and
- * `code` did not come from one. Then servers get the environment of the user's login shell.
+ * Returns the environment that tells the hub how the editor was started. It was started from a desktop if the variables
+ * that every shell sets are missing and it was not started by `code` in a shell. Then servers get the environment of
+ * the user's login shell.
  */
 export function startEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
   const fromShell = platform === 'win32' || env['SHLVL'] !== undefined || env['VSCODE_CLI'] === '1';
@@ -25,9 +26,9 @@ export function startEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platfo
 }
 
 /**
- * A window finds its own hub by this after a reload: one of the same folders, and of the same program, so that an
- * update is not served by its forerunner. Two windows on the same folders have the same key; which hub is whose is
- * settled by whose host is dead.
+ * Returns the key by which a window finds its hub after a reload. It depends on the folders and on the program, so that
+ * after an update the old program is not used. Two windows with the same folders have the same key; a window can only
+ * take over a hub whose host is dead.
  */
 export function keepKey(folders: readonly string[], workspaceFile: string | undefined, binary: string): string {
   return createHash('sha256')
@@ -41,8 +42,8 @@ const remoteGraceSeconds = 120;
 const localGraceSeconds = 20;
 
 /**
- * The seconds of the setting, as the editor has it. Where the user has not made it, a window whose extensions run on
- * another machine gets more: its way back leads over a network.
+ * Returns the seconds of the setting. If the user has not set it, a window whose extensions run on another machine gets
+ * a longer default, since it has to reconnect over a network.
  */
 export function graceSeconds(
   setting: { readonly globalValue?: unknown; readonly defaultValue?: unknown } | undefined,
@@ -51,7 +52,9 @@ export function graceSeconds(
   return setting?.globalValue ?? (remote ? remoteGraceSeconds : (setting?.defaultValue ?? localGraceSeconds));
 }
 
-/** Milliseconds of the setting; what is no number is the default. */
+/**
+ * Returns the setting in milliseconds, limited to 0 to 300 s. For a value that is not a number it returns the default.
+ */
 export function graceMilliseconds(seconds: unknown): number {
   const value = typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : localGraceSeconds;
   return Math.round(Math.min(Math.max(value, 0), 300) * 1000);

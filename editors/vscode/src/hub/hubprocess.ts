@@ -1,4 +1,4 @@
-// The one hub of this editor window: where its program is, how it is started, replaced and left behind.
+// The hub of this editor window: where its program is, and how it is started, replaced and left running.
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -8,20 +8,20 @@ import { binaryPath, graceMilliseconds, graceSeconds, keepKey, startEnvironment 
 import type { Output } from '../log/output.js';
 
 /**
- * How long the first hub of a window waits for the extension host before it, which may be on its way out when the
- * window reloads. A desktop opens a folder in one window only, so that somebody else's hub is rarely waited for.
+ * How long the first hub of a window waits for the previous extension host, which may still be ending when the window
+ * reloads. A desktop opens a folder in only one window, so it rarely waits for the hub of another window.
  */
 const departureMilliseconds = 2_000;
 
 export interface HubStanding {
   readonly state: HubState;
   readonly message: string;
-  readonly reason: string; // of a failure, as HubError has it; else ''
+  readonly reason: string; // the reason of the HubError after a failure; else ''
 }
 
 /**
- * Owns the Hub. A restart that the user asks for makes a new one, with the settings as they are then; who uses it hears
- * of that by onDidStart.
+ * Owns the Hub. A restart by the user creates a new Hub with the current settings. Users of the hub learn about it by
+ * onDidStart.
  */
 export class HubProcess implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
@@ -34,13 +34,13 @@ export class HubProcess implements vscode.Disposable {
   #stopListening: () => void;
   #standing: HubStanding = { state: 'starting', message: '', reason: '' };
   #restartedByUser = false;
-  #left = false; // for good: nothing is started any more
-  #turn: Promise<void> = Promise.resolve(); // starts and stops come one after the other
+  #left = false; // for good: no hub is started any more
+  #turn: Promise<void> = Promise.resolve(); // starts and stops run one at a time
 
-  /** A hub is being started: who speaks with hubs turns to this one. */
+  /** Fires when a hub is being started. From then on, use this hub. */
   readonly onDidStart = this.#started.event;
   readonly onDidChangeState = this.#changed.event;
-  /** False: the hub is there and has stopped answering. True: it goes on, as it was. */
+  /** Fires false if a running hub has stopped answering, and true if it answers again. */
   readonly onDidChangeResponsive = this.#answers.event;
 
   constructor(context: vscode.ExtensionContext, output: Output) {
@@ -53,12 +53,12 @@ export class HubProcess implements vscode.Disposable {
     return this.#hub;
   }
 
-  /** The hub once it is being started; a window of one that never was would end at once. */
+  /** The hub, once its start has begun. A window on a hub that was never started would end at once. */
   get started(): Hub | undefined {
     return this.#startedHub;
   }
 
-  /** False: the hub is there, and does not answer. */
+  /** False if the hub runs but does not answer. */
   get responsive(): boolean {
     return this.#hub.responsive;
   }
@@ -67,7 +67,7 @@ export class HubProcess implements vscode.Disposable {
     return this.#standing;
   }
 
-  /** The hub is going because the user wants a new one: that is no trouble. */
+  /** True while a restart that the user asked for is in progress. The end of the hub is then not an error. */
   get restartedByUser(): boolean {
     return this.#restartedByUser;
   }
@@ -76,17 +76,17 @@ export class HubProcess implements vscode.Disposable {
     return binaryPath(setting('binaryPath', ''), this.#context.extensionPath, process.platform);
   }
 
-  /** Starts the hub. A failure is a state, told by onDidChangeState; nothing is thrown. */
+  /** Starts the hub. It never rejects: a failure is a state, which onDidChangeState reports. */
   start(): Promise<void> {
     return this.#inTurn(() => this.#start());
   }
 
-  /** Resolves when no start or restart is under way. */
+  /** Resolves when no start or restart is in progress. */
   get settled(): Promise<void> {
     return this.#turn;
   }
 
-  /** Stops the hub with all that it runs, and starts a new one. */
+  /** Stops the hub with everything that it runs, and starts a new one. */
   restart(): Promise<void> {
     return this.#inTurn(async () => {
       this.#restartedByUser = true;
@@ -99,11 +99,14 @@ export class HubProcess implements vscode.Disposable {
     });
   }
 
-  /** The window goes: the hub waits for it to come back, or ends at once when the setting says so. */
+  /**
+   * Leaves the hub when the window closes. The hub waits for the window to come back, or ends at once if the setting is
+   * 0.
+   */
   async leave(): Promise<void> {
     this.#left = true;
     this.#stopListening();
-    // Not in its turn: a start that hangs would hold it up, and is ended by this.
+    // Outside the queue, since a start that hangs would block it. Leaving ends such a start.
     await this.#hub.leave();
     await this.#turn;
   }
@@ -127,12 +130,12 @@ export class HubProcess implements vscode.Disposable {
     }
     try {
       if (setting<string>('binaryPath', '') === '') {
-        // a program that the user names is the user's to make executable
+        // if the user names the program, the user has to make it executable
         await makeExecutable(this.binary);
       }
       await mkdir(this.#keepDirectory(), { recursive: true, mode: 0o700 });
     } catch (error) {
-      this.#output.hub.warn(describe(error)); // the start itself says what it lacks
+      this.#output.hub.warn(describe(error)); // the start reports what is missing
     }
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- the user may have left meanwhile
     if (!this.#left) {
@@ -190,8 +193,8 @@ export class HubProcess implements vscode.Disposable {
 }
 
 /**
- * A setting of ours. All of them have machine scope: a workspace cannot choose what is run. The editor does not check
- * values: one of another kind is as good as none.
+ * Returns a setting of this extension. All of them have machine scope, so a workspace cannot choose what is run. The
+ * editor does not check values: a value of another type counts as not set.
  */
 export function setting<T>(name: string, otherwise: T): T {
   const value = vscode.workspace.getConfiguration('mcphub').get<unknown>(name);
@@ -204,12 +207,13 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// A .vsix that was packed on Windows, or unpacked by a tool that drops modes, has a program that nobody may run.
+// A .vsix that was packed on Windows, or unpacked by a tool that drops file modes, contains a program that is not
+// executable.
 async function makeExecutable(file: string): Promise<void> {
   if (process.platform === 'win32') {
     return;
   }
-  const info = await stat(file).catch(() => undefined); // not there: the start says so, and what to do
+  const info = await stat(file).catch(() => undefined); // if it does not exist, the start reports that and what to do
   if (info?.isFile() === true && (info.mode & 0o100) === 0) {
     await chmod(file, info.mode | 0o111);
   }

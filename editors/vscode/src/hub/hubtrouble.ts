@@ -1,4 +1,4 @@
-// Tells the user, once for each trouble, that the hub has died, cannot be started or does not answer.
+// Tells the user, once for each problem, that the hub has died, cannot be started or does not answer.
 import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 import { setting, type HubProcess } from './hubprocess.js';
@@ -14,10 +14,10 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
   });
   const deaths = process.onDidChangeState(({ state, message, reason }) => {
     if (state === 'ready' || state === 'stopped' || (process.restartedByUser && state === 'restarting')) {
-      told = undefined; // a restart by the user that fails as well is to be told again
+      told = undefined; // if a restart by the user fails as well, it is shown again
       return;
     }
-    // Dying, waiting and dying again is one trouble until the hub is ready; giving up is another.
+    // Repeated deaths and restarts are one problem until the hub is ready. Giving up is another problem.
     if (state === told || state === 'starting') {
       return;
     }
@@ -39,7 +39,10 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
   return vscode.Disposable.from(silence, deaths);
 }
 
-/** It may go on by itself meanwhile, and then a restart would end what runs for nothing. */
+/**
+ * Offers a restart. The hub may answer again before the user clicks; a restart would then end running work for no
+ * reason.
+ */
 async function tellOfSilence(process: HubProcess): Promise<void> {
   const hub = process.hub;
   const choice = await choose(

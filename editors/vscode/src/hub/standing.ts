@@ -1,5 +1,5 @@
-// How everything stands, as the extension's own window is told: one state, one transition function. Status bar,
-// notifications and pick lists read it.
+// The state of everything, as the extension's own window receives it: one state and one transition function. The status
+// bar, notifications and pick lists read it.
 import { RequestDirection, RequestState } from '@mcphub/host';
 import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
 
@@ -10,7 +10,7 @@ export interface Standing {
   readonly prompts: ReadonlyMap<string, Prompt>; // open ones, oldest first
 }
 
-/** What one event changed, for those who act on changes rather than on states. */
+/** The changes of one event, for code that acts on changes rather than on states. */
 export interface Change {
   readonly servers?: true;
   readonly requests?: true;
@@ -18,7 +18,7 @@ export interface Change {
   readonly closed?: readonly PromptEnd[];
 }
 
-/** A prompt that is no longer open. Without an end, it closed while nobody listened: the hub is another one. */
+/** A prompt that is no longer open. Without an end it closed unseen, because the hub was replaced. */
 export interface PromptEnd {
   readonly prompt: Prompt;
   readonly end: PromptClosed | undefined;
@@ -26,7 +26,7 @@ export interface PromptEnd {
 
 export const nothing: Standing = { known: false, servers: new Map(), requests: new Map(), prompts: new Map() };
 
-/** The next state. States are never changed in place: who holds one may keep it. */
+/** Returns the next state. A state is never changed in place, so code may keep one. */
 export function transition(
   before: Standing,
   response: AttachResponse,
@@ -104,15 +104,15 @@ export function transition(
   }
 }
 
-/** The hub is gone, and all that it said with it. Its prompts can no longer be answered. */
+/** Returns the state after the loss of the hub: everything is empty. Its prompts can no longer be answered. */
 export function lost(before: Standing): { readonly after: Standing; readonly change: Change } {
   return { after: nothing, change: { servers: true, requests: true, ...promptChange(before, nothing) } };
 }
 
-/** Requests that are nothing that the user runs: the start of a session, and the questions of servers and of the hub. */
+/** Methods of requests that the user does not run: the start of a session, and questions of servers and of the hub. */
 const notRun: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'authorization', 'launch', 'input']);
 
-/** What the status bar counts and the user may stop. */
+/** Returns the requests that the status bar counts and that the user may stop. */
 export function runningRequests(standing: Standing): Request[] {
   return [...standing.requests.values()].filter(
     ({ direction, method }) => direction !== RequestDirection.INCOMING && !notRun.has(method),

@@ -1,8 +1,8 @@
-// What the user is told when the hub cannot be started, and what there is to do about it.
+// The texts that tell the user why the hub cannot be started, and what to do about it.
 import * as vscode from 'vscode';
 import { inMessage } from '../plaintext.js';
 
-/** What an earlier hub ended, in one sentence. */
+/** Returns one sentence about what an earlier hub has ended. */
 export function endedAwayText(requests: number, questions: number): string {
   const what = [
     ...(requests === 0 ? [] : [requests === 1 ? vscode.l10n.t('1 request') : vscode.l10n.t('{0} requests', requests)]),
@@ -18,7 +18,7 @@ export function endedAwayText(requests: number, questions: number): string {
 
 export type TroubleAction = 'Restart McpHub' | 'Open Settings' | 'Show Logs';
 
-/** What its button says. */
+/** Returns the label of the button. */
 export function actionLabel(action: TroubleAction): string {
   switch (action) {
     case 'Restart McpHub':
@@ -36,8 +36,8 @@ export interface Trouble {
 }
 
 /**
- * `reason` is that of the HubError; `named` is the setting mcphub.binaryPath, empty for the program that comes with the
- * extension.
+ * Returns text and actions for a failed start. `reason` is that of the HubError. `named` is the setting
+ * mcphub.binaryPath; it is empty for the program of the extension.
  */
 export function failure(reason: string, message: string, named: string): Trouble {
   const ofProgram = reason === 'BINARY_NOT_FOUND' || reason === 'BINARY_NOT_STARTED';

@@ -1,5 +1,5 @@
-// The extension's own window: it sees everything, whether a page is open or not, and carries the answers that are given
-// outside of a page.
+// The extension's own window. It receives everything, whether a page is open or not, and sends the answers that are
+// given outside a page.
 import { PromptKind, type ApprovalScope } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow, Reply } from '@mcphub/host';
 import { lost, nothing, transition, type Change, type Standing } from './standing.js';
@@ -10,8 +10,8 @@ export interface Root {
 }
 
 /**
- * Every kind: what the extension cannot ask by itself, it asks the user to open the page for. So no question is refused
- * for want of a window.
+ * All kinds of prompts. For a kind that the extension cannot ask itself, it asks the user to open the page. So no
+ * question is refused for lack of a window.
  */
 export const everyKind: readonly PromptKind[] = [
   PromptKind.TOOL_APPROVAL,
@@ -23,12 +23,12 @@ export const everyKind: readonly PromptKind[] = [
   PromptKind.CONFIG_INPUT,
 ];
 
-/** Views (MCP Apps), as the client's capabilities say that they are shown. */
+/** The client capability that says that views (MCP Apps) are shown. */
 const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
 
 type RequestInit = Parameters<HubWindow['send']>[0];
 
-/** The answers that are given outside of a page: none of them opens anything or carries more than a choice. */
+/** An answer that is given outside a page. It opens nothing and carries no more than a choice. */
 export interface Answer {
   readonly promptId: string;
   readonly action:
@@ -49,20 +49,20 @@ export interface WatcherListener {
   event?(event: AttachResponse): void;
 }
 
-/** Follows one hub after the other. Ends with close, which waits for its reading loop. */
+/** Follows one hub after the other. close ends it and waits for its reading loop. */
 export class WatcherWindow {
   readonly #listeners = new Set<WatcherListener>();
   #standing: Standing = nothing;
   #window: HubWindow | undefined;
   #reading: Promise<void> = Promise.resolve();
   #roots: readonly Root[];
-  #lost = false; // until the next welcome: what is still read was said by a hub that is gone
+  #lost = false; // true until the next welcome: messages that are still read come from a hub that is gone
   readonly #listenerFailed: (error: unknown) => void;
   readonly #extensions: string;
 
   /**
-   * `listenerFailed` hears of listeners that threw: some are other extensions', and none of them may end the reading.
-   * `views`: servers are told that views of tools (MCP Apps) are shown.
+   * `listenerFailed` is called for listeners that throw: some belong to other extensions, and none of them may end the
+   * reading. `views` is whether servers are told that views of tools (MCP Apps) are shown.
    */
   constructor(roots: readonly Root[], listenerFailed: (error: unknown) => void, views = true) {
     this.#roots = roots;
@@ -79,7 +79,7 @@ export class WatcherWindow {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Turns to this hub, which may be starting still, and forgets the last one. */
+  /** Attaches to this hub, which may still be starting, and forgets the state of the last one. */
   follow(hub: Hub): void {
     const before = this.#window;
     const window = hub.window({
@@ -87,21 +87,24 @@ export class WatcherWindow {
       promptKinds: [...everyKind],
       roots: this.#rootInits(),
       maxProgressRate: 4,
-      // The page shows views and can be opened at any time; said later, it would have idle servers connected anew.
+      // The page shows views and can be opened at any time. If this were declared later, idle servers would be
+      // connected again.
       extensionsJson: this.#extensions,
-      maxHistory: 200, // what an earlier hub has ended is the first of it
+      maxHistory: 200, // entries of an earlier hub come first
     });
     this.#window = window;
     this.#forget();
     const previous = this.#reading;
     this.#reading = (async () => {
-      await before?.close().catch(() => undefined); // it may have gone with its hub
+      await before?.close().catch(() => undefined); // it may have ended with its hub
       await previous;
       await this.#read(window);
     })();
   }
 
-  /** The hub is gone: what it asked cannot be answered any more. A snapshot of the next one follows. */
+  /**
+   * Forgets the state of a hub that is gone: its prompts can no longer be answered. A snapshot of the next hub follows.
+   */
   hubLost(): void {
     this.#lost = true;
     this.#forget();
@@ -119,7 +122,7 @@ export class WatcherWindow {
     this.#window?.send({ message: { case: 'setRoots', value: { roots: this.#rootInits() } } });
   }
 
-  /** Says something and waits for the reply; rejects with a HubError when it was not carried out. */
+  /** Sends a message and resolves with the reply. Rejects with a HubError if the message was not carried out. */
   ask(message: RequestInit, options?: { signal?: AbortSignal }): Promise<Reply> {
     const window = this.#window;
     if (window === undefined) {
@@ -153,7 +156,7 @@ export class WatcherWindow {
         this.#tell((listener) => listener.event?.(response));
       }
     } catch {
-      // The hub failed for good. Its state says so, in the status bar; here only what it asked is over.
+      // The hub failed for good. The status bar shows its state; here only its prompts are closed.
       if (window === this.#window) {
         this.hubLost();
       }

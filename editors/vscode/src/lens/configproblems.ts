@@ -1,11 +1,12 @@
-// What is wrong in config files, where it stands, as the editor shows such things: squiggles, and the list of problems.
+// Shows problems of config files as the editor's diagnostics: as squiggles at their position, and in the list of
+// problems.
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { ConfigProblem } from '@mcphub/host';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 import { brief, visible } from '../plaintext.js';
 
-/** Files are strangers: what they have wrong beyond that is not listed. */
+/** Limits for one file and for all files, since files are untrusted. Further problems are not listed. */
 const mostInFile = 100;
 const mostTold = 2_000;
 
@@ -14,7 +15,7 @@ export class ConfigProblems implements vscode.Disposable {
   readonly #watcher: WatcherWindow;
   readonly #stop: () => void;
   #told = '[]';
-  #ofFiles: readonly ConfigProblem[] = []; // those of no single server
+  #ofFiles: readonly ConfigProblem[] = []; // problems that belong to no single server
 
   constructor(watcher: WatcherWindow) {
     this.#watcher = watcher;
@@ -46,7 +47,7 @@ export class ConfigProblems implements vscode.Disposable {
       all.slice(0, mostTold).map((p) => ({ ...p, $typeName: undefined, $unknown: undefined })),
     );
     if (told === this.#told) {
-      return; // servers change all the time, and their files seldom
+      return; // servers change often, but their files rarely
     }
     this.#told = told;
     this.#shown.clear();
@@ -69,7 +70,7 @@ export function diagnosticsByFile(problems: Iterable<ConfigProblem>): Map<string
 
 function diagnostic({ line, column, server, key, message, fatal }: ConfigProblem): vscode.Diagnostic {
   const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
-  // The editor draws what has no length under the word that begins there.
+  // The editor draws an empty range under the word that begins there.
   const shown = new vscode.Diagnostic(
     new vscode.Range(at, at),
     brief(visible([server, key, message].filter(Boolean).join(': ')), 1_000),

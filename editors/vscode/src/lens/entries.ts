@@ -1,5 +1,5 @@
-// Where the entries of servers stand, by file, as the hub has read them: nothing is read or parsed here. A file that
-// does not fit what the hub knows, because somebody is typing in it, is searched around the line that was right before.
+// The positions of server entries in files, as the hub has read them. This file reads and parses nothing. If a document
+// differs from what the hub knows because a user is editing it, the name is searched around the last known line.
 import path from 'node:path';
 import { ServerState } from '@mcphub/host';
 import type { Server } from '@mcphub/host';
@@ -7,26 +7,26 @@ import type { Server } from '@mcphub/host';
 export interface Entry {
   readonly server: Server;
   readonly line: number; // from 1, as the hub counts
-  /** counts: it is the server. replaced: another entry of its name is. waiting: it is once somebody has agreed. */
+  /** counts: the entry defines the server. replaced: another entry of its name does. waiting: it will after consent. */
   readonly role: 'counts' | 'replaced' | 'waiting';
 }
 
-/** What is used of a document of the editor. */
+/** The part of an editor's document that is used. */
 export interface Lines {
   readonly isDirty: boolean;
   readonly lineCount: number;
   lineAt(line: number): { readonly text: string };
 }
 
-/** Files are strangers: of one with more entries, or with more on one line, the rest has no lens. */
+/** Limits of lenses in a file and on a line, since files are untrusted. Further entries get no lens. */
 export const mostEntries = 300;
 export const mostOnLine = 4;
 
-/** How far an entry is looked for, in lines, and in each line. */
+/** How far an entry is searched for: lines in each direction, and characters of each line. */
 const searched = 200;
 const searchedInLine = 1_000;
 
-/** All entries by the file that they stand in. What stands in no file is left out. */
+/** Returns all entries by file. Entries that have no file are left out. */
 export function entriesByFile(servers: Iterable<Server>): Map<string, Entry[]> {
   const byFile = new Map<string, Entry[]>();
   const onLine = new Map<string, number>();
@@ -51,15 +51,15 @@ export function entriesByFile(servers: Iterable<Server>): Map<string, Entry[]> {
   return byFile;
 }
 
-/** The line of an entry in the document as it is now, from 0; undefined: it is not to be found. */
+/** Returns the current line of an entry in the document, from 0, or undefined if it is not found. */
 export function lineOf(document: Lines, { line, server }: Entry): number | undefined {
   const told = line - 1;
-  const exact = server.state !== ServerState.BROKEN; // of such an entry the hub knows the line of its fault
+  const exact = server.state !== ServerState.BROKEN; // for a broken entry the hub knows only the line of the error
   const otherwise = !document.isDirty && told < document.lineCount ? told : undefined;
   if (exact && !document.isDirty) {
     return otherwise;
   }
-  const name = server.configName || server.name; // in the file it has no scope behind it
+  const name = server.configName || server.name; // the name in the file has no scope appended
   const quoted = JSON.stringify(name);
   const names = (at: number): boolean => {
     if (at < 0 || at >= document.lineCount) {

@@ -1,5 +1,5 @@
-// Lenses over the servers in the config files that the hub reads: how each stands, and what can be done with it. They
-// are drawn from what the hub has told; of a file nothing is read but lines.
+// Lenses over the servers in the config files that the hub reads, with their states and actions. They use the hub's
+// data; of the document they only read lines.
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
@@ -11,10 +11,10 @@ import { inPick } from '../plaintext.js';
 import { entriesByFile, lineOf, type Entry } from './entries.js';
 import { actionsOf, lensTitle } from './lenswords.js';
 
-/** After a change, as many of them come at once. In milliseconds. */
+/** Milliseconds without a change before the lenses are updated, since changes often come in groups. */
 const calm = 150;
 
-/** The lens with the state. How many tools there are is asked for when it is about to be seen. */
+/** The lens with the state. The number of tools is requested only when the lens is about to be shown. */
 class StateLens extends vscode.CodeLens {
   constructor(
     range: vscode.Range,
@@ -74,7 +74,8 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
 
   async resolveCodeLens(lens: vscode.CodeLens): Promise<vscode.CodeLens> {
     if (lens instanceof StateLens) {
-      const tools = await this.#toolCount(lens.server).catch(() => undefined); // the lens is good without
+      // without the number, the lens is still useful
+      const tools = await this.#toolCount(lens.server).catch(() => undefined);
       lens.command = stateCommand(lens.server, tools);
     }
     return lens;
@@ -85,7 +86,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
     this.#timer = setTimeout(() => this.#anew(), calm).unref();
   }
 
-  /** The editor asks for lenses of those files only that have some. */
+  /** Registers the provider only for files that have lenses, so that the editor does not ask for others. */
   #anew(): void {
     const on = setting<boolean>('codeLens', true);
     this.#entries = on ? entriesByFile(this.#watcher.standing.servers.values()) : new Map();
@@ -117,7 +118,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   }
 }
 
-/** A file by its very name: what is a sign in a pattern is none there. */
+/** Selects a file by its exact name: the special characters of a glob pattern are escaped. */
 function selectorOf(file: string): vscode.DocumentFilter {
   const name = path
     .basename(file)
@@ -137,8 +138,8 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
     case 'waiting':
       return [lens(`McpHub: ${vscode.l10n.t('Waits for your consent')}`, 'mcphub.startServer', name, true)];
     default: {
-      // Over what it reads itself the editor has lenses of its own, with the same words: there one lens of ours leads to
-      // all that can be done.
+      // For files that the editor reads itself, it has its own lenses with the same words. There, one lens of this
+      // extension leads to all actions.
       const actions = editorReads(server) ? [] : actionsOf(server);
       return [
         server.state === ServerState.READY

@@ -1,4 +1,4 @@
-// What a lens says of a server, and what it offers. Texts of servers and files are made harmless here: a lens draws
+// The texts of lenses and the actions that they offer. Texts of servers and files are made safe here: a lens draws
 // $(name) as an icon, as a pick list does.
 import * as vscode from 'vscode';
 import { ServerState } from '@mcphub/host';
@@ -11,7 +11,7 @@ export interface ServerAction {
   readonly args: readonly unknown[];
 }
 
-/** In one word, or a few. */
+/** Returns the state in a few words. */
 export function stateTitle({ state }: Server): string {
   switch (state) {
     case ServerState.READY:
@@ -35,7 +35,7 @@ export function stateTitle({ state }: Server): string {
   }
 }
 
-/** The state as a lens has it. `tools` is undefined when it is not known how many there are. */
+/** Returns the text of the lens with the state. `tools` is undefined if the number of tools is not known. */
 export function lensTitle(server: Server, tools: number | undefined): string {
   const state = stateTitle(server);
   if (server.state === ServerState.READY) {
@@ -49,7 +49,7 @@ export function lensTitle(server: Server, tools: number | undefined): string {
   return fault === '' ? `McpHub: ${state}` : `McpHub: ${state}: ${inPick(fault, 60)}`;
 }
 
-/** What is wrong, whole; '' when nothing is. */
+/** Returns the full error, or ''. */
 export function faultOf(server: Server): string {
   switch (server.state) {
     case ServerState.FAILED:
@@ -64,7 +64,7 @@ export function faultOf(server: Server): string {
   }
 }
 
-/** What can be done with it as it stands. */
+/** Returns the actions that are possible in the server's present state. */
 export function actionsOf(server: Server): ServerAction[] {
   const of = (title: string, command: string, ...more: readonly unknown[]): ServerAction => ({
     title,

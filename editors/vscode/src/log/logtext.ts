@@ -1,4 +1,4 @@
-// Log messages of servers as lines of the editor's log.
+// Converts log messages of servers to lines of the editor's log.
 import type { LogMessage } from '@mcphub/host';
 import { brief, visible } from '../plaintext.js';
 
@@ -16,7 +16,10 @@ const levels: Readonly<Record<string, Level>> = {
   stderr: 'info',
 };
 
-/** Server text is shown as it is but for what cannot be seen, and bounded: one line must not fill the channel. */
+/**
+ * Returns level and text of a log line. Invisible characters are spelled out, and the text is cut, so that one message
+ * cannot fill the channel.
+ */
 export function logText(message: Pick<LogMessage, 'server' | 'level' | 'logger' | 'dataJson'>): {
   level: Level;
   text: string;
@@ -28,7 +31,7 @@ export function logText(message: Pick<LogMessage, 'server' | 'level' | 'logger' 
   };
 }
 
-// A JSON string is what it says; anything else stays JSON, spelled as it came.
+// Returns the value of a JSON string. Other JSON is returned as it came.
 function said(dataJson: string): string {
   try {
     const data: unknown = JSON.parse(dataJson);

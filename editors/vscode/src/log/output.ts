@@ -1,4 +1,4 @@
-// The two output channels: what the hub says of itself, and what the servers say.
+// The two output channels: the log of the hub, and the log messages of the servers.
 import * as vscode from 'vscode';
 import type { HubLog, LogMessage } from '@mcphub/host';
 import { logText, type Level } from './logtext.js';
@@ -7,7 +7,7 @@ export class Output implements vscode.Disposable {
   readonly hub = vscode.window.createOutputChannel('McpHub', { log: true });
   readonly servers = vscode.window.createOutputChannel('McpHub Servers', { log: true });
 
-  /** A line of the hub. The hub itself keeps secrets, arguments and environments out of its log. */
+  /** Writes a line of the hub. The hub itself keeps secrets, arguments and environments out of its log. */
   hubSaid(log: HubLog): void {
     write(
       this.hub,
@@ -16,7 +16,7 @@ export class Output implements vscode.Disposable {
     );
   }
 
-  /** A message of a server, or a line of its stderr. */
+  /** Writes a log message of a server, or a line of its stderr. */
   serverSaid(message: LogMessage): void {
     const { level, text } = logText(message);
     write(this.servers, level, text);

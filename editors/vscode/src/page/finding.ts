@@ -1,4 +1,4 @@
-// What a person chooses outside the page that looks for servers: the registry, and the file of a bundle.
+// Dialogs outside the page that searches for servers: for the registry, and for the file of a bundle.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -6,10 +6,10 @@ import * as vscode from 'vscode';
 
 const official = 'https://registry.modelcontextprotocol.io';
 
-/** Largest bundle that is fetched from a file system that is none of this computer, in bytes. */
+/** The maximum size in bytes of a bundle that is copied from a file system that is not on this computer. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** The registry of the setting, or the one that a person chooses now, which is kept in the setting. */
+/** Returns the registry of the setting, or asks a person to choose one and stores it in the setting. */
 export async function chooseRegistry(): Promise<string | undefined> {
   const settings = vscode.workspace.getConfiguration('mcphub');
   const known = settings.get<unknown>('registry.url');
@@ -55,10 +55,13 @@ export async function chooseRegistry(): Promise<string | undefined> {
   return address;
 }
 
-/** The folder of the copy of the bundle that was chosen last: it is unpacked from there when its entry is added. */
+/**
+ * The folder with the copy of the bundle that was chosen last. The bundle is unpacked from there when its entry is
+ * added.
+ */
 let copied: string | undefined;
 
-/** Removes the copy of a bundle. */
+/** Removes the copy of the bundle that was chosen last. */
 export async function removeCopy(): Promise<void> {
   const folder = copied;
   copied = undefined;
@@ -67,7 +70,7 @@ export async function removeCopy(): Promise<void> {
   }
 }
 
-/** The file that a person chooses, as a path on this computer. */
+/** Lets a person choose a file, and returns its path on this computer. A file of another file system is copied. */
 export async function chooseBundle(): Promise<string | undefined> {
   const [chosen] =
     (await vscode.window.showOpenDialog({

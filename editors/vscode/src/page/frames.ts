@@ -1,5 +1,5 @@
-// Where the page shows views (MCP Apps): an outer frame that the extension host serves on loopback, by an address that
-// the editor can reach, wherever its window is.
+// The frames in which the page shows views (MCP Apps). The extension host serves the outer frame on loopback, at an
+// address that the editor can reach even if its window runs on another machine.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
@@ -7,7 +7,10 @@ import { ViewFrames } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 
-/** How long a page waits for the editor to say where a window reaches the frame, in milliseconds: it may forward a port. */
+/**
+ * The maximum time in milliseconds that a page waits for the external address of the frame: the editor may have to
+ * forward a port.
+ */
 const longestWait = 500;
 
 export class Frames implements vscode.Disposable {
@@ -17,7 +20,7 @@ export class Frames implements vscode.Disposable {
   #opened: Promise<ViewFrames> | undefined;
   #outside: Promise<string> | undefined;
 
-  /** `html` is the file of the outer frame; without `on` there are no frames, and no port is opened. */
+  /** `html` is the path of the outer frame's file. If `on` is false, there are no frames, and no port is opened. */
   constructor(html: string, output: Output, on: boolean) {
     this.#html = html;
     this.#output = output;
@@ -25,8 +28,8 @@ export class Frames implements vscode.Disposable {
   }
 
   /**
-   * The frame's addresses for a webview, the likeliest first: as the editor gives it to its window, and as it is on this
-   * machine, on which the window may be as well. None: no views are shown.
+   * Returns the addresses of the frame for a webview, the most likely one first: the external address that the editor
+   * gives, and the address on this machine, on which the window may run as well. If there is none, no views are shown.
    */
   async addresses(): Promise<readonly string[]> {
     if (!this.#on) {

@@ -1,8 +1,8 @@
-// What a page says of itself first, with what the extension knows better: which window it is, and on which folders.
+// Completes the hello of a page with what the extension knows better: the window id and the folders.
 import type { AttachResponse, HelloJson } from '@mcphub/host';
 import type { Root } from '../hub/watcherwindow.js';
 
-/** The hellos of one page on one hub process after the other. */
+/** The hellos of one page to one hub process after the other. */
 export class PageHello {
   readonly #windowId: string;
   readonly #roots: () => readonly Root[];
@@ -15,9 +15,10 @@ export class PageHello {
   }
 
   /**
-   * A page may say hello twice to a new hub, the second time before it has heard the first welcome, and then it still
-   * names the hub that has gone. The new hub would take that for a stranger with a used id. Without a place to resume
-   * at, the relay names its own stream, which is taken over.
+   * Returns the completed hello. A page may say hello twice to a new hub. If it says the second hello before it has
+   * received the first welcome, its resume still names the hub that is gone. The new hub would then treat it as another
+   * window with an id that is in use. So such a resume is removed; the relay then sets the resume of its own stream,
+   * which the new one replaces.
    */
   complete({ resume, ...hello }: HelloJson): HelloJson {
     const stale = this.#said && resume?.hubId !== this.#hubId;

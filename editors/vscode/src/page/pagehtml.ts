@@ -1,8 +1,8 @@
-// The page's template, filled in for a webview. The page itself is editors/webview; the build copies it to media/page.
+// Fills the page's template for a webview. The page itself is editors/webview; the build copies it to media/page.
 import { randomBytes } from 'node:crypto';
 import type { ModelName } from '../questions/modelrequest.js';
 
-/** What the page is told about where it runs. */
+/** What the page is told about its environment. */
 export interface Surface {
   readonly kind: 'vscode';
   readonly opensUrls: boolean;
@@ -11,7 +11,7 @@ export interface Surface {
   readonly commands: readonly string[];
   readonly apps?: readonly string[]; // addresses of the outer frame of views
   readonly configWrites: boolean;
-  readonly language: string; // of the editor, as BCP 47 has it
+  readonly language: string; // of the editor, as a BCP 47 tag
   readonly demo?: { readonly server: string; readonly file: string };
 }
 
@@ -22,13 +22,13 @@ export interface PageFill {
   readonly nonce: string;
 }
 
-/** A nonce for one filling. */
+/** Returns a nonce for one filling of the template. */
 export function newNonce(): string {
   return randomBytes(18).toString('base64');
 }
 
-// Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"), so no origin is named
-// for scripts: not even a file of the page's own folder runs unless it is asked for by the page.
+// Modules that the first script imports inherit its nonce (HTML, "fetch a descendant script"). So the policy names no
+// origin for scripts, and even a file in the page's folder runs only if the page imports it.
 export function contentSecurityPolicy(cspSource: string, nonce: string, frames: readonly string[] = []): string {
   return [
     "default-src 'none'",
@@ -43,15 +43,13 @@ export function contentSecurityPolicy(cspSource: string, nonce: string, frames: 
   ].join('; ');
 }
 
-/**
- * Fills the tokens. One that the template has and this does not know is a mistake of the build, not something to show.
- */
+/** Fills the tokens of the template. Throws for an unknown token, since that is an error of the build. */
 export function fillPage(template: string, fill: PageFill): string {
   const values: Readonly<Record<string, string>> = {
     csp: contentSecurityPolicy(fill.cspSource, fill.nonce, fill.surface.apps),
     nonce: fill.nonce,
     base: fill.base,
-    body_class: '', // VS Code sets the theme's classes itself
+    body_class: '', // VS Code sets the classes of the theme itself
     surface: JSON.stringify(fill.surface),
   };
   return template.replace(/\{\{(\w+)\}\}/gu, (token, name: string) => {

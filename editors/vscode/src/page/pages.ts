@@ -1,4 +1,4 @@
-// Side bar and panel as one: whether a page can be seen, and how to bring one up.
+// Treats the side bar and the panel as one: whether a page is visible, and how to show one.
 import * as vscode from 'vscode';
 import type { Pages } from '../questions/notify.js';
 import type { Panel } from './panel.js';
@@ -18,7 +18,7 @@ export function allPages(sidebar: Sidebar, panel: Panel): Pages {
       disposables?.push(both);
       return both;
     },
-    // Where a page is open, nothing else is opened beside it.
+    // If a page is open already, it is used, and no second one is opened.
     show: async (promptId) => {
       if (panel.visible && !sidebar.visible) {
         panel.open(promptId);

@@ -1,4 +1,5 @@
-// The page in a webview: its HTML, and its relay to the hub. Side bar and panel differ only in what holds the webview.
+// The page in a webview: its HTML, and its relay to the hub. The side bar and the panel differ only in the container of
+// the webview.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as elapsed } from 'node:timers/promises';
 import * as vscode from 'vscode';
@@ -15,15 +16,15 @@ import type { Root } from '../hub/watcherwindow.js';
 import { chooseBundle, chooseRegistry } from './finding.js';
 
 /**
- * Longest time that the page waits for the editor to say which models there are, in milliseconds: asking may start
+ * The maximum time in milliseconds that the page waits for the list of the editor's models: asking for it may start
  * another extension.
  */
 const longestLook = 500;
 
-/** How long a window without its webview waits for the end of the extension host, in milliseconds. */
+/** How long, in milliseconds, a window without its webview waits for the end of the extension host. */
 const reloadLimit = 3_000;
 
-/** Commands that the page may link to. Each of them checks what it is given: the page shows the texts of servers. */
+/** The commands to which the page may link. Each one checks its arguments, since the page shows texts of servers. */
 export const pageCommands = [
   'mcphub.openConfig',
   'mcphub.showTrace',
@@ -55,8 +56,8 @@ export interface PageWorld {
 }
 
 /**
- * Ties a webview to the hub until it is disposed. `windowId` stays the same over a reload, so that what belongs to the
- * window comes back with it.
+ * Connects a webview to the hub until it is disposed. `windowId` stays the same over a reload, so that the requests and
+ * prompts of the window return with it.
  */
 export class PageView implements vscode.Disposable {
   readonly #world: PageWorld;
@@ -66,9 +67,9 @@ export class PageView implements vscode.Disposable {
   readonly #inViewChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeInView = this.#inViewChanged.event;
   #inView: ReadonlySet<string> = new Set();
-  #toReveal: string | undefined; // until there is a hub
-  #toAdd = false; // the same
-  #bundle: string | undefined; // that a person has chosen already
+  #toReveal: string | undefined; // kept until there is a hub
+  #toAdd = false; // kept until there is a hub
+  #bundle: string | undefined; // the bundle that a person has chosen already
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
@@ -91,12 +92,12 @@ export class PageView implements vscode.Disposable {
     this.#draw();
   }
 
-  /** Ids of the questions whose cards are in view, as far as the page knows: it may be covered as a whole. */
+  /** Ids of the prompts whose cards are in view, as far as the page knows. The page itself may be covered. */
   get inView(): ReadonlySet<string> {
     return this.#inView;
   }
 
-  /** Brings the card of a question into view; '' is the oldest open one. */
+  /** Brings the card of a prompt into view; '' means the oldest open prompt. */
   reveal(promptId: string): void {
     if (this.#relay === undefined) {
       this.#toReveal = promptId;
@@ -105,7 +106,7 @@ export class PageView implements vscode.Disposable {
     }
   }
 
-  /** Has the page open its form that adds a server, that of a bundle if one is named. */
+  /** Opens the page's form that adds a server, or its form for a bundle if one is given. */
   openAddServer(bundle?: string): void {
     this.#bundle = bundle;
     if (this.#relay === undefined) {
@@ -115,18 +116,19 @@ export class PageView implements vscode.Disposable {
     }
   }
 
-  /** The workspace folders have changed. */
+  /** Must be called when the workspace folders have changed. */
   rootsChanged(): void {
     this.#relay?.setRoots([...this.#world.roots()]);
   }
 
   /**
-   * The editor has disposed the webview. At a reload it may do so before it ends this extension host, and then the
-   * window of the page comes back: it must break with the hub's connection, and not have been closed for good.
+   * Must be called when the editor has disposed the webview. At a reload this may happen before the editor ends this
+   * extension host, and then the window of the page comes back. So its stream must break with the hub's connection, and
+   * must not be closed for good at once.
    */
   webviewGone(): void {
     this.#disposed = true;
-    this.#subscriptions.dispose(); // no hub that starts now is for it
+    this.#subscriptions.dispose(); // no longer follows hubs that start
     this.#inView = new Set();
     this.#closing = setTimeout(() => this.dispose(), reloadLimit).unref();
   }
@@ -148,7 +150,7 @@ export class PageView implements vscode.Disposable {
     const subscriptions: vscode.Disposable[] = [];
     const relay = hub.relay(
       {
-        // Refused when the webview or the whole editor is on its way out: nobody is left to tell.
+        // Rejects if the webview or the whole editor is closing: then there is no page to tell.
         post: (message) => void this.#webview.postMessage(message).then(undefined, () => undefined),
         onMessage: (listener) => {
           const subscription = this.#webview.onDidReceiveMessage(listener);
@@ -192,7 +194,7 @@ export class PageView implements vscode.Disposable {
         this.#bundle = undefined;
         return chosen === undefined ? chooseBundle() : Promise.resolve(chosen);
       },
-      configWrites: true, // by a person: nothing of this extension acts in the page
+      configWrites: true, // a person uses the page: this extension never acts in it by itself
       answer: (answer, prompt) => answers.prepare(answer, prompt),
       answered: (answer, prompt) => answers.taken(answer, prompt),
     };
@@ -205,8 +207,8 @@ export class PageView implements vscode.Disposable {
   async #fill(): Promise<void> {
     const folder = pageFolder(this.#world.extensionUri);
     const template = await readFile(vscode.Uri.joinPath(folder, 'page.html').fsPath, 'utf8');
-    // Drawn once: a page that is drawn over another one takes its hello for its own. A model that comes later is
-    // offered when the page is opened the next time.
+    // The page is drawn only once: a page that is drawn over another one would take the other's hello for its own. A
+    // model that becomes known later is offered when the page is opened again.
     const [apps] = await Promise.all([
       this.#world.frames.addresses(),
       Promise.race([this.#world.sampling.look(), elapsed(longestLook)]),

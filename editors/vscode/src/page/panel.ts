@@ -1,4 +1,4 @@
-// The page as an editor tab: one at most, and it comes back with the window.
+// The page as an editor tab. There is at most one, and it is restored with the window.
 import * as vscode from 'vscode';
 import { PageView, type PageWorld } from './pageview.js';
 
@@ -31,7 +31,7 @@ export class Panel implements vscode.Disposable {
     return this.visible && this.#page?.inView.has(promptId) === true;
   }
 
-  /** With a question, its card is brought into view. */
+  /** Opens the panel. If promptId is given, the card of that prompt is brought into view. */
   open(promptId?: string): void {
     this.#openPanel();
     if (promptId !== undefined) {
@@ -39,7 +39,7 @@ export class Panel implements vscode.Disposable {
     }
   }
 
-  /** Shows the panel with the form that adds a server, that of a bundle if one is named. */
+  /** Shows the panel with the form that adds a server, or with its form for a bundle if one is given. */
   addServer(bundle?: string): void {
     this.#openPanel();
     this.#page?.openAddServer(bundle);

@@ -12,15 +12,15 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #view: vscode.WebviewView | undefined;
   #page: PageView | undefined;
   #resolved = 0;
-  #questions: readonly string[] = []; // open ones
-  #led = 0; // times that it is being opened for something that is to be seen
-  #toReveal: string | undefined; // until there is a view
-  #toAdd = false; // the same
-  #bundle: string | undefined; // what it is to be opened with
+  #questions: readonly string[] = []; // ids of the open prompts
+  #led = 0; // number of calls of #focus in progress, whose caller shows something specific
+  #toReveal: string | undefined; // kept until there is a view
+  #toAdd = false; // kept until there is a view
+  #bundle: string | undefined; // the bundle for openAddServer
 
   constructor(world: PageWorld) {
     this.#world = world;
-    // Kept while another view covers it: a form that is half filled in must not be lost by a look at the files.
+    // The page is kept while another view covers it, so that a half-filled form survives a look at the files.
     this.#registration = vscode.window.registerWebviewViewProvider(viewId, this, {
       webviewOptions: { retainContextWhenHidden: true },
     });
@@ -31,8 +31,8 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    // The editor resolves it anew when the view is moved. The first one of each session has the same id, so that it is
-    // known again after a reload.
+    // The editor resolves the view again when it is moved. The first view of each session has the same id, so that it
+    // can resume after a reload.
     this.#resolved++;
     const page = new PageView(
       this.#world,
@@ -74,14 +74,14 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     return this.visible && this.#page?.inView.has(promptId) === true;
   }
 
-  /** Who opens it by its icon, with the number of questions on it, wants to see one of them. */
+  /** Reveals a prompt when the user opens the view by its icon, which shows the number of prompts. */
   #revealQuestion(): void {
     if (this.visible && this.#led === 0 && this.#questions.length > 0 && !this.#questions.some((id) => this.sees(id))) {
       this.#page?.reveal('');
     }
   }
 
-  /** With a question, its card is brought into view. */
+  /** Shows the view. If promptId is given, the card of that prompt is brought into view. */
   async show(promptId?: string): Promise<void> {
     if (promptId !== undefined && this.#page === undefined) {
       this.#toReveal = promptId;
@@ -93,7 +93,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     }
   }
 
-  /** Shows the view with the form that adds a server, that of a bundle if one is named. */
+  /** Shows the view with the form that adds a server, or with its form for a bundle if one is given. */
   async addServer(bundle?: string): Promise<void> {
     const page = this.#page;
     this.#toAdd = page === undefined;
@@ -102,7 +102,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     page?.openAddServer(bundle);
   }
 
-  /** For what its caller wants to be seen then. */
+  /** Focuses the view for a caller that then shows something specific in it. */
   async #focus(): Promise<void> {
     this.#led++;
     try {
@@ -112,7 +112,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     }
   }
 
-  /** The questions that are open: how many is the number on the view's icon. */
+  /** Sets the open prompts. The badge on the view's icon shows their number. */
   asks(promptIds: readonly string[]): void {
     const before = this.#questions.length;
     this.#questions = promptIds;

@@ -1,5 +1,5 @@
-// What the host does with a page's answer on its way to the hub and after the hub has taken it, and the answers that
-// need nobody.
+// Handles a page's answer before it is sent to the hub and after the hub has accepted it. It also gives the answers for
+// which no person is needed.
 import { HubError } from '@mcphub/host';
 import type { Prompt, PromptAnswer } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
@@ -14,7 +14,7 @@ export class Answers {
   readonly #secrets: Secrets;
   readonly #sampling: Sampling;
   readonly #output: Output;
-  readonly #looking = new Set<string>(); // prompt ids whose value is looked for right now
+  readonly #looking = new Set<string>(); // ids of prompts whose stored value is being looked up
 
   constructor(watcher: WatcherWindow, secrets: Secrets, sampling: Sampling, output: Output) {
     this.#watcher = watcher;
@@ -24,8 +24,8 @@ export class Answers {
   }
 
   /**
-   * The answer that the hub gets instead. Rejects with what the window that answered is told; the prompt stays open
-   * then.
+   * Returns the answer that is sent to the hub instead. If it rejects, the window that answered gets the error, and the
+   * prompt stays open.
    */
   async prepare(answer: PromptAnswer, prompt: Prompt | undefined): Promise<PromptAnswer> {
     if (answer.action.case !== 'accept' || prompt === undefined) {
@@ -42,7 +42,10 @@ export class Answers {
     return answer;
   }
 
-  /** The hub has taken it. Only now a page is opened, a value kept: a lost or refused answer has no effect. */
+  /**
+   * Is called when the hub has accepted the answer. Only now a URL is opened or a value stored, so that a lost or
+   * refused answer has no effect.
+   */
   taken(answer: PromptAnswer, prompt: Prompt): void {
     if (answer.action.case !== 'accept') {
       return;
@@ -56,14 +59,14 @@ export class Answers {
     }
   }
 
-  /** Whether the prompt is about to be answered with a value that is kept: nobody is to be bothered until then. */
+  /** Reports whether a stored value for the prompt is being looked up. Until that ends, no person should be asked. */
   looksFor(prompt: Prompt): boolean {
     return this.#looking.has(prompt.promptId);
   }
 
   /**
-   * Answers the question for a config input with the value that is kept, if there is one. `settled` is called when it
-   * is known whether a person is needed.
+   * Answers the prompt for a config input with the stored value, if there is one. `settled` is called when it is known
+   * whether a person is needed.
    */
   lookFor(prompt: Prompt, settled: () => void): void {
     if (prompt.question.case !== 'configInput' || this.#looking.has(prompt.promptId)) {
@@ -84,7 +87,7 @@ export class Answers {
           });
         } catch (error) {
           if (error instanceof HubError && error.reason === 'INVALID_CONTENT') {
-            await this.#secrets.forget(nameOf(input)); // the file wants another kind of value now: a person is asked
+            await this.#secrets.forget(nameOf(input)); // the file now asks for another kind of value: a person is asked
             return;
           }
           throw error;

@@ -1,27 +1,28 @@
-// Which open question the editor itself shows, if any. Pure: at most one at a time, the oldest that nobody sees and
-// nobody has put off.
+// Chooses the open prompt that the editor itself shows, if any. It has no side effects. At most one is shown at a time:
+// the oldest that is not seen and that the user has not put off.
 import type { Prompt } from '@mcphub/host';
 
 export interface Surroundings {
-  readonly seen: (prompt: Prompt) => boolean; // its card is in view, and the window has the focus
+  readonly seen: (prompt: Prompt) => boolean; // the card is in view, and the window has the focus
   readonly pageVisible: boolean;
   readonly now: number; // milliseconds
 }
 
-/** What is remembered of a prompt while it is open. */
+/** What is remembered about a prompt while it is open. */
 export interface Noticed {
   readonly prompt: Prompt;
   readonly since: number;
   readonly later: boolean; // the user has put it off
 }
 
-// After a reload the prompts are there before the page is: it gets this long to come up before anything pops up over
-// the user's work.
+// After a reload the prompts are there before the page is. The page gets this time in milliseconds to appear, before
+// anything is shown over the user's work.
 export const patienceMs = 800;
-// A page that can be seen says by itself what is in view, a busy one late; and it has told of the question already.
+// A visible page reports by itself what is in view, but a busy page reports late. It already shows that there is a
+// prompt.
 export const visiblePatienceMs = 2_500;
 
-/** The prompt to show now; or when to look again; or neither. */
+/** Returns the prompt to show now, or the time until another check is needed, or neither. */
 export function nextToShow(
   noticed: Iterable<Noticed>,
   surroundings: Surroundings,
@@ -32,7 +33,7 @@ export function nextToShow(
   return show !== undefined ? { show } : lookAgainInMs === undefined ? {} : { lookAgainInMs };
 }
 
-/** All that could be shown now, the oldest first, and when there may be more of them. */
+/** Returns all prompts that could be shown now, the oldest first, and the time until there may be more. */
 export function waiting(
   noticed: Iterable<Noticed>,
   { seen, pageVisible, now }: Surroundings,

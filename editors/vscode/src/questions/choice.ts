@@ -1,7 +1,7 @@
-// What people can choose for a question that is asked outside the page.
+// The choices for a prompt that is shown outside the page.
 import type { ApprovalScope } from '@mcphub/host';
 
-/** What a click chooses. Later: the question stays open, in the view and in the status bar. */
+/** The effect of a click. later: the prompt stays open, in the view and in the status bar. */
 export type Choice =
   | { readonly kind: 'accept'; readonly scope: ApprovalScope; readonly launchHash?: string }
   | { readonly kind: 'decline' }

@@ -1,5 +1,5 @@
-// The question whether a server may be started, as a dialog shows it: all of what would run, or, where a dialog has no
-// room for all of it, no yes but the way to the card.
+// The dialog that asks whether a server may be started. It shows everything that would run. If a dialog has no room for
+// that, it offers no consent, but only the way to the card.
 import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
 import type { LaunchVariable, ServerLaunch } from '@mcphub/host';
@@ -7,8 +7,8 @@ import { brief, quoted, visible } from '../plaintext.js';
 import type { ChoiceItem } from './choice.js';
 
 /**
- * What a dialog shows without a doubt, its buttons included: it has no place to scroll in where the system draws it
- * (window.dialogStyle), and the least screen has some 30 lines.
+ * The size that certainly fits into a dialog with its buttons. A dialog that the system draws (window.dialogStyle)
+ * cannot scroll, and the smallest screen has about 30 lines.
  */
 const mostCharacters = 1_200;
 const mostLines = 16;
@@ -17,15 +17,15 @@ const lineLength = 80;
 export interface LaunchQuestion {
   readonly title: string;
   readonly detail: string;
-  /** Of a yes: what was in view when it was given. Undefined: the dialog does not show everything. */
+  /** The choices that consent, with the hash of what was in view. Empty if the dialog does not show everything. */
   readonly accepts: readonly ChoiceItem[];
 }
 
 export function launchQuestion(launch: ServerLaunch, server: string): LaunchQuestion {
   const text = launchText(launch);
   const fits = rows(text) <= mostLines && text.length <= mostCharacters;
-  // Allow lists, other files and differences are more than lines of text can show, and what loads code is agreed to
-  // beside the warning of the card.
+  // Allow lists, other files and differences need more than lines of text. For variables that load code, a person must
+  // see the warning on the card.
   const plain =
     !launch.changed
     && launch.allowedTools.length === 0
@@ -38,7 +38,7 @@ export function launchQuestion(launch: ServerLaunch, server: string): LaunchQues
   };
 }
 
-/** The entry of a workspace starts for it; what a program wrote elsewhere is asked for once, and again. */
+/** Returns the choices that consent. For an entry that a program wrote, the hub requires the hash of what was shown. */
 function acceptsOf({ writtenBy, launchHash }: ServerLaunch): ChoiceItem[] {
   const shown = writtenBy === undefined ? {} : { launchHash };
   return [
@@ -53,7 +53,7 @@ function acceptsOf({ writtenBy, launchHash }: ServerLaunch): ChoiceItem[] {
   ];
 }
 
-/** Whose entry it is decides what the user is asked: the workspace's, or one that a program wrote. */
+/** The title depends on whose entry it is: the workspace's, or one that a program wrote. */
 function title({ url, writtenBy }: ServerLaunch, server: string): string {
   if (writtenBy !== undefined) {
     const writer = quoted(writtenBy.name);
@@ -66,7 +66,7 @@ function title({ url, writtenBy }: ServerLaunch, server: string): string {
     : vscode.l10n.t('May the server {0} of this workspace be connected to?', server);
 }
 
-/** Every fact that the card shows, one on a line. */
+/** Returns every fact that the card shows, one on each line. */
 function launchText(launch: ServerLaunch): string {
   const path = [launch.resolvedCommand, launch.resolvedTarget].filter((part) => part !== '').join(' -> ');
   const found = launch.resolvedFrom === '' ? '' : ` ${vscode.l10n.t('(found in {0})', oneLine(launch.resolvedFrom))}`;
@@ -101,31 +101,31 @@ function launchText(launch: ServerLaunch): string {
   ].join('\n');
 }
 
-/** A command with arguments, each in quotes where it would otherwise not be seen where it ends. */
+/** Returns a command line in which every part whose end would not be clear is quoted. */
 export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args].map((one) => word(one, /^[\w@%+=:,./\\${}-]+$/u)).join(' ');
 }
 
 const word = (text: string, plain: RegExp): string => (plain.test(text) ? text : JSON.stringify(text));
 
-/** Stands in a list: a value with a comma in it would be taken for two variables. */
+/** Returns a variable for a list. A value that contains a comma is quoted, since it would look like two variables. */
 function setting({ name, value, unset }: LaunchVariable): string {
   return unset ? vscode.l10n.t('{0} (taken away)', name) : `${name}=${word(value, /^[\w@%+=:./\\${}-]*$/u)}`;
 }
 
-/** A break of the line would be taken for one of ours. */
+/** Spells out line breaks, which would look like the dialog's own. */
 function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '⟨U+000A⟩');
 }
 
-/** As many rows as the text takes in the narrowest dialog. */
+/** Returns the number of rows that the text takes in the narrowest dialog. */
 function rows(text: string): number {
   return text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / lineLength)), 0);
 }
 
 function cut(text: string): string {
   return text
-    .slice(0, 50 * mostCharacters) // before its characters are looked at: it may be long
+    .slice(0, 50 * mostCharacters) // before its characters are processed, since it may be long
     .split('\n')
     .slice(0, mostLines)
     .map((line) => brief(line, 2 * lineLength))

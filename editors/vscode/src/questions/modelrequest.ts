@@ -1,5 +1,5 @@
-// The params of sampling/createMessage as a chat with the editor's model, and the model's text as the result of it.
-// Pure.
+// Converts the params of sampling/createMessage to a chat with the editor's model, and the model's text to the result.
+// It has no side effects.
 import * as vscode from 'vscode';
 
 export interface ChatTurn {
@@ -9,7 +9,7 @@ export interface ChatTurn {
 
 export interface ModelRequest {
   readonly turns: readonly ChatTurn[];
-  readonly hints: readonly string[]; // names of models, best first: the user's choice, then what the server would like
+  readonly hints: readonly string[]; // names of models, best first: the user's choice, then the server's preferences
   readonly maxTokens: number | undefined;
 }
 
@@ -19,7 +19,9 @@ export interface ModelName {
   readonly family: string;
 }
 
-/** Throws, with what to do, for a request that a model of the editor cannot be given. */
+/**
+ * Parses the request. For a request that a model of the editor cannot handle, it throws an error that says what to do.
+ */
 export function modelRequest(requestJson: string): ModelRequest {
   const params = object(JSON.parse(requestJson), 'the request');
   if (Array.isArray(params['tools']) && params['tools'].length > 0) {
@@ -33,7 +35,7 @@ export function modelRequest(requestJson: string): ModelRequest {
   }
   const turns: ChatTurn[] = [];
   if (typeof params['systemPrompt'] === 'string' && params['systemPrompt'] !== '') {
-    turns.push({ role: 'user', text: params['systemPrompt'] }); // the editor's models know no other role for it
+    turns.push({ role: 'user', text: params['systemPrompt'] }); // the editor's models have no system role
   }
   for (const message of messages as unknown[]) {
     const { role, content } = object(message, 'a message');
@@ -47,8 +49,8 @@ export function modelRequest(requestJson: string): ModelRequest {
 }
 
 /**
- * The first model that a hint names, else the first there is. One that is named exactly is meant before those whose name
- * has the hint in it.
+ * Returns the first model that a hint names, else the first model. An exact match takes precedence over a name that
+ * contains the hint.
  */
 export function chooseModel<M extends ModelName>(models: readonly M[], hints: readonly string[]): M | undefined {
   for (const hint of hints) {
@@ -65,14 +67,14 @@ export function chooseModel<M extends ModelName>(models: readonly M[], hints: re
   return models[0];
 }
 
-/** JSON text of the result of sampling/createMessage. */
+/** Returns the JSON text of the result of sampling/createMessage. */
 export function modelResult(model: string, text: string, stopReason: 'endTurn' | 'maxTokens'): string {
   return JSON.stringify({ role: 'assistant', content: { type: 'text', text }, model, stopReason });
 }
 
 /**
- * What a model says, up to so many tokens: the editor's models take no bound that all of them keep. The rest is not
- * waited for.
+ * Returns a model's text up to a number of tokens. The editor's API has no limit that all models respect. The rest is
+ * not waited for.
  */
 export async function withinTokens(
   parts: AsyncIterable<string>,
@@ -80,10 +82,11 @@ export async function withinTokens(
   count: (text: string) => PromiseLike<number>,
 ): Promise<{ readonly text: string; readonly cut: boolean }> {
   let text = '';
-  let counted = 0; // characters, when their tokens were counted last
+  let counted = 0; // length of the text in UTF-16 code units when its tokens were counted last
   for await (const part of parts) {
     text += part;
-    // Counting costs: the next time when there could be that many more again, at four characters a token.
+    // Counting is expensive: count again only after as many characters as the limit has, at four characters for a
+    // token.
     if (most !== undefined && text.length - counted > Math.max(most, 64) * 4) {
       counted = text.length;
       if ((await count(text)) > most) {

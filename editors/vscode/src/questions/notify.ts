@@ -1,7 +1,7 @@
-// Questions whose card nobody sees. A notification with buttons cannot be taken back by an extension; one with progress
-// goes when its work is done, and its text may have links that run commands. So a question is the latter: it vanishes by
-// itself when somebody else answers it, when the server withdraws it, and when its card comes into view. A dialog cannot
-// be taken back either, and is for what is dangerous while no page can be seen.
+// Shows prompts whose card nobody sees. An extension cannot close a notification with buttons. A notification with
+// progress closes when its work is done, and its text may have links that run commands. So a prompt is shown as one
+// with progress: it disappears when the prompt is answered elsewhere, when the server withdraws it, and when its card
+// comes into view. A dialog cannot be closed either; it is used for dangerous prompts while no page is visible.
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
@@ -15,17 +15,18 @@ import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export interface Pages {
   readonly visible: boolean;
-  /** The card of this question is in view on a page that can be seen. */
+  /** Reports whether the card of this prompt is in view on a visible page. */
   sees(promptId: string): boolean;
   readonly onDidChangeView: vscode.Event<void>;
-  /** Brings a page up, and the card of this question into view on it; '' is the oldest open question. */
+  /** Shows a page and brings the card of this prompt into view; '' means the oldest open prompt. */
   show(promptId: string): Promise<void>;
 }
 
 interface Shown {
   readonly promptId: string;
-  readonly takeBack: () => void; // nothing happens when it cannot be taken back
-  readonly beside?: (others: number) => void; // so many more wait: absent when its text cannot be changed
+  readonly takeBack: () => void; // does nothing if the message cannot be closed
+  // sets the number of other prompts that wait; absent if the text cannot be changed
+  readonly beside?: (others: number) => void;
 }
 
 export class Notifier implements vscode.Disposable {
@@ -65,7 +66,7 @@ export class Notifier implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#noticed.clear(); // so that none comes in the place of what is taken back
+    this.#noticed.clear(); // so that no other prompt is shown after the current one closes
     this.#shown?.takeBack();
     vscode.Disposable.from(...this.#disposables).dispose();
   }
@@ -83,14 +84,14 @@ export class Notifier implements vscode.Disposable {
     }
   }
 
-  // Brings what is shown in line with what is open. Called after every change.
+  // Updates what is shown after every change.
   #look(): void {
     clearTimeout(this.#timer);
     const shown = this.#shown;
     const noticed = shown && this.#noticed.get(shown.promptId);
     if (shown !== undefined && (noticed === undefined || noticed.later || this.#seen(noticed.prompt))) {
       shown.takeBack();
-      return; // the next one comes when this one is gone
+      return; // the next one is shown when this one has closed
     }
     const { due, lookAgainInMs } = waiting(
       this.#noticed.values(),
@@ -112,7 +113,8 @@ export class Notifier implements vscode.Disposable {
   }
 
   #show(prompt: Prompt, others: number): void {
-    // Beside a page a dialog would be about what is in the strip there already, and stay when the card has come into view.
+    // Next to a page, a dialog would repeat what the page's strip shows, and would stay when the card has come into
+    // view.
     const modal = question(prompt).form === 'modal' && !this.#pages.visible;
     const gone = modal
       ? this.#showModal(prompt)
@@ -125,7 +127,7 @@ export class Notifier implements vscode.Disposable {
     };
     gone.then(over, (error: unknown) => {
       void vscode.window.showErrorMessage(inMessage(describe(error), 300));
-      this.#putOff(prompt); // else it would come again at once, and fail again
+      this.#putOff(prompt); // otherwise it would be shown again at once, and fail again
       over();
     });
   }
@@ -156,7 +158,7 @@ export class Notifier implements vscode.Disposable {
 
   async #showNotification(prompt: Prompt, others: number): Promise<void> {
     let text = this.#text(prompt, others);
-    let report: ((text: string) => void) | undefined; // once the editor has begun
+    let report: ((text: string) => void) | undefined; // set once the editor has shown the notification
     const over = new Promise<void>((takeBack) => {
       const beside = (more: number): void => {
         const now = this.#text(prompt, more);
@@ -167,7 +169,7 @@ export class Notifier implements vscode.Disposable {
       };
       this.#shown = { promptId: prompt.promptId, takeBack, beside };
     });
-    // Without a title, which would stay as it is: the text is what was reported last.
+    // No title, since it could not be changed later. The editor shows the text that was reported last.
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification }, (progress) => {
       report = (message) => progress.report({ message });
       report(text);
@@ -176,8 +178,8 @@ export class Notifier implements vscode.Disposable {
   }
 
   /**
-   * For those who hear the editor: it would read the commands of links aloud, letter by letter. Buttons it reads by their
-   * names, but the message stays when its question goes; its buttons say so then.
+   * For users of a screen reader, which would read the commands of links letter by letter. It reads buttons by their
+   * names. But this message stays when its prompt has closed; a click on a button then says so.
    */
   async #showButtons(prompt: Prompt, others: number): Promise<void> {
     const over = new Promise<void>((resolve) => {
@@ -220,11 +222,11 @@ export class Notifier implements vscode.Disposable {
       ...(decline === undefined ? [] : [link(decline.label, 'decline')]),
       link(vscode.l10n.t('Later'), 'later'),
     ];
-    // The links first: the editor cuts a long text at the end of its line.
+    // The links come first, since the editor cuts a long text at the end of the line.
     return [...links, besideText(others), title].filter(Boolean).join('  ');
   }
 
-  // A command may be run by anybody, with anything: only an open prompt counts.
+  // Any code can run a command with any arguments, so the prompt must be open.
   async #onQuestion(id: unknown, act: (prompt: Prompt) => Promise<void>): Promise<void> {
     const prompt = typeof id === 'string' ? this.#watcher.standing.prompts.get(id) : undefined;
     if (prompt === undefined) {
@@ -240,7 +242,7 @@ export class Notifier implements vscode.Disposable {
         this.#putOff(prompt);
         return;
       case 'open':
-        this.#putOff(prompt); // the page shows it; should that be closed again, the status bar still counts it
+        this.#putOff(prompt); // the page shows it; if the page is closed again, the status bar still counts the prompt
         await this.#pages.show(prompt.promptId);
         return;
       default:
@@ -270,10 +272,11 @@ export class Notifier implements vscode.Disposable {
     }
   }
 
-  /** The answers as a pick list, the harmless ones first. It goes by itself when the prompt closes. */
+  /** Shows the answers as a pick list, the harmless ones first. The list closes when the prompt closes. */
   async #pick(prompt: Prompt): Promise<void> {
     if (prompt.question.case === 'serverLaunch') {
-      await this.#dialog(prompt); // a list has one line for what would run, and a yes stands beside all of it
+      // a list has only one line for the command, but a person must see all of it to consent
+      await this.#dialog(prompt);
       return;
     }
     const { title, detail, choices } = question(prompt);
@@ -306,7 +309,7 @@ export class Notifier implements vscode.Disposable {
   }
 }
 
-/** How many other questions would be shown if this one were not; '' for none. */
+/** Returns the text for the number of other prompts that would be shown without this one; '' for 0. */
 function besideText(others: number): string {
   switch (others) {
     case 0:
@@ -318,12 +321,12 @@ function besideText(others: number): string {
   }
 }
 
-/** What says that the whole command was in view. */
+/** Returns the hash that states that the whole command was in view. */
 function launchShown({ launchHash }: Extract<Choice, { kind: 'accept' }>): { readonly launchHash?: string } {
   return launchHash === undefined ? {} : { launchHash };
 }
 
-/** Whether the user has told the editor of a screen reader. */
+/** Reports whether the user has set the editor to support a screen reader. */
 function readAloud(): boolean {
   return vscode.workspace.getConfiguration('editor').get('accessibilitySupport') === 'on';
 }

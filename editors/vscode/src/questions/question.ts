@@ -1,5 +1,4 @@
-// A prompt as the editor's own messages show it while no page can be seen: in which form, in which words, with which
-// choices.
+// The form, texts and choices with which the editor's own messages show a prompt while no page is visible.
 import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
@@ -9,15 +8,15 @@ import { launchQuestion } from './launch.js';
 
 export interface Question {
   /**
-   * modal: dangerous, somebody must look. notification: a corner of the window. waiting: nothing to decide, something
-   * goes on elsewhere.
+   * modal: dangerous, a person has to look. notification: a message in a corner of the window. waiting: nothing to
+   * decide, something is in progress elsewhere.
    */
   readonly form: 'modal' | 'notification' | 'waiting';
   readonly title: string; // one line, safe in a notification
-  readonly detail: string; // whole, for a modal or a pick list; visible text
+  readonly detail: string; // full text for a modal or a pick list, with invisible characters spelled out
   /**
-   * The answers that need no page, the harmless ones first: the first has the focus. Without accept, it takes a form
-   * that only the page has.
+   * The answers that need no page, the harmless ones first: the first has the focus. If there is no accept, accepting
+   * needs a form that only the page has.
    */
   readonly choices: readonly ChoiceItem[];
 }
@@ -33,7 +32,8 @@ export function question(prompt: Prompt): Question {
       const { tool, title, argumentsJson, definitionJson, previousDefinitionJson } = asked.value;
       const name = title === '' || title === tool ? quoted(tool) : `${quoted(title)} (${quoted(tool)})`;
       const changed = previousDefinitionJson !== '';
-      // What a server says of its own tool is a hint. It may make a question louder, never quieter than a notification.
+      // A server's statement about its own tool is only a hint. It may make the form more prominent, but never less
+      // than a notification.
       const form = changed || saysDestructive(definitionJson) ? 'modal' : 'notification';
       const change = changed
         ? `\n${vscode.l10n.t('The server has changed this tool since you allowed it: see the difference in McpHub.')}`
@@ -135,15 +135,15 @@ export function question(prompt: Prompt): Question {
   }
 }
 
-/** The one sentence that tells how a question ended that was answered too late. */
+/** Returns the sentence for a prompt that was answered after it had closed. */
 export function goneSentence(prompt: Prompt | undefined): string {
   return prompt === undefined
     ? vscode.l10n.t('This question is no longer open.')
     : vscode.l10n.t('The question of {0} is no longer open.', quoted(prompt.server));
 }
 
-// The contract's destructive_hint is true too when the server says nothing, as the protocol has it; that would be a
-// dialog for nearly every tool.
+// Reports whether the server itself says that the tool is destructive. The contract's destructive_hint is also true if
+// the server says nothing, as MCP defines it; that would mean a dialog for nearly every tool.
 function saysDestructive(definitionJson: string): boolean {
   try {
     const definition = JSON.parse(definitionJson) as { annotations?: { destructiveHint?: unknown } } | null;
@@ -161,7 +161,7 @@ function accept(label: string, scope: ApprovalScope): ChoiceItem {
   return { label, choice: { kind: 'accept', scope } };
 }
 
-/** The name of a prompt in a pick list. */
+/** Returns the label of a prompt in a pick list. */
 export function questionLabel(prompt: Prompt): string {
   return inPick(question(prompt).title);
 }

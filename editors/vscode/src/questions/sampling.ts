@@ -1,5 +1,5 @@
-// Sampling with a model of the editor (vscode.lm): the user has seen and perhaps edited the request, the model runs,
-// the user sees what it says before the server does.
+// Sampling with a model of the editor (vscode.lm). The user sees and may edit the request, the model runs, and the user
+// sees its text before the server gets it.
 import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
@@ -8,7 +8,7 @@ import { chooseModel, modelRequest, modelResult, withinTokens, type ModelName } 
 import { brief, inMessage, quoted, visible } from '../plaintext.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 
-/** What a page offers: more are no choice any more. */
+/** The maximum number of models that a page offers. A longer list is no help. */
 const mostModels = 50;
 
 export class Sampling implements vscode.Disposable {
@@ -21,30 +21,30 @@ export class Sampling implements vscode.Disposable {
     this.#listening = vscode.lm.onDidChangeChatModels(() => void this.look());
   }
 
-  /** The models that could run, for the page. */
+  /** The available models, for the page. */
   get models(): readonly ModelName[] {
     return this.#models;
   }
 
-  /** Looks which models there are. It may wake up the extension that brings them, so nobody should wait for it long. */
+  /** Updates the list of models. It may activate the extension that provides them, so do not wait long for it. */
   async look(): Promise<void> {
     try {
       const all = await vscode.lm.selectChatModels();
       this.#models = all.slice(0, mostModels).map(({ id, name, family }) => ({ id, name, family }));
     } catch {
-      this.#models = []; // as good as none
+      this.#models = []; // treated as no models
     }
   }
 
   /**
-   * JSON text of the result. Rejects, and the prompt stays open, when there is none: no model, its failure, or a no to
-   * what it says.
+   * Resolves to the JSON text of the result. Rejects, and the prompt stays open, if there is none: no model, a failure
+   * of the model, or the user does not want its text to be sent.
    */
   async run(prompt: Prompt, editedJson: string): Promise<string> {
     const question = prompt.question;
     const requestJson = editedJson !== '' ? editedJson : question.case === 'sampling' ? question.value.requestJson : '';
     const source = new vscode.CancellationTokenSource();
-    // Withdrawn, or answered by hand in another window: the model is stopped.
+    // If the prompt is withdrawn, or answered in another window, the model is stopped.
     const stop = this.#watcher.listen({
       changed: ({ closed }) => {
         if (closed?.some((c) => c.prompt.promptId === prompt.promptId) === true) {
@@ -75,7 +75,7 @@ export class Sampling implements vscode.Disposable {
             messages,
             {
               justification: vscode.l10n.t('The MCP server {0} asks for it.', prompt.server),
-              // A hint to those models that know it; what others say beyond it is cut below.
+              // A hint for models that support it. The text of other models is cut below.
               ...(request.maxTokens !== undefined && { modelOptions: { max_tokens: request.maxTokens } }),
             },
             source.token,
@@ -103,7 +103,7 @@ export class Sampling implements vscode.Disposable {
   }
 }
 
-// The first button has the focus, and does not send.
+// The first button has the focus, so it must not send.
 async function reviewed(server: string, model: string, text: string): Promise<boolean> {
   const read = vscode.l10n.t('Read in an Editor');
   const send = vscode.l10n.t('Send');

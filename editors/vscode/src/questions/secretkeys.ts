@@ -1,5 +1,5 @@
-// Under which name the value of a config input is kept. An input belongs to its file: another file with an input of the
-// same id gets nothing of it.
+// The key under which the value of a config input is stored. An input belongs to its file: another file with an input
+// of the same id cannot get its value.
 import { createHash } from 'node:crypto';
 
 export interface InputName {
@@ -9,7 +9,7 @@ export interface InputName {
 
 export const secretPrefix = 'mcphub.input.';
 
-/** The key in the editor's secret storage. Paths are hashed: some keyrings bound the length of a key. */
+/** Returns the key in the editor's secret storage. Paths are hashed, since some keyrings limit the length of a key. */
 export function secretKey(input: InputName): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([input.file, input.inputId]))

@@ -1,10 +1,9 @@
-// Values of config inputs, kept by the editor: in its secret storage, under a name for each input of each file.
+// Stores values of config inputs in the editor's secret storage, with a key for each input of each file.
 import * as vscode from 'vscode';
 import type { ConfigInput } from '@mcphub/host';
 import { secretKey, type InputName } from './secretkeys.js';
 
-// Which values are kept, without the values: the secret storage cannot be listed by the oldest editor that is
-// supported.
+// Lists the stored inputs without their values, since the oldest supported editor cannot list its secret storage.
 const indexKey = 'mcphub.keptInputs';
 
 export class Secrets {
@@ -20,7 +19,7 @@ export class Secrets {
     return this.#index.get<InputName[]>(indexKey, []);
   }
 
-  /** The value as JSON text of a string, as an answer carries it. */
+  /** Returns the value as the JSON text of a string, as an answer carries it. */
   async find(input: ConfigInput): Promise<string | undefined> {
     return this.#storage.get(secretKey(nameOf(input)));
   }

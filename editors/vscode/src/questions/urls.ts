@@ -1,4 +1,4 @@
-// Opening pages of servers in the outside browser: only after the hub has taken the yes, and only pages of the web.
+// Opens pages of servers in an external browser: only after the hub has accepted the consent, and only http and https.
 import * as vscode from 'vscode';
 import { webUrl } from './weburl.js';
 
@@ -8,8 +8,8 @@ export async function openOutside(url: string): Promise<void> {
     void vscode.window.showErrorMessage(vscode.l10n.t('This address is not opened: it is neither http nor https.'));
     return;
   }
-  // The string and not a Uri: the editor takes both, and only the string keeps the escapes of the query as they are,
-  // which sign-ins depend on.
+  // A string, not a Uri: the editor accepts both, but only a string keeps the escapes of the query unchanged, on which
+  // sign-ins depend.
   const opened = await vscode.env.openExternal(checked as unknown as vscode.Uri);
   if (!opened) {
     const copy = vscode.l10n.t('Copy Address');

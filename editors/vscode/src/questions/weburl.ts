@@ -1,6 +1,6 @@
 /**
- * The address as it came, if it is one of the web; else undefined. A file, a command of the editor or of the system is
- * none.
+ * Returns the address unchanged if it is http or https, else undefined. So neither a file nor a command of the editor
+ * or the system is opened.
  */
 export function webUrl(text: string): string | undefined {
   try {

@@ -1,8 +1,12 @@
-// What a result of resources/read and prompts/get holds, as bytes and as text. All of it is a server's word.
+// The contents of results of resources/read and prompts/get, as bytes and as text. All of them come from a server:
+// untrusted.
 import { isUtf8 } from 'node:buffer';
 import * as vscode from 'vscode';
 
-/** Characters of a result that is turned into a document: that is one turn of the extension host. */
+/**
+ * The maximum number of characters of a result that is converted to a document, which takes one turn of the extension
+ * host.
+ */
 export const longestResult = 8 << 20;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,7 +27,7 @@ function parsed(resultJson: string): Json {
   return isObject(value) ? value : {};
 }
 
-/** The bytes of one content, as it says itself; text is never taken for bytes. */
+/** Returns the bytes of one content: those of its text, or the decoded blob. */
 function bytesOf(content: Json): Uint8Array | undefined {
   if (typeof content['text'] === 'string') {
     return Buffer.from(content['text']);
@@ -31,10 +35,7 @@ function bytesOf(content: Json): Uint8Array | undefined {
   return typeof content['blob'] === 'string' ? Buffer.from(content['blob'], 'base64') : undefined;
 }
 
-/**
- * A resource that was read as one document: its content, or where it has several (a folder, say) all of them as they
- * came.
- */
+/** Returns a resource as one document: its content, or all contents as JSON if it has several, such as a folder. */
 export function documentOf(resultJson: string): Uint8Array {
   const result = parsed(resultJson);
   const contents = listOf(result['contents']).filter(isObject);
@@ -43,7 +44,7 @@ export function documentOf(resultJson: string): Uint8Array {
   return bytes ?? Buffer.from(`${JSON.stringify(result, undefined, 2)}\n`);
 }
 
-/** The same as text; throws for what is none. */
+/** Returns the same as text. Throws if it is not text. */
 export function documentText(resultJson: string): string {
   const bytes = documentOf(resultJson);
   if (!isUtf8(bytes) || bytes.includes(0)) {
@@ -52,7 +53,7 @@ export function documentText(resultJson: string): string {
   return Buffer.from(bytes).toString();
 }
 
-/** The texts of a prompt that was filled, each under whose it is where there are several. */
+/** Returns the texts of a filled prompt template. If there are several, each has its role as a heading. */
 export function promptText(resultJson: string): string {
   const messages = listOf(parsed(resultJson)['messages']).filter(isObject);
   const parts = messages.map((message) => {
@@ -80,7 +81,7 @@ function blockText(block: Json): string {
   return `[${what.join(' ').slice(0, 300)}]`;
 }
 
-/** The values of a completion. What an editor could not show in one line, or not at all, is left out. */
+/** Returns the values of a completion. Values that an editor cannot show on one line, or not at all, are left out. */
 export function completionValues(resultJson: string): string[] {
   if (resultJson.length > 1 << 20) {
     return [];

@@ -1,6 +1,6 @@
-// Resources of servers as documents that are only read. While one is looked at and its server takes subscriptions, it is
-// read anew when the server says that it has changed, at most so often: a server that says so without end costs one
-// request at a time.
+// Resources of servers as read-only documents. While a document is open and its server supports subscriptions, it is
+// read again when the server reports a change, but at most once in refreshMs. So a server that reports changes without
+// end causes only one request at a time.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { ServerState, type AttachResponse } from '@mcphub/host';
@@ -54,7 +54,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     this.#stops = [() => void registration.dispose(), stop];
   }
 
-  /** Keeps what a command has read, so that the document shows it without another request. */
+  /** Stores what a command has read, so that the document shows it without another request. */
   put(document: vscode.Uri, resultJson: string): void {
     this.#keep(document, documentOf(resultJson));
   }
@@ -93,7 +93,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
       mine.editors--;
       if (mine.editors === 0) {
         this.#watched.delete(key);
-        this.#forget(mine); // of a change nobody would be told
+        this.#forget(mine); // no change would be reported from now on
         clearTimeout(mine.refresh);
         void this.#unsubscribe(mine);
       }
@@ -130,7 +130,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     this.#changed.dispose();
   }
 
-  /** One request at a time for each resource, however many ask. */
+  /** Sends only one request at a time for each resource, for any number of readers. */
   #read(document: vscode.Uri): Promise<Kept> {
     const key = document.toString();
     const kept = this.#kept.get(key);
@@ -151,7 +151,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     return reading;
   }
 
-  /** What is read is kept, unless the resource has changed meanwhile. */
+  /** Reads the resource. The result is kept unless the resource has changed meanwhile. */
   async #request(document: vscode.Uri, current: () => boolean): Promise<Kept> {
     const { server, uri } = resourceOf(document);
     try {
@@ -179,7 +179,10 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     return kept;
   }
 
-  /** The editor looks at time and size to see whether something is new; two reads may fall into one millisecond. */
+  /**
+   * Returns a new time stamp. The editor compares time and size to detect a change, and two reads may happen in one
+   * millisecond.
+   */
   #now(): number {
     this.#clock = Math.max(Date.now(), this.#clock + 1);
     return this.#clock;
@@ -195,9 +198,9 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
         }
       }
     } else if (event.case === 'dropped' && event.value.notices > 0n) {
-      this.#watched.forEach((one) => this.#outdated(one)); // whose they were is not known
+      this.#watched.forEach((one) => this.#outdated(one)); // it is not known for which resources they were
     } else if (event.case === 'snapshot') {
-      // What this window is subscribed to ends with its hub.
+      // The subscriptions of this window end with their hub.
       const now = new Set(event.value.subscriptions.map(({ server, uri }) => `${server}\n${uri}`));
       for (const one of this.#watched.values()) {
         one.subscribed = now.has(`${one.server}\n${one.uri}`);
@@ -221,13 +224,13 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     }, refreshMs);
   }
 
-  /** Who reads next asks the server, also while it answers somebody who asked before the change. */
+  /** Makes the next read ask the server again, even if a read from before the change is in progress. */
   #forget({ document }: Watched): void {
     this.#kept.delete(document.toString());
     this.#reading.delete(document.toString());
   }
 
-  /** Only at a server that is there: nobody wants it started for this. */
+  /** Subscribes only if the server is running: it must not be started for this. */
   async #subscribe(one: Watched): Promise<void> {
     const server = this.#world.watcher.standing.servers.get(one.server);
     if (one.subscribed || server?.state !== ServerState.READY || !takesSubscriptions(server.capabilitiesJson)) {
@@ -238,7 +241,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     try {
       await this.#world.watcher.ask({ message: { case: 'subscribeResource', value } });
       if (one.editors === 0) {
-        await this.#unsubscribe(one); // it was closed meanwhile
+        await this.#unsubscribe(one); // the document was closed meanwhile
       }
     } catch (error) {
       one.subscribed = false;
@@ -252,7 +255,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     }
     one.subscribed = false;
     if ([...this.#watched.values()].some((other) => other.server === one.server && other.uri === one.uri)) {
-      return; // another document shows it under another name
+      return; // another document shows the same resource under another name
     }
     const value = { server: one.server, uri: one.uri };
     await this.#world.watcher.ask({ message: { case: 'unsubscribeResource', value } }).catch(() => undefined);

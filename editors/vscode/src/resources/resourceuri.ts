@@ -1,5 +1,5 @@
-// The address of a resource of a server as a document of the editor. It holds all that is needed to read it again after
-// a reload: the resource's own address means something to its server alone, and may begin with any scheme.
+// The address of a server's resource as a document of the editor. It holds everything that is needed to read the
+// resource again after a reload. The resource's own address has a meaning only for its server, and may have any scheme.
 import * as vscode from 'vscode';
 
 export const resourceScheme = 'mcphub-resource';
@@ -9,7 +9,7 @@ export interface ResourceName {
   readonly uri: string;
 }
 
-/** What an editor goes by when the name of a resource says nothing of its kind. */
+/** The file extensions by which an editor recognizes the type if the resource's name has none. */
 const endings: Readonly<Record<string, string>> = {
   'application/json': '.json',
   'application/pdf': '.pdf',
@@ -27,7 +27,7 @@ const endings: Readonly<Record<string, string>> = {
   'text/plain': '.txt',
 };
 
-/** A name for a tab or a file, of harmless characters. */
+/** Returns a name for a tab or a file, with safe characters only. */
 export function fileNameOf(uri: string, mimeType = ''): string {
   const path = uri.slice(0, 4096).replace(/[?#].*$/su, '');
   const last = path.split('/').filter(Boolean).at(-1) ?? '';
@@ -35,7 +35,7 @@ export function fileNameOf(uri: string, mimeType = ''): string {
   try {
     decoded = decodeURIComponent(last);
   } catch {
-    // It stays as it is spelled.
+    // The name is used undecoded.
   }
   const name =
     decoded
@@ -54,7 +54,7 @@ export function documentUri({ server, uri }: ResourceName, mimeType?: string): v
   });
 }
 
-/** What a document's address names; it may be from anywhere. */
+/** Returns the resource that a document's address names. The address may come from anywhere. */
 export function resourceOf(document: vscode.Uri): ResourceName {
   try {
     const read = JSON.parse(document.query) as unknown;
@@ -65,7 +65,7 @@ export function resourceOf(document: vscode.Uri): ResourceName {
       }
     }
   } catch {
-    // It is no address of ours.
+    // Not an address of this extension.
   }
   throw vscode.FileSystemError.FileNotFound(document);
 }

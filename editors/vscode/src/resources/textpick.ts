@@ -1,16 +1,16 @@
-// A text that the user types, with the proposals of a server: what is typed counts as well as what is picked.
+// Asks the user for a text, with proposals of a server. The user may type any text or pick a proposal.
 import * as vscode from 'vscode';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage, inPick } from '../plaintext.js';
 
-/** So long nobody has typed, before a server is asked. */
+/** The server is asked when the user has not typed for this time in milliseconds. */
 const pauseMs = 200;
 
 export interface TextPick {
   readonly title: string;
   readonly placeholder: string;
   readonly required: boolean;
-  /** Undefined: the server proposes nothing. */
+  /** undefined: the server makes no proposals. */
   readonly propose: ((typed: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Item extends vscode.QuickPickItem {
   readonly value: string;
 }
 
-/** Resolves to the text, '' for none; undefined when the user has left. */
+/** Resolves to the text, '' if the user leaves it out, or undefined if the user cancelled. */
 export function pickText({ title, placeholder, required, propose }: TextPick): Promise<string | undefined> {
   return new Promise((resolve) => {
     const pick = vscode.window.createQuickPick<Item>();
@@ -42,7 +42,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
           .filter((value) => value !== typed)
           .map((value) => ({ label: inPick(value), value, alwaysShow: true })),
       ];
-      // Proposals that come while somebody walks through the list must not put another row under his Enter.
+      // Proposals that arrive while the user moves through the list must not put another row under the Enter key.
       const same = active === undefined ? undefined : pick.items.find(({ value }) => value === active);
       if (same !== undefined) {
         pick.activeItems = [same];
@@ -59,7 +59,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
         const found = await propose(pick.value, mine.signal);
         if (!mine.signal.aborted && found.join('\0') !== proposed.join('\0')) {
           proposed = found;
-          draw(); // only for a change: it moves the focus to the row that was active when the editor told last
+          draw(); // only for a change, since it moves the focus to the row that the editor last reported as active
         }
       } catch (error) {
         if (!mine.signal.aborted) {
@@ -74,7 +74,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
     pick.onDidChangeValue(() => {
       draw();
       clearTimeout(timer);
-      asking?.abort(); // nobody waits for it any more
+      asking?.abort(); // its proposals are no longer needed
       timer = setTimeout(() => void ask(), pauseMs);
     });
     pick.onDidAccept(() => {

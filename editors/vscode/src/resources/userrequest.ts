@@ -1,4 +1,4 @@
-// A request that the user makes by a command: watched as a notification, and cancelled there as the user.
+// A request of a command: a notification shows it, and the user can cancel it there with origin user.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { HubError } from '@mcphub/host';
@@ -6,7 +6,7 @@ import type { McpError } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
 import { inMessage } from '../plaintext.js';
 
-/** What a server answers to such a request. */
+/** A server's answer to such a request. */
 export interface Answered {
   readonly outcome:
     | { readonly case: 'resultJson'; readonly value: string }
@@ -14,7 +14,7 @@ export interface Answered {
     | { readonly case: undefined; readonly value?: undefined };
 }
 
-/** The result as JSON text. A server's error is thrown, in words. */
+/** Returns the result as JSON text. For a server's error it throws an Error with a text for people. */
 export function resultOf({ outcome }: Answered): string {
   if (outcome.case === 'error') {
     throw new Error(
@@ -28,7 +28,7 @@ export function resultOf({ outcome }: Answered): string {
   return outcome.value ?? '{}';
 }
 
-/** Resolves to the result as JSON text; undefined when the user has cancelled it. */
+/** Resolves to the result as JSON text, or to undefined if the user has cancelled the request. */
 export async function userRequest(
   world: { readonly cancel: (requestId: string, reason: string) => Promise<unknown> },
   title: string,

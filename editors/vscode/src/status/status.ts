@@ -1,4 +1,4 @@
-// The status bar item, and the context keys that menus look at.
+// The status bar item, and the context keys that menus use.
 import * as vscode from 'vscode';
 import type { HubProcess } from '../hub/hubprocess.js';
 import { runningRequests } from '../hub/standing.js';
@@ -46,7 +46,7 @@ export class Status implements vscode.Disposable {
       this.#item.backgroundColor =
         prominence === 'plain' ? undefined : new vscode.ThemeColor(`statusBarItem.${prominence}Background`);
     }
-    // Each setContext is a message to the editor: only what has changed.
+    // Each setContext is a message to the editor, so only changes are sent.
     if (running !== this.#told.running) {
       void vscode.commands.executeCommand('setContext', 'mcphub.runningRequests', running);
     }

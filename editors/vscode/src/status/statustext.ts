@@ -1,11 +1,11 @@
-// The words of the status bar item.
+// The texts of the status bar item.
 import * as vscode from 'vscode';
 import type { HubState } from '@mcphub/host';
 
 export interface StatusCounts {
   readonly hub: HubState;
   readonly responsive: boolean;
-  readonly message: string; // what the host package says of the state
+  readonly message: string; // the text of the host package about the state
   readonly running: number;
   readonly prompts: number;
 }
