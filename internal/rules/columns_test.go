@@ -3,6 +3,7 @@ package rules
 import (
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,6 +29,41 @@ func lineWidth(t *tree) []violation {
 			if utf8.RuneCountInString(line) > maxColumns && !inText[i+1] && !strings.HasPrefix(line, "//lint:") {
 				bad = append(bad, violation{s.path, i + 1, "the line is over 120 columns: break it"})
 			}
+		}
+	}
+	return bad
+}
+
+// hashComment and slashComment say how comments begin in the sources that are not Go.
+var (
+	hashComment  = []string{".sh", ".yml", ".yaml", "Makefile", ".ci/run"}
+	slashComment = []string{".proto", ".ts", ".js", ".mjs", ".css"}
+)
+
+// commentWidth is the same for the comments of other sources, whose code has formatters of its own. A type in JSDoc is
+// code.
+func commentWidth(t *tree) []violation {
+	var bad []violation
+	for _, path := range t.files {
+		is := func(ends []string) bool {
+			return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) })
+		}
+		var begins []string
+		switch {
+		case strings.Contains(path, "/gen/"):
+			continue
+		case is(hashComment):
+			begins = []string{"# "}
+		case is(slashComment):
+			begins = []string{"//", "/*", "* "}
+		}
+		for i, line := range strings.Split(string(t.text[path]), "\n") {
+			start := strings.TrimLeft(line, " \t")
+			comment := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(start, b) })
+			if !comment || utf8.RuneCountInString(line) <= maxColumns || strings.Contains(line, "@") {
+				continue
+			}
+			bad = append(bad, violation{path, i + 1, "the comment is over 120 columns: break it"})
 		}
 	}
 	return bad
@@ -84,6 +120,7 @@ func textLines(src []byte) map[int]bool {
 
 func TestLinesAreNotTooWide(t *testing.T) {
 	report(t, lineWidth(repository(t)))
+	report(t, commentWidth(repository(t)))
 	report(t, markdownWidth(repository(t)))
 }
 
@@ -93,6 +130,12 @@ func TestLinesAreNotTooWideFindsViolations(t *testing.T) {
 		"hub/a.go": "package hub\n\n// " + wide + "\nvar a = `\n" + wide + "\n`\n\nvar b = \"" + wide + "\"\n",
 		"hub/b.go": "package hub\n\nvar " + wide + " = 1\n\n//lint:ignore SA1 " + wide + "\n",
 	})), "hub/a.go:3", "hub/b.go:3")
+	finds(t, commentWidth(made(t, map[string]string{
+		"proto/a.proto":    "// " + wide + "\nstring " + wide + " = 1;\n",
+		"Makefile":         "# " + wide + "\na: ## " + wide + "\n",
+		"editors/a.ts":     "/** @param {" + wide + "} a */\n/**\n * " + wide + "\n */\n",
+		"editors/gen/b.ts": "// " + wide + "\n",
+	})), "Makefile:1", "editors/a.ts:3", "proto/a.proto:1")
 	word := strings.Repeat("x ", 81)
 	finds(t, markdownWidth(made(t, map[string]string{
 		"docs/a.md": word + "\n\n| " + word + "|\n\n```\n" + word + "\n```\n\n- " + word + "\n",
