@@ -1,25 +1,12 @@
 package hub
 
 import (
-	"maps"
 	"strings"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
-
-// earlyCancelFor is how long a cancel that came before its call is remembered.
-const earlyCancelFor = 30 * time.Second
-
-// maxEarlyCancels limits how many such cancels are remembered, for a host that sends many by mistake.
-const maxEarlyCancels = 4096
-
-type earlyCancel struct {
-	cause  *event.CancelCause
-	server string // "" = any server
-	until  time.Time
-}
 
 // CancelRequest cancels one request in any state. It is idempotent: for a request that is over or unknown it returns an
 // outcome, not an error. server, if not "", must be the request's. The only error is for the start of a session, which
@@ -51,11 +38,11 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWai
 	case st.ended.Has(id):
 		if !strings.Contains(id, "-"+st.mark+"-") {
 			// a host may reuse its id, and this may be the cancel of the new call, which the cancel has overtaken
-			st.rememberCancel(id, server, cause)
+			st.early.Remember(id, server, cause)
 		}
 		return event.OutcomeAlreadyFinished, nil
 	}
-	st.rememberCancel(id, server, cause)
+	st.early.Remember(id, server, cause)
 	st.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
 		"reason", bounds.Printable(cause.Reason))
 	return event.OutcomeUnknown, nil
@@ -99,36 +86,4 @@ func (st *state) cancel(r *request, cause *event.CancelCause) {
 	st.takenBack(r) // what the server withdraws after this counts as withdrawn after the cancel
 	r.stop(cause)   // before r's prompts close: the goroutine that waits for an answer must see the cancel, not a no
 	st.endOffspring(r, cause)
-}
-
-// rememberCancel records a cancel that came before its call. If there are too many, expired ones are dropped, and then
-// the oldest.
-func (st *state) rememberCancel(id, server string, cause *event.CancelCause) {
-	now := time.Now()
-	if len(st.early) >= maxEarlyCancels {
-		maps.DeleteFunc(st.early, func(_ string, e earlyCancel) bool { return now.After(e.until) })
-	}
-	if len(st.early) >= maxEarlyCancels {
-		oldest := ""
-		for k, e := range st.early {
-			if oldest == "" || e.until.Before(st.early[oldest].until) {
-				oldest = k
-			}
-		}
-		delete(st.early, oldest)
-	}
-	st.early[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyCancelFor)}
-}
-
-// takeEarly removes and returns the cancel that came before the call id of a server, or nil if there is none.
-func (st *state) takeEarly(id, server string) *event.CancelCause {
-	e, ok := st.early[id]
-	if !ok || e.server != "" && e.server != server {
-		return nil
-	}
-	delete(st.early, id)
-	if time.Now().After(e.until) {
-		return nil
-	}
-	return e.cause
 }

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -46,8 +45,8 @@ func (h *Hub) Leftovers() string {
 	add("prompts", len(h.state.prompts))
 	add("cancels on their way", h.deliveries.Pending())
 	early := 0
-	for id, e := range h.state.early {
-		if time.Now().Before(e.until) && !h.state.ended.Has(id) { // a late click is kept, in case its id is used again
+	for _, id := range h.state.early.IDs() {
+		if !h.state.ended.Has(id) { // a late click is kept, in case its id is used again
 			early++
 		}
 	}

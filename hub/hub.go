@@ -148,7 +148,7 @@ type state struct {
 	begun    uint64                // counts requests, for order and minted ids
 	leaving  map[*request]struct{} // requests that have ended while their goroutine still runs
 	ended    journal.Recent        // ids of requests that are over
-	early    map[string]earlyCancel
+	early    outcome.EarlyCancels
 	prompts  map[string]*prompt
 	asked    uint64 // counts prompts, for order and ids
 	servers  []*server

@@ -25,7 +25,6 @@ func newState(h *Hub) *state {
 		hub:      h,
 		requests: map[string]*request{},
 		leaving:  map[*request]struct{}{},
-		early:    map[string]earlyCancel{},
 		prompts:  map[string]*prompt{},
 	}
 	return &h.state

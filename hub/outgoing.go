@@ -160,7 +160,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	s.allowance.Called()
 	st.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
 	if o.ID != "" { // a cancel cannot have meant an id that the hub made only now
-		if early := st.takeEarly(id, s.name); early != nil {
+		if early := st.early.Take(id, s.name); early != nil {
 			st.cancel(r, early)
 		}
 	}
