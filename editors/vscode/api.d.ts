@@ -91,7 +91,7 @@ export interface McpHub {
    * Writes an entry into a config file, in the file's dialect. Like the following methods, it resolves when the change
    * has been applied. The user is asked once whether your extension may write servers, and separately whether it may
    * let tools be called without a question. If not: `code: 'permission_denied'`, `reason: 'NOT_GRANTED'`. It needs
-   * connect(). The server starts only after the user has agreed to its exact command or address. No extension can.
+   * connect(). The server starts only after the user, and no extension, has agreed to its exact command or address.
    */
   addServer(entry: McpNewServer): Promise<McpWrite>;
   /** Changes the entry of a server in its file. Everything that is not named stays, including comments. */
