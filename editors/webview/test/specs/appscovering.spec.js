@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { noted, notes, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
+import { inside, noted, notes, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
 import { prompts } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -20,9 +20,9 @@ const inert = ({ page }) => page.locator('[inert]').count();
 /** @param {Opened} opened */
 const inView = ({ hub }) => hub.all('promptsInView').at(-1)?.promptsInView?.promptIds ?? [];
 
-/** Opens a view, and makes it fill the page. @param {Opened} opened @param {string} [script] */
-async function fill(opened, script = '') {
-  await openTheView(opened, resourceOf(viewOf(script)));
+/** Opens a view, and makes it fill the page. @param {Opened} opened */
+async function fill(opened) {
+  await openTheView(opened, resourceOf(viewOf('')));
   await noted(opened, 'tool-input');
   await opened.by('view-grow').click();
   await opened.page.locator(whole).waitFor();
@@ -99,7 +99,8 @@ pageTest('a view makes room for a question that is to be seen', asked, async (op
 });
 
 pageTest('a view that ends while it fills the page leaves all of it usable', asked, async (opened) => {
-  await fill(opened, `setTimeout(() => say('ui/notifications/request-teardown'), 1500)`);
+  await fill(opened);
+  await inside(opened).locator('body').evaluate(`say('ui/notifications/request-teardown')`);
   await opened.by('view-r-1').waitFor({ state: 'detached' });
   assert.equal(await inert(opened), 0);
   await opened.settle();
