@@ -2296,7 +2296,9 @@ type Reply struct {
 	// The outcome of a cancel_mcp_request.
 	CancelOutcome CancelOutcome `protobuf:"varint,2,opt,name=cancel_outcome,json=cancelOutcome,proto3,enum=mcphub.v1.CancelOutcome" json:"cancel_outcome,omitempty"`
 	// Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
-	// INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
+	// INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open),
+	// RESOURCE_EXHAUSTED with QUEUE_FULL for a message beyond those that may run at once for the window,
+	// FAILED_PRECONDITION with WINDOW_DETACHED for an answer that arrives when the window has detached.
 	Error *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	// The place that the error is about, for an error about a config file.
 	ErrorPlace *ConfigPlace `protobuf:"bytes,43,opt,name=error_place,json=errorPlace,proto3" json:"error_place,omitempty"`

@@ -2078,7 +2078,9 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
 
   /**
    * Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
-   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
+   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open),
+   * RESOURCE_EXHAUSTED with QUEUE_FULL for a message beyond those that may run at once for the window,
+   * FAILED_PRECONDITION with WINDOW_DETACHED for an answer that arrives when the window has detached.
    *
    * @generated from field: mcphub.v1.HubError error = 3;
    */
@@ -2258,7 +2260,9 @@ export type ReplyJson = {
 
   /**
    * Why the message was not carried out. Absent: it was. Examples: NOT_FOUND with PROMPT_CLOSED for a late answer,
-   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open).
+   * INVALID_ARGUMENT with INVALID_CONTENT for a form that does not fit its schema (the prompt stays open),
+   * RESOURCE_EXHAUSTED with QUEUE_FULL for a message beyond those that may run at once for the window,
+   * FAILED_PRECONDITION with WINDOW_DETACHED for an answer that arrives when the window has detached.
    *
    * @generated from field: mcphub.v1.HubError error = 3;
    */
