@@ -1,7 +1,7 @@
 package outcome
 
 import (
-	"maps"
+	"container/list"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -14,55 +14,65 @@ const earlyFor = 30 * time.Second
 const maxEarly = 4096
 
 // EarlyCancels are the cancels that came before their calls. The zero value has none. It is guarded by the hub's lock.
-type EarlyCancels struct{ byID map[string]earlyCancel }
+type EarlyCancels struct {
+	byID  map[string]*list.Element
+	order list.List // of *earlyCancel, the oldest first: each expires earlyFor after it came
+}
 
 type earlyCancel struct {
-	cause  *event.CancelCause
-	server string // "" = any server
-	until  time.Time
+	cause      *event.CancelCause
+	id, server string // server "" = any server
+	until      time.Time
 }
 
 // IDs returns the ids of the calls that would be cancelled if they came now.
 func (c *EarlyCancels) IDs() (list []string) {
-	for id, e := range c.byID {
-		if !time.Now().After(e.until) {
-			list = append(list, id)
-		}
+	c.expire(time.Now())
+	for id := range c.byID {
+		list = append(list, id)
 	}
 	return list
 }
 
-// Remember records a cancel of the call id of a server, "" for any server. If there are too many, expired ones are
-// dropped, and then the oldest.
+// Remember records a cancel of the call id of a server, "" for any server. It replaces an earlier one of the same id.
+// If there are too many, the oldest is dropped.
 func (c *EarlyCancels) Remember(id, server string, cause *event.CancelCause) {
 	now := time.Now()
+	c.expire(now)
+	c.drop(c.byID[id])
+	if len(c.byID) == maxEarly {
+		c.drop(c.order.Front())
+	}
 	if c.byID == nil {
-		c.byID = map[string]earlyCancel{}
+		c.byID = map[string]*list.Element{}
 	}
-	if len(c.byID) >= maxEarly {
-		maps.DeleteFunc(c.byID, func(_ string, e earlyCancel) bool { return now.After(e.until) })
-	}
-	if len(c.byID) >= maxEarly {
-		oldest := ""
-		for k, e := range c.byID {
-			if oldest == "" || e.until.Before(c.byID[oldest].until) {
-				oldest = k
-			}
-		}
-		delete(c.byID, oldest)
-	}
-	c.byID[id] = earlyCancel{cause: cause, server: server, until: now.Add(earlyFor)}
+	c.byID[id] = c.order.PushBack(&earlyCancel{cause: cause, id: id, server: server, until: now.Add(earlyFor)})
 }
 
 // Take removes and returns the cancel that came before the call id of a server, or nil if there is none.
 func (c *EarlyCancels) Take(id, server string) *event.CancelCause {
-	e, ok := c.byID[id]
-	if !ok || e.server != "" && e.server != server {
+	c.expire(time.Now())
+	e := c.byID[id]
+	if e == nil {
 		return nil
 	}
-	delete(c.byID, id)
-	if time.Now().After(e.until) {
+	early := e.Value.(*earlyCancel)
+	if early.server != "" && early.server != server {
 		return nil
 	}
-	return e.cause
+	c.drop(e)
+	return early.cause
+}
+
+func (c *EarlyCancels) expire(now time.Time) {
+	for e := c.order.Front(); e != nil && now.After(e.Value.(*earlyCancel).until); e = c.order.Front() {
+		c.drop(e)
+	}
+}
+
+// drop removes a cancel; nil is ignored.
+func (c *EarlyCancels) drop(e *list.Element) {
+	if e != nil {
+		delete(c.byID, c.order.Remove(e).(*earlyCancel).id)
+	}
 }
