@@ -83,6 +83,14 @@ async function call(page, server, name, given) {
 /** What is in the frames of the one view. @param {Page} page */
 const inside = (page) => page.frameLocator('.view-frame iframe').frameLocator('iframe');
 
+/**
+ * Presses a button of the one view, by its id and by the key: the view grows with each event that it shows, so that a
+ * click may land beside what it was meant for.
+ *
+ * @param {Page} page
+ */
+const pressing = (page) => (/** @type {string} */ id) => inside(page).locator(`#${id}`).press('Enter');
+
 describe('views of others in a browser', { skip }, () => {
   /** @type {Awaited<ReturnType<typeof startWeb>>} */
   let web;
@@ -161,7 +169,7 @@ describe('views of others in a browser', { skip }, () => {
     const view = page.locator('.view-of-call');
     const log = inside(page).locator('#event-log');
     await log.getByText('ontoolresult').first().waitFor();
-    const press = (/** @type {string} */ id) => inside(page).locator(`#${id}`).click();
+    const press = pressing(page);
     await press('send-message-text-btn');
     await view.getByText('For the chat: Hello from debug app!').waitFor();
     await press('update-context-text-btn');
@@ -187,7 +195,7 @@ describe('views of others in a browser', { skip }, () => {
     await tool.getByTestId('show-view').click();
     const log = inside(page).locator('#event-log');
     await log.getByText('ontoolresult').first().waitFor();
-    await inside(page).locator('#call-debug-refresh-btn').click();
+    await pressing(page)('call-debug-refresh-btn');
     const card = page.locator('article.card:not(.card-note)').filter({ hasText: 'debug-refresh' });
     await card.waitFor();
     await card.getByTestId('decline').click();
