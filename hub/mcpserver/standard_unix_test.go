@@ -60,11 +60,6 @@ func blocking(t *testing.T, e ends) ends {
 	return e
 }
 
-func readsAll(from io.Reader, buf []byte) bool {
-	_, err := io.ReadFull(from, buf)
-	return err == nil
-}
-
 func blocks(t *testing.T, f *os.File) bool {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {
@@ -104,8 +99,9 @@ func TestStandard(t *testing.T) {
 			}()
 			go func() { written <- conn.WriteMessages([][]byte{[]byte(long)}) }()
 			// The write has begun, and cannot end: the client reads no more of it.
-			if begun := make([]byte, 3); !readsAll(e.fromOut, begun) || string(begun) != "1\n\"" {
-				t.Errorf("the client got %q", begun)
+			begun := make([]byte, 3)
+			if _, err := io.ReadFull(e.fromOut, begun); err != nil || string(begun) != "1\n\"" {
+				t.Errorf("the client got %q, %v", begun, err)
 			}
 			if err := conn.Close(); err != nil {
 				t.Error(err)
@@ -119,9 +115,17 @@ func TestStandard(t *testing.T) {
 			if !blocks(t, e.in) || !blocks(t, e.out) {
 				t.Error("what the process was started with does not block any more")
 			}
-			go io.Copy(io.Discard, e.fromOut) // it may be full; ends with the test, which closes it
+			rest := make(chan string, 1)
+			go func() { // the output is full of what the write has left
+				text, _ := io.ReadAll(e.fromOut)
+				rest <- string(text)
+			}()
 			if _, err := e.out.WriteString("last words"); err != nil {
 				t.Errorf("the output was closed: %v", err)
+			}
+			e.out.Close()
+			if text := <-rest; !strings.HasSuffix(text, "last words") {
+				t.Errorf("the last words are not the last of %d bytes", len(text))
 			}
 		})
 	}

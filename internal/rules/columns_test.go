@@ -3,6 +3,8 @@ package rules
 import (
 	"go/scanner"
 	"go/token"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,36 +36,37 @@ func lineWidth(t *tree) []violation {
 	return bad
 }
 
-// hashComment and slashComment say how comments begin in the sources that are not Go.
-var (
-	hashComment  = []string{".sh", ".yml", ".yaml", "Makefile", ".ci/run"}
-	slashComment = []string{".proto", ".ts", ".js", ".mjs", ".css"}
-)
+// jsdocType matches a comment that has a type, which is code and cannot always be broken.
+var jsdocType = regexp.MustCompile(`@(param|property|returns|type|typedef)\b`)
 
-// commentWidth is the same for the comments of other sources, whose code has formatters of its own. A type in JSDoc is
-// code.
+// commentMarks returns how a comment begins in a source that is not Go, nil for other files. The code of these sources
+// has formatters of its own.
+func commentMarks(path string) []string {
+	switch ext := filepath.Ext(path); {
+	case strings.Contains(path, "/gen/"):
+		return nil
+	case slices.Contains([]string{".proto", ".ts", ".js", ".mjs", ".css"}, ext):
+		return []string{"//", "/*", "* "}
+	case slices.Contains([]string{".sh", ".yml", ".yaml"}, ext), filepath.Base(path) == "Makefile", path == ".ci/run":
+		return []string{"# "}
+	}
+	return nil
+}
+
+// commentWidth is lineWidth for the comments of other sources.
 func commentWidth(t *tree) []violation {
 	var bad []violation
 	for _, path := range t.files {
-		is := func(ends []string) bool {
-			return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) })
-		}
-		var begins []string
-		switch {
-		case strings.Contains(path, "/gen/"):
+		marks := commentMarks(path)
+		if marks == nil {
 			continue
-		case is(hashComment):
-			begins = []string{"# "}
-		case is(slashComment):
-			begins = []string{"//", "/*", "* "}
 		}
 		for i, line := range strings.Split(string(t.text[path]), "\n") {
 			start := strings.TrimLeft(line, " \t")
-			comment := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(start, b) })
-			if !comment || utf8.RuneCountInString(line) <= maxColumns || strings.Contains(line, "@") {
-				continue
+			comment := slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(start, mark) })
+			if comment && utf8.RuneCountInString(line) > maxColumns && !jsdocType.MatchString(line) {
+				bad = append(bad, violation{path, i + 1, "the comment is over 120 columns: break it"})
 			}
-			bad = append(bad, violation{path, i + 1, "the comment is over 120 columns: break it"})
 		}
 	}
 	return bad

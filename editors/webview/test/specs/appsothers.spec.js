@@ -84,8 +84,8 @@ async function call(page, server, name, given) {
 const inside = (page) => page.frameLocator('.view-frame iframe').frameLocator('iframe');
 
 /**
- * Presses a button of the one view, by its id and by the key: the view grows with each event that it shows, so that a
- * click may land beside what it was meant for.
+ * Returns a function that presses a button of the view with the Enter key. A click could miss the button, since the
+ * view grows with each event that it shows.
  *
  * @param {Page} page
  */
