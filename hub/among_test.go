@@ -9,9 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// A question that may be of several calls stays open while one of them is, and closes with the last: then it is known
-// to be of a call that is over. A server that never withdraws would else fill its places with such questions. Finding
-// B16.
+// A question that may belong to several calls stays open while one of them is open, and closes with the last one.
+// Otherwise a server that never withdraws its questions would use up its places for questions. Finding B16.
 func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -30,7 +29,7 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		if p.ParentRequestID != "" {
 			t.Fatalf("it was given to %s", p.ParentRequestID)
 		}
-		third := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"}) // came later: it is none of those
+		third := w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"}) // came after the question: no candidate
 		cancel := func(id string) {
 			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
 				t.Fatal(err)
@@ -48,7 +47,7 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseParent {
 			t.Errorf("closed with %+v", e)
 		}
-		pass(time.Minute) // the server does not withdraw it
+		pass(time.Minute) // the hub waits a moment for a withdrawal, which does not come
 		if a, ok := <-q.Response(); !ok || string(a.Result) != `{"action":"cancel"}` {
 			t.Errorf("the server was answered %+v", a)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// withApp has tools for models and for views.
+// withApp returns a server with tools for models, for views, and for both.
 func withApp() *fakeserver.Server {
 	s := hanging()
 	for name, visibility := range map[string]string{"refresh": `["app"]`, "secret": `["model"]`, "both": `["app","model"]`} {
@@ -18,8 +18,8 @@ func withApp() *fakeserver.Server {
 	return s
 }
 
-// A view calls the tools of its own server that are for views, while its call runs and as long as it is kept, under its
-// name; everything else is refused, and nothing of that reaches a server.
+// While the call of a view runs, and as long as it is kept, the view can call the tools of its own server, except those
+// for models only. The caller that people see names the view. Everything else is refused, and does not reach a server.
 func TestCallsOfViews(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, other := withApp(), withApp()
@@ -68,7 +68,7 @@ func TestCallsOfViews(t *testing.T) {
 	})
 }
 
-// What a view calls is asked about as anything else, and a No stays one.
+// A call of a view needs approval like any other call, and a No refuses it.
 func TestApprovalsOfViews(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := withApp()
@@ -86,8 +86,8 @@ func TestApprovalsOfViews(t *testing.T) {
 	})
 }
 
-// A view is of what ran when its call was made: an entry that takes the server's name, or is changed, is another
-// server, and neither its tools nor its resources are the view's.
+// A view belongs to the launch that ran when its call was made. If the entry of the server changes, another server has
+// the name, and the view can use neither its tools nor its resources.
 func TestViewsOfWhatRanBefore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := withApp()
@@ -95,7 +95,7 @@ func TestViewsOfWhatRanBefore(t *testing.T) {
 		w.call(hub.CallRequest{ID: "view", Server: "s", Tool: "echo"}).ok(t)
 		ofView := hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "view"}
 		w.call(ofView).ok(t)
-		// A call that never reached its server has a view, too: it is told why there is no result.
+		// A call that never reached its server has a view, too: the view is told why there is no result.
 		w.call(hub.CallRequest{ID: "refused", Server: "s", Tool: "no such tool"}).want(t, event.CodeNotFound,
 			event.ReasonToolNotFound)
 		w.call(hub.CallRequest{Server: "s", Tool: "refresh", AppOf: "refused"}).ok(t)
@@ -107,7 +107,7 @@ func TestViewsOfWhatRanBefore(t *testing.T) {
 		if n := s.Count(fakeserver.Method("tools/call")); n != before {
 			t.Errorf("%d calls of the old view have reached what runs now", n-before)
 		}
-		w.load("s:" + allow) // and as it was
+		w.load("s:" + allow) // the entry is as it was
 		w.call(ofView).ok(t)
 		w.nothingLeft()
 	})

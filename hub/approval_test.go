@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// answers is a server with tools that answer at once.
+// answers returns a server with tools that answer at once.
 func answers(tools ...string) *fakeserver.Server {
 	s := fakeserver.New()
 	for _, name := range tools {
@@ -27,8 +27,8 @@ func yes(p event.PromptInfo, scope event.ApprovalScope) event.PromptAnswer {
 	return event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: scope}
 }
 
-// What the config says of a tool decides whether it runs, asks or is refused; deny wins, then the exact name, then the
-// longest pattern.
+// The config decides whether a tool runs, asks or is refused: a deny wins, then the exact name, then the longest
+// pattern.
 func TestPolicy(t *testing.T) {
 	for _, tc := range []struct{ name, entry, tool, want string }{
 		{"default", `"args":[]`, "read_a", "ask"},
@@ -75,7 +75,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// With policy ask and nobody who can be asked, the call fails at once, and says so.
+// With policy ask and no window that shows approvals, the call fails at once, and the error says why.
 func TestNoApprover(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
@@ -92,7 +92,7 @@ func TestNoApprover(t *testing.T) {
 	})
 }
 
-// A host that has asked itself says so; a denial of the config holds all the same.
+// A host that has asked the user itself marks the call as preapproved. A deny in the config is stronger.
 func TestPreapproved(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a", "b")
@@ -106,7 +106,7 @@ func TestPreapproved(t *testing.T) {
 	})
 }
 
-// An approval for a window that has just gone is not kept.
+// An approval for a window is not kept if the window goes before the call has received the approval.
 func TestWindowApprovalEndsWithItsWindow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
@@ -116,7 +116,7 @@ func TestWindowApprovalEndsWithItsWindow(t *testing.T) {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			p := v.prompt()
 			v.answer(yes(p, event.ScopeWindow))
-			v.win.Detach(true) // while the call takes up its approval
+			v.win.Detach(true) // while the call receives its approval
 			c.ok(t)
 			c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			synctest.Wait()
@@ -156,8 +156,8 @@ const (
 	definition2 = `{"name":"a","description":"deletes","inputSchema":{"type":"object"}}`
 )
 
-// An approval holds for the definition that was shown. A changed one asks again, also when it changes behind an open
-// question.
+// An approval holds for the definition that was shown. A changed definition asks again, even if it changes while the
+// question is open.
 func TestChangedDefinitionAsksAgain(t *testing.T) {
 	answer := func(c *fakeserver.CallContext) { c.Text("a") }
 	t.Run("after the approval", func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			}
 			s.Disconnect()
 			synctest.Wait()
-			c := w.call(hub.CallRequest{Server: "s", Tool: "a"}) // shown from the earlier connection's list
+			c := w.call(hub.CallRequest{Server: "s", Tool: "a"}) // the prompt shows the list of the earlier connection
 			p := v.prompt()
 			s.ToolWith(definition2, answer)
 			if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
@@ -258,7 +258,8 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 	})
 }
 
-// Another program under the same name is another server: what was allowed the first may not be done by the second.
+// A server with another launch under the same name is another server: an approval for the first does not hold for the
+// second.
 func TestChangedLaunchAsksAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
@@ -272,11 +273,11 @@ func TestChangedLaunchAsksAgain(t *testing.T) {
 		v.answer(yes(v.prompt(), event.ScopeOnce))
 		c.ok(t)
 		w.load(`s:"args":[]`)
-		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t) // the first one again, and it is allowed
+		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t) // the first launch again, whose approval holds
 	})
 }
 
-// A no ends its call alone: the next one asks again, and a no never turns into a yes.
+// A No ends only its own call, whatever its scope: the next call asks again.
 func TestOneDenialDeniesOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")

@@ -17,14 +17,14 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// logged is a world whose log can be read.
+// logged returns a world and its log.
 func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
 	var log bytes.Buffer
 	return newWorldWith(t, hub.Options{StateDir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))},
 		serversOf("s", answers("a", "b", "c")), `s:"approvals":{"c":"allow"}`), &log
 }
 
-// endures checks that approvals hold in this hub whatever its disk does, and gives the warnings about them.
+// endures checks that approvals hold in this hub even if they cannot be stored, and returns the warnings about them.
 func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	t.Helper()
 	v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
@@ -56,7 +56,8 @@ func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	return strings.Join(warnings, "")
 }
 
-// unwritable makes one of the hub's own files impossible to write, for root as well, until mend.
+// unwritable makes it impossible to write one of the hub's files, even for root, until mend is called: there is a
+// directory in the place of the new file.
 func unwritable(t *testing.T, dir, name string) (mend func()) {
 	t.Helper()
 	path := filepath.Join(dir, name+".new")
@@ -110,7 +111,7 @@ func TestApprovalsSurviveReadOnlyHome(t *testing.T) {
 	})
 }
 
-// What a full disk did not take is written once there is room, and only what still holds.
+// What could not be written to a full disk is written once there is room, except for what was forgotten meanwhile.
 func TestApprovalsSurviveFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	mend := unwritable(t, dir, "approvals.json")
@@ -150,8 +151,8 @@ func TestApprovalsSurviveFullDisk(t *testing.T) {
 	})
 }
 
-// A file that cannot be read costs the memory of it. It is put aside before another takes its place: nothing of it is
-// lost.
+// A file that cannot be read counts as empty. It is put aside before a new one is written, so that nothing in it is
+// lost. A running hub keeps what it has read before.
 func TestApprovalsSurviveCorruptFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"half":         `{"approvals":[{`,
@@ -212,7 +213,7 @@ func TestApprovalsSurviveCorruptFile(t *testing.T) {
 	})
 }
 
-// A file of the first format is read, and written in the new one with all that was in it.
+// A file of the first format is read, and is written in the present format with everything that was in it.
 func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "approvals.json")
@@ -249,7 +250,7 @@ func TestApprovalFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// Files that cannot be written lose no change of a definition either, and never a call.
+// If the files cannot be written, a change of a definition is still noticed, once, and no call fails.
 func TestPinsSurviveFullDisk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -269,8 +270,8 @@ func TestPinsSurviveFullDisk(t *testing.T) {
 	})
 }
 
-// A hub that starts is waited for: what is remembered of tools, megabytes perhaps, is read by the first call that wants
-// to know.
+// The host waits for the start of the hub. So the hub reads the approvals and the definitions of tools, which may be
+// megabytes, with the first call that needs them.
 func TestAnswersAreReadByTheFirstCall(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"approvals.json", "definitions.json"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A deny of the config wins over all that allows: its own exact name, what is remembered in every scope, and the host's
-// word that it has asked.
+// A deny in the config wins over everything that allows: an exact name in the same config, a remembered approval of any
+// scope, and a host that marks the call as preapproved.
 func TestDenyWins(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDenyWins(t *testing.T) {
 						event.ReasonDeniedByPolicy)
 				}
 			}
-			w.load(`s:"approvals":{"read_*":"ask"}`) // what is remembered comes before the question
+			w.load(`s:"approvals":{"read_*":"ask"}`) // a remembered approval makes the question unnecessary
 			if w.asks(v, "read_a") || toolCalls(s) != 2 || len(eventsOf[*event.PromptOpened](v)) != 1 {
 				t.Errorf("scope %d: %d calls, %d prompts", scope, toolCalls(s), len(eventsOf[*event.PromptOpened](v)))
 			}
@@ -38,7 +38,7 @@ func TestDenyWins(t *testing.T) {
 	}
 }
 
-// A config that answers the question while it is open closes it, in every window, and its call goes on or is refused.
+// A new config that decides an open question closes it in every window, and the call goes on or is refused.
 func TestPolicyChangeWhileAsking(t *testing.T) {
 	for _, tc := range []struct {
 		name, entry string
@@ -77,7 +77,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				if f := last[*event.RequestFinished](v); f.RequestID != "r1" {
 					t.Errorf("%+v", f)
 				}
-				v.answer(yes(v.prompt(), event.ScopeOnce)) // the other one is still asked for
+				v.answer(yes(v.prompt(), event.ScopeOnce)) // the other call still asks
 				unconcerned.ok(t)
 			})
 		})
@@ -120,8 +120,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 	})
 }
 
-// Whatever becomes of approvals, in the config or by the user: no process is started or stopped for it, and a call that
-// runs goes on.
+// A change of approvals, in the config or by the user, starts and stops no process, and a running call goes on.
 func TestChangingApprovalsRestartsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")

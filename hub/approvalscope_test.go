@@ -23,7 +23,7 @@ func roots(uris ...string) []windows.Root {
 	return list
 }
 
-// prompts gives the open prompts, oldest first, once nothing moves.
+// prompts returns the open prompts, oldest first, once nothing moves.
 func (v *view) prompts() []event.PromptInfo {
 	opened := eventsOf[*event.PromptOpened](v)
 	v.mu.Lock()
@@ -37,7 +37,7 @@ func (v *view) prompts() []event.PromptInfo {
 	return list
 }
 
-// asks calls a tool and tells whether the user was asked; if so, the answer is once.
+// asks calls a tool and reports whether the user was asked. It answers with a Yes for once.
 func (w *world) asks(v *view, tool string) bool {
 	w.t.Helper()
 	c := w.call(hub.CallRequest{Server: "s", Tool: tool})
@@ -50,7 +50,7 @@ func (w *world) asks(v *view, tool string) bool {
 	return len(open) > 0
 }
 
-// approves calls a tool and answers the question about it.
+// approves calls a tool and answers the question about it with a Yes.
 func (w *world) approves(v *view, tool string, scope event.ApprovalScope) {
 	w.t.Helper()
 	c := w.call(hub.CallRequest{Server: "s", Tool: tool})
@@ -58,8 +58,8 @@ func (w *world) approves(v *view, tool string, scope event.ApprovalScope) {
 	c.ok(w.t)
 }
 
-// Once holds for one call, window until the window is gone, workspace while its folders are open, always for as long as
-// the hub lives.
+// How long an approval holds: once for one call, window until the window has gone, workspace while its folders are
+// open, always after that, too.
 func TestApprovalScopes(t *testing.T) {
 	for _, tc := range []struct {
 		name             string
@@ -92,8 +92,8 @@ func TestApprovalScopes(t *testing.T) {
 	}
 }
 
-// Workspace means exactly the folders of the window that answered, whatever their order, also in a later hub and
-// another window.
+// An approval for a workspace holds for exactly the folders of the window that answered, in any order, also in a later
+// hub and for another window.
 func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
@@ -145,7 +145,8 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 	}
 }
 
-// Two hubs share what is always allowed, both ways and without a restart, and what one forgets the other asks for.
+// Two hubs share the approvals for always, in both directions and without a restart. What one hub forgets, the other
+// asks about again.
 func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
@@ -165,7 +166,7 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 			t.Error("an approval for folders that this hub's windows do not have")
 		}
 		v1.win.Detach(true)
-		w1.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t) // unattended
+		w1.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t) // without a window that could ask
 		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 		w2.approves(v2, "d", event.ScopeAlways)
 		w1.call(hub.CallRequest{Server: "s", Tool: "d"}).ok(t)
@@ -179,7 +180,7 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 		for _, r := range remembered {
 			ids[r.Tool] = r.ID
 		}
-		if n := w1.hub.Forget([]string{ids["a"], ids["b"]}); n != 2 { // one given here, one given there
+		if n := w1.hub.Forget([]string{ids["a"], ids["b"]}); n != 2 { // each was given in another hub
 			t.Errorf("%d forgotten", n)
 		}
 		for _, tool := range []string{"a", "b"} {
@@ -194,8 +195,8 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 	})
 }
 
-// An answer for longer than once is an answer to all calls that wait for it. One for once answers one call, and so does
-// every no.
+// A Yes for longer than once answers all calls that wait for approval of the same tool. A Yes for once answers one
+// call, and so does every No.
 func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways,
 		event.ScopeOnce} {
@@ -268,7 +269,7 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 	})
 }
 
-// The question shows the text that would be sent, all of it and as it is spelled.
+// The prompt shows the arguments that would be sent, whole and as they are spelled.
 func TestArgumentsAreShownWhole(t *testing.T) {
 	for name, arguments := range map[string]string{
 		"1 MiB":     `{"text":"` + strings.Repeat("abcdefgh", 1<<17) + `","rm":"at the end"}`,
@@ -292,11 +293,11 @@ func TestArgumentsAreShownWhole(t *testing.T) {
 						sent = string(m.Param("arguments"))
 					}
 				}
-				var compact bytes.Buffer // on the wire a message is one line; what stands in it is as it was
+				var compact bytes.Buffer // on the wire a message is one line, otherwise unchanged
 				if err := json.Compact(&compact, []byte(arguments)); err != nil || compact.String() != sent {
 					t.Errorf("%d bytes were sent, and %d shown: %.200q", len(sent), len(arguments), sent)
 				}
-				w.call(hub.CallRequest{Server: "s", Tool: "a", Arguments: `{"rm":"all"}`}) // other arguments are another question
+				w.call(hub.CallRequest{Server: "s", Tool: "a", Arguments: `{"rm":"all"}`}) // asks again
 				if now := v.prompt(); now.Approval.Arguments != `{"rm":"all"}` {
 					t.Errorf("%+v", now.Approval)
 				}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A question that came before the result of its call belongs to that call, also when both came in one piece: no card of
-// a call that is over stays behind.
+// A question that the server wrote before the result of its call belongs to that call, even if both arrive at once: its
+// prompt must not stay open after the call has ended.
 func TestQuestionBeforeTheResult(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 			c.ok(t)
 			v.noPrompt()
-			time.Sleep(2 * time.Second) // the server may want to withdraw it behind the result
+			time.Sleep(2 * time.Second) // the hub waits a moment for a withdrawal after the result
 			synctest.Wait()
 			if got := responses(s); len(got) != 1 || got[0] != `{"jsonrpc":"2.0","id":7,"result":{"action":"cancel"}}` {
 				t.Fatalf("answered %v", got)
@@ -40,8 +40,8 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 	}
 }
 
-// The user cancels a call, and the server withdraws its question when it hears of that: the prompt has closed with the
-// call, before the server could hear.
+// The user cancels a call, and the server withdraws its question when it gets the cancel. The prompt has closed with
+// the call before that, so this is the cause that the windows are told.
 func TestParentCancelComesBeforeTheWithdrawal(t *testing.T) {
 	for range 300 {
 		bubble(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Questions of servers, by method: what each kind asks, and what a yes to it brings.
+// The questions of servers: the methods, the params of each kind, and the content of a Yes to it.
 const (
 	sampling    = "sampling/createMessage"
 	elicitation = "elicitation/create"
@@ -33,8 +33,9 @@ var ways = []struct {
 	{"url", elicitation, urlParams, "", event.PromptElicitationURL},
 }
 
-// asker is a legacy server whose tool "ask" asks the client and gives the answer as its result. It goes on without one
-// when the test says finish; a cancel of the call ends it and, if it is well-made, takes the question back.
+// asker is a legacy server whose tool "ask" asks the client, and returns the answer as its result. It goes on without
+// an answer when finish is closed or sent a value. A cancel of the call ends it; with withdraws, it then withdraws the
+// question.
 type asker struct {
 	*fakeserver.Server
 	asked     chan *fakeserver.OutRequest
@@ -48,7 +49,7 @@ func asking(method, params string, opts ...fakeserver.Option) *asker {
 		q := c.Request(method, params)
 		select {
 		case a.asked <- q:
-		default: // nobody looks
+		default: // the test does not read asked
 		}
 		select {
 		case m, ok := <-q.Response():
@@ -67,7 +68,7 @@ func asking(method, params string, opts ...fakeserver.Option) *asker {
 	return a
 }
 
-// answerOf is the result of a response as JSON text, or its error.
+// answerOf returns the result of a response as JSON text, or its error.
 func answerOf(m fakeserver.Message) string {
 	if m.Error != nil {
 		return fmt.Sprintf("error %d: %s", m.Error.Code, m.Error.Message)
@@ -75,7 +76,7 @@ func answerOf(m fakeserver.Message) string {
 	return string(m.Result)
 }
 
-// textOf is the text of a tool's result.
+// textOf returns the text of a tool's result.
 func textOf(t *testing.T, r *hub.CallResult) string {
 	t.Helper()
 	var result struct {
@@ -87,7 +88,7 @@ func textOf(t *testing.T, r *hub.CallResult) string {
 	return result.Content[0].Text
 }
 
-// wantClosed checks how the newest prompt that closed in v did so.
+// wantClosed checks which prompt closed last in v, and how.
 func (v *view) wantClosed(id string, cause event.PromptCause, origin event.Origin, reason string) {
 	v.t.Helper()
 	c := last[*event.PromptClosed](v)
@@ -110,7 +111,7 @@ func (v *view) noPrompt() {
 	}
 }
 
-// wantReason checks the reason of an error of the hub's own.
+// wantReason checks the reason of an error that the hub made.
 func wantReason(t *testing.T, err error, reason string) {
 	t.Helper()
 	if e := event.AsError(err); e == nil || e.Reason != reason {
@@ -118,7 +119,7 @@ func wantReason(t *testing.T, err error, reason string) {
 	}
 }
 
-// state gives the state of an open request, "" when it is not open, once nothing moves.
+// state returns the state of a request, or "" if it is not open, once nothing moves.
 func (w *world) state(id string) string {
 	synctest.Wait()
 	for _, r := range w.hub.Requests("") {

@@ -16,7 +16,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// serversListed is what a list of servers says of each, in order: name, name in the config, scope.
+// serversListed returns the name, the name in the config, and the scope of each server, in the order of the list. It
+// checks their places, too.
 func (w *world) serversListed() (list []string) {
 	w.t.Helper()
 	synctest.Wait()
@@ -41,13 +42,13 @@ func (w *world) callTo(server, tool string) *pendingCall {
 	return w.call(hub.CallRequest{Server: server, Tool: tool})
 }
 
-// startWorkspaceEntry orders that the entry of the workspace takes the place of the user's.
+// startWorkspaceEntry starts the workspace's entry in the place of the user's, in the background.
 func (w *world) startWorkspaceEntry() *pendingServer {
 	return background(func() (event.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
 }
 
-// An entry of a workspace that nobody has agreed to is a server of its own beside the user's: started after a consent,
-// called by its address, and nothing of the user's changes by that. Addresses hold for both.
+// A workspace entry without consent is a server of its own beside the user's. It has an address, by which it can be
+// called after consent, and does not change the user's server, which has an address as well.
 func TestBothScopesAreCallable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, running := switchWorld(t)
@@ -56,7 +57,7 @@ func TestBothScopesAreCallable(t *testing.T) {
 			s.ConfigFile != workspaceFile {
 			t.Errorf("%+v", s)
 		}
-		w.callTo("s@user", "echo").ok(t) // the one that has the name by itself
+		w.callTo("s@user", "echo").ok(t) // the server that has the plain name, too
 		if w.runs() != "mine" || len(w.started()) != 1 {
 			t.Errorf("runs %s, %d starts", w.runs(), len(w.started()))
 		}
@@ -65,7 +66,7 @@ func TestBothScopesAreCallable(t *testing.T) {
 			t.Errorf("%+v", q)
 		}
 		v.allowLaunch(event.ScopeOnce)
-		c.ok(t) // what its file allows counts now
+		c.ok(t) // what its file allows counts since the consent
 		if w.runs() != "theirs" || running.over() {
 			t.Errorf("runs %s; the call of the user's ended: %v", w.runs(), running.over())
 		}
@@ -76,7 +77,7 @@ func TestBothScopesAreCallable(t *testing.T) {
 			t.Errorf("the workspace's: %+v", s)
 		}
 
-		// requests are told apart, and stopped apart
+		// requests are listed and cancelled for each of the two servers
 		theirs := w.call(hub.CallRequest{ID: "theirs", Server: "s@workspace", Tool: "hang"})
 		synctest.Wait()
 		if list := w.hub.Requests("s@user"); len(list) != 1 || list[0].ID != "running" || list[0].Server != "s" {
@@ -104,8 +105,9 @@ func TestBothScopesAreCallable(t *testing.T) {
 	})
 }
 
-// A yes to one entry of a name is none to the other: not to its launch, not to its tools, not to its taking the place.
-// What a yes to the taking of the place changes, the calls of both are told.
+// A Yes for one entry of a name does not count for the other: neither for its launch, nor for its tools, nor for its
+// taking the place of the other. When the workspace's entry takes the place, the calls of both servers end with an
+// error that says why.
 func TestYesForOneScopeIsNoneForTheOther(t *testing.T) {
 	const mine, theirs = `{"command":"s","args":["mine"]}`, `{"command":"s","args":["theirs"]}`
 	bubble(t, func(t *testing.T) {
@@ -132,12 +134,12 @@ func TestYesForOneScopeIsNoneForTheOther(t *testing.T) {
 		if !start.over() || start.err != nil {
 			t.Fatal(start.err)
 		}
-		asked("s@workspace") // the user has agreed to this tool of s
+		asked("s@workspace") // the user has approved this tool only for s
 		if s := w.server("s"); s.Scope != "user" || len(s.Waiting) != 1 {
 			t.Errorf("a yes to what is beside took the place: %+v", s)
 		}
 
-		w.twoFiles(ofServer(mine), ofServer(theirs)) // all of it holds after a reload, and changes nothing
+		w.twoFiles(ofServer(mine), ofServer(theirs)) // a reload changes nothing
 		w.wantListed("s s user", "s@workspace s workspace")
 		w.callTo("s@workspace", "echo").ok(t)
 
@@ -157,7 +159,7 @@ func TestYesForOneScopeIsNoneForTheOther(t *testing.T) {
 			t.Fatal(taking.err)
 		}
 		w.wantListed("s s workspace", "s@user s user")
-		asked("s") // it is another server than the user agreed to under this name
+		asked("s") // the approvals under this name were for another server
 		w.callTo("s@workspace", "echo").ok(t)
 		if w.runs() != "theirs" {
 			t.Errorf("runs %s", w.runs())
@@ -170,8 +172,8 @@ func TestYesForOneScopeIsNoneForTheOther(t *testing.T) {
 	})
 }
 
-// A yes that takes the place and ends gives the name back; what is beside changes with it, and who is told of servers
-// is told of each.
+// When the consent to a workspace's entry ends and its server has stopped, the user's entry has the name again, and the
+// workspace's entry is the server beside it. The windows are told of each server.
 func TestBesideFollowsWhatCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -206,7 +208,7 @@ func TestBesideFollowsWhatCounts(t *testing.T) {
 	})
 }
 
-// What is beside is for who names it: a list of all tools does not start it, nor does "eager".
+// A server beside another one starts only when it is named: neither a list of all tools nor "start": "eager" starts it.
 func TestBesideStartsByItsNameAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const mine = `{"command":"s","args":["mine"],"start":"eager"}`
@@ -237,7 +239,7 @@ func TestBesideStartsByItsNameAlone(t *testing.T) {
 	})
 }
 
-// A reload touches the one of two entries that changed. Half a file takes neither away.
+// A reload affects only the one of the two entries that changed. A file that is half written removes neither.
 func TestReloadOfOneScope(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, running := switchWorld(t)
@@ -267,8 +269,8 @@ func TestReloadOfOneScope(t *testing.T) {
 	})
 }
 
-// A workspace that names a server as an entry of the user is addressed gets none of its calls, whatever else the entry
-// is; and one that brings an entry of which the address is the name of a user's server takes nothing of that.
+// A workspace's entry that is named like the address of the user's server gets none of its calls, even if the entry is
+// broken. A workspace's entry whose address is the name of a user's server takes nothing from that server.
 func TestWorkspaceTakesNoAddress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -300,7 +302,8 @@ func TestWorkspaceTakesNoAddress(t *testing.T) {
 	})
 }
 
-// Calls to both, reloads, changes over and back at once: each call ends, and what an address says is what answers.
+// There are calls to both servers, reloads, and changes from one entry to the other at the same time. Each call ends,
+// and a call by an address is answered by the server with that address.
 func TestBothScopesRace(t *testing.T) {
 	says := func(text string) *fakeserver.Server {
 		s := fakeserver.New()
@@ -313,7 +316,7 @@ func TestBothScopesRace(t *testing.T) {
 	v := w.user("one")
 	var all sync.WaitGroup
 	stop := make(chan struct{})
-	all.Go(func() { // a person who agrees to everything, for as long as there is a window
+	all.Go(func() { // plays a person who agrees to everything, until stop is closed
 		for {
 			select {
 			case <-stop:
@@ -364,7 +367,7 @@ func TestBothScopesRace(t *testing.T) {
 		}
 	})
 	work.Wait()
-	for _, address := range addresses { // nobody changes anything any more
+	for _, address := range addresses { // nothing changes any more
 		w.callTo(address, "echo").ok(t)
 	}
 	close(stop)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// notes gives the hub's own log messages about a server with that event.
+// notes returns the hub's own log messages that name that event.
 func notes(v *view, name string) (list []string) {
 	for _, e := range eventsOf[*event.LogMessage](v) {
 		if e.Logger == "mcphub" && strings.Contains(e.Data, `"`+name+`"`) {
@@ -23,19 +23,19 @@ func notes(v *view, name string) (list []string) {
 	return list
 }
 
-// form is the params of an elicitation whose message has so many bytes.
+// form returns the params of an elicitation whose message has that many bytes.
 func form(bytes int) string {
 	return fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object","properties":{}}}`, strings.Repeat("x", bytes))
 }
 
-// sample is the params of a sampling request of about so many bytes.
+// sample returns the params of a sampling request of about that many bytes.
 func sample(bytes int) string {
 	return fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":%q}}],"maxTokens":1}`,
 		strings.Repeat("x", bytes))
 }
 
-// Finding A4: a question that is too large is refused to its server, which lives on, and people are told; it is shown
-// to nobody.
+// Finding A4: a question that is too large is refused, and no window shows it. People are told, and the server stays
+// usable.
 func TestAQuestionThatIsTooLargeIsItsServersLoss_amount(t *testing.T) {
 	for name, c := range map[string]struct{ method, params string }{
 		"elicitation": {elicitation, form(256 << 10)},
@@ -63,8 +63,8 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss_amount(t *testing.T) {
 	}
 }
 
-// Finding A4: what one server may have open is bounded in bytes; other servers ask as before, and a snapshot is
-// bounded.
+// Finding A4: the open questions of one server are bounded in bytes. Other servers can ask nevertheless, and closed
+// questions do not count any more.
 func TestOpenQuestionsAreBoundedInBytes_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		greedy, other := fakeserver.New(), asking(elicitation, formParams)
@@ -104,14 +104,14 @@ func TestOpenQuestionsAreBoundedInBytes_amount(t *testing.T) {
 		if _, err := w.hub.CancelRequest("g", "", "", event.OriginUser); err != nil {
 			t.Fatal(err)
 		}
-		pass(2 * time.Second) // the server may withdraw them itself
+		pass(2 * time.Second) // the hub waits a moment for withdrawals
 		if held := w.hub.HeldBytes("greedy"); held.Questions != 0 {
 			t.Errorf("%d bytes are on the books of closed questions", held.Questions)
 		}
 	})
 }
 
-// Finding A7: after a few Noes in a row a server waits, longer each time; a Yes or a new call ends that.
+// Finding A7: after a few Noes in a row a server has to wait, longer each time. A new call ends the wait.
 func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -160,7 +160,8 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	})
 }
 
-// Finding A7: a person can say once that a server is to ask no more, and take that back.
+// Finding A7: a person can decide with one answer that a server may not ask any more, and can undo that. A restart of
+// the server undoes it, too.
 func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -173,7 +174,7 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 			v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline, MuteServer: true})
 			break
 		}
-		for _, c := range []*pendingCall{one, two} { // also the one that was open already
+		for _, c := range []*pendingCall{one, two} { // also the call whose question was open already
 			<-c.done
 			if got := textOf(t, c.result); !strings.Contains(got, "decline") {
 				t.Errorf("the server got %s", got)
@@ -209,12 +210,12 @@ func TestAServerCanBeToldToAskNoMore(t *testing.T) {
 	})
 }
 
-// Finding A5: lists are read within a bound of bytes, one entry and the number of entries too; the error names the
-// server and the bound, and nothing stays.
+// Finding A5: a list is bounded in bytes and in the number of its entries. The error names the server and the bound,
+// and nothing of the list is kept.
 func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry string
-		n     int // in a page
+		n     int // entries in a page
 		want  string
 	}{
 		"bytes": {`{"name":"t","description":"` + strings.Repeat("x", 64<<10) + `","inputSchema":{"type":"object"}}`, 64,
@@ -244,7 +245,7 @@ func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 	}
 }
 
-// openIDs gives the ids of the prompts that are open, once nothing moves.
+// openIDs returns the ids of the open prompts for forms, once nothing moves.
 func (v *view) openIDs() (ids []string) {
 	synctest.Wait()
 	v.mu.Lock()
@@ -257,7 +258,7 @@ func (v *view) openIDs() (ids []string) {
 	return ids
 }
 
-// opened is the form that was opened with an id; zero when it is another question. v.mu is held.
+// opened returns the prompt that was opened with an id, or the zero value. v.mu is held.
 func (v *view) opened(id string) event.PromptInfo {
 	for _, e := range v.events {
 		if b, ok := e.Body.(*event.PromptOpened); ok && b.Prompt.ID == id {
@@ -267,8 +268,8 @@ func (v *view) opened(id string) event.PromptInfo {
 	return event.PromptInfo{}
 }
 
-// Finding A6: what a server logs is bounded a second, and what was left out is told with its count; one message is
-// bounded as well.
+// Finding A6: the log messages of a server are bounded per second, and the windows are told how many were left out.
+// Each message is bounded, too.
 func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -292,7 +293,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 		if said := notes(v, "logMessagesDropped"); len(said) != 1 || !strings.Contains(said[0], `"4000"`) {
 			t.Errorf("people were told %q", said)
 		}
-		for _, m := range eventsOf[*event.LogMessage](v) { // the count for windows that have no room for the message
+		for _, m := range eventsOf[*event.LogMessage](v) { // for windows that do not get the message
 			if want := map[bool]int64{true: 4000}[m.Logger == "mcphub"]; m.Dropped != want {
 				t.Errorf("%d dropped, want %d: %s", m.Dropped, want, m.Data)
 			}
@@ -306,7 +307,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 	})
 }
 
-// Finding A4: a snapshot is bounded, whatever servers have made long; what does not fit follows it.
+// Finding A4: a snapshot is bounded, however much servers send. The prompts that do not fit in it follow as events.
 func TestASnapshotIsBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// BenchmarkCallTool is one call after the other over in-memory pipes, with a server that does next to nothing: what the
-// hub adds to a session, whose own benchmark has the same name.
+// BenchmarkCallTool measures one call after the other, over in-memory pipes, to a server that does next to nothing.
+// What it takes beyond the benchmark of the same name in hub/mcp is the cost of the hub.
 func BenchmarkCallTool(b *testing.B) {
 	h := hub.New(hub.Options{Open: func(config.Server, func(string)) mcp.Opener {
 		return func(context.Context) (*mcp.Link, error) {
@@ -40,7 +40,7 @@ func BenchmarkCallTool(b *testing.B) {
 	}
 }
 
-// answerAtOnce answers every request.
+// answerAtOnce answers every request, until one of the pipes is closed.
 func answerAtOnce(from io.Reader, to io.WriteCloser) {
 	defer to.Close()
 	var out []byte

@@ -12,10 +12,10 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// clocked is an entry whose calls need no approval and have these limits.
+// clocked returns the entry of a server whose calls need no approval and have these limits.
 func clocked(limits string) string { return "s:" + allow + `,"timeouts":{` + limits + `}` }
 
-// ends checks how and when a call ends that began at before.
+// ends checks that a call that began at before has ended after exactly that time, for that reason.
 func (p *pendingCall) ends(t *testing.T, before time.Time, after time.Duration, reason string) *event.Error {
 	t.Helper()
 	e := p.want(t, event.CodeDeadlineExceeded, reason)
@@ -25,7 +25,7 @@ func (p *pendingCall) ends(t *testing.T, before time.Time, after time.Duration, 
 	return e
 }
 
-// A call without a sign of life ends at the idle limit.
+// A call without progress ends at the idle limit.
 func TestIdleTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), clocked(`"idle":"10s","total":"1m"`))
@@ -78,7 +78,7 @@ func TestTotalTimeout(t *testing.T) {
 	})
 }
 
-// No call times out because a person thinks, and thinking does not use up its time.
+// The time that people take to answer counts neither for the idle limit of a call nor for the total one.
 func TestHumanTimeStopsTheClocks(t *testing.T) {
 	const limits = `"idle":"10s","total":"15s","human":"30m"`
 	t.Run("question of the call", func(t *testing.T) {
@@ -117,14 +117,15 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 			if p.ParentRequestID != "" || w.state("r1") != "running" {
 				t.Errorf("%+v, call %s", p, w.state("r1"))
 			}
-			// It stops nobody's clock (finding B16): a server could keep all of its calls open by asking.
+			// The question stops no clock, since a server could otherwise keep all of its calls open by asking. Finding
+			// B16.
 			c1.ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
 			c2.ends(t, before, 10*time.Second, event.ReasonIdleTimeout)
 			if end := v.terminalOf("r1").(*event.RequestCancelled); end.Timings.Human != 0 ||
 				end.Timings.Active != 10*time.Second {
 				t.Errorf("%+v", end.Timings)
 			}
-			v.noPrompt() // whichever of the two it was of is over
+			v.noPrompt() // both calls that it may belong to are over
 		})
 	})
 	t.Run("two questions at once", func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestHumanTimeStopsTheClocks(t *testing.T) {
 	})
 }
 
-// A timeout says which setting to change, where it is, and what it was.
+// The error of a timeout says which setting to change, where it is, and its value.
 func TestTimeoutNamesTheSetting(t *testing.T) {
 	for setting, tc := range map[string]struct{ limits, reason string }{
 		"timeouts.idle":  {`"idle":"7s"`, event.ReasonIdleTimeout},
@@ -225,7 +226,7 @@ func TestTimeoutNamesTheSetting(t *testing.T) {
 	}
 }
 
-// The limits of a call count before those of the config; 0 is no limit.
+// The limits of a call override those of the config; 0 means no limit.
 func TestCallTimeoutsOverrideConfig(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), clocked(`"idle":"10s","total":"1m"`))
@@ -285,7 +286,7 @@ func TestTimeoutSendsCancel(t *testing.T) {
 	}
 }
 
-// What a call waited for is told apart: its turn and its server, people, the work.
+// The timings of a call distinguish the time for the start of its server, for people, and for the work.
 func TestTimings(t *testing.T) {
 	for _, end := range []string{"done", "cancelled"} {
 		t.Run(end, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// People read the title of a tool, and not its name: while it runs, when it ends, and in the history. It is the
-// server's, so it is bounded.
+// Requests and the history have the title of the tool, since people read that instead of the name. The server chooses
+// the title, so it is bounded.
 func TestRequestsTellTheTitleOfTheirTool(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

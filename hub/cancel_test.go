@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancel sends exactly one notification with the right id and the user's reason, frees the call at once, and is told
-// in order. That the server was told says in no era that it stops. Finding B11.
+// A cancel sends exactly one notification, with the right id and the user's reason, and ends the call at once. In both
+// eras, a server that was told may still continue. Finding B11.
 func TestCancelRunningCall(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCancelRunningCall(t *testing.T) {
 	}
 }
 
-// A result that comes after the cancel is shown to nobody, counted, and the connection works on.
+// A result that comes after the cancel is counted and shown to nobody, and the connection stays usable.
 func TestLateResultNotShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -74,7 +74,7 @@ func TestLateResultNotShown(t *testing.T) {
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		time.Sleep(2 * time.Second)
-		if n := len(eventsOf[*event.RequestFinished](v)); n != 1 { // the start of the session alone
+		if n := len(eventsOf[*event.RequestFinished](v)); n != 1 { // only the start of the session
 			t.Errorf("%d requests finished", n)
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
@@ -277,7 +277,7 @@ func TestCancelWithFullPipe(t *testing.T) {
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		c2.want(t, event.CodeCancelled, event.ReasonCancelled)
 		c3.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if d := time.Since(before); d > 100*time.Millisecond { // the time that is given to a cancel to arrive
+		if d := time.Since(before); d > 100*time.Millisecond { // how long a call waits for its cancel
 			t.Errorf("the cancels took %v", d)
 		}
 		if n := len(eventsOf[*event.RequestCancelled](v)); n != 3 {
@@ -294,7 +294,8 @@ func TestCancelWithFullPipe(t *testing.T) {
 	})
 }
 
-// Both sides use the same ids: a server's cancel never hits a request of ours, ours never hits one of the server's.
+// Both sides may use the same ids: a cancel from the server with the id of our call does not end that call, and the
+// server may ask with that id.
 func TestSameIDsInBothDirections(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

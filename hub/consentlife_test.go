@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// approval gives the one open question, which is whether a tool may be called.
+// approval returns the one open prompt, which must be about a tool call.
 func (v *view) approval() event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
@@ -26,13 +26,13 @@ func (v *view) approval() event.PromptInfo {
 	return p
 }
 
-// A consent that comes or goes changes what the file may allow: questions about tools that are open at that moment
-// follow, and so do their calls.
+// When a consent is given or lost, the workspace file allows other tools. The open approvals change accordingly, and so
+// do their calls.
 func TestConsentChangesOpenApprovals(t *testing.T) {
 	const superseded = "the config has changed; for this tool it says "
 	hang := hub.CallRequest{Server: "s", Tool: "hang", ID: "r1"}
-	// withoutConsent gives a server that runs, with a yes for the folders of a window that has gone, and a call that asks
-	// for want of it.
+	// withoutConsent returns a server that runs, although its consent was for the folders of a window that has gone,
+	// and a call that asks for approval because of that.
 	withoutConsent := func(t *testing.T) (*world, *fakeserver.Server, *view, event.PromptInfo, *pendingCall) {
 		s := hanging()
 		w := newWorldWith(t, hub.Options{}, serversOf("s", s))
@@ -103,7 +103,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				c.ok(t)
 				redefine(t, s, writes)
 				c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
-				p := v.approval() // the config allows the tool, but not this one
+				p := v.approval() // the config allows the tool, but not its new definition
 				if n := w.hub.Forget([]string{w.hub.Remembered("s")[0].ID}); n != 1 {
 					t.Fatalf("%d were forgotten", n)
 				}
@@ -113,7 +113,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				}
 				v.answer(yes(v.approval(), event.ScopeOnce))
 				c.ok(t)
-				if !w.asks(v, "a") { // what the file allows counts no more
+				if !w.asks(v, "a") { // what the file allows does not count any more
 					t.Errorf("scope %d: not asked", scope)
 				}
 				w.nothingLeft()
@@ -136,7 +136,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			o := other.echo()
 			there.allowLaunch(event.ScopeAlways)
 			o.ok(t)
-			w.hub.Remembered("") // whoever looks
+			w.hub.Remembered("") // reads what the other hub has written
 			v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, superseded+"allow")
 			_, _ = v.win.Cancel("r1", "enough")
 			c.want(t, event.CodeCancelled, event.ReasonCancelled)
@@ -145,7 +145,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 	})
 }
 
-// A window without workspace folders cannot allow a launch for them. The question stays open for another answer.
+// A window without folders cannot consent to a launch for its workspace. The question stays open for another answer.
 func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, t.TempDir(), workspaceEntry)
@@ -180,7 +180,7 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 	})
 }
 
-// eagerWorkspace is a world with one eager server of a workspace file.
+// eagerWorkspace returns a world with one eager server of a workspace file.
 func eagerWorkspace(t *testing.T) *world {
 	t.Helper()
 	w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -189,7 +189,7 @@ func eagerWorkspace(t *testing.T) *world {
 	return w
 }
 
-// rests checks that a server is down for want of a consent, and that nothing will start it by itself.
+// rests checks that a server is stopped because it lacks consent, and that nothing starts it within an hour.
 func (w *world) rests(when string, failures int) {
 	w.t.Helper()
 	pass(time.Hour)
@@ -199,8 +199,8 @@ func (w *world) rests(when string, failures int) {
 	}
 }
 
-// An eager server of a workspace waits for a window that can ask, however many come and go, and starts with the yes.
-// None of that is a failure.
+// An eager server of a workspace waits for a window that can ask, while windows come and go, and starts with the Yes.
+// None of this counts as a failure.
 func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := eagerWorkspace(t)
@@ -240,7 +240,7 @@ func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 	})
 }
 
-// Folders for which there is a yes are opened, in a window that can ask nothing: that is enough.
+// When the folders of a consent are opened, the eager server starts, even if the window cannot ask anything.
 func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := eagerWorkspace(t)
@@ -267,7 +267,7 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 	})
 }
 
-// One window goes in the moment in which another one comes: the question is open there.
+// One window goes at the moment when another one comes: the question is open in the other one.
 func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 	for i := range 100 {
 		bubble(t, func(t *testing.T) {
@@ -292,8 +292,8 @@ func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 	}
 }
 
-// startSeen is a window that shows nothing, and tells of each change of a server that starts. What it calls runs under
-// the hub's lock.
+// startSeen is a window that shows no prompts. It calls tell for each change of a server that is being started, with
+// the hub's lock held.
 type startSeen struct{ tell func() }
 
 func (s startSeen) Deliver(e event.Event) {
@@ -304,7 +304,8 @@ func (s startSeen) Deliver(e event.Event) {
 
 func (startSeen) Closed(*event.Error) {}
 
-// The window comes in the moment in which the server is told that there is none: it is not overlooked.
+// The window comes at the moment when the start finds that there is none: the window is not overlooked, and the
+// question opens in it.
 func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 	for i := range 100 {
 		bubble(t, func(t *testing.T) {
@@ -335,8 +336,8 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 	}
 }
 
-// A server that crashed comes back by itself where the yes to it still holds. Where that has gone with its window
-// nobody is asked: it stays down until somebody wants it.
+// A server that crashed is started again if the consent to it still holds. If the consent has ended with its window,
+// nobody is asked, and the server stays stopped until a call needs it.
 func TestCrashAsksNobody(t *testing.T) {
 	for _, eager := range []bool{false, true} {
 		for scope, comesBack := range map[event.ApprovalScope]bool{event.ScopeOnce: true, event.ScopeWindow: false,
@@ -387,7 +388,7 @@ func TestCrashAsksNobody(t *testing.T) {
 	}
 }
 
-// Somebody who waits for the next start is one who can be asked.
+// If a call waits for the next start after a crash, the start may ask for consent.
 func TestCrashAsksForWhoWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -416,7 +417,8 @@ func TestCrashAsksForWhoWaits(t *testing.T) {
 	})
 }
 
-// A server that was given up is another one once its entry has changed: it starts with the yes to that.
+// A server that was given up, and whose launch has changed, is another server: it starts after consent to the new
+// launch.
 func TestGivenUpServerThatChanged(t *testing.T) {
 	for _, eager := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -436,7 +438,7 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchGiven {
 				t.Fatalf("%+v", info)
 			}
-			// What the file allows is no reason to try again, but another yes is needed.
+			// A change of what the file allows is no reason to try again, but it needs another consent.
 			w.workspace(strings.Replace(workspaceEntry, allow, `"alwaysAllow":["echo"]`, 1))
 			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchNeeded ||
 				info.Failures != 5 {
@@ -472,7 +474,7 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 	}
 }
 
-// The known tools of a server that needs a consent, or an input, are a look and no start: nobody is asked.
+// Listing the known tools of a server that needs consent or an input does not start it and asks nobody.
 func TestKnownToolsAskNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()

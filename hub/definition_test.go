@@ -27,16 +27,16 @@ var readsToWrites = []event.DefinitionChange{
 	{Path: "annotations", Before: `{"readOnlyHint":true}`},
 }
 
-// redefine gives tool a another definition, and lets the hub hear of it.
+// redefine gives tool a another definition, and notifies the hub.
 func redefine(t *testing.T, s *fakeserver.Server, definition string) {
 	t.Helper()
 	s.ToolWith(definition, func(c *fakeserver.CallContext) { c.Text("a") })
-	_ = s.NotifyToolsChanged() // not before it is connected
-	pass(time.Second)          // so that no two answers are of the same time
+	_ = s.NotifyToolsChanged() // fails if the server is not connected yet
+	pass(time.Second)          // so that no two answers have the same time
 }
 
-// Whatever was agreed to, for once or for longer, in this hub or an earlier one: a changed definition asks again and
-// shows what has changed.
+// A changed definition asks again and shows what has changed, whatever the scope of the approval was, in the same hub
+// and in a later one.
 func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeOnce, event.ScopeWindow, event.ScopeWorkspace,
 		event.ScopeAlways} {
@@ -54,7 +54,7 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 				}
 				v.answer(yes(first, scope))
 				c.ok(t)
-				redefine(t, s, strings.ReplaceAll(reads, ":", " : ")) // the same
+				redefine(t, s, strings.ReplaceAll(reads, ":", " : ")) // the same, spelled differently
 				if asked := w.asks(v, "a"); asked != (scope == event.ScopeOnce) {
 					t.Errorf("asked for another spelling: %v", asked)
 				}
@@ -68,7 +68,7 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 					p.Approval.DefinitionHash == first.Approval.DefinitionHash {
 					t.Errorf("previous %s", p.Approval.Previous)
 				}
-				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}) // the change stays one
+				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}) // the change is shown again
 				c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 			})
 			bubble(t, func(t *testing.T) { // a later hub
@@ -99,7 +99,7 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 	}
 }
 
-// A definition that is too large to keep is remembered by its hash: its change is told all the same.
+// A definition that is too large to be kept is remembered by its hash, so that its change is noticed nevertheless.
 func TestChangeOfALargeDefinition(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -117,8 +117,8 @@ func TestChangeOfALargeDefinition(t *testing.T) {
 	})
 }
 
-// What a config allows by name may not become something else behind that name: the first sight is no question, a change
-// is one, for all that wait, and once it is accepted it is none any more. (CVE-2025-54136)
+// A tool that a config allows by name must not become another tool under that name (CVE-2025-54136). The first
+// definition is not asked about. After a change every call asks, until a Yes accepts the change for all calls.
 func TestRugPullOfAnAllowedTool(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestRugPullOfAnAllowedTool(t *testing.T) {
 		if c.over() == also.over() {
 			t.Fatalf("a no ended %v and %v", c.over(), also.over())
 		}
-		w.load("s:" + allow + `,"timeouts":{"idle":"1m"}`) // it still allows the name, and that is not what is asked
+		w.load("s:" + allow + `,"timeouts":{"idle":"1m"}`) // it allows the name; the question is about the change
 		again := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		if open = v.prompts(); len(open) != 2 {
 			t.Fatalf("%d prompts", len(open))
@@ -169,7 +169,7 @@ func TestRugPullOfAnAllowedTool(t *testing.T) {
 		if !strings.Contains(e.Message, "definition") || toolCalls(s) != 1 {
 			t.Errorf("%s; %d calls", e.Message, toolCalls(s))
 		}
-		w.load(`s:"alwaysAllow":["*"],"args":["--other"]`) // another program: the user has changed the entry
+		w.load(`s:"alwaysAllow":["*"],"args":["--other"]`) // another launch: the user has changed the entry
 		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t)
 	})
 	t.Run("across a restart of the server", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRugPullOfAnAllowedTool(t *testing.T) {
 			w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t)
 			s.Disconnect()
 			synctest.Wait()
-			s.ToolWith(writes, func(c *fakeserver.CallContext) { c.Text("a") }) // the hub knows the old list when the call comes
+			s.ToolWith(writes, func(c *fakeserver.CallContext) { c.Text("a") }) // the hub has the old list
 			c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 			p := v.prompt()
 			if toolCalls(s) != 1 || len(p.Approval.Changes) == 0 {

@@ -16,7 +16,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// deaf is a world whose server has got call r1 and reads nothing any more: its pipe is full.
+// deaf returns a world whose server has received call r1 and does not read any more, so that its pipe is full. resume
+// makes it read again.
 func deaf(t *testing.T) (w *world, v *view, c *pendingCall, resume func()) {
 	t.Helper()
 	s := hanging()
@@ -34,7 +35,7 @@ func deaf(t *testing.T) (w *world, v *view, c *pendingCall, resume func()) {
 	return w, v, c, resume
 }
 
-// outcomes are the deliveries that a window was told of after the end of a request.
+// outcomes returns what a window was told about the delivery of a cancel after the end of its request.
 func (v *view) outcomes(id string) (list []string) {
 	for _, e := range eventsOf[*event.RequestCancelDelivery](v) {
 		if e.RequestID == id {
@@ -53,7 +54,7 @@ func (v *view) cancelled(id string) *event.RequestCancelled {
 	return end
 }
 
-// keptDelivery is what the history says of the cancel of a request.
+// keptDelivery returns the delivery of a request's cancel in the history.
 func (w *world) keptDelivery(id string) event.Sending {
 	w.t.Helper()
 	for _, e := range w.history(1000) {
@@ -65,8 +66,8 @@ func (w *world) keptDelivery(id string) event.Sending {
 	return event.Sending{}
 }
 
-// A server that does not read was not told: the terminal event says that the cancel is on its way, and the outcome
-// follows, once, to the windows that are there, to one that resumes, and in what a new one is shown. Finding B2.
+// If the server does not read, the terminal event says that the cancel is pending. The outcome follows once, to the
+// attached windows and to one that resumes, and is then in the history. Finding B2.
 func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -137,7 +138,8 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 	}
 }
 
-// Where the outcome is known at the end, the end says it, and nothing follows. Finding B2.
+// If the outcome of a cancel is known when the request ends, the terminal event says it, and nothing follows. Finding
+// B2.
 func TestNoOutcomeFollowsWhatTheEndSays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -163,7 +165,7 @@ func TestNoOutcomeFollowsWhatTheEndSays(t *testing.T) {
 	})
 }
 
-// Whoever does not wait for the end of a call is told the outcome of its cancel once that is known. Finding B2.
+// After StopWaiting, the windows are told the outcome of the cancel once it is known. Finding B2.
 func TestOutcomeAfterStopWaiting(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -184,8 +186,8 @@ func TestOutcomeAfterStopWaiting(t *testing.T) {
 	})
 }
 
-// Of a thousand cancels that never arrive, each outcome is told once, and nothing of them is left: when their time is
-// over, and when the hub ends first. Finding B2.
+// Of a thousand cancels that are never delivered, each outcome is told once and nothing is left over, when their time
+// is over and when the hub is closed first. Finding B2.
 func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 	for _, end := range []string{"time", "close"} {
 		t.Run(end, func(t *testing.T) {
@@ -243,8 +245,8 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 	}
 }
 
-// A task is cancelled by tasks/cancel, and that is delivered when the server has answered it; what it answers may be an
-// error, and where it offers no tasks/cancel that is said. Finding B2.
+// A task is cancelled with tasks/cancel. The cancel is delivered when the server has answered, and has failed if the
+// answer is an error. Finding B2.
 func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		var answer func(c *fakeserver.CallContext)
@@ -285,8 +287,8 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 	})
 }
 
-// The reason reaches the server word for word, however it is written, and is cut after 256 whole code points; what is
-// logged and said in errors is escaped. Finding B19.
+// The reason of a cancel reaches the server and the windows word for word, in any script, but at most 256 code points
+// of it. In the text of an error it is escaped. Finding B19.
 func TestReasonReachesTheServerWordForWord(t *testing.T) {
 	long := strings.Repeat("ü", 300)
 	for name, reason := range map[string]string{

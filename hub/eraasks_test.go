@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// oldAsker is a server as the Go SDK 1.8 makes one of a tool that was written for the legacy era: both eras, and in the
-// modern one the tool fails when it wants to ask.
+// oldAsker returns a server like those that the Go SDK 1.8 makes of a tool that was written for the legacy era: it
+// offers both eras, and in the modern one its tool fails when it would ask.
 func oldAsker(version string) *fakeserver.Server {
 	s := hanging(fakeserver.WithBothEras(), fakeserver.WithName("old", version))
 	s.Tool("ask", func(c *fakeserver.CallContext) {
@@ -27,8 +27,9 @@ func oldAsker(version string) *fakeserver.Server {
 
 func (w *world) ask() *pendingCall { return w.call(hub.CallRequest{Server: "s", Tool: "ask"}) }
 
-// The failed call is not repeated; it and the history say era: legacy, and the next call goes to a legacy connection,
-// which is made once nothing is in flight. It is remembered for that launch and version. Finding D4.
+// The failed call is not repeated, and its error names the setting era: legacy. The server is connected in the legacy
+// era once nothing is in flight, so that the next call works. This is remembered for the launch and the version of the
+// server. Finding D4.
 func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -62,7 +63,7 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 		w = newWorldIn(t, dir, serversOf("s", oldAsker("1")), "s:"+allow)
 		w.ask().ok(t)
 		_ = w.hub.Close(t.Context())
-		w = newWorldIn(t, dir, serversOf("s", oldAsker("2")), "s:"+allow) // the new version may ask as it should
+		w = newWorldIn(t, dir, serversOf("s", oldAsker("2")), "s:"+allow) // the new version may ask correctly
 		w.ask().ok(t)
 		_ = w.hub.Close(t.Context())
 		w = newWorldIn(t, dir, serversOf("s", oldAsker("2")), "s:"+allow)
@@ -70,7 +71,7 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 	})
 }
 
-// What the config says of the era holds.
+// If the config sets the era, the hub does not change it.
 func TestOldAskerUnderEraModern(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", oldAsker("1")), `s:"era":"modern",`+allow)

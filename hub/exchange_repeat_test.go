@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A server that was restarted and answers 400 to a session that it does not know: the call that meets it has not run,
-// and runs once on a new session. Finding B4.
+// A server that was restarted answers 400 to a session that it does not know. The call that gets this answer has not
+// run, and runs once on a new session. Finding B4.
 func TestSessionRefusedWith400(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -30,8 +30,8 @@ func TestSessionRefusedWith400(t *testing.T) {
 	})
 }
 
-// An error says how often a call was sent, and never that it was not repeated when it was. A call that was answered 503
-// was not. Finding B1.
+// An error says how often a call was sent, and does not say that it was not repeated if it was. A call is not repeated
+// after a 503. Finding B1.
 func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		before []fakeserver.Act // the answers before the last
@@ -63,7 +63,7 @@ func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 					e.Meta["server_may_continue"] != "true" {
 					t.Errorf("%s (%v)", e.Message, e.Meta)
 				}
-				n := -1 // without the first
+				n := -1 // the first call does not count
 				for _, x := range s.http.Exchanges() {
 					if x.Message.Method == "tools/call" {
 						n++

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A session that the server has forgotten: the call that meets it has not run, and runs once on a new session.
+// A call that is refused because the server has forgotten the session has not run, and runs once on a new session.
 func TestSessionExpired(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -38,7 +38,8 @@ func TestSessionExpired(t *testing.T) {
 	})
 }
 
-// What was under way when the session ended may have run: it fails and says so, and nothing is sent twice.
+// A call that was running when the session ended may have had effects: it fails, its error says so, and it is not sent
+// again.
 func TestSessionExpiredUnderACall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -67,7 +68,7 @@ func TestSessionExpiredUnderACall(t *testing.T) {
 	})
 }
 
-// A server that forgets each session at once is tried once more, and not for ever.
+// If the server refuses the new session as well, the call fails after this second attempt.
 func TestSessionExpiresTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -95,7 +96,7 @@ func TestSessionExpiresTwice(t *testing.T) {
 	})
 }
 
-// A cancel that meets the new session sends nothing there.
+// A call that is cancelled while the new session starts sends nothing there.
 func TestSessionExpiredAndCancelled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -124,7 +125,7 @@ func TestSessionExpiredAndCancelled(t *testing.T) {
 	})
 }
 
-// A list that meets a forgotten session has no effects: it is asked for again at once.
+// A list has no effects, so it is requested again at once if its session was forgotten.
 func TestSessionExpiredUnderAList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
@@ -152,7 +153,7 @@ func TestSessionExpiredUnderAList(t *testing.T) {
 	})
 }
 
-// What fails below JSON-RPC says whether the call may have run.
+// The error of a failure below JSON-RPC says whether the call may have run.
 func TestExchangeFails(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -206,7 +207,7 @@ func TestExchangeFails(t *testing.T) {
 	}
 }
 
-// A list that fails below JSON-RPC names the list, not a tool.
+// The error of a list that fails below JSON-RPC names the list, not a tool.
 func TestExchangeOfAListFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
@@ -224,7 +225,8 @@ func TestExchangeOfAListFails(t *testing.T) {
 	})
 }
 
-// A server of both transports is shown as what it is; a cancel over HTTP is told as it travels there.
+// A server behind a URL is shown with its transport and URL, and without a PID. A cancel of a modern call over HTTP
+// closes its stream and sends no notification.
 func TestServerBehindAURLIsShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging(fakeserver.WithModern())), "s:"+allow)
@@ -241,7 +243,7 @@ func TestServerBehindAURLIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		// It was told by closing its stream, and a real server (mcp-go) went on all the same. Finding B11.
+		// Closing the stream told the server, and a real server (mcp-go) continued nevertheless. Finding B11.
 		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
 			t.Errorf("%+v", end)
 		}

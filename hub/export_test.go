@@ -18,7 +18,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// EditConfig has every config that is loaded from now on edited, for what no key says yet.
+// EditConfig makes edit change the servers of every config that is loaded from now on, so that a test need not spell
+// everything in a file.
 func (h *Hub) EditConfig(edit func(*config.Server)) {
 	h.config.Parse = func(sources []config.Source) config.Contents {
 		found := config.Read(sources)
@@ -29,8 +30,7 @@ func (h *Hub) EditConfig(edit func(*config.Server)) {
 	}
 }
 
-// Leftovers tells what a hub still keeps that belongs to nothing any more; "" is as it should be when no call is open.
-// For tests.
+// Leftovers lists what the hub keeps for open requests. If no request is open, anything but "" is a leak.
 func (h *Hub) Leftovers() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *Hub) Leftovers() string {
 	add("cancels on their way", h.deliveries.Pending())
 	early := 0
 	for _, id := range h.state.early.IDs() {
-		if !h.state.ended.Has(id) { // a late click is kept, in case its id is used again
+		if !h.state.ended.Has(id) { // a late cancel is kept, in case its id is used again
 			early++
 		}
 	}
@@ -61,7 +61,7 @@ func (h *Hub) Leftovers() string {
 	return text
 }
 
-// Inconsistent tells what contradicts itself in the hub's state; "" is as it should be at any moment. For tests.
+// Inconsistent returns what is inconsistent in the hub's state, or "", which it must be whenever nobody holds the lock.
 func (h *Hub) Inconsistent() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,8 +71,8 @@ func (h *Hub) Inconsistent() string {
 	return h.inconsistent()
 }
 
-// Every critical section of a test is followed by a look at the invariants; of a hub with much to look at, one in so
-// many is.
+// In tests, the invariants are checked after every critical section. A hub with many requests is checked after some
+// sections only, since a check takes long.
 func init() {
 	var sections atomic.Uint64
 	checkInvariants = func(h *Hub) string {
@@ -116,7 +116,7 @@ func (h *Hub) inconsistent() string {
 		for _, held := range p.holding {
 			holds[held]++
 		}
-		for _, other := range h.state.requests { // no clock of what waits for the server may run
+		for _, other := range h.state.requests { // no clock of a request that waits for the server may run
 			if other.direction == event.Outgoing && slices.Contains(p.about, other.server) &&
 				!slices.Contains(p.holding, other) {
 				return fmt.Sprintf("request %s waits for prompt %s, which does not hold it", other.id, id)
@@ -155,7 +155,7 @@ func (h *Hub) inconsistent() string {
 	return ""
 }
 
-// EditConfs changes what the config said of the servers, as if it had been read so. For tests.
+// EditConfs changes the configs of the present servers, as if they had been read like that.
 func (h *Hub) EditConfs(edit func(*config.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,8 +174,8 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	}
 }
 
-// CountForms counts the forms that are made from now on, and those made while somebody held the lock. For tests in
-// which nothing else goes on.
+// CountForms counts the launch forms that are made from now on, and those made while somebody held the lock. Nothing
+// else may run meanwhile.
 func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 	made, locked = &atomic.Int64{}, &atomic.Int64{}
 	h.launches.OnForm = func() {
@@ -189,24 +189,25 @@ func (h *Hub) CountForms() (made, locked *atomic.Int64) {
 	return made, locked
 }
 
-// RememberedLaunches and the three after it are for tests of what Remembered and Forget are made of.
+// RememberedLaunches returns the consents that Remembered lists.
 func (h *Hub) RememberedLaunches() []event.Remembered {
 	return slices.DeleteFunc(h.Remembered(""), func(r event.Remembered) bool { return r.Kind != event.RememberedLaunch })
 }
 
-// RememberedInputs is for tests.
+// RememberedInputs returns the values of inputs that Remembered lists.
 func (h *Hub) RememberedInputs() []event.Remembered { return h.inputs.Remembered() }
 
-// ForgetLaunch is for tests.
+// ForgetLaunch forgets one consent, and reports whether it was remembered.
 func (h *Hub) ForgetLaunch(id string) bool { return h.Forget([]string{id}) == 1 }
 
-// ForgetInput is for tests.
+// ForgetInput forgets the value of one input, and reports whether it was remembered.
 func (h *Hub) ForgetInput(id string) bool { return h.inputs.Forget(map[string]bool{id: true}) == 1 }
 
-// Redact is for tests.
+// Redact returns text without the secrets that the hub knows.
 func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
 
-// HoldInputs makes the hub wait for the gate before it reads the inputs that it keeps. For tests, before any start.
+// HoldInputs makes the hub wait until gate is closed before it reads the kept inputs. It must be called before any
+// start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {
 	refresh := h.inputs.Refresh
 	h.inputs.Refresh = func() {
@@ -215,8 +216,8 @@ func (h *Hub) HoldInputs(gate <-chan struct{}) {
 	}
 }
 
-// AgreeToAnother makes the hub ask whether another form of a server may be started; settle ends that with a yes. For
-// tests.
+// AgreeToAnother opens a shared question whether another form of a server may be launched. settle answers it with a
+// Yes, and ends its goroutine.
 func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	yes, done := make(chan struct{}), make(chan struct{})
 	s, err := h.find(name)
@@ -239,8 +240,8 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	}
 }
 
-// HoldApprovals makes the hub wait for the gate before it reads the approvals that it keeps. For tests, before any
-// call.
+// HoldApprovals makes the hub wait until gate is closed before it reads the kept approvals. It must be called before
+// any call.
 func (h *Hub) HoldApprovals(gate <-chan struct{}) {
 	recall := h.recallAnswers
 	h.recallAnswers = func() {
@@ -249,7 +250,8 @@ func (h *Hub) HoldApprovals(gate <-chan struct{}) {
 	}
 }
 
-// PanicInCalls makes each call panic on its way to its server, once the gate is closed. For tests, before any call.
+// PanicInCalls makes each call panic before it reaches its server, once gate is closed. It must be called before any
+// call.
 func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 	h.recallAnswers = func() {
 		<-gate
@@ -257,8 +259,8 @@ func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 	}
 }
 
-// CancelAndStopWaiting is the one right behind the other, with nothing in between; ended tells whether the request is
-// over then. For tests.
+// CancelAndStopWaiting cancels a request and stops waiting for it in one critical section. ended reports whether the
+// request is over then.
 func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -272,30 +274,31 @@ func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
 	return h.state.requests[id] == nil
 }
 
-// Unleft counts the requests that have ended and that their goroutines have not left yet. For tests.
+// Unleft counts the requests that have ended and whose goroutines have not left them yet.
 func (h *Hub) Unleft() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.state.leaving)
 }
 
-// KeptHistory gives every end that is remembered, oldest first. For tests: a snapshot may bring less.
+// KeptHistory returns the whole history, oldest first; a snapshot may hold less of it.
 func (h *Hub) KeptHistory() []event.Ended {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.windows.History.All()
 }
 
-// ReachTheState reaches for the state with no lock held.
+// ReachTheState gets the state without holding the lock, which is a fault.
 func (h *Hub) ReachTheState() { h.held() }
 
-// SkipInvariants is for tests that break them on purpose. Before anything is under way, or after.
+// SkipInvariants turns off the check of the invariants, for tests that break them on purpose. Nothing may run
+// meanwhile.
 func (h *Hub) SkipInvariants() { h.check = nil }
 
-// BreakInvariants makes every look at the invariants find this.
+// BreakInvariants makes every check of the invariants return wrong.
 func (h *Hub) BreakInvariants(wrong string) { h.check = func(*Hub) string { return wrong } }
 
-// HoldComparing has every comparison of an answer with its form wait until release is called.
+// HoldComparing makes every comparison of an answer with its form wait until release is called.
 func (h *Hub) HoldComparing() (release func()) {
 	held, compare := make(chan struct{}), h.compare
 	h.compare = func(s *server, form, value json.RawMessage) schema.Verdict {
@@ -305,10 +308,10 @@ func (h *Hub) HoldComparing() (release func()) {
 	return func() { close(held) }
 }
 
-// Held is what a server has on the hub's books, in bytes.
+// Held is how many bytes a server holds of each budget.
 type Held struct{ Questions, Lists, Results, Checks int }
 
-// HeldBytes gives what a server has on the books.
+// HeldBytes returns what a server holds.
 func (h *Hub) HeldBytes(server string) Held {
 	st := h.lock()
 	defer st.unlock()
@@ -316,14 +319,14 @@ func (h *Hub) HeldBytes(server string) Held {
 	return Held{c.Questions.Held(), c.Lists.Held(), c.Results.Held(), c.Checks.Held()}
 }
 
-// CountReleases has memory counted instead of given back to the system. Before anything is under way.
+// CountReleases counts the returns of memory to the system, instead of doing them. Nothing may run meanwhile.
 func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
 	h.budgets.Free = func() { n.Add(1) }
 	return n
 }
 
-// HeldByPrompts counts what the open prompts hold.
+// HeldByPrompts counts the requests that the open prompts hold.
 func (h *Hub) HeldByPrompts() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -333,7 +336,7 @@ func (h *Hub) HeldByPrompts() (n int) {
 	return n
 }
 
-// AskAs asks what a request of a server would ask.
+// AskAs asks q as if a server had sent it in a request.
 func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
 	var c *connection
 	s, _ := h.find(server)
@@ -341,15 +344,15 @@ func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.An
 	return c.Ask(ctx, q)
 }
 
-// BoundResults makes the total of the results in flight smaller. It is for servers that are configured after that.
+// BoundResults replaces the budget of the results in flight. It applies to servers that are configured afterwards.
 func (h *Hub) BoundResults(total, each int) {
 	h.budgets.Results = bounds.NewBudget("results in flight", total, each)
 }
 
-// ResultsInFlight is what large results hold.
+// ResultsInFlight returns how many bytes large results hold.
 func (h *Hub) ResultsInFlight() int { return h.budgets.Results.Used() }
 
-// FillResults leaves no room for a large result.
+// FillResults takes so much of the budget that there is no room for a large result.
 func (h *Hub) FillResults() {
 	for range 20 {
 		for a := h.budgets.Results.Account("another"); a.Take(64<<10) == nil; {
@@ -357,7 +360,7 @@ func (h *Hub) FillResults() {
 	}
 }
 
-// bareServer is a server of the hub that is not in its list.
+// bareServer returns a server that is not in the hub's list.
 func (h *Hub) bareServer(name string) *server {
 	return h.state.newServer(servers.Entry{Conf: config.Server{Name: name}})
 }

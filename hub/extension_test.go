@@ -19,7 +19,7 @@ func showing(settings string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{uiExtension: json.RawMessage(settings)}
 }
 
-// declared gives what a server was told last of an extension, by any of the messages of a method; "" for nothing.
+// declared returns the settings of an extension that the server was sent last in a message of a method, or "".
 func declared(s *fakeserver.Server, method, name string) string {
 	synctest.Wait()
 	text := ""
@@ -48,8 +48,8 @@ func declared(s *fakeserver.Server, method, name string) string {
 	return text
 }
 
-// Extensions that windows show are declared to servers: at the start of a legacy session, with each request of a modern
-// one. The older window's word counts.
+// The extensions that windows show are declared to servers: at the start of a legacy session, and with each request of
+// a modern one. If windows declare different settings, those of the older window count.
 func TestExtensionsOfWindows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())
@@ -78,8 +78,8 @@ func TestExtensionsOfWindows(t *testing.T) {
 	})
 }
 
-// A legacy server that was connected before a window could show an extension is connected anew once it is idle; a
-// modern one needs no such thing.
+// A legacy server that was connected before a window could show an extension is connected again once it is idle. A
+// modern one need not be.
 func TestExtensionsGrow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())
@@ -105,7 +105,7 @@ func TestExtensionsGrow(t *testing.T) {
 		if got := declared(legacy, "initialize", uiExtension); w.starts("legacy") != 2 || got != `{}` {
 			t.Errorf("%d starts, declared %q", w.starts("legacy"), got)
 		}
-		v.win.SetCapabilities(nil, false, nil) // less is no reason
+		v.win.SetCapabilities(nil, false, nil) // fewer extensions are no reason to connect again
 		v.win.SetCapabilities(nil, false, showing(`{}`))
 		synctest.Wait()
 		if w.starts("legacy") != 2 || w.starts("modern") != 1 {
@@ -115,13 +115,13 @@ func TestExtensionsGrow(t *testing.T) {
 	})
 }
 
-// A running task keeps its session from being connected anew.
+// A server whose task is running is not connected again for a new extension before the task has ended.
 func TestTaskKeepsItsSession(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
 		v, c := taskWorld(w, hub.CallRequest{})
-		s.Disconnect() // over a change of the connection, too
+		s.Disconnect() // the task survives a change of the connection
 		pass(5 * time.Second)
 		v.win.SetCapabilities(allKinds, true, showing(`{}`))
 		pass(time.Minute)

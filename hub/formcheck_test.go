@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// doublingForm is a schema of a kilobyte that leads to the same value on 2^n ways.
+// doublingForm returns a small schema that applies to the same value in 2^n ways.
 func doublingForm(n int) string {
 	defs := []string{`"d0":{"type":"object"}`}
 	for i := 1; i <= n; i++ {
@@ -19,13 +19,13 @@ func doublingForm(n int) string {
 	return fmt.Sprintf(`{"type":"object","properties":{},"$defs":{%s},"$ref":"#/$defs/d%d"}`, strings.Join(defs, ","), n)
 }
 
-// formOf is a server that asks with a form of this schema.
+// formOf returns a server that asks with a form of this schema.
 func formOf(schema string) *asker {
 	return asking(elicitation, `{"message":"Who?","requestedSchema":`+schema+`}`)
 }
 
-// Findings A1 and A2: a form that cannot be checked within the bound costs its server the check, and nobody anything
-// else.
+// Findings A1 and A2: an answer to a form that cannot be checked within the bound is passed on without the check, and
+// the windows are told.
 func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
 	for name, schema := range map[string]string{
 		"ref root":    `{"$ref":"#"}`,
@@ -58,8 +58,7 @@ func TestAFormThatCannotBeCheckedIsAnsweredUncheckedAndSaysSo(t *testing.T) {
 	}
 }
 
-// Finding A2: while a form's answer is compared with its schema, the window's other orders are carried out, and the hub
-// is not held up.
+// Finding A2: while an answer is compared with its form, a cancel from the same window is carried out at once.
 func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := formOf(`{"type":"object","properties":{}}`)
@@ -87,7 +86,7 @@ func TestACancelWorksWhileAnAnswerIsCompared(t *testing.T) {
 	})
 }
 
-// An answer counts from when it came: a window that is closed right after it has not taken it back.
+// An answer counts from the moment when it came, even if its window goes while it is being compared.
 func TestAnAnswerThatIsComparedOutlivesItsWindow(t *testing.T) {
 	for name, content := range map[string]string{"fits": `{"name":"x"}`, "does not fit": `{}`} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +116,8 @@ func TestAnAnswerThatIsComparedOutlivesItsWindow(t *testing.T) {
 	}
 }
 
-// A page that answers without end has a bound of its own, and what it was refused leaves the prompt open.
+// The number and the size of the answers of a window that are compared at the same time are bounded. A refused answer
+// leaves the prompt open.
 func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := formOf(`{"type":"object"}`)

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A warm call that needs nobody takes the hub's lock four times: begin, may it go and on what session, sent, end. So do
-// the other requests.
+// A call to a connected server that asks nobody takes the hub's lock four times: when it begins, when it may go on to a
+// session, when it is sent, and when it ends. So does reading a resource.
 func TestAWarmCallTakesTheLockFourTimes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{},"resources":{}}`))
@@ -27,14 +27,14 @@ func TestAWarmCallTakesTheLockFourTimes(t *testing.T) {
 			before := w.hub.LockCount()
 			one()
 			synctest.Wait()
-			if got := w.hub.LockCount() - before - 1; got != 4 { // without the first LockCount
+			if got := w.hub.LockCount() - before - 1; got != 4 { // LockCount takes it, too
 				t.Errorf("%s: the lock was taken %d times, want 4", name, got)
 			}
 		}
 	})
 }
 
-// A call without the name of a tool is a tool call like any other: it passes no gate that one with a name would not.
+// A call without the name of a tool passes the same checks as any other tool call.
 func TestCallWithoutAToolsName(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")

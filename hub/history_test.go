@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// history gives what a window that attaches now is told of the past.
+// history returns the history that a window gets that attaches now and wants at most most entries.
 func (w *world) history(most int) []event.Ended {
 	w.t.Helper()
 	v := w.attach(windows.Hello{MaxHistory: most})
@@ -37,7 +37,7 @@ func endedIDs(list []event.Ended) (ids []string) {
 	return ids
 }
 
-// resultServer has a tool that answers with a result of as many bytes as its argument says.
+// resultServer returns a server whose tool "big" answers with a result of as many bytes as its argument says.
 func resultServer() *fakeserver.Server {
 	s := hanging()
 	s.Tool("big", func(c *fakeserver.CallContext) { c.Result(resultOf(c)) })
@@ -68,8 +68,8 @@ func (v *view) windowCall(c hub.CallRequest) (*hub.CallResult, error) {
 	return o.result, o.err
 }
 
-// What has ended is in the history: of both directions and all methods, by a cancel or otherwise, with the very event
-// that told of the end.
+// Every request that has ended is in the history, in both directions and of all methods, cancelled or not, with the
+// same event that told the windows of its end.
 func TestHistoryHoldsEveryEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -105,7 +105,7 @@ func TestHistoryHoldsEveryEnd(t *testing.T) {
 	})
 }
 
-// Of more than 1,000 the latest are kept.
+// Of more than 1,000 requests that have ended the latest 1,000 are kept.
 func TestHistoryKeepsTheLatestThousand(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -119,7 +119,8 @@ func TestHistoryKeepsTheLatestThousand(t *testing.T) {
 	})
 }
 
-// The result of a window's call is told up to 256 KiB, with its size; that of a host's call is the host's.
+// The windows are told the result of a window's call, up to 256 KiB, and its size. Of a host's call they are told the
+// size only.
 func TestResultOfAWindowsCallIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
@@ -149,7 +150,8 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 	})
 }
 
-// Results are kept within 12 MiB: the oldest go, here and for those that resume, and who was told has what it was told.
+// The results in the history are bounded to 12 MiB: the oldest ones are dropped, also for windows that resume. Events
+// that were delivered do not change.
 func TestHistoryBoundsResults_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
@@ -194,7 +196,8 @@ func TestHistoryBoundsResults_amount(t *testing.T) {
 	})
 }
 
-// A result goes with its request out of the thousand, also from the journal, which holds more events than that.
+// When a request is dropped from the history, its result is dropped from the journal, too, which holds more than 1,000
+// events.
 func TestResultLeavesWithTheHistory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
@@ -217,7 +220,7 @@ func TestResultLeavesWithTheHistory(t *testing.T) {
 	})
 }
 
-// Errors count as well: when no result is left to drop, the oldest requests go.
+// Errors count as well: when no result is left to drop, the oldest requests are dropped.
 func TestHistoryBoundsErrors_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -238,8 +241,7 @@ func TestHistoryBoundsErrors_amount(t *testing.T) {
 	})
 }
 
-// Finding A4: an error is as long as its server makes it. Who made the call gets all of it; the windows are told the
-// beginning.
+// Finding A4: a server chooses how long an error is. The caller gets all of it, the windows get its beginning.
 func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
@@ -267,8 +269,8 @@ func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 	})
 }
 
-// A snapshot brings results within 2 MiB and errors within 1 MiB, the latest first: all ends are there, and what is
-// kept is not touched by it.
+// A snapshot has all ends of requests, with up to 2 MiB of results and up to 1 MiB of errors, those of the latest
+// requests. The history that the hub keeps does not change by that.
 func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
@@ -316,8 +318,8 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	})
 }
 
-// What a window may have missed is kept within 16 MiB, however long a server's errors are: beyond that it gets a
-// snapshot.
+// The events that a window may have missed are kept up to 16 MiB, however long a server's errors are. A window that has
+// missed more gets a snapshot.
 func TestResumeIsBoundedInBytes_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// An address may hold a key in its query. Those who decide are shown it whole; the request that stands for the
-// question, which everybody sees, is kept for a resume and can be listed, names the address without it.
+// A URL may have a key in its query. The launch prompt shows the whole URL. The request of the question, which every
+// window sees and which is kept for windows that resume, has the URL without the query.
 func TestLaunchRequestShowsNoQuery(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -42,8 +42,8 @@ func TestLaunchRequestShowsNoQuery(t *testing.T) {
 	})
 }
 
-// Codex names the variable that holds a token beside its texts: such a server has no sign-in, and whoever asks for one
-// is told so.
+// An entry of a Codex config can name an environment variable with a token. Such a server has no sign-in, and the
+// errors of SignIn and SignOut say so.
 func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 	for _, entry := range []string{`bearer_token_env_var = "TOKEN"`, `env_http_headers = { "authorization" = "TOKEN" }`} {
 		bubble(t, func(t *testing.T) {
@@ -62,15 +62,15 @@ func TestNoSignInBesideATokenOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// A yes that somebody else has waited for is a yes to what that one was shown. Who has another entry in hand by then
-// asks for itself.
+// A consent for which another caller asked covers the form that this caller saw. A caller with another form of the
+// entry asks again.
 func TestSharedConsentIsForOneForm(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
 		v := w.user("")
 		settle := w.hub.AgreeToAnother("s")
 		c := w.echo()
-		v.noPrompt() // it waits for the other one
+		v.noPrompt() // it waits for the answer to the other caller
 		settle()
 		p := v.launch()
 		if n := w.starts("s"); n != 0 {
@@ -82,8 +82,8 @@ func TestSharedConsentIsForOneForm(t *testing.T) {
 	})
 }
 
-// Where a server works is found out as for its start, and nothing of a workspace is looked at for a server that nobody
-// has agreed to.
+// The folder that is watched for a server is its working directory, resolved as for a start. Before consent, nothing of
+// a workspace is watched.
 func TestWatchedFolderOfAServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("s", hanging()))
@@ -98,7 +98,7 @@ func TestWatchedFolderOfAServer(t *testing.T) {
 		c := w.echo()
 		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
-		synctest.Wait() // what is watched is looked up apart from the start
+		synctest.Wait() // the start does not wait until the folder is watched
 		if _, globs := w.watcher.watched(); len(globs) != 1 || globs[0].Folder != filepath.Join(folder, "server") {
 			t.Errorf("once it runs: watched %+v", globs)
 		}
@@ -110,8 +110,8 @@ func TestWatchedFolderOfAServer(t *testing.T) {
 	})
 }
 
-// What the user once agreed to that a file allows is no yes to what it allows now, for another server of its name that
-// happens to run already.
+// The consent to a workspace's launch covers what its file allowed then. It does not cover what the file allows for
+// another launch, even if that launch is running already as the user's own.
 func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s","args":["old"],`+allow+`}`)
@@ -133,7 +133,8 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 	})
 }
 
-// A value that the user once gave for a file goes to every server of it that refers to the input: the question says so.
+// A value that the user gave once goes to every server of the file that refers to the input, so the launch question
+// names the inputs.
 func TestLaunchQuestionNamesInputs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s"}`)
@@ -152,8 +153,7 @@ func TestLaunchQuestionNamesInputs(t *testing.T) {
 	})
 }
 
-// Switched off in the very moment in which it is to be started again: whoever waits for the server is told, and waits
-// no longer.
+// A server is switched off at the moment when it is to be started again: a caller that waits for it gets an error.
 func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 	for range 300 {
 		bubble(t, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 			w.fall("s", &ill{err: errRefused})
 			s.Disconnect()
 			synctest.Wait()
-			pass(time.Second) // the second failure: who needs the server waits for the next start now
+			pass(time.Second) // the second failure: from now on, callers wait for the next start
 			listed := make(chan error, 1)
 			go func() {
 				_, _, err := w.hub.Tools(context.Background(), "s")
@@ -189,7 +189,7 @@ func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 	}
 }
 
-// A yes for the workspace needs one: a window without folders cannot give it, and the question stays open.
+// A window without folders cannot answer a launch question for its workspace, and the question stays open.
 func TestLaunchScopeWithoutWorkspace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -209,8 +209,8 @@ func TestLaunchScopeWithoutWorkspace(t *testing.T) {
 	})
 }
 
-// Between the yes and the start a person may be asked for values. What the entry stands for by then is looked at once
-// more.
+// After consent, a person may be asked for input values. The entry is resolved again after that, and if it is different
+// then, consent is needed again.
 func TestFolderChangesAfterTheYes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s"}`)
@@ -244,8 +244,8 @@ func TestFolderChangesAfterTheYes(t *testing.T) {
 	})
 }
 
-// A workspace with many servers that want to start at once buries nobody in questions, and holds up none that needs no
-// question.
+// Of many eager servers of a workspace only a few ask at the same time, and a server that needs no consent starts
+// meanwhile.
 func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("own", hanging()))
@@ -277,8 +277,8 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 	})
 }
 
-// A window answers questions; what is run, the file says. So no value that a window gives becomes a command, and none
-// is asked for.
+// Only the config file decides which command runs. A command with an input is an error, so no value from a window
+// becomes a command, and none is asked for.
 func TestNoCommandComesFromAnInput(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))

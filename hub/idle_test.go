@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// idleWorld has one server s that is stopped after a minute without use; *limit changes that with the next load.
+// idleWorld returns a world with one server s that is stopped after a minute without use. A change of *limit has effect
+// with the next load; 0 means no limit.
 func idleWorld(t *testing.T, s *fakeserver.Server, entry string) (w *world, limit *time.Duration) {
 	t.Helper()
 	limit = new(time.Minute)
@@ -27,7 +28,7 @@ func idleWorld(t *testing.T, s *fakeserver.Server, entry string) (w *world, limi
 	return w, limit
 }
 
-// wantIdle checks that s is up until so long from now, and then is not.
+// wantIdle checks that s is running until in has passed, and is stopped then.
 func (w *world) wantIdle(in time.Duration) {
 	w.t.Helper()
 	pass(in - time.Nanosecond)
@@ -41,7 +42,7 @@ func (w *world) wantIdle(in time.Duration) {
 	}
 }
 
-// A server that nothing uses for its time is stopped, whatever used it before, and starts with the next use.
+// A server that is not used for its idle time is stopped, whatever used it before, and starts with the next use.
 func TestIdleStop(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestIdleStop(t *testing.T) {
 	}
 }
 
-// A call that waits for a person keeps its server, though it does not use the connection yet.
+// A server is not stopped while a call waits for approval, although the call does not use the connection yet.
 func TestNoIdleStopWhileACallWaitsForApproval(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := idleWorld(t, hanging(), `s:"alwaysAllow":[]`)
@@ -98,7 +99,7 @@ func TestNoIdleStopWhileACallWaitsForApproval(t *testing.T) {
 	})
 }
 
-// A task keeps its server.
+// A server is not stopped while a task works.
 func TestNoIdleStopWhileATaskWorks(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w, _ := idleWorld(t, s.Server, `s:"timeouts":{"idle":"0s","total":"0s"},`+allow)
@@ -113,7 +114,7 @@ func TestNoIdleStopWhileATaskWorks(t *testing.T) {
 	})
 }
 
-// A subscription keeps its server.
+// A server is not stopped while a resource is subscribed to.
 func TestNoIdleStopWhileSubscribed(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w, _ := idleWorld(t, s.Server, `s:`+allow)
@@ -131,7 +132,7 @@ func TestNoIdleStopWhileSubscribed(t *testing.T) {
 	})
 }
 
-// A question that a server asks on its own account keeps it.
+// A server is not stopped while a question of its own is open that belongs to no call.
 func TestNoIdleStopWhileItAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -151,7 +152,8 @@ func TestNoIdleStopWhileItAsks(t *testing.T) {
 	})
 }
 
-// A change of the idle time touches no process, and counts from the last use.
+// A change of the idle time restarts nothing. The new time counts from the last use, or from when there is a limit
+// again.
 func TestIdleStopChangeRestartsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -179,8 +181,8 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 	})
 }
 
-// A call that waits for an approval uses no connection. When somebody stops waiting for it, the idle clock runs at
-// once, and not only when its goroutine has left it.
+// A call that waits for approval uses no connection. After StopWaiting the idle clock runs at once, and not only when
+// the goroutine of the call has ended.
 func TestIdleStopAfterAnUnapprovedCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := idleWorld(t, hanging(), `s:"alwaysAllow":[]`)

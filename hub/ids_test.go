@@ -13,12 +13,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// ownID is the id that a hub gives out as its nth.
+// ownID returns the nth id that a hub mints itself.
 func ownID(h *hub.Hub, prefix string, n int) string {
 	return fmt.Sprintf("%s-%s-%d", prefix, strings.ToLower(h.ID()[:6]), n)
 }
 
-// A host may choose ids that look like the hub's own: none is given out twice, and each of them ends.
+// A host may choose ids that look like those that the hub mints: no id is used twice, and each request ends.
 func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithSilentProbe())
@@ -69,7 +69,7 @@ func TestMintedIDsAvoidChosenOnes(t *testing.T) {
 	})
 }
 
-// A cancel that came too early counts for the call that was meant, and for no other.
+// A cancel that came before its call counts for a call with that id on that server, and for no other.
 func TestEarlyCancelOfAnotherCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("t"), "b": answers("t")}, "a:"+allow, "b:"+allow)
@@ -83,7 +83,7 @@ func TestEarlyCancelOfAnotherCall(t *testing.T) {
 		w.call(hub.CallRequest{ID: "x", Server: "a", Tool: "t"}).ok(t)
 		early("y", "b")
 		w.call(hub.CallRequest{ID: "y", Server: "b", Tool: "t"}).want(t, event.CodeCancelled, event.ReasonCancelled)
-		// An id of the hub's own cannot have been meant before it was given out: a host may remember it from an earlier hub.
+		// A cancel cannot mean an id that the hub has not minted yet: a host may remember the id from an earlier hub.
 		for n := range 8 {
 			early(ownID(w.hub, "call", n+1), "")
 		}
@@ -91,7 +91,8 @@ func TestEarlyCancelOfAnotherCall(t *testing.T) {
 	})
 }
 
-// Connecting a server anew for what windows can show waits until the answer to its own question is out.
+// When a new window can show more, a legacy server is connected again, but not before the answer to its question was
+// sent.
 func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for range 50 {
@@ -117,8 +118,8 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 	})
 }
 
-// A click that was on its way while its hub died reaches the next one, whose questions and calls have counted from 1
-// again. It must find nothing.
+// An answer or a cancel for a hub that was killed may reach the next hub, whose ids count from 1 again. It must not
+// find anything there.
 func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		open := func() (*world, *view, event.PromptInfo, *pendingCall) {
@@ -143,8 +144,8 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	})
 }
 
-// A window keeps the id that a hub gave it when it comes to the hub that took the place of that one: the next hub must
-// not have given it to another window before.
+// A window keeps its id when it attaches to the hub that has replaced its own. The new hub must not have given this id
+// to another window before.
 func TestWindowIDsOfAnotherHubAreFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		before, after := newWorld(t, nil), newWorld(t, nil)

@@ -19,11 +19,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// unfinished is what servers send of a result of which they never send the end. One named "b" gives a small result, one
-// named "whole" a large one to its end.
+// unfinished is how many bytes the servers of this file send of a result that they do not finish. The server "b" sends
+// a small result, and the server "whole" a large one to its end.
 const unfinished = 256 << 10
 
-// unfinishedAnswer is what the server gives to a message; more tells that its end never comes.
+// unfinishedAnswer returns what a server answers to a message; more reports that it does not send the end.
 func unfinishedAnswer(server string, message []byte) (answer string, more bool) {
 	var id, method string
 	for _, member := range strings.Split(strings.Trim(string(message), "{}\n"), ",") {
@@ -54,7 +54,7 @@ func unfinishedAnswer(server string, message []byte) (answer string, more bool) 
 	return whole[:unfinished], true
 }
 
-// openUnfinished opens such servers over pipes.
+// openUnfinished opens such servers over pipes. The goroutine of a server ends when its pipes are closed.
 func openUnfinished(s config.Server, _ func(string)) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
 		hubOut, stdin := io.Pipe()
@@ -78,7 +78,8 @@ func openUnfinished(s config.Server, _ func(string)) mcp.Opener {
 	}
 }
 
-// unfinishedWeb is such servers behind URLs: http://KIND.NAME. A kind is what their bodies are.
+// unfinishedWeb plays such servers at URLs, http://KIND.NAME/. KIND is how the body comes: as JSON of known or unknown
+// length, or as a stream of events.
 type unfinishedWeb struct{}
 
 func (unfinishedWeb) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -118,7 +119,7 @@ func (unfinishedWeb) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence is a body that brings nothing more, until its request is given up.
+// silence is the rest of a body that never comes: Read waits until the request is given up.
 type silence struct{ until context.Context }
 
 func (s silence) Read([]byte) (int, error) {
@@ -126,7 +127,8 @@ func (s silence) Read([]byte) (int, error) {
 	return 0, context.Cause(s.until)
 }
 
-// Servers that send almost all of a large result and then nothing. Finding A15.
+// Servers send almost all of a large result and then nothing. What they have sent counts and is bounded, and a call of
+// another server is not affected. Finding A15.
 func TestResultsCountWhileTheyAreRead(t *testing.T) {
 	const total, each, servers = 2 << 20, 1 << 20, 10
 	entries := map[string]func(name string) string{
@@ -209,7 +211,8 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 	}
 }
 
-// A result counts until its caller has it: gRPC ends the context of a call when the answer is written. Finding A15.
+// A large result counts until its caller has it, which is when the context of the call ends: gRPC ends it when the
+// answer is written. Finding A15.
 func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 	for way, entry := range map[string]string{
 		"stdio": `"command":"whole"`, "known": `"type":"http","url":"http://known.whole/"`,
@@ -245,7 +248,7 @@ func TestALargeResultCountsUntilItsCallerHasIt(t *testing.T) {
 				if _, err := w.hub.CallTool(context.Background(), call); err != nil {
 					t.Fatal(err)
 				}
-				synctest.Wait() // it is kept, and counts until it is written
+				synctest.Wait() // a kept result counts until it is in its file
 				if held := w.hub.ResultsInFlight(); held != 0 {
 					t.Errorf("%d bytes count for a caller of whom nothing more is known", held)
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Finding D13: the question about a server of a workspace names the settings of the user's that it inherits, and each
-// variable that its entry asks for by name. What has no value is none of them.
+// Finding D13: the launch question of a workspace's server names the user's proxy settings that it inherits, unless its
+// entry sets them, and each variable that its entry names in inheritEnv.
 func TestLaunchShowsWhatIsInherited(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{Environ: []string{"HOME=/config", "PATH=/usr/bin",
@@ -49,7 +49,7 @@ func TestLaunchShowsWhatIsInherited(t *testing.T) {
 	})
 }
 
-// The user and the password of a proxy are told to nobody, in whatever the hub logs or a server writes.
+// The user name and the password of a proxy are redacted in what the hub logs and in what a server writes.
 func TestProxyPasswordIsRedacted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		l := &logText{}

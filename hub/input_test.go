@@ -25,7 +25,7 @@ var userInputs = []config.Input{
 		{Value: "us"}}, Origin: config.Origin{File: userFile, Line: 4}},
 }
 
-// inputWorld is a world with the servers s and t of one file, which refer to its inputs.
+// inputWorld returns a world with the servers s and t of one file, which refer to its inputs.
 func inputWorld(t *testing.T, stateDir, s, other string) *world {
 	t.Helper()
 	w := newWorldWith(t, hub.Options{StateDir: stateDir}, map[string]*fakeserver.Server{"s": hanging(), "t": hanging()})
@@ -36,7 +36,7 @@ func inputWorld(t *testing.T, stateDir, s, other string) *world {
 // inputs loads the config of the two servers.
 func (w *world) inputs(s, other string) {
 	w.t.Helper()
-	w.hub.EditConfig(func(c *config.Server) { c.Inputs = userInputs }) // as it is read: what runs is started anew at once
+	w.hub.EditConfig(func(c *config.Server) { c.Inputs = userInputs }) // before the restart of what runs
 	w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"servers":{"s":{"command":"s",` + s + `,` + allow +
 		`},"t":{"command":"t",` + other + `,` + allow + `}}}`})
 }
@@ -46,7 +46,7 @@ const (
 	wantsRegion = `"args":["--region=${input:region}"]`
 )
 
-// input gives the one open question, which is for the value of an input.
+// input returns the one open prompt, which must ask for the value of this input.
 func (v *view) input(id string) event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
@@ -61,8 +61,8 @@ func (v *view) give(id, content string) {
 	v.answer(event.PromptAnswer{PromptID: v.input(id).ID, Action: event.ActionAccept, Content: content})
 }
 
-// One question for all servers of a file that wait for the value; it reaches them when they start, and nobody is asked
-// again.
+// One question is asked for all servers of a file that wait for the value. They get it when they start, and nobody is
+// asked again.
 func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := inputWorld(t, t.TempDir(), wantsKey, wantsKey)
@@ -122,7 +122,7 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 	})
 }
 
-// The one who asked goes, another one still waits: it asks, and gets the answer.
+// If the caller whose question is open goes, another one that waits asks again, and gets the answer.
 func TestConfigInputIsTakenOver(t *testing.T) {
 	for name, leave := range map[string]func(w *world, v *view){
 		"cancelled": func(_ *world, v *view) { _, _ = v.win.Cancel("a", "no") },
@@ -167,7 +167,7 @@ func TestConfigInputIsTakenOver(t *testing.T) {
 	})
 }
 
-// One input after the other, each value checked before the question closes.
+// Inputs are asked for one after the other, and each value is checked before the prompt closes.
 func TestConfigInputOptions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := inputWorld(t, "", wantsRegion+`,`+wantsKey, wantsRegion)
@@ -193,7 +193,7 @@ func TestConfigInputOptions(t *testing.T) {
 		if got := w.started()[0]; got.Args[0] != "--region=us" || *got.Env["KEY"] != long {
 			t.Errorf("%+v", got.Args)
 		}
-		// What is kept is of no use any more when the file has other options.
+		// A kept value is not used any more when the file has other options.
 		w.hub.EditConfs(func(c *config.Server) {
 			c.Inputs = []config.Input{{ID: "region", Options: []config.InputOption{{Value: "mars"}},
 				Origin: config.Origin{File: userFile}}}
@@ -204,7 +204,7 @@ func TestConfigInputOptions(t *testing.T) {
 	})
 }
 
-// What the host keeps is with the hub for as long as that lives, and nowhere else.
+// The hub has a value that the host keeps only in memory.
 func TestConfigInputKeptByHost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -229,7 +229,7 @@ func TestConfigInputKeptByHost(t *testing.T) {
 	})
 }
 
-// No value, no start: the error names the input and its place. The next use asks again.
+// Without the value the server does not start: the error names the input and its place. The next use asks again.
 func TestConfigInputDeclined(t *testing.T) {
 	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {
 		bubble(t, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestConfigInputDeclined(t *testing.T) {
 	})
 }
 
-// A workspace is agreed to before its inputs are asked for.
+// Consent to the launch of a workspace's server is asked for before its inputs.
 func TestLaunchComesBeforeInputs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s",`+wantsKey+`,`+allow+`}`)
@@ -278,8 +278,8 @@ func TestLaunchComesBeforeInputs(t *testing.T) {
 	})
 }
 
-// Signing in by hand needs the values of the config, too; signing out finds the tokens with those that are kept, and
-// asks nothing.
+// SignIn needs the values of the inputs, too. SignOut needs them to find the tokens, uses those that are kept, and asks
+// nobody.
 func TestSignInByHandAsksForInputs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -305,7 +305,7 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 		if err != nil || info.SignIn != event.SignInNeeded {
 			t.Errorf("%+v, %v", info, err)
 		}
-		load("/mcp?again") // another server, so another sign-in
+		load("/mcp?again") // another URL is another server
 		if _, err := w.hub.SignOut(context.Background(), "s"); err != nil {
 			t.Error(err)
 		}
@@ -314,8 +314,8 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 	})
 }
 
-// Who wanted the server is gone before it is known that a value is missing: nobody is asked, the server is as if it had
-// not been started, and who wants it then is asked.
+// The only caller goes before it is known that a value is missing: nobody is asked, and the server is as if it had not
+// been started. The next caller is asked.
 func TestConfigInputNobodyWantsAnyMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := inputWorld(t, "", wantsKey, wantsKey)

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Four servers of one workspace want the same two inputs, while windows come and go, calls are cancelled, servers
-// stopped and entries changed: whatever happens, everybody gets an end, each prompt closes once, and nothing is left.
+// Four servers of one file need the same two inputs, while windows come and go, calls are cancelled, servers stopped
+// and entries changed. Each call ends, no prompt closes twice, and nothing is left over.
 func TestManyStartsShareTheirQuestions_long(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -94,8 +94,8 @@ func TestManyStartsShareTheirQuestions_long(t *testing.T) {
 				if !c.over() {
 					t.Fatalf("seed %d: call %d never ended", seed, i)
 				}
-				// SERVER_BROKEN: a start between a reload and what the test adds to it, where the reader of the file leaves out
-				// inputs.
+				// Any error but an internal one may occur. SERVER_BROKEN is that of a start between a reload and
+				// EditConfs in load: the file itself has no inputs.
 				if e, ok := errors.AsType[*event.Error](c.err); c.err != nil && (!ok || e.Reason == "INTERNAL") {
 					t.Errorf("seed %d: call %d: %v", seed, i, c.err)
 				}
@@ -111,7 +111,7 @@ func TestManyStartsShareTheirQuestions_long(t *testing.T) {
 	}
 }
 
-// answerAny answers the newest prompt that a window was ever shown.
+// answerAny answers the newest prompt that a window was ever shown, open or not.
 func answerAny(v *view, action event.Action) {
 	v.mu.Lock()
 	var p *event.PromptInfo

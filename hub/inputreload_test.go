@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A reload that changes an input while a person is asked for it asks anew, for what the file says now. One that changes
-// nothing of it leaves the question open, and one that changes the launch ends it with the start.
+// A reload that changes an input while its question is open asks again, for what the file says now. A reload that does
+// not change the input leaves the question open, and one that changes the launch ends it together with the start.
 func TestReloadUnderAnInputPrompt(t *testing.T) {
 	file := func(input, server string) hub.ConfigSource {
 		return hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"inputs":[` + input + `],
@@ -92,7 +92,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" {
 				t.Errorf("%+v", e)
 			}
-			if q := v.input("v"); q.Server != "t" || len(q.Input.Options) != 2 { // who still waits asks
+			if q := v.input("v"); q.Server != "t" || len(q.Input.Options) != 2 { // the server that still waits asks
 				t.Errorf("%+v", q)
 			}
 			v.give("v", `"red"`)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// reads gives a part of an ended request, read in pieces.
+// reads returns a part of a request, read in pieces.
 func (w *world) reads(id string, part kept.Part) string {
 	w.t.Helper()
 	text := ""
@@ -39,8 +39,8 @@ func (w *world) cannotRead(id string, part kept.Part, reason string) {
 	}
 }
 
-// What a request was given and has brought can be read once it has ended, in whatever way, byte for byte. Nothing of it
-// gets into a log.
+// The arguments of a request, and its result once it has ended, can be read byte for byte, however it ended. Nothing of
+// them is logged.
 func TestEndedRequestsCanBeRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithCapabilities(`{"tools":{},"resources":{}}`))
@@ -57,7 +57,7 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 		const small, large = `{"n":100,  "password":"hunter2"}`, `{"n":3000000}`
 		one := w.call(hub.CallRequest{ID: "small", Server: "s", Tool: "big", Arguments: small}).ok(t)
 		two := w.call(hub.CallRequest{ID: "large", Server: "s", Tool: "big", Arguments: large}).ok(t)
-		for range 2 { // while it is written perhaps, and after that
+		for range 2 { // first perhaps while it is being written, then after that
 			if got := w.reads("small", kept.Arguments); got != small {
 				t.Errorf("arguments: %s", got)
 			}
@@ -113,7 +113,8 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 	})
 }
 
-// Who stops to wait for a call can read what it was given; what servers ask, and what they are answered, is not kept.
+// After StopWaiting, the arguments of the call can be read. The questions of servers and the answers to them are not
+// kept.
 func TestWhatIsNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)

@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// A server of a workspace file starts only after a yes to exactly what would run. References stay as they are spelled
-// until then.
+// A server of a workspace file starts only after consent to exactly what would run. Until then, references are not
+// resolved.
 func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -77,7 +77,7 @@ func TestWorkspaceServerAsksBeforeItStarts(t *testing.T) {
 	})
 }
 
-// The question for a server behind a URL shows the address and the names of headers; nothing is sent before the yes.
+// The question about a server behind a URL shows the URL and the names of the headers. Nothing is sent before consent.
 func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -93,7 +93,7 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 			t.Errorf("%+v", q)
 		}
 		signing := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
-		v.launch() // no second one
+		v.launch() // no second question
 		if n := len(at.Received()); n != 0 || at.visited("/register") != 0 {
 			t.Errorf("%d messages before the yes", n)
 		}
@@ -109,7 +109,7 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 	})
 }
 
-// Only workspaces are asked about.
+// Servers from files of the host or the user need no consent.
 func TestHostAndUserServersAskNothing(t *testing.T) {
 	for _, scope := range []string{"host", "user"} {
 		bubble(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestHostAndUserServersAskNothing(t *testing.T) {
 	}
 }
 
-// Finding C4: a source that does not say whose it is counts as a workspace's.
+// Finding C4: a source without a scope counts as a file of a workspace.
 func TestSourceWithoutScopeAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -140,7 +140,7 @@ func TestSourceWithoutScopeAsks(t *testing.T) {
 	})
 }
 
-// A host that has asked the user itself says so.
+// A host that has asked the user itself marks the workspace file as trusted, and nothing is asked.
 func TestTrustedWorkspaceAsksNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -154,7 +154,8 @@ func TestTrustedWorkspaceAsksNothing(t *testing.T) {
 	})
 }
 
-// Every part of an entry is part of what was agreed to. The question about a change shows what changed, and no value.
+// Consent covers every part of an entry. The question about a change shows what has changed, but not the earlier values
+// of variables.
 func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 	const before = `{"command":"s","args":["a"],"env":{"A":"one-4411","C":null},"alwaysAllow":["read"]}`
 	for name, c := range map[string]struct {
@@ -203,7 +204,7 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 				if !s.over() || s.err != nil {
 					t.Fatal(s.err)
 				}
-				w.workspace(before) // that has been agreed to
+				w.workspace(before) // there is consent to this form
 				if s = start(); !s.over() || s.err != nil {
 					t.Error(s.err)
 				}
@@ -212,7 +213,7 @@ func TestLaunchConsentIsAskedAgainOnChange(t *testing.T) {
 	}
 }
 
-// A no holds until the entry changes or the host starts the server; a question that was closed is asked again on the
+// A No holds until the entry changes or the host starts the server. A question that was dismissed is asked again on the
 // next use.
 func TestLaunchDeclined(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -263,7 +264,8 @@ func TestLaunchDeclined(t *testing.T) {
 	})
 }
 
-// One question for all who wait; the last one who goes takes it along, and nothing was started.
+// All calls that wait for the server share one question. It closes when the last of them has gone, and nothing is
+// started.
 func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -292,8 +294,7 @@ func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 	})
 }
 
-// Who wanted the server goes at the moment in which the question would open: either way none is left open, and who
-// comes then gets one.
+// The call goes at the moment when its question would open: no question stays open for it, and the next call gets one.
 func TestLaunchUnwantedAtOnce(t *testing.T) {
 	for range 50 {
 		bubble(t, func(t *testing.T) {
@@ -312,8 +313,8 @@ func TestLaunchUnwantedAtOnce(t *testing.T) {
 	}
 }
 
-// A person may think for as long as timeouts.human: no clock of the call or of the start runs. Then the call ends with
-// the setting to change.
+// A person may take as long as timeouts.human; no clock of the call or of the start runs meanwhile. After that the call
+// fails, and the error names the setting.
 func TestLaunchPromptStopsTheClocks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", `{"command":"s","timeouts":{"connect":"5s","human":"20m"},`+allow+`}`)
@@ -349,7 +350,8 @@ func TestLaunchPromptStopsTheClocks(t *testing.T) {
 	})
 }
 
-// Nobody can be asked: at once a clear word. The last window that could goes: the same.
+// If no window can show launch questions, or the last one that can goes, the call fails at once, and the error says
+// why.
 func TestNoWindowForALaunch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -371,7 +373,7 @@ func TestNoWindowForALaunch(t *testing.T) {
 	})
 }
 
-// Two windows: the first answer counts, the other window's comes too late.
+// With two windows, the first answer counts, and the other window's answer is too late.
 func TestLaunchFirstAnswerWins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -387,7 +389,7 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	})
 }
 
-// A window answers; what runs is what the file says.
+// An answer cannot change what runs: content in the answer to a launch question is an error.
 func TestWebviewCannotSupplyACommand(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)

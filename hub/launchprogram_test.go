@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// folderWorld is a world whose server s is brought by a folder on the disk.
+// folderWorld is a world whose server s comes from the config of a workspace folder on the disk.
 type folderWorld struct {
 	*world
 	folder string
@@ -36,7 +36,7 @@ func newFolderWorld(t *testing.T, stateDir string) *folderWorld {
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=/config"}}, programs()), folder}
 }
 
-// programs are servers by the commands of these tests.
+// programs returns a server for each command of these tests.
 func programs() map[string]*fakeserver.Server {
 	all := map[string]*fakeserver.Server{}
 	for _, command := range []string{"s", "node", "./tool", "./bin/s"} {
@@ -45,7 +45,7 @@ func programs() map[string]*fakeserver.Server {
 	return all
 }
 
-// write makes a file of the folder, which can be run.
+// write writes an executable file in the folder, and returns its path.
 func (w *folderWorld) write(name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.folder, name)
@@ -58,7 +58,7 @@ func (w *folderWorld) write(name, text string) string {
 	return path
 }
 
-// link makes name lead to target.
+// link makes name a symbolic link to target.
 func (w *folderWorld) link(target, name string) {
 	w.t.Helper()
 	path := filepath.Join(w.folder, name)
@@ -82,8 +82,8 @@ func (w *folderWorld) restart() {
 	}
 }
 
-// Finding C1: the folder's own node, found by the entry's own PATH, is shown by its absolute path, with what loads code
-// into it; and that file is started.
+// Finding C1: a program in the folder that is found by the entry's own PATH is shown by its absolute path, with the
+// variables that load code into it. That file is started.
 func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, "")
@@ -109,7 +109,7 @@ func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 	})
 }
 
-// Finding C1: a link is shown with what it leads to, and a yes holds for that file alone.
+// Finding C1: a link is shown with its target, and consent covers that target only.
 func TestAnotherProgramAsksAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, t.TempDir())
@@ -135,7 +135,7 @@ func TestAnotherProgramAsksAgain(t *testing.T) {
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
 		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
 
-		w.link(good, "tool") // what was agreed to
+		w.link(good, "tool") // there is consent to this target
 		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
 			t.Error(err)
 		}
@@ -146,7 +146,8 @@ func TestAnotherProgramAsksAgain(t *testing.T) {
 	})
 }
 
-// Finding C1: the program changes while the question is open. The yes was to what was shown.
+// Finding C1: if the program changes while the question is open, the Yes covers what was shown, and the new program is
+// asked about.
 func TestProgramChangesUnderTheQuestion(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, "")
@@ -169,7 +170,7 @@ func TestProgramChangesUnderTheQuestion(t *testing.T) {
 	})
 }
 
-// Finding C1: where the user's own PATH finds the program, its place may change as long as the file is the same.
+// Finding C1: if the user's PATH finds the program, its path may change as long as the target is the same.
 func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -196,8 +197,7 @@ func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 	})
 }
 
-// Finding C2: the content of an envFile is a part of what is agreed to. No value of it is shown or kept, also not as a
-// hash that can be tried.
+// Finding C2: consent covers the content of an envFile. Its values are neither shown nor kept.
 func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -244,8 +244,8 @@ func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 	})
 }
 
-// Finding C2: what loads code is refused from an env file of a workspace, where nobody sees it; and no question is
-// asked for it. In the user's own files it is theirs.
+// Finding C2: a variable that loads code is refused in the envFile of a workspace, since nobody would see it there, and
+// no question is asked. In the user's own files it is allowed.
 func TestEnvFileMustNotLoadCode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newFolderWorld(t, "")
@@ -267,7 +267,7 @@ func TestEnvFileMustNotLoadCode(t *testing.T) {
 	})
 }
 
-// Finding A13: what a stranger's file makes the hub compute is computed without the hub's lock.
+// Finding A13: the forms of entries, whose cost a stranger chooses, are made without the hub's lock.
 func TestFormsAreMadeWithoutTheLock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// restart starts server s anew and tells whether the user was asked; a question is left open.
+// restart stops server s and calls it. It reports whether the user was asked, and leaves the question open.
 func (w *world) restart(v *view) (asked bool) {
 	w.t.Helper()
 	if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
@@ -30,15 +30,15 @@ func (w *world) restart(v *view) (asked bool) {
 	return true
 }
 
-// dismissed closes the open question.
+// dismissed dismisses the open launch question.
 func (v *view) dismissed() {
 	v.t.Helper()
 	v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDismiss})
 	synctest.Wait()
 }
 
-// How long a yes holds: for this hub, while the window lives, while the same folders are open, always. What outlives
-// the hub is in a file of its own.
+// How long a consent holds: once for this hub, window while the window lives, workspace while the same folders are
+// open, always in later hubs, too.
 func TestLaunchConsentScopes(t *testing.T) {
 	type want struct{ sameWindow, windowGone, nextHub, nextHubElsewhere bool } // asked again?
 	for scope, want := range map[event.ApprovalScope]want{
@@ -84,8 +84,7 @@ func TestLaunchConsentScopes(t *testing.T) {
 	}
 }
 
-// The file of consents holds the form that was shown and no value of the environment or a header; only the user can
-// read it.
+// The file of consents has the form that was shown and no values of variables, and only the user can read it.
 func TestLaunchFileHoldsNoValues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -103,7 +102,7 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || !ofUserAlone(info) {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		// Another hub is asked about a change, and told what it is.
+		// Another hub asks about the change, and shows it.
 		next := workspaceWorld(t, dir, `{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},`+allow+`}`)
 		v = next.user("")
 		c = next.echo()
@@ -113,13 +112,13 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		}
 		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
-		// The first one hears of it when it needs it.
+		// The first hub reads the new consent when it needs it.
 		w.workspace(`{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},` + allow + `}`)
 		w.echo().ok(t)
 	})
 }
 
-// What is remembered can be forgotten: what runs goes on, and the next start asks.
+// A remembered consent can be forgotten: the running server goes on, and its next start asks.
 func TestForgetLaunch(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		bubble(t, func(t *testing.T) {
@@ -152,7 +151,8 @@ func TestForgetLaunch(t *testing.T) {
 	}
 }
 
-// What a workspace file allows counts from the yes on, and only as far as the yes went; what it denies counts always.
+// What a workspace file allows counts only after consent, and only as far as the consent covers it. What it denies
+// always counts.
 func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		entry := func(rest string) string { return `{"command":"s",` + rest + `}` }
@@ -178,7 +178,7 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 			t.Errorf("after the yes %v", got)
 		}
 
-		w.workspace(entry(`"alwaysAllow":["*"]`)) // the file helps itself to more; the server goes on running
+		w.workspace(entry(`"alwaysAllow":["*"]`)) // the file allows more now; the server goes on running
 		if n := w.starts("s"); n != 1 {
 			t.Errorf("%d starts", n)
 		}
@@ -197,8 +197,8 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 		w.workspace(entry(`"alwaysAllow":["*"],"approvals":{"echo":"deny"}`))
 		w.echo().want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 
-		w.workspace(entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`)) // as it was agreed to
-		v.win.Detach(true)                                                       // and the yes with it
+		w.workspace(entry(`"alwaysAllow":["echo"],"approvals":{"hang":"deny"}`)) // the form with consent
+		v.win.Detach(true)                                                       // and the consent with it
 		v = w.user("")
 		c = w.echo()
 		if p := v.prompt(); p.Kind != event.PromptToolApproval {
@@ -210,8 +210,8 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 	})
 }
 
-// A file that changes under an open question closes it: nobody agrees to what is no longer so. One that changes nothing
-// of the launch leaves it open.
+// A file that changes while the launch question is open closes it, so that nobody agrees to an outdated form. A change
+// that does not affect the launch leaves it open.
 func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		entry := func(rest string) string { return `{"command":"s","args":["` + rest + `,` + allow + `}` }
@@ -234,7 +234,7 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 		}
 		w.nothingLeft()
 
-		// What the file allows changes, not what runs: the call stays, the question is a new one.
+		// What the file allows changes, but not what runs: the call goes on waiting, and the question is a new one.
 		c = w.echo()
 		p = v.launch()
 		w.workspace(strings.Replace(entry(`b"]`), allow, `"alwaysAllow":["echo"]`, 1))
@@ -249,7 +249,7 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 	})
 }
 
-// The yes came, and with it a new form of the entry: it is no yes to that.
+// The Yes comes at the same time as a new form of the entry: it does not count for that form.
 func TestLaunchAnswerToAnOldForm(t *testing.T) {
 	for range 30 {
 		bubble(t, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestLaunchAnswerToAnOldForm(t *testing.T) {
 			}()
 			w.workspace(`{"command":"s","alwaysAllow":["*"]}`)
 			<-done
-			p := v.prompt() // about the launch again, or about the tool: but hang never runs unasked
+			p := v.prompt() // about the launch again, or about the tool; hang must not run without a question
 			if c.over() || p.Kind != event.PromptServerLaunch && p.Kind != event.PromptToolApproval {
 				t.Fatalf("%v, %+v", c.over(), p)
 			}
@@ -277,7 +277,7 @@ func TestLaunchAnswerToAnOldForm(t *testing.T) {
 	}
 }
 
-// The hub drains while the user is asked: the question closes, and the call is told why.
+// If the hub drains while the user is asked, the question closes, and the error of the call says why.
 func TestDrainClosesLaunchPrompt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
@@ -293,8 +293,7 @@ func TestDrainClosesLaunchPrompt(t *testing.T) {
 	})
 }
 
-// The entry changes while somebody who signs in by hand is asked: nobody agrees to the new one on behalf of the old
-// one, and nothing is sent.
+// If the entry changes while SignIn asks for consent, the question closes without a new one, and nothing is sent.
 func TestSignInByHandOfAChangedLaunch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)

@@ -24,7 +24,7 @@ const (
 	theirsEntry = `{"command":"s","args":["theirs"],"alwaysAllow":["*"]}`
 )
 
-// twoFiles loads the user's own s, and what else is said of it by a workspace; "" for no such entry.
+// twoFiles loads a config file of the user with the text mine and, unless theirs is "", one of a workspace.
 func (w *world) twoFiles(mine, theirs string) {
 	w.t.Helper()
 	sources := []hub.ConfigSource{{Path: userFile, Scope: "user", JSON: mine}}
@@ -39,14 +39,15 @@ func (w *world) twoFiles(mine, theirs string) {
 
 func ofServer(entry string) string { return `{"servers":{"s":` + entry + `}}` }
 
-// runs gives the first argument of what was started last.
+// runs returns the first argument of the server that was started last.
 func (w *world) runs() string {
 	w.t.Helper()
 	all := w.started()
 	return all[len(all)-1].Args[0]
 }
 
-// switchWorld is a world where the user's own s runs a call, and a workspace has brought an s since.
+// switchWorld returns a world where the user's own s runs a call, and a workspace file with another s was added after
+// that.
 func switchWorld(t *testing.T) (*world, *view, *pendingCall) {
 	t.Helper()
 	w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -58,8 +59,8 @@ func switchWorld(t *testing.T) (*world, *view, *pendingCall) {
 	return w, v, c
 }
 
-// Finding C3: a folder that nobody has agreed to takes nothing over: the user's entry counts, runs and keeps its calls.
-// The windows are told that another one waits.
+// Finding C3: a workspace's entry without consent does not take the place of the user's, which counts, runs and keeps
+// its calls. The windows are told that the other entry waits.
 func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
@@ -101,8 +102,8 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 	})
 }
 
-// Finding C3: after a yes the workspace's entry takes the place of the user's, whose calls are told why they end; after
-// a no all stays.
+// Finding C3: after consent the workspace's entry takes the place of the user's, whose calls end with an error that
+// says why. After a No nothing changes.
 func TestAgreedFolderTakesOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, v, c := switchWorld(t)
@@ -113,7 +114,7 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 		if q := v.launch().Launch; q.ConfigFile != workspaceFile || !slices.Equal(q.Args, []string{"theirs"}) {
 			t.Errorf("%+v", q)
 		}
-		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry)) // a reload closes no question about what stays
+		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry)) // a reload without a change closes no question
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
 		if !asked.over() || event.AsError(asked.err).Reason != event.ReasonLaunchDeclined || c.over() {
 			t.Errorf("after a no: %v", asked.err)
@@ -148,7 +149,8 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 	})
 }
 
-// Finding C3: what runs is not touched when a yes ends with its window; the next start is the user's own entry again.
+// Finding C3: a running server goes on when its consent ends with its window. Once it has stopped, the user's own entry
+// counts again.
 func TestYesThatEndsGivesTheNameBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -181,7 +183,8 @@ func TestYesThatEndsGivesTheNameBack(t *testing.T) {
 	})
 }
 
-// Of two folders with a server of one name, the one that was agreed to is not taken over by one that was not.
+// Of two workspace folders with a server of one name, the entry without consent does not take the place of the one with
+// consent.
 func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))

@@ -13,10 +13,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// startKinds are what a window shows that can be asked about the start of a server, beside everything else.
+// startKinds are allKinds and the kinds of questions about the start of a server, except the sign-in.
 var startKinds = append([]event.PromptKind{event.PromptServerLaunch, event.PromptConfigInput}, allKinds...)
 
-// user attaches a window that shows every kind; ID "" for any.
+// user attaches a window that shows startKinds. If id is "", the hub chooses the id.
 func (w *world) user(id string, roots ...string) *view {
 	hello := windows.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
 	for _, uri := range roots {
@@ -27,7 +27,7 @@ func (w *world) user(id string, roots ...string) *view {
 
 const workspaceFile = "/repos/site/.vscode/mcp.json"
 
-// rooted is a path, written with slashes, that is absolute on the system that the test runs on: Windows wants a drive.
+// rooted makes a path that begins with a slash absolute on the system that the test runs on: Windows needs a drive.
 func rooted(path string) string {
 	if runtime.GOOS == "windows" {
 		return "C:" + path
@@ -35,16 +35,16 @@ func rooted(path string) string {
 	return path
 }
 
-// ofUserAlone tells whether a file lets nobody else in. Modes say nothing on Windows, where the folder of the user does
-// that.
+// ofUserAlone reports whether only the user can access a file. On Windows the mode does not show that; the user's
+// folder protects the file there.
 func ofUserAlone(info os.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
 }
 
-// workspaceEntry is the entry of server s, as a workspace brings it.
+// workspaceEntry is an entry of server s in a workspace file.
 var workspaceEntry = `{"type":"stdio","command":"s","args":["--root","a b; rm -rf /"],"cwd":"` + rooted("/repos/site") + `","env":{"TOKEN":"${env:SITE_TOKEN}","MODE":"literal-7731"},` + allow + `}`
 
-// workspaceWorld is a world with one server s of a workspace file.
+// workspaceWorld returns a world with one server s of a workspace file.
 func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
 	t.Helper()
 	w := newWorldWith(t, hub.Options{StateDir: stateDir, Environ: []string{"SITE_TOKEN=tok-5521-abc", "HOME=/config"}},
@@ -53,14 +53,15 @@ func workspaceWorld(t *testing.T, stateDir string, entry string) *world {
 	return w
 }
 
-// workspace loads the config of a workspace with one server s, and gives the names of those that were stopped for it.
+// workspace loads a workspace file with one server s, and returns the names of the servers that were stopped for it.
 func (w *world) workspace(entry string) []string {
 	w.t.Helper()
 	return w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site",
 		JSON: `{"servers":{"s":` + entry + `}}`})
 }
 
-// source loads one file; its variables may be known to the reader or not.
+// source loads one file, and returns the names of the servers that were stopped for it. Only a fatal problem fails the
+// test.
 func (w *world) source(src hub.ConfigSource) []string {
 	w.t.Helper()
 	_, problems, stopped, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{src})
@@ -76,7 +77,7 @@ func (w *world) source(src hub.ConfigSource) []string {
 	return stopped
 }
 
-// started gives what was started, in order.
+// started returns the configs of the servers that were started, in order.
 func (w *world) started() []config.Server {
 	synctest.Wait()
 	w.mu.Lock()
@@ -84,7 +85,7 @@ func (w *world) started() []config.Server {
 	return append([]config.Server(nil), w.opened...)
 }
 
-// launch gives the one open question, which is whether a server may be started.
+// launch returns the one open prompt, which must be about the launch of a server.
 func (v *view) launch() event.PromptInfo {
 	v.t.Helper()
 	p := v.prompt()
@@ -94,13 +95,13 @@ func (v *view) launch() event.PromptInfo {
 	return p
 }
 
-// allowLaunch says yes to the open launch question, for a scope.
+// allowLaunch answers the open launch question with a Yes for a scope.
 func (v *view) allowLaunch(scope event.ApprovalScope) {
 	v.t.Helper()
 	v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionAccept, Scope: scope})
 }
 
-// consents gives the states of the consent that a window was told of, without repetition.
+// consents returns the states of the consent that a window was told of, without repetition.
 func (v *view) consents() (list []event.LaunchConsent) {
 	for _, e := range eventsOf[*event.ServerChanged](v) {
 		if n := len(list); n == 0 || list[n-1] != e.Server.LaunchConsent {

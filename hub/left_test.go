@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// What a hub that is closed ends by that, the next one tells its windows: once, without arguments.
+// The requests that the end of a hub has ended are told by the next hub to its windows, once and without arguments.
 func TestNextHubTellsWhatTheOneBeforeEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		left := filepath.Join(t.TempDir(), "left.json")
@@ -47,7 +47,7 @@ func TestNextHubTellsWhatTheOneBeforeEnded(t *testing.T) {
 		next := newWorldWith(t, hub.Options{LeftFile: left}, nil)
 		got := next.history(1000)
 		ids := endedIDs(got)
-		slices.Sort(ids) // which of them ends first is open
+		slices.Sort(ids) // which of them ends first is not defined
 		want := []string{p.RequestID, "asks"}
 		slices.Sort(want)
 		if !slices.Equal(ids, want) {
@@ -67,7 +67,7 @@ func TestNextHubTellsWhatTheOneBeforeEnded(t *testing.T) {
 	})
 }
 
-// A host that drains the hub knows what it ends: nothing is left to tell.
+// A host that drains the hub knows which requests this ends, so nothing is left for the next hub to tell.
 func TestDrainedHubLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		left := filepath.Join(t.TempDir(), "left.json")

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// faulty is telemetry that panics when a question opens: with the hub's lock held.
+// faulty makes spans that panic when a prompt opens, which happens with the hub's lock held.
 type faulty struct{ embedded.TracerProvider }
 
 func (faulty) Tracer(string, ...trace.TracerOption) trace.Tracer { return faultyTracer{} }
@@ -35,8 +35,8 @@ func (faultySpan) AddEvent(name string, _ ...trace.EventOption) {
 	}
 }
 
-// A panic under the lock ends the process: the state may be half changed. Where that is left to a test, the lock is
-// free again, and whoever met the fault is told. Finding A12.
+// A panic under the lock calls Options.Fatal, since the state may be half changed. If Fatal returns, as only that of a
+// test does, the lock is free again, and the call ends with an internal error. Finding A12.
 func TestPanicUnderTheLockIsFatal(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var last []string
@@ -63,7 +63,8 @@ func TestPanicUnderTheLockIsFatal(t *testing.T) {
 
 const crashRole = "MCPHUB_TEST_CRASH"
 
-// Without Options.Fatal the process ends as Go programs do, however many recover on the way up. Finding A12.
+// Without Options.Fatal the panic ends the process, even if a caller recovers. The test runs itself as another process.
+// Finding A12.
 func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
 	if os.Getenv(crashRole) != "" {
 		w := newWorldWith(t, hub.Options{Tracer: faulty{}}, serversOf("s", hanging()))
@@ -92,7 +93,7 @@ func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
 	}
 }
 
-// An invariant that does not hold at the end of a critical section is as bad. Finding A12.
+// An invariant that does not hold at the end of a critical section calls Options.Fatal, too. Finding A12.
 func TestBrokenInvariantIsFatal(t *testing.T) {
 	var last []string
 	h := hub.New(hub.Options{Fatal: func(text string) { last = append(last, text) }})
@@ -107,7 +108,7 @@ func TestBrokenInvariantIsFatal(t *testing.T) {
 	}
 }
 
-// What reaches the state without the lock is found by every test that does it.
+// In tests, code that gets the state without the lock calls Options.Fatal.
 func TestTheStateIsReachedWithTheLockAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var last []string

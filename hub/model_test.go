@@ -46,18 +46,18 @@ func TestModel_long(t *testing.T) {
 			ran++
 		})
 	}
-	if ran == modelSeeds { // else chance may leave something out
+	if ran == modelSeeds { // with fewer seeds, chance may leave something out
 		happened.missing(t)
 	}
 }
 
-// model is a random history and what is known of it.
+// model is one random history, and what the test knows of it.
 type model struct {
 	t              *testing.T
 	rnd            *rand.Rand // used by the goroutine of the test alone
 	w              *world
 	legacy, modern *fakeserver.Server
-	tasks          map[string]*taskServer // the same two
+	tasks          map[string]*taskServer // of the same two servers
 	asks           atomic.Int64
 	witness        *view // attached from start to end; shows no prompt
 	happened       *tally
@@ -121,7 +121,7 @@ func newModel(t *testing.T, rnd *rand.Rand, happened *tally) *model {
 					c.Text(answerOf(answer))
 				}
 			case <-c.Cancelled():
-				if len(q.ID)%2 == 0 { // some servers are well-made
+				if len(q.ID)%2 == 0 { // some servers withdraw their question
 					q.Cancel("the call was cancelled")
 				}
 			case <-c.Context().Done():
@@ -153,7 +153,7 @@ func newModel(t *testing.T, rnd *rand.Rand, happened *tally) *model {
 	return m
 }
 
-// edit gives the servers what no key says yet, as config has chosen it.
+// edit sets what choose has chosen for the servers, so that config need not spell it in the dialect of its file.
 func (m *model) edit(s *config.Server) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,7 +197,8 @@ func wait(c *fakeserver.CallContext, d time.Duration) {
 	}
 }
 
-// ask puts a question of the legacy server, with an id that is never used again.
+// ask sends a question of the legacy server, with an id that is never used again. It returns nil if the server is not
+// connected.
 func (m *model) ask() *fakeserver.OutRequest {
 	n := m.asks.Add(1)
 	method, params := elicitation, formParams
@@ -235,7 +236,7 @@ func (m *model) config() []string {
 	return []string{entry("legacy"), entry("modern")}
 }
 
-// step does one or two things, the latter at once, and mostly lets what they set off come to rest.
+// step does one action, or two at the same time, and mostly waits until nothing moves.
 func (m *model) step() {
 	var now sync.WaitGroup
 	for range 1 + m.rnd.IntN(2) {
@@ -252,7 +253,7 @@ func (m *model) step() {
 	}
 }
 
-// action picks what happens next. Choices are made here; what it returns may run beside another one.
+// action picks an action. It makes the random choices itself, since do may run at the same time as another action.
 func (m *model) action() (name string, do func()) {
 	h := m.w.hub
 	win := m.windows[m.rnd.IntN(2)]
@@ -277,7 +278,7 @@ func (m *model) action() (name string, do func()) {
 				h.CancelRequests(hub.CancelScope{Server: server}, "stop", event.OriginUser)
 			}
 		}
-		open := h.Requests("") // also those of servers
+		open := h.Requests("") // includes the requests of servers
 		if len(open) == 0 {
 			return "nothing", func() {}
 		}
@@ -304,7 +305,7 @@ func (m *model) action() (name string, do func()) {
 		return "withdraw " + string(q.ID), func() { q.Cancel("never mind") }
 	case 15:
 		return "a question out of the blue", func() { m.ask() }
-	case 23: // for good, until it is healed
+	case 23: // the server fails to start until it is healed
 		if m.rnd.IntN(3) > 0 {
 			return server + " is healed", func() { m.w.fall(server, nil) }
 		}
@@ -370,8 +371,7 @@ func (m *model) action() (name string, do func()) {
 	}
 }
 
-// stopWaiting gives up on a request, whatever it is: when it was open, and is neither a start nor a question that
-// somebody has answered, it is over at once.
+// stopWaiting stops waiting for a request of any kind. If that is a call and was open, it must have ended at once.
 func (m *model) stopWaiting(id string) {
 	out, err := m.witness.win.StopWaiting(id, "reason of "+id)
 	if err != nil && event.AsError(err).Reason != event.ReasonUncancellable {
@@ -438,17 +438,17 @@ func (m *model) begin(server string) (string, func()) {
 	}
 }
 
-// modelWindow is a window over all its attachments.
+// modelWindow is a window that detaches and attaches again with the same id.
 type modelWindow struct {
 	m     *model
 	id    string
 	view  *view // nil while detached
 	last  *view
-	since uint64   // what it was told is complete from here on
+	since uint64   // it must have been told everything after this number
 	told  []uint64 // numbers of the events that must not be missed
 }
 
-// kinds are at least so many of the kinds that are shown, and often launches and inputs.
+// kinds returns at least that many of allKinds, and often those of launches and inputs.
 func (m *model) kinds(atLeast int) []event.PromptKind {
 	kinds := slices.Clone(allKinds[:atLeast+m.rnd.IntN(5-atLeast)])
 	if m.rnd.IntN(3) > 0 {
@@ -473,7 +473,7 @@ func (w *modelWindow) attach() {
 	}
 }
 
-// detach keeps what this attachment was told.
+// detach detaches the window, and keeps the numbers of the events that it was told.
 func (w *modelWindow) detach(final bool) {
 	w.view.win.Detach(final)
 	w.told = append(w.told, w.view.journaled()...)
@@ -484,7 +484,7 @@ func (w *modelWindow) change() (string, func()) {
 	kinds := w.m.kinds(0)
 	switch choice := w.m.rnd.IntN(4); {
 	case w.view == nil:
-		w.attach() // not beside anything: it decides which view counts
+		w.attach() // not in the action, which may run beside another one: it sets w.view
 		return w.id + " attached", func() {}
 	case choice == 0:
 		win := w.view.win
@@ -496,7 +496,7 @@ func (w *modelWindow) change() (string, func()) {
 	}
 }
 
-// folders opens other folders.
+// folders makes an action that opens other folders.
 func (w *modelWindow) folders() (string, func()) {
 	open := [][]windows.Root{nil, roots("file:///" + w.id), roots("file:///" + w.id),
 		roots("file:///both")}[w.m.rnd.IntN(4)]
@@ -507,7 +507,8 @@ func (w *modelWindow) folders() (string, func()) {
 	return fmt.Sprintf("%s opens %v", w.id, open), func() { win.SetRoots(open) }
 }
 
-// answer clicks on one of the prompts that the window has ever seen, mostly on an open one, and mostly on yes.
+// answer makes an action that answers a prompt which this attachment was shown, mostly an open one, and mostly with a
+// Yes.
 func (w *modelWindow) answer() (string, func()) {
 	if w.view == nil {
 		return "nothing", func() {}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// journaled gives the numbers of the events that no window may miss, but for the opening of prompts, which depends on
+// journaled returns the numbers of the events that no window may miss, except those of opened prompts, which depend on
 // what a window can show.
 func (v *view) journaled() []uint64 {
 	v.mu.Lock()
@@ -28,7 +28,7 @@ func (v *view) journaled() []uint64 {
 	return list
 }
 
-// check lets every clock run out, and then looks at the whole history.
+// check waits until every clock has run out, and then checks what must hold after any history.
 func (m *model) check() {
 	pass(time.Hour)
 	defer func() {
@@ -61,7 +61,8 @@ func (m *model) check() {
 	m.checkWire(m.modern, "modern")
 }
 
-// checkRequests: one end for each request that began, and the caller was told the same as the windows.
+// checkRequests checks that each request that began has ended once, and that the caller was told the same as the
+// windows.
 func (m *model) checkRequests() {
 	ends := m.witness.terminals()
 	started := map[string]bool{}
@@ -93,7 +94,7 @@ func (m *model) checkRequests() {
 			m.t.Errorf("call %s: an internal error: %v", c.id, e.Err)
 		}
 		if e != nil && e.Reason == event.ReasonHumanTimeout && ends[c.id] == "failed " {
-			want = "failed " // it was not about the call, but about the launch of its server
+			want = "failed " // the question was about the launch of the server
 		}
 		if got := ends[c.id]; started[c.id] && got != want || !started[c.id] && e == nil {
 			m.t.Errorf("call %s: the caller was told %v, the windows %q", c.id, c.err, got)
@@ -101,7 +102,7 @@ func (m *model) checkRequests() {
 	}
 }
 
-// checkPrompts: every prompt that any window was shown closed once.
+// checkPrompts checks that every prompt that a window was shown has closed once.
 func (m *model) checkPrompts() {
 	closed := map[string]int{}
 	for _, c := range eventsOf[*event.PromptClosed](m.witness) {
@@ -129,8 +130,8 @@ func (m *model) checkPrompts() {
 	}
 }
 
-// checkHistory: a window that comes late is told of the same ends as one that was there, in their order, with what has
-// become of their cancels; and of each cancel that was on its way at the end of its request the outcome was told, once.
+// checkHistory checks that a window that comes late is told the same ends as the witness, in the same order, with the
+// outcomes of their cancels, and that the outcome of each pending cancel was told once.
 func (m *model) checkHistory() {
 	var ends []event.Body
 	place := map[string]int{}
@@ -166,8 +167,8 @@ func (m *model) checkHistory() {
 	}
 }
 
-// checkStarts: what a workspace brings was started only where a person had agreed to it, and with the values that a
-// person had given.
+// checkStarts checks that a server of a workspace was started only after a person had agreed to it, and with an input
+// value that a person had given.
 func (m *model) checkStarts() {
 	for _, s := range m.w.started() {
 		if m.happened.add("a start as " + s.Origin.Scope); !m.agreed[s.Name] {
@@ -181,7 +182,8 @@ func (m *model) checkStarts() {
 	}
 }
 
-// checkWindows: a window that came back was told all that another one was told that never left.
+// checkWindows checks that each window was told every event that the witness was told, from w.since until the window
+// left for good. The witness never left.
 func (m *model) checkWindows() {
 	all := m.witness.journaled()
 	for _, w := range m.windows {
@@ -201,9 +203,9 @@ func (m *model) checkWindows() {
 	}
 }
 
-// checkWire: at most one cancel for each wire id, only of what was asked on that connection and never of a start or of
-// a call that asked for a task; no response to what was withdrawn, none at all to a modern server; tasks are cancelled
-// once for each connection.
+// checkWire checks the messages that a server got: at most one cancel for each wire id, only for a request of that
+// connection, and never for a start or a call that asked for a task; no response to a withdrawn question, and none at
+// all to a modern server; at most one cancel of each task on each connection.
 func (m *model) checkWire(s *fakeserver.Server, name string) {
 	asked := map[string]string{} // method by connection and id
 	cancelled := map[string]int{}
@@ -214,7 +216,7 @@ func (m *model) checkWire(s *fakeserver.Server, name string) {
 		case r.IsRequest():
 			asked[key(r.ID)] = r.Method
 			if r.Param("task") != nil {
-				asked[key(r.ID)] = "initialize" // as untouchable
+				asked[key(r.ID)] = "initialize" // must not be cancelled either
 			}
 			if r.Method == "tasks/cancel" {
 				if tasks[key(r.Param("taskId"))]++; tasks[key(r.Param("taskId"))] > 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// tally counts what happened in all histories of a model, the lines of the log among it.
+// tally counts what happened in all histories of a model, including the messages of the log, whose handler it is.
 type tally struct {
 	mu     sync.Mutex // guards below
 	counts map[string]int
@@ -54,7 +54,7 @@ func (m *model) tell() {
 	}
 }
 
-// missing tells what never happened and should have, if the histories are to prove anything about it.
+// missing reports what happened in none of the histories: they prove nothing about it.
 func (y *tally) missing(t *testing.T) {
 	t.Helper()
 	wanted := []string{

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// rounds is a modern server whose tool "ask" wants n answers, one in each round, and gives the last as its result.
-// A call with {"hang":true} hangs in the round that would be the last.
+// rounds returns a modern server whose tool "ask" wants n answers, one in each round, and returns the last one as its
+// result. A call with {"hang":true} hangs in what would be the last round.
 func rounds(n int) *fakeserver.Server {
 	s := hanging(fakeserver.WithModern())
 	s.Tool("ask", func(c *fakeserver.CallContext) {
@@ -34,7 +34,7 @@ func rounds(n int) *fakeserver.Server {
 	return s
 }
 
-// Rounds with new wire ids are one request with one id and one end.
+// The rounds of a call have different wire ids, but the call is one request with one id and one end.
 func TestMRTRRoundsAreOneRequest(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := rounds(2)
@@ -96,7 +96,7 @@ func TestCancelBetweenRounds(t *testing.T) {
 		s := rounds(1)
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v, v2 := w.everything(), w.everything()
-		const times = 300 // the end of the prompt and the end of the call are two things that wake the call
+		const times = 300 // either the end of the prompt or that of the call wakes it first
 		for i := range times {
 			id := fmt.Sprintf("r%d", i)
 			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "ask"})
@@ -118,7 +118,8 @@ func TestCancelBetweenRounds(t *testing.T) {
 	})
 }
 
-// A cancel and an answer in the same instant: one end, and at most one cancel of the retry.
+// A cancel and an answer come at the same time: the call ends once, and is not sent again if the cancel has closed the
+// prompt.
 func TestCancelAndAnswerBetweenRounds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := rounds(1)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Who writes the name of a server or of a tool wrong is told which there is; what the config hides is no answer.
-// Finding D9.
+// The error about an unknown name of a server or a tool suggests a similar name that exists, but not a tool that the
+// config hides. Finding D9.
 func TestNearMisses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("files", answers("read_file", "read_fill", "write_file")),
@@ -38,8 +38,7 @@ func TestNearMisses(t *testing.T) {
 	})
 }
 
-// A server with ten thousand tools of long names makes the error of a name that it has not no dearer than it is for
-// others, and no longer.
+// A server with thousands of tools with long names does not make this error long.
 func TestNearMissesAmongManyTools(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var names []string

@@ -15,8 +15,8 @@ type offer struct {
 
 const offered = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// offering makes one. Reading "file:///hang" hangs, "file:///none" is an error, "file:///ask" asks; so do the prompt
-// templates of these names.
+// offering returns an offer. Reading "file:///hang" hangs, "file:///none" is an error, and "file:///ask" asks a
+// question. So does getting a prompt template with such a name.
 func offering(opts ...fakeserver.Option) *offer {
 	s := &offer{Server: hanging(append([]fakeserver.Option{fakeserver.WithCapabilities(offered)}, opts...)...)}
 	complete := `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
@@ -57,7 +57,7 @@ func offering(opts ...fakeserver.Option) *offer {
 	return s
 }
 
-// act does what the subject of a request says.
+// act does what the name of the subject says: hang, fail, or ask. Otherwise it answers with result.
 func (s *offer) act(c *fakeserver.CallContext, key, result string) {
 	switch subject := string(c.Param(key)); {
 	case strings.Contains(subject, "hang"):

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// structured is a server whose tool "sum" promises a number n and gives what its arguments say.
+// structured returns a server whose tool "sum" promises a number n, and returns what its arguments say.
 func structured() *fakeserver.Server {
 	s := hanging()
 	s.ToolWith(
@@ -30,8 +30,8 @@ func structured() *fakeserver.Server {
 	return s
 }
 
-// How structured content breaks the schema that the tool promised stands beside the result, which is what the server
-// gave.
+// If structured content violates the output schema of the tool, the violations are reported beside the result, which
+// stays as the server sent it.
 func TestOutputViolations(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := structured()
@@ -65,7 +65,7 @@ func TestOutputViolations(t *testing.T) {
 	})
 }
 
-// The result of a task is held to the schema as well, also when the connection changed meanwhile.
+// The result of a task is checked against the output schema as well, even if the connection has changed meanwhile.
 func TestOutputViolationsOfATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		s.ToolWith(

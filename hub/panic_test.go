@@ -63,7 +63,8 @@ func TestPanicInAWindowCall(t *testing.T) {
 	}
 }
 
-// A panic in a host's call is the caller's to recover (the services do); the request ends all the same.
+// A panic in a host's call reaches the caller, which has to recover it (the gRPC services do). The request ends all the
+// same.
 func TestPanicInAHostCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// What is long in an event counts towards the limits of a window and of what is kept.
+// Each long text of an event counts towards the limits of a window and of what is kept.
 func TestPayloadCountsLongText(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for _, b := range []event.Body{
@@ -27,7 +27,7 @@ func TestPayloadCountsLongText(t *testing.T) {
 	}
 }
 
-// A server chooses the ids of its questions. One that is longer than an id has to be reaches no window and is kept
+// A server chooses the ids of its questions. One that is longer than the hub's bound is shown in no window and kept
 // nowhere; the answer carries it whole.
 func TestHugeWireIDIsShownToNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Each server says its place in the config, and again when that changes: by what it was told, a window has them in the
-// order of a snapshot after every reload. Nobody is told of a server whose place and entry are what they were.
+// Windows are told each server's place in the config, and again when it changes: from these events a window knows the
+// order of a snapshot after every reload. No event comes for a server whose place and entry have not changed.
 func TestServersTellTheirPlaces(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, map[string]*fakeserver.Server{})
@@ -76,12 +76,12 @@ func TestServersTellTheirPlaces(t *testing.T) {
 		load("x b! c|d e", 1)  // a broken entry keeps its place
 		load("x b c|?", 1)     // and so do the servers of a file that is half written
 		load("y x b c|?", 6)   // they move with the others
-		load("c b x y|e d", 6) // turned around
+		load("c b x y|e d", 6) // reversed
 	})
 }
 
-// A file that is named from the hub's working directory is the one that it is by its whole path: its servers run beside
-// it, and not in the home directory as those of a text do.
+// A config file that is named by a relative path is the same file as by its absolute path: its servers run in its
+// folder, not in the home directory as those of a config without a file do.
 func TestRelativeFileRunsBesideItself(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkWorkspacePolicy is what a call of a workspace's server asks several times, with the hub's lock held.
+// BenchmarkWorkspacePolicy measures the policy of a workspace's server, which a call asks for several times with the
+// hub's lock held.
 func BenchmarkWorkspacePolicy(b *testing.B) {
 	h := New(Options{})
 	defer h.Close(context.Background())

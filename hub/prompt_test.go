@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// A question that its server takes back disappears from every window, is answered by nobody, and harms nothing else.
+// A question that its server withdraws closes in every window and gets no response; the call that caused it goes on.
 func TestServerWithdrawsItsQuestion(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 	}
 }
 
-// Cancels of a server that mean nothing change nothing: the question stays, the link stays, and they are counted.
+// Cancels of a server that are malformed, of an unknown id, late or doubled change nothing: the question stays open,
+// the connection stays, and they are counted.
 func TestWithdrawTwiceLateUnknownMalformed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -105,7 +106,8 @@ func TestWithdrawTwiceLateUnknownMalformed(t *testing.T) {
 	})
 }
 
-// Two windows answer at once: one is taken, the other is told so, and the server hears the one that was taken.
+// Two windows answer at once: one answer is taken, the other window is told that the prompt is closed, and the server
+// gets the answer that was taken.
 func TestFirstAnswerTakes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -150,7 +152,8 @@ func TestFirstAnswerTakes(t *testing.T) {
 	})
 }
 
-// An answer that comes too late, to nothing, or from a window that has no say, changes nothing and is told why.
+// An answer that comes too late, to an unknown prompt, without a valid action, or from a window that does not show the
+// prompt changes nothing and is refused with the reason.
 func TestLateAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -185,7 +188,7 @@ func TestLateAnswer(t *testing.T) {
 	})
 }
 
-// What does not fit the question does not end it.
+// An answer whose content does not fit the question is refused, and the prompt stays open.
 func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 	for _, tc := range []struct {
 		method, params, yes string
@@ -223,7 +226,7 @@ func TestInvalidContentKeepsThePromptOpen(t *testing.T) {
 	}
 }
 
-// Yes, no and closing without a choice are three things on the wire, for each kind.
+// Accept, decline and dismiss are three things on the wire, for each kind.
 func TestDeclineDismissCancelAreThree(t *testing.T) {
 	actions := []struct {
 		action event.Action
@@ -264,8 +267,8 @@ func TestDeclineDismissCancelAreThree(t *testing.T) {
 	}
 }
 
-// Nobody is there to be asked: what was declared earlier is answered at once, and never with a yes. A window that may
-// come back is waited for.
+// Without a window, a question of a kind that was declared earlier is answered at once, and never with accept; a window
+// that may come back is waited for. A kind that was never declared is an unknown method.
 func TestNoWindowIsAnsweredAtOnce(t *testing.T) {
 	for _, final := range []bool{true, false} {
 		t.Run(fmt.Sprintf("final %v", final), func(t *testing.T) {
@@ -313,7 +316,7 @@ func TestNoWindowIsAnsweredAtOnce(t *testing.T) {
 	})
 }
 
-// A prompt is shown where its kind was declared, and there alone; a window that learns the kind later gets it then.
+// A prompt is shown only in windows that declared its kind; a window that declares the kind later gets it then.
 func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -344,7 +347,7 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 	})
 }
 
-// Sampling that brings tools goes to windows that can run tools.
+// A sampling request with tools goes only to windows that declared tools for sampling.
 func TestSamplingWithTools(t *testing.T) {
 	const params = `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"maxTokens":5,"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`
 	bubble(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancelled call closes its prompts at once. The server gets a moment to withdraw its question itself; then nothing
-// is written for it.
+// A cancelled call closes its prompts at once. The server has a second to withdraw its question itself, and then gets
+// no response; otherwise it is answered.
 func TestParentCancelClosesPrompts(t *testing.T) {
 	for _, way := range ways {
 		for _, withdraws := range []bool{true, false} {
@@ -119,7 +119,8 @@ func TestFinishedCallClosesItsPrompts(t *testing.T) {
 	})
 }
 
-// A server that dies takes its questions with it: of a call, of its own account, and between the rounds of a call.
+// When the connection to a server ends, its prompts close: those of a call, those of no call, and those between the
+// rounds of a call.
 func TestServerDeathClosesPrompts(t *testing.T) {
 	t.Run("of a call", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -172,8 +173,8 @@ func TestServerDeathClosesPrompts(t *testing.T) {
 	})
 }
 
-// Over HTTP the exchange of a call fails a moment before the connection is known to have ended. Its questions close for
-// the reason that ended it all the same, and not as if the call had come to its end.
+// Over HTTP the exchange of a call fails a moment before the connection is known to have ended. Its questions close
+// with the end of the connection as the cause all the same, and not as if the call had come to its end.
 func TestSessionLossClosesPrompts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -196,8 +197,8 @@ func TestSessionLossClosesPrompts(t *testing.T) {
 	})
 }
 
-// forgetful is a connection whose end is told as one over HTTP tells that the server has forgotten the session: first
-// of the last request, and of the connection a second later.
+// forgetful reports its end as a connection over HTTP does when the server has forgotten the session: first the failure
+// of the last request, and a second later the end of the connection.
 type forgetful struct {
 	jsonrpc.Conn
 	last atomic.Pointer[jsonrpc.ID] // of the last request written
@@ -232,7 +233,8 @@ func (c *forgetful) ReadMessage() ([]byte, error) {
 	return nil, transport.ErrSessionExpired
 }
 
-// Nobody answers. An approval ends its call; a question of a server is dismissed, and its call goes on.
+// Nobody answers within timeouts.human. An approval ends its call; a question of a server is dismissed, and its call
+// goes on.
 func TestHumanTimeout(t *testing.T) {
 	const entry = `"timeouts":{"human":"30s","idle":"10s"}`
 	t.Run("approval", func(t *testing.T) {
@@ -293,7 +295,8 @@ func TestHumanTimeout(t *testing.T) {
 	})
 }
 
-// A page to be opened: the host is shown, consent is a yes without content.
+// URL elicitation: the prompt shows the host of the URL, and consent is an accept without content. A call that the
+// server refuses until the page is done (error -32042) is repeated when the server reports that it is.
 func TestURLElicitation(t *testing.T) {
 	t.Run("asked", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {

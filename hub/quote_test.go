@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What is quoted of a server is cut between two code points: half a one would reach windows and logs.
+// A quote of a server is cut between two code points: half of one would be invalid UTF-8 in windows and logs.
 func TestQuoteIsCutBetweenCodePoints(t *testing.T) {
 	s := New(Options{}).bareServer("s")
 	for n := range 4 {

@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// terminals gives how often each request ended in v, by what.
+// terminals returns the terminal events that v was told, in order, by request.
 func (v *view) terminals() map[string]string {
 	synctest.Wait()
 	v.mu.Lock()
@@ -134,7 +134,7 @@ func TestWithdrawAndAnswerInTheSameInstant(t *testing.T) {
 	})
 }
 
-// A server that exits while its call is being cancelled: one end.
+// A server that exits while its call is being cancelled: the call has one terminal event.
 func TestServerExitsMidCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -162,7 +162,8 @@ func TestServerExitsMidCall(t *testing.T) {
 	})
 }
 
-// Drain ends everything, says so everywhere, and lets nothing new in.
+// Drain ends every request, prompt and server with origin shutdown, and refuses everything new. Windows stay attached
+// until Close.
 func TestDrain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
@@ -268,7 +269,7 @@ func TestCloseIsIdempotent(t *testing.T) {
 	})
 }
 
-// count is a window that keeps only numbers.
+// count is a window that only counts its events.
 type count struct {
 	opened, closed, cancelled, finished int
 }
@@ -288,8 +289,8 @@ func (c *count) Deliver(e event.Event) {
 
 func (c *count) Closed(*event.Error) {}
 
-// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), no table entry,
-// on neither side.
+// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end) and nothing in
+// the hub's tables.
 func TestNothingLeaks10000Cancels_long(t *testing.T) {
 	all, batch := 10000, 50
 	if testing.Short() {
@@ -320,7 +321,7 @@ func TestNothingLeaks10000Cancels_long(t *testing.T) {
 		if n := s.Count(fakeserver.Method("notifications/cancelled")); n != all || seen.cancelled != all {
 			t.Errorf("%d cancels on the wire, %d told", n, seen.cancelled)
 		}
-		pass(30 * time.Second) // what comes sooner may be of the calls that were cancelled, and is shown to nobody
+		pass(30 * time.Second) // a question that comes sooner may be of a cancelled call, and is not shown
 		for range all / batch {
 			var asked []*fakeserver.OutRequest
 			for range batch {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Notices of changes are bounded a second. What does not pass is told later, once: the windows do not go on showing
-// what was there before it. The log is not flooded either. Finding A6.
+// A server's notices of changes are bounded per second. What is over the bound is told later, once for each list, so
+// that no window goes on showing an old one. The log is bounded as well. Finding A6.
 func TestNoticesOfAServerAreBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, l := hanging(), &logText{}
@@ -65,8 +65,8 @@ func TestNoticesOfAServerAreBounded_amount(t *testing.T) {
 	})
 }
 
-// A server asks so many questions a second, and more for each call that it was sent; what is beyond it is refused, and
-// told. Finding A4.
+// A server may ask a bounded number of questions per second, and more for each call that it was sent; a question over
+// the bound is refused, and windows are told. Finding A4.
 func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -100,8 +100,7 @@ func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 	})
 }
 
-// A server has at most so many resources subscribed to; one that is unsubscribed makes room. Also when all come at
-// once.
+// The subscriptions at one server are bounded, also when all are asked for at once; one that is given up makes room.
 func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", offering().Server))
@@ -124,7 +123,7 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 		}
 		taken := 0
 		for i := range bounds.Subscriptions + 10 {
-			if w.hub.SubscribeResource(context.Background(), "s", uri(i)) == nil { // it is there already
+			if w.hub.SubscribeResource(context.Background(), "s", uri(i)) == nil { // it is subscribed already
 				taken++
 				if taken == 1 {
 					if err := w.hub.UnsubscribeResource(context.Background(), "s", uri(i)); err != nil {
@@ -140,8 +139,8 @@ func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
 	})
 }
 
-// One window takes at most so many of them, also when it asks for all at once; what it gives back it may have again,
-// and another window has its own.
+// The subscriptions of one window are bounded, also when it asks for all at once; what it gives up makes room, and
+// another window has its own bound.
 func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", offering().Server))
@@ -166,7 +165,7 @@ func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
 		}
 		taken := -1
 		for i := range bounds.ClientSubscriptions + 10 {
-			if win.SubscribeResource(ctx, "s", uri(i)) == nil { // it is there already
+			if win.SubscribeResource(ctx, "s", uri(i)) == nil { // it is subscribed already
 				taken = i
 				break
 			}
@@ -183,7 +182,7 @@ func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
 	})
 }
 
-// What is told a second later is not told after the end of the hub, which waits for it.
+// A notice that is told a second later is not told after the end of the hub: Close waits for the goroutine.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, l := hanging(), &logText{}

@@ -50,7 +50,8 @@ func said(t *testing.T, h *hub.Hub, v *view, log *logText, errs ...error) string
 	return all.String()
 }
 
-// Secrets of every kind, marked, through every path by which the hub speaks: of a process.
+// Secrets of every kind, each marked, appear in nothing that the hub says about a server that is a process: events,
+// lists, errors, the log and the trace bundle.
 func TestSecretsAreRedactedEverywhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		l := &logText{}
@@ -98,7 +99,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Finding C1: the question shows what the file says, to the windows alone.
+		// Finding C1: the launch question shows what the file says, to the windows alone.
 		text = strings.ReplaceAll(text, `{"Name":"C","Value":"MARKED-literal-33"`, "")
 		if text += string(bundle); strings.Contains(text, "MARKED") || strings.Count(text, "[redacted]") < 10 {
 			t.Errorf("%s", text)
@@ -137,7 +138,7 @@ func TestSecretsOfURLsAreRedacted(t *testing.T) {
 	})
 }
 
-// What a server says to the user is its word: results pass as they are.
+// What a server says to the user is content: results are passed on as they are.
 func TestContentIsNotRedacted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -150,7 +151,7 @@ func TestContentIsNotRedacted(t *testing.T) {
 	})
 }
 
-// relog makes a hub with a log of the same world.
+// relog replaces the world's hub by one that logs to l.
 func (w *webWorld) relog(t *testing.T, l *logText) {
 	t.Helper()
 	if err := w.hub.Close(context.Background()); err != nil {

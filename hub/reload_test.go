@@ -28,8 +28,9 @@ func (e entry) text(name string) string {
 		name, name, e.launch, e.timeout+1, []string{"allow", "ask", "deny"}[e.policy], e.disabled)
 }
 
-// Two hundred random edits of a config under running calls, half-written files and broken entries among them: a call is
-// lost only when its server went, was switched off or is run differently, and then it is told why.
+// Random edits of a config under running calls, half-written files and broken entries among them, 20 for each seed: a
+// call is cancelled only when its server was removed, switched off or changed in how it is launched, and then with the
+// reason.
 func TestEditsUnderRunningCalls_long(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {
@@ -141,7 +142,7 @@ func editUnderCalls(t *testing.T, rnd *rand.Rand) {
 	}
 }
 
-// A reload that changes nothing touches nothing: no session ends, none begins, nobody is signalled.
+// A reload that changes nothing touches nothing: no session ends, none begins, no message is sent.
 func TestReloadOfTheSameTouchesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := hanging()

@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Every scope but once is listed, oldest first, with what it holds for; by server if that is asked for; with ids that
-// another hub knows, too.
+// Approvals of every scope but once are listed, oldest first, with what they hold for; of one server if that is asked
+// for. A later hub lists them with the same ids.
 func TestRememberedListsEverything(t *testing.T) {
 	dir := t.TempDir()
 	var before []event.Remembered
@@ -71,7 +71,7 @@ func TestRememberedListsEverything(t *testing.T) {
 	})
 }
 
-// What is forgotten is asked again, in this hub and the next; the call that runs on it goes on.
+// A tool whose approval is forgotten is asked about again, in this hub and the next; a call that runs by it goes on.
 func TestForgetAsksAgain(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		dir := t.TempDir()

@@ -34,7 +34,7 @@ func inBothEras(t *testing.T, f func(t *testing.T, s *offer)) {
 	}
 }
 
-// aside runs something that gives a result of a server.
+// aside runs do, a request of the hub, in the background.
 func aside(do func() (*hub.CallResult, error)) *pendingCall {
 	p := &pendingCall{done: make(chan struct{})}
 	go func() {
@@ -52,7 +52,7 @@ func (w *world) getPrompt(c hub.CallRequest) *pendingCall {
 	return aside(func() (*hub.CallResult, error) { return w.hub.GetMcpPrompt(context.Background(), c) })
 }
 
-// Lists give what the server says, and the text of it.
+// Lists give what the server listed, each definition with its JSON text as it came.
 func TestResourceAndPromptLists(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
@@ -88,8 +88,8 @@ func TestResourceAndPromptLists(t *testing.T) {
 	})
 }
 
-// Reading is a request as a tool call is: shown with its subject, with an end of its own; what the server refuses is
-// its answer.
+// Reading is a request like a tool call: shown with its subject, with a terminal event of its own; an error of the
+// server is its result.
 func TestReadResource(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
@@ -152,7 +152,7 @@ func TestGetMcpPrompt(t *testing.T) {
 	})
 }
 
-// A read is listed and can be cancelled by its id, with the reason on the wire.
+// A read is listed and can be cancelled by its task label, with the reason on the wire.
 func TestCancelRead(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
@@ -182,7 +182,7 @@ func TestCancelRead(t *testing.T) {
 	})
 }
 
-// The clocks of a read name what it reads.
+// The error of a read that times out names the resource.
 func TestReadTimeouts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()
@@ -221,7 +221,8 @@ func TestReadAsksAPerson(t *testing.T) {
 	})
 }
 
-// What is still fresh is read without a request on the wire, and has an end like any other.
+// A resource that is still fresh is read without a request on the wire, and the read has a terminal event like any
+// other.
 func TestReadWhatIsFresh(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering(fakeserver.WithModern())
@@ -317,7 +318,7 @@ func TestNotOffered(t *testing.T) {
 	}
 }
 
-// Doubled ids, ids that were cancelled before, wrong meta: as for tool calls.
+// Doubled ids, ids that were cancelled before, invalid meta and the end of the host's context: as for tool calls.
 func TestReadIsARequestLikeAnyOther(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := offering()

@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// TestRestIsKnownBeforeTheServerIsUp: resources, templates and prompts are as they were listed last, to an earlier hub
-// too, byte for byte; nothing is started for that. Another launch is another server.
+// Resources, templates and prompts are known before the server is up: as they were listed last, to an earlier hub too,
+// byte for byte; nothing is started for that. With another launch the server counts as another one.
 func TestRestIsKnownBeforeTheServerIsUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()

@@ -19,10 +19,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// grepDir gives the first file below dir that holds text, "" for none.
+// grepDir returns a file below dir that holds text, "" for none.
 func grepDir(t *testing.T, dir, text string) (found string) {
 	t.Helper()
-	synctest.Wait() // for who still writes
+	synctest.Wait() // until nobody writes any more
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -68,9 +68,9 @@ func loggedWorld(t *testing.T, stateDir string) (*world, *logText) {
 	return w, l
 }
 
-// No test reaches the keyring of whoever runs it: what it kept there would be found by the next one, and by the user.
+// No test reaches the real keyring: what it kept there would be found by the next test, and by the user.
 //
-// Started as a server that crashes, the program of the tests is that.
+// With the variable crashing set, the test binary is a server that exits at its start.
 func TestMain(m *testing.M) {
 	if os.Getenv(crashing) != "" {
 		fmt.Fprintln(os.Stderr, "no licence")
@@ -133,7 +133,7 @@ func TestMissingKeyring(t *testing.T) {
 		set()
 		if _, err := os.Stat(fmt.Sprintf("/run/user/%d/bus", os.Getuid())); name == "no bus" &&
 			(err == nil || runtime.GOOS != "linux") {
-			continue // this computer has one, or keyrings without: the keyring of the test would be found
+			continue // there is a bus without the variable, or none is needed: a keyring would be found
 		}
 		bubble(t, func(t *testing.T) {
 			dir := t.TempDir()
@@ -160,11 +160,12 @@ func TestMissingKeyring(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written costs what is kept beyond this hub, and no call. The log says so, once a file.
+// A state folder that cannot be written costs what would outlive the hub, and fails no call. The log says so, once for
+// each file.
 func TestReadOnlyStateDir(t *testing.T) {
 	withKeyring(t)
 	bubble(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "file") // what is no folder nobody can write into, root neither
+		dir := filepath.Join(t.TempDir(), "file") // a file in place of the folder: not even root can write below it
 		if err := os.WriteFile(dir, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

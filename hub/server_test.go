@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// server gives one server as it is, once nothing moves.
+// server returns one server as the hub lists it, once nothing moves.
 func (w *world) server(name string) event.ServerInfo {
 	w.t.Helper()
 	synctest.Wait()
@@ -30,7 +30,8 @@ func (w *world) server(name string) event.ServerInfo {
 	return event.ServerInfo{}
 }
 
-// A server that dies fails every call that it had, with a clear error. None is repeated, and it is started anew.
+// When a server exits, every call that it had fails with a clear error, and none is repeated. The next call starts it
+// anew.
 func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestCrashFailsCallsAndNextCallStartsAnew(t *testing.T) {
 	}
 }
 
-// A start that fails says of which server, at what, and why; the next call tries again.
+// The error of a failed start names the server, the step and the reason; the next call tries again.
 func TestStartFailureNamesWhy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -217,7 +218,7 @@ func TestStopWhileConnecting(t *testing.T) {
 	})
 }
 
-// A server that is switched off is neither started nor called, and says where to switch it on.
+// A server that is switched off is neither started nor called, and the error says where to switch it on.
 func TestDisabled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -355,7 +356,7 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 		if ca.over() || w.starts("a") != 1 {
 			t.Error("the sound server was touched")
 		}
-		servers, _, stopped = reload(`{"mcpServers":{}}`) // now it is meant
+		servers, _, stopped = reload(`{"mcpServers":{}}`) // valid, without servers: their removal is meant
 		if len(servers) != 0 || len(stopped) != 2 {
 			t.Errorf("an empty config: servers %+v, stopped %v", servers, stopped)
 		}
@@ -363,7 +364,7 @@ func TestBrokenConfigHarmsNobodyElse(t *testing.T) {
 	})
 }
 
-// Waiting for a server can be given up, and that is told as such; the start goes on.
+// A caller that waits for a server can give up, and is told CANCELLED; the start goes on.
 func TestGivingUpTheWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithSilentProbe())
@@ -424,7 +425,7 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Mkdir(path, 0o700); err != nil { // cannot be read as a file, whoever asks
+		if err := os.Mkdir(path, 0o700); err != nil { // not even root can read it as a file
 			t.Fatal(err)
 		}
 		if servers, problems := reload(); len(servers) != 1 || len(problems) != 1 || !problems[0].Fatal || c.over() {
@@ -440,8 +441,7 @@ func TestConfigFilesComeAndGo(t *testing.T) {
 	})
 }
 
-// Whatever stops a server, its calls are told the reason word for word: whoever shows it makes it fit for where it is
-// shown.
+// Whatever stops a server, its calls are told the reason word for word; escaping it is left to whoever shows it.
 func TestReasonOfAStopIsToldWordForWord(t *testing.T) {
 	const reason = "new key,\nsee \u201cSettings\u201d\u00a0\u2192 keys"
 	for name, order := range map[string]func(*hub.Hub) (event.ServerInfo, error){

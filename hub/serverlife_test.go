@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// An entry goes from the config and comes back while its old process still ends. The windows end with the server that
-// is there, and the new process waits for the end of the old one. Finding B12.
+// An entry is removed from the config and comes back while its old process still ends. The windows end up with the new
+// server, whose process waits for the end of the old one. Finding B12.
 func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -55,7 +55,8 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 	})
 }
 
-// told checks that who follows the events, as pages do, knows what the hub says when it is asked.
+// told checks that a window that follows the events, as a page does, knows of each server what the hub says when it is
+// asked.
 func told(t *testing.T, w *world, v *view) {
 	t.Helper()
 	synctest.Wait()
@@ -143,8 +144,8 @@ func TestStopWinsOverARestart(t *testing.T) {
 	}
 }
 
-// A server that was switched off by hand stays off when its entry is edited, and is on again when the config changes
-// its word, or the entry is a new one. Finding B14.
+// A server that was switched off by hand stays off when its entry is edited, and is on again when the entry's
+// "disabled" changes, or the entry is removed and added again. Finding B14.
 func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -176,7 +177,7 @@ func TestSwitchedOffUntilTheConfigSaysOtherwise(t *testing.T) {
 	})
 }
 
-// Random orders, reloads, calls and deaths, at random moments. Whatever comes of them: no two processes of one entry
+// Random orders, reloads, calls and crashes, at random moments. Whatever comes of them: no two processes of one entry
 // run at once, the windows know what is there, an entry that was removed is not told of again, and the last order
 // holds. Finding B12.
 func TestServerLifeModel_long(t *testing.T) {

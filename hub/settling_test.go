@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A server tells of changed tools whenever it is asked for them. A call asks twice, and goes out. Finding A3.
+// A server tells of changed tools whenever it lists them. A call lists them at most twice, and is sent. Finding A3.
 func TestListChangedInEachList(t *testing.T) {
 	for name, members := range map[string]string{"allowed": allow, "asked for": `"timeouts":{}`} {
 		t.Run(name, func(t *testing.T) {
@@ -45,8 +45,8 @@ func TestListChangedInEachList(t *testing.T) {
 	}
 }
 
-// A tool that is another one in each list is asked for each time, and not for ever: the call fails with a clear error.
-// Finding A3.
+// A tool whose definition is different in each list is asked about each time, but not for ever: the call ends. Finding
+// A3.
 func TestToolThatChangesInEachList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true}}`))
@@ -74,8 +74,8 @@ func TestToolThatChangesInEachList(t *testing.T) {
 	})
 }
 
-// A question about a server stays open while a host tries again and again. It does not hold what has ended. Finding
-// A11.
+// A question about a server stays open while a host tries again and again. It keeps nothing of the calls that have
+// ended. Finding A11.
 func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
@@ -158,7 +158,7 @@ func TestConnectTimeoutZeroIsNone(t *testing.T) {
 	})
 }
 
-// An id is used again, as a host may; the cancel of its second use overtakes that. Finding B14.
+// A host uses an id again, and the cancel of the second use overtakes its call. Finding B14.
 func TestEarlyCancelOfAnIDUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -189,7 +189,7 @@ func TestEarlyCancelInAFullTable_amount(t *testing.T) {
 		for i := range 4096 {
 			cancel(fmt.Sprint("new-", i))
 		}
-		for i := 0; i < 4096; i += 7 { // each is like the next
+		for i := 0; i < 4096; i += 7 { // a sample: all are alike
 			c := w.call(hub.CallRequest{ID: fmt.Sprint("new-", i), Server: "s", Tool: "echo"})
 			<-c.done
 			if c.err == nil {

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// Who leads a question that several wait for panics. The others do not wait for ever: one of them leads now. Finding
-// B15.
+// The goroutine that asks a question which several share panics. The others do not wait for ever: one of them asks now.
+// Finding B15.
 func TestPanicInASharedQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{})

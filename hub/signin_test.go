@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// guardedWorld is a world with one server s that wants a token.
+// guardedWorld is a world with one server s that requires a token.
 func guardedWorld(t *testing.T, entries ...string) (*webWorld, *site) {
 	t.Helper()
 	if len(entries) == 0 {
@@ -32,7 +32,7 @@ func (v *view) signIns() (list []event.SignInState) {
 	return list
 }
 
-// background runs a call of the hub that gives a server.
+// background runs do, which returns a server, in the background.
 func background(do func() (event.ServerInfo, error)) *pendingServer {
 	p := &pendingServer{done: make(chan struct{})}
 	go func() {
@@ -58,7 +58,7 @@ func (p *pendingServer) over() bool {
 	}
 }
 
-// A call of a server that wants a sign-in: consent, then the browser, then the call runs. The windows see each step.
+// A call of a server that requires a sign-in: consent, then the browser, then the call runs. The windows see each step.
 func TestSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -190,7 +190,8 @@ func TestSignInDuringAList(t *testing.T) {
 	})
 }
 
-// No and a closed question end the start with a clear word; nobody is asked again for a minute, but by hand.
+// A declined or dismissed question ends the start with a clear error; for a minute nobody is asked again, except by a
+// sign-in by hand.
 func TestSignInDeclinedAndDismissed(t *testing.T) {
 	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {
 		for _, waiting := range []bool{false, true} {
@@ -279,7 +280,7 @@ func TestSignInWindowGone(t *testing.T) {
 	})
 }
 
-// Nobody answers within timeouts.human: the call ends with the setting to change.
+// Nobody answers within timeouts.human: the call fails with an error that names the setting.
 func TestSignInHumanTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t, `s:"timeouts":{"human":"5m"},`+allow)
@@ -351,7 +352,7 @@ func TestLimitOfAListAfterASignIn(t *testing.T) {
 	})
 }
 
-// A sign-in by hand keeps a page that the call behind it no longer wants.
+// A sign-in by hand goes on when the call that began it is cancelled, whether its page is shown already or not.
 func TestSignInByHandOutlivesTheCall(t *testing.T) {
 	for _, shown := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -383,7 +384,7 @@ func TestSignInByHandOutlivesTheCall(t *testing.T) {
 	}
 }
 
-// A URL of which nothing more is said, with a server of the oldest kind behind it that wants a sign-in.
+// The config gives a URL without a type; behind it is an HTTP+SSE server that requires a sign-in.
 func TestSignInToAnSSEServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)

@@ -70,7 +70,7 @@ func TestSignInAbandonedInASession(t *testing.T) {
 	})
 }
 
-// The call had to list the tools first: its cancel ends the list, and the sign-in with it.
+// Two calls had to list the tools first: the cancel of the last one ends the list, and the sign-in with it.
 func TestSignInAbandonedInAList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -132,7 +132,8 @@ func TestSignInShared(t *testing.T) {
 	}
 }
 
-// Who wanted the server is gone before its page is known: nobody is shown a page that nobody wants.
+// The only call is cancelled before the address of the sign-in page is known: no prompt opens, and that counts as no
+// refusal.
 func TestSignInAbandonedBeforeItsPrompt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -180,8 +181,8 @@ func TestSignInQuestionCancelled(t *testing.T) {
 	})
 }
 
-// StopServer in the middle of a sign-in ends it like an abandoned one: it is asked again after a minute, or by hand at
-// once.
+// StopServer in the middle of a sign-in ends it like an abandoned one: people are asked again after a minute, or at
+// once by a sign-in by hand.
 func TestStopServerDuringSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t)
@@ -318,7 +319,7 @@ func TestSignOutDuringSignIn(t *testing.T) {
 	})
 }
 
-// A technical failure of the sign-in says what failed; a server without one says that.
+// A technical failure of the sign-in says what failed; a server that has no sign-in says so.
 func TestSignInFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)

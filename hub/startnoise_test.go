@@ -13,7 +13,7 @@ import (
 const noiseText = `it wrote on stdout what is no message of the protocol: Listening on port 3000 | ` +
 	`{"level":"info","msg":"up, [redacted]"}; stdout is for messages alone: logs belong on stderr, `
 
-// noisy writes two lines on stdout, and answers initialize after so long.
+// noisy is a server that writes two lines and an empty one on stdout, and answers initialize after the given time.
 func noisy(after time.Duration) *fakeserver.Server {
 	s := hanging(fakeserver.WithSilentProbe())
 	s.Handle("initialize", func(c *fakeserver.CallContext) {
@@ -54,7 +54,8 @@ func TestStartTellsWhatIsOnStdout(t *testing.T) {
 	})
 }
 
-// A server that logs on stdout and starts well is in no trouble, whether it takes longer than two seconds or not.
+// A server that logs on stdout and starts well ends without a LastError. Windows are told one meanwhile only when the
+// start takes longer than two seconds.
 func TestNoiseOfAGoodStartIsForgotten(t *testing.T) {
 	for name, after := range map[string]time.Duration{"fast": time.Second, "slow": 10 * time.Second} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// hasEnded tells whether the window has been told of the end of a request by now: nothing is waited for.
+// hasEnded tells whether the window has been told of the end of a request by now: it does not wait.
 func (v *view) hasEnded(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -93,7 +93,7 @@ func TestStopWaitingEndsAtOnceInEveryState(t *testing.T) {
 	}
 }
 
-// A task is cancelled by tasks/cancel, whose answer nobody waits for; one that asks a person closes its prompt.
+// A task is cancelled by tasks/cancel, whose answer the end of the call does not wait for.
 func TestStopWaitingEndsTask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -110,7 +110,7 @@ func TestStopWaitingEndsTask(t *testing.T) {
 	})
 }
 
-// The end of the server's connection right behind does not swallow the cancel: a task would go on for ever.
+// A StopServer right behind StopWaiting does not swallow the tasks/cancel: the task would go on for ever.
 func TestStopWaitingThenStopServerStillCancelsTask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -134,8 +134,8 @@ func (w *world) stopWaitingThenStop(v *view) {
 	}
 }
 
-// What really holds up a cancelled call is the disk: a look into the kept approvals that does not come back. The
-// request is over for everybody all the same; its goroutine finds that it comes too late, and nothing is sent.
+// A cancelled call can be held up by the disk: here by a read of the kept approvals that does not return. The request
+// is over for everybody all the same; its goroutine finds that it comes too late, and nothing is sent.
 func TestStopWaitingWhileTheDiskHangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -290,7 +290,7 @@ func TestStopWaitingForAQuestionAboutAServer(t *testing.T) {
 	})
 }
 
-// A cancel of such a question is no answer to it: who gives up right behind it is not kept waiting.
+// A cancel of such a question is no answer to it: a StopWaiting right behind it ends the question at once.
 func TestStopWaitingRightBehindACancelOfAQuestion(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)

@@ -17,9 +17,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// wanted gives the URIs that a server of ours has been asked to tell about, once nothing moves.
+// wanted returns the URIs that the server is subscribed to, once nothing moves.
 func (s *offer) wanted() []string {
-	pass(10 * time.Second) // a stream for another set takes the place of the one that is open
+	pass(10 * time.Second) // time for a stream with another filter to take the place of the open one
 	if s.modern {
 		uris := map[string]bool{}
 		for _, sub := range s.Subscriptions() {
@@ -61,7 +61,7 @@ func (s *offer) update(uri string) error {
 	return fakeserver.ErrNotConnected
 }
 
-// A subscription holds until it is taken back, over all connections.
+// A subscription holds until it is given up, across connections.
 func TestSubscribeResource(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
@@ -246,7 +246,7 @@ func TestUnsubscribeWhileTheConnectionIsRenewed(t *testing.T) {
 	})
 }
 
-// What is brought over to a new connection has the time that the server has for each short answer, by its own config.
+// Subscriptions are brought over to a new connection within the server's own timeouts.connect, not within a fixed time.
 func TestSubscriptionsAreTakenOverInTheServersTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithCapabilities(`{"resources":{"subscribe":true}}`))
@@ -268,8 +268,8 @@ func TestSubscriptionsAreTakenOverInTheServersTime(t *testing.T) {
 	})
 }
 
-// TestSharedSubscriptions: what the host and gateways are subscribed to, the server is asked for once, and told when
-// the last of them has gone; a gateway that closes takes back its own.
+// The server is asked once for what the host and gateways are subscribed to, and told when the last of them gives it
+// up; a gateway that closes gives up its own.
 func TestSharedSubscriptions(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))

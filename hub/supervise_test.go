@@ -20,12 +20,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// ill is what ails the processes of a server: what they print, how they end, why they do not even start.
+// ill says how the processes of a fake server misbehave: what they print, how they exit, why they do not even start.
 type ill struct {
 	stderr []string
 	exit   string
 	err    error
-	slow   time.Duration // what is left of them takes so long to end
+	slow   time.Duration // so long a connection takes to close
 }
 
 func (i *ill) exited() string {
@@ -48,7 +48,7 @@ func (i *ill) ended() string {
 	return "last lines on stderr: " + i.stderr[len(i.stderr)-1]
 }
 
-// ail gives what ails a process that starts, after it has printed.
+// ail is called when a process starts: it prints the stderr lines of the server's ill, and returns that and its error.
 func (w *world) ail(name string, stderr func(string)) (*ill, error) {
 	w.mu.Lock()
 	i := w.ills[name]
@@ -62,7 +62,7 @@ func (w *world) ail(name string, stderr func(string)) (*ill, error) {
 	return i, i.err
 }
 
-// fall makes a server ill; nil heals it.
+// fall makes a server ill from its next start on; nil heals it.
 func (w *world) fall(name string, i *ill) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *world) fall(name string, i *ill) {
 
 var errRefused = errors.New("connection refused")
 
-// next tells in how long a server is started by itself, 0 when it is not.
+// next returns the time until the hub starts a server again by itself, 0 when it will not.
 func next(i event.ServerInfo) time.Duration {
 	if i.NextStart.IsZero() {
 		return 0
@@ -88,7 +88,8 @@ func usedWorld(t *testing.T, s *fakeserver.Server) *world {
 	return w
 }
 
-// A server that crashed and then does not start is tried again after growing delays, while it was of use to somebody.
+// A server that somebody has used, and that does not start after a crash, is tried again after growing delays, and
+// given up after the fifth failure.
 func TestRestartDelaysGrow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -118,8 +119,8 @@ func TestRestartDelaysGrow(t *testing.T) {
 	})
 }
 
-// Who has a task on a server is served by no other: it is tried until the clock of the task ends that, at last every
-// half a minute.
+// A task can be followed on its own server alone: that is started again until the total clock of the call ends, in the
+// end every half a minute.
 func TestRestartDelaysGrowNoFurther(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(true)
@@ -150,7 +151,8 @@ func TestRestartDelaysGrowNoFurther(t *testing.T) {
 	})
 }
 
-// After five failures in a row calls fail at once, with how often and how it ended, what it printed, and what to do.
+// After five failures in a row calls fail at once; the error says how often it failed, how it ended, what it printed
+// and what to do.
 func TestGivesUpAfterFiveFailures(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -210,7 +212,8 @@ func TestGivenUpQuotesLittle(t *testing.T) {
 	})
 }
 
-// A program that is not there is not looked for again by itself; it is given up like the rest.
+// A server whose program is missing is not started again by the hub itself; it is given up after five failures like any
+// other.
 func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -233,8 +236,8 @@ func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 	})
 }
 
-// A server that was given up starts again when the user wants it, or when the config says something else that may be
-// what was wrong.
+// A server that was given up starts again when the user orders it, or when a part of its entry changes that concerns
+// its start.
 func TestGivenUpIsForgivenByUserOrConfig(t *testing.T) {
 	ctx := context.Background()
 	for name, forgive := range map[string]func(w *world) error{
@@ -316,8 +319,8 @@ func TestStableConnectionForgives(t *testing.T) {
 	})
 }
 
-// A server that a cancel has killed is back a moment later, without anybody's doing. What it was asked is not asked
-// again.
+// A server that exits on a cancel is started again a second later, without anybody's order. None of its calls is
+// repeated.
 func TestServerThatDiedDuringACancelComesBack(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -358,7 +361,8 @@ func TestServerThatDiedDuringACancelComesBack(t *testing.T) {
 	}
 }
 
-// A call that comes while a server is left alone waits for its next start, within its own clocks.
+// A call that comes during the delay before a restart waits for that start, within its own clocks. When nobody waits
+// any more, there is no start.
 func TestCallDuringTheDelayWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -401,7 +405,7 @@ func TestCallDuringTheDelayWaits(t *testing.T) {
 	})
 }
 
-// A stop takes back the start to come, and tells who waits for it.
+// A stop cancels the planned start, and ends what waits for it with the reason.
 func TestStopDuringTheDelay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -432,8 +436,8 @@ func TestStopDuringTheDelay(t *testing.T) {
 	})
 }
 
-// The hub brings back what somebody used, and nothing else: not what never started, what was started for nobody,
-// stopped, switched off or removed.
+// The hub starts a crashed server again only if somebody used it and nothing has changed since: not one that never
+// started, was started for nobody, was stopped, switched off, removed or changed.
 func TestNoBackgroundStartOfWhatNobodyUsed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -520,7 +524,7 @@ func TestDrainCancelsRestarts(t *testing.T) {
 	})
 }
 
-// crashing is set for a server that ends at its start.
+// crashing is the variable that makes the test binary a server that exits at its start: see TestMain.
 const crashing = "SERVER_THAT_CRASHES"
 
 // What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows

@@ -126,7 +126,7 @@ func TestEagerServerWaitsForAWindow(t *testing.T) {
 	})
 }
 
-// A no ends that: nobody is asked again before somebody wants the server.
+// A decline ends that: nobody is asked again before somebody uses the server.
 func TestEagerServerThatAPersonDeclines(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := guardedWorld(t)
@@ -167,7 +167,8 @@ func TestEagerServersDoNotWaitBehindAPerson(t *testing.T) {
 	})
 }
 
-// A process that is signed in to by nobody is not asked for by a restart in the background: who used it has gone.
+// A session has ended and its token no longer counts, long after its last use: no restart in the background asks for a
+// sign-in.
 func TestRestartAsksNobodyToSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
@@ -187,7 +188,7 @@ func TestRestartAsksNobodyToSignIn(t *testing.T) {
 	})
 }
 
-// A session that its server has forgotten after a good while is there again a moment later, and not taken for a crash.
+// A session that its server has forgotten is opened anew at the next use, and does not count as a crash.
 func TestForgottenSessionComesBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWebWorld(t, fakeserver.HTTPOptions{}, serversOf("s", hanging()), "s:"+allow)
@@ -206,7 +207,7 @@ func TestForgottenSessionComesBack(t *testing.T) {
 	})
 }
 
-// Who waits for the next start of a server gets what comes of that one, although it fails in the same instant.
+// All that wait for the next start of a server get the result of that one, although it fails in the same instant.
 func TestWaiterGetsTheNextStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -235,7 +236,7 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 		stop(errors.New("enough"))
 		wantReason(t, <-listed, event.ReasonCancelled)
 		w.fall("s", nil)
-		// does not wait
+		// a start by hand does not wait for the delay
 		started := background(func() (event.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
 		if !started.over() || started.err != nil || started.info.Failures != 0 {
 			t.Errorf("%+v, %v", started.info, started.err)
@@ -244,7 +245,7 @@ func TestWaiterGetsTheNextStart(t *testing.T) {
 	})
 }
 
-// A server that is stopped, switched off or changed while what is left of it is cleared away after a crash stays down.
+// A server that is stopped, switched off or changed while its crashed process still ends stays down.
 func TestStopWhileACrashIsClearedAway(t *testing.T) {
 	ctx := context.Background()
 	for name, stop := range map[string]func(w *world) error{

@@ -32,8 +32,8 @@ func TestMuteServerNamesWhatItPrinted(t *testing.T) {
 	})
 }
 
-// A server that works for an hour, or that a person has stopped with SIGSTOP while nobody needs it, is neither asked
-// whether it lives nor taken for dead.
+// A server that works for an hour, or whose process is stopped with SIGSTOP while nobody needs it, gets no message of
+// the hub's own and does not count as dead.
 func TestBusyServerIsNotDead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()

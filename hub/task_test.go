@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// eras runs a test with the tasks of both designs.
+// eras runs a test with a task server of each era: with the tasks of 2025-11-25 and those of the extension.
 func eras(t *testing.T, f func(t *testing.T, s *taskServer)) {
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
@@ -44,7 +44,7 @@ func (v *view) terminalOf(id string) event.Body {
 	return found[0]
 }
 
-// The windows see a task as it stands; the result comes as that of any call.
+// Windows are told the task's status and message; its result is the result of the call.
 func TestTaskIsShownAndFinishes(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -74,7 +74,7 @@ func TestTaskIsShownAndFinishes(t *testing.T) {
 	})
 }
 
-// While a task works nobody expects a sign of life; the total clock runs on.
+// While a task works the idle clock stands still; the total clock runs on.
 func TestTaskClocks(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -134,7 +134,7 @@ func TestTaskAsksAPerson(t *testing.T) {
 	})
 }
 
-// A cancel goes out as tasks/cancel alone, the caller is free at once, and nobody promises that the server stops.
+// A cancel is sent as tasks/cancel alone, the call ends at once, and nothing is promised of the server: it may go on.
 func TestTaskCancelled(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		for _, stubborn := range []bool{false, true} {
@@ -163,7 +163,7 @@ func TestTaskCancelled(t *testing.T) {
 			if got := cancels(s.Server); len(got) != 0 {
 				t.Errorf("notifications/cancelled %v", got)
 			}
-			s.set(id, "completed", "") // all the same
+			s.set(id, "completed", "") // in spite of the cancel
 			pass(time.Minute)
 			v.terminalOf("r1")
 			w.nothingLeft()
@@ -215,7 +215,7 @@ func TestTaskCancelledByTheServer(t *testing.T) {
 	})
 }
 
-// A failed task is a failed call, in the form of its design.
+// A failed task is a failed call: of the extension with its error, of 2025-11-25 with its result.
 func TestTaskFails(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -233,7 +233,7 @@ func TestTaskFails(t *testing.T) {
 	})
 }
 
-// A task that the server has lost is a clear error: nobody knows whether its work goes on.
+// A call whose task the server has lost fails with a clear error: nobody knows whether its work goes on.
 func TestTaskLost(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -253,7 +253,7 @@ func TestTaskLost(t *testing.T) {
 	})
 }
 
-// A tool that leaves it to the client becomes a task only when the call prefers that.
+// A tool with optional tasks becomes a task only when the call prefers that.
 func TestTaskPreferred(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
@@ -361,7 +361,7 @@ func TestTaskCancelAndEndInTheSameInstant(t *testing.T) {
 	})
 }
 
-// What the server says of a task never hides that a person is asked.
+// A task that begins while a person is asked does not hide that: the call stays awaiting_input.
 func TestTaskBeginsWhileAPersonIsAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)

@@ -40,7 +40,7 @@ func TestTaskSurvivesItsConnection(t *testing.T) {
 	})
 }
 
-// The total clock counts over connections.
+// The total clock runs on across connections.
 func TestTaskTotalClockOverConnections(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -58,7 +58,7 @@ func TestTaskTotalClockOverConnections(t *testing.T) {
 	})
 }
 
-// A server that cannot be reached for a while is tried again; its other calls are not affected.
+// A server that cannot be reached for a while is tried again, and the task is followed; the tool is not called again.
 func TestTaskServerUnreachableForAWhile(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -129,7 +129,7 @@ func TestTaskTotalClockWhileUnreachable(t *testing.T) {
 	})
 }
 
-// A server that is switched off or removed while a task waits for it ends the call.
+// A server that is removed from the config while a task waits for it ends the call.
 func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(true)
@@ -150,7 +150,7 @@ func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
 	})
 }
 
-// Many tasks of one connection all find their way to the next one, whoever is there first.
+// Many tasks of one connection are all followed on the next one, whichever of them is there first.
 func TestManyTasksSurviveOneConnection(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -184,7 +184,7 @@ func TestManyTasksSurviveOneConnection(t *testing.T) {
 	})
 }
 
-// A call that finds its server connected by another one goes on as well: it has nothing to wait for.
+// A call whose server was connected anew by another call follows its task there: it has nothing to wait for.
 func TestTaskFindsTheNextConnectionReady(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(true)

@@ -20,7 +20,7 @@ func related(params, task string) string {
 }
 
 // taskServer is a server of either era whose tool "work" becomes a task: T-1, T-2 and so on. Its tasks outlive its
-// connections, and stand as the test sets them.
+// connections, and have the status that the test sets.
 type taskServer struct {
 	*fakeserver.Server
 	modern bool
@@ -32,11 +32,12 @@ type taskServer struct {
 	changed  chan struct{} // closed and replaced with each change of a task
 }
 
-// fakeTask is what polls are answered with. asks are the input requests of the extension, by key.
+// fakeTask is what polls are answered with. asks holds the input requests of the extension by key, or the params of a
+// legacy question.
 type fakeTask struct {
 	status, message string
 	asks            string
-	answers         []string // of the extension: what tasks/update brought
+	answers         []string // what tasks/update brought, or a legacy question was answered with
 	cancels         int
 }
 
@@ -93,7 +94,7 @@ func (s *taskServer) change(id string, do func(*fakeTask)) {
 	}
 }
 
-// set says how a task stands from now on; no status forgets it.
+// set gives a task another status; without one the task is forgotten.
 func (s *taskServer) set(id, status, message string) {
 	if status == "" {
 		s.mu.Lock()
@@ -207,7 +208,7 @@ func (s *taskServer) cancel(c *fakeserver.CallContext) {
 	c.Result(`{"resultType":"complete"}`)
 }
 
-// ask lets a task want an answer to a form.
+// ask makes a task ask for the answer to a form.
 func (s *taskServer) ask(id string) {
 	asks := formParams
 	if s.modern {
@@ -216,7 +217,8 @@ func (s *taskServer) ask(id string) {
 	s.change(id, func(t *fakeTask) { t.status, t.asks = "input_required", asks })
 }
 
-// taskWorld is a world with one such server and a call r1 whose task T-1 is working.
+// taskWorld attaches a window to a world whose server s is a task server, and begins a call r1 whose task T-1 is
+// working.
 func taskWorld(w *world, c hub.CallRequest) (*view, *pendingCall) {
 	w.t.Helper()
 	v := w.everything()
@@ -228,7 +230,7 @@ func taskWorld(w *world, c hub.CallRequest) (*view, *pendingCall) {
 	return v, call
 }
 
-// down makes a server unreachable, or reachable again.
+// down makes a server unreachable (nil), or reachable again.
 func (w *world) down(name string, is *fakeserver.Server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,7 +250,8 @@ func (w *world) request(id string) event.RequestInfo {
 	return event.RequestInfo{}
 }
 
-// nothingLeft checks that nothing is kept of requests that are over.
+// nothingLeft checks that nothing is kept of requests that are over, and that the hub's state does not contradict
+// itself.
 func (w *world) nothingLeft() {
 	w.t.Helper()
 	synctest.Wait()

@@ -24,7 +24,7 @@ func taskWeb(t *testing.T, s *taskServer, c hub.CallRequest) (*webWorld, *site, 
 	return w, w.sites["s"], v, call
 }
 
-// The session ends while a task works: a new session follows it.
+// The session ends while a task works: the task is followed in a new session.
 func TestTaskSurvivesItsSession(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
@@ -47,7 +47,7 @@ func TestTaskSurvivesItsSession(t *testing.T) {
 	})
 }
 
-// Trouble on the way to the server is no trouble of its task.
+// Errors on the way to the server (here 503) do not end the call of a task.
 func TestTaskWhileItsServerIsInTrouble(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w, at, _, c := taskWeb(t, s, hub.CallRequest{})
@@ -82,7 +82,7 @@ func TestStopServerBehindAURLDuringATask(t *testing.T) {
 	})
 }
 
-// A server that does not answer the cancel of a task holds up no stop for long.
+// A server that does not answer tasks/cancel does not hold up a stop for long.
 func TestStopServerThatIgnoresTheCancelOfATask(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(true)
@@ -121,7 +121,7 @@ func TestSignInDuringATask(t *testing.T) {
 	})
 }
 
-// The person does not want to: the call ends with that, and the task may go on.
+// The person declines: the call ends with that, and the task may go on.
 func TestSignInDeclinedDuringATask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
@@ -139,8 +139,8 @@ func TestSignInDeclinedDuringATask(t *testing.T) {
 	})
 }
 
-// The connection of a task is gone and the next one wants a sign-in that nobody can show: it is tried until somebody
-// can.
+// The session of a task has ended and the next one requires a sign-in, which no window can show: the server is tried
+// until one can.
 func TestTaskWaitsForAWindowToSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newTaskServer(false)
@@ -186,7 +186,7 @@ func TestConfigChangesDuringSignIn(t *testing.T) {
 	})
 }
 
-// A cancel and the browser in the same instant: one end of each, and nothing is left.
+// A cancel, a decline or a stop while the browser comes back: one terminal event of each request, and nothing is left.
 func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 	for i := range 20 {
 		bubble(t, func(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// spanLine is what is of interest of a span: its name, kind and status, its events, and the attributes that do not
-// vary.
+// spanLine shows a span in a line: its kind, name and status, the attributes that do not vary, and its events.
 func spanLine(s sdktrace.ReadOnlySpan) string {
 	var parts []string
 	for _, a := range s.Attributes() {
@@ -31,8 +30,8 @@ func spanLine(s sdktrace.ReadOnlySpan) string {
 	}
 	slices.Sort(parts)
 	events := slices.Clone(s.Events())
-	// The goroutine that has sent a request and the one that hears the question that it led to note both at the same
-	// moment, so rounds stand first here.
+	// The goroutine that has sent a request and the one that receives the question that it led to add their events in
+	// either order, so rounds come first here.
 	rounds := slices.DeleteFunc(slices.Clone(events), func(e sdktrace.Event) bool { return e.Name != "mcphub.round" })
 	for _, e := range append(rounds, slices.DeleteFunc(events, func(e sdktrace.Event) bool {
 		return e.Name == "mcphub.round"

@@ -22,7 +22,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// known gives the tools that are known of a server, each with "cached" where it is so.
+// known returns the tools that are known of a server, with "(cached)" behind those of an earlier connection.
 func (w *world) known(name string) string {
 	w.t.Helper()
 	list, troubles, err := w.hub.KnownTools(context.Background(), name)
@@ -75,7 +75,8 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 			t.Fatalf("of another hub: %+v, %v, %d starts", list, err, later.starts("s"))
 		}
 
-		// The question can be put before the server is up; it holds for what the server then says.
+		// The question can be asked before the server is up; the answer holds for the same definition in the server's
+		// list.
 		c := later.call(hub.CallRequest{Server: "s", Tool: "b"})
 		p := v.prompt()
 		if p.Approval.Tool.Definition != listed[1].Definition || later.starts("s") != 0 {
@@ -112,8 +113,8 @@ func TestCachedToolsBeforeTheServerIsUp(t *testing.T) {
 	})
 }
 
-// A tool that changed while nobody looked is asked for again, although the old definition was approved before the
-// server was up.
+// A tool that changed while the server was down is asked about again, although the old definition was approved before
+// the server was up.
 func TestCachedToolThatChangedIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -145,7 +146,7 @@ func TestCachedToolThatChangedIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// What a connection that is just going down listed is still known; asking starts nothing and fails nothing.
+// What a connection listed is still known while it ends; asking for it starts nothing and does not fail.
 func TestKnownToolsWhileTheServerDies(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
@@ -196,7 +197,7 @@ func TestToolFileIsBounded_amount(t *testing.T) {
 	})
 }
 
-// A file that is broken, or cannot be written, costs what it was for and no call; that is said once.
+// A file that is broken, or cannot be written, costs the cache and fails no call; that is logged once.
 func TestToolFileThatIsOfNoUse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -230,7 +231,7 @@ func TestToolFileThatIsOfNoUse(t *testing.T) {
 		}
 		unread := 1
 		if runtime.GOOS == "windows" {
-			unread = 0 // what is below a file is not there, as is what is missing
+			unread = 0 // a path below a file counts as missing there
 		}
 		if read, written := strings.Count(text.String(), "lists of tools could not be read"),
 			strings.Count(text.String(), "cannot be written"); read != unread || written != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
-// TraceBytes is what the recorder believes that its timelines hold. For tests.
+// TraceBytes is the recorder's own count of what its timelines hold. For tests.
 func (h *Hub) TraceBytes() int64 { return h.record.Held() }
 
 // TelemetryOfOneRequest gives a function that does what telemetry does in the life of one request. For tests.

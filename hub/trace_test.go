@@ -19,7 +19,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// timeline is the timeline of one request in lines, once nothing moves. It checks what every timeline must hold to.
+// timeline returns the timeline of one request in lines, once nothing moves. It checks that no entry is older than the
+// one before.
 func (w *world) timeline(id string) []string {
 	w.t.Helper()
 	synctest.Wait()
@@ -83,7 +84,7 @@ func wantLines(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// sizes checks that each message that the hub sent for a request has the size that the server saw.
+// sizes checks that each request and notification that the hub sent for a request has the size that the server saw.
 func (w *world) sizes(id string, s *fakeserver.Server) {
 	w.t.Helper()
 	got := map[string]int{}
@@ -124,7 +125,7 @@ func TestTimelineOfACall(t *testing.T) {
 		start := w.timeline(ownID(w.hub, "start", 2))
 		wantLines(t, start[:6], "queued", "connecting", "-> request server/discover", "<- error server/discover -32601",
 			"-> request initialize", "<- response initialize")
-		slices.Sort(start[6:]) // nobody waits until the notification is written
+		slices.Sort(start[6:]) // the start does not wait until the notification is written
 		wantLines(t, start[6:], "-> notification notifications/initialized", "done")
 
 		var ids []string
@@ -159,7 +160,7 @@ func TestTimelineOfACancelledCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		// The goroutine that sends the cancel and the one that shows it are two: both orders of what they do next are right.
+		// One goroutine sends the cancel and another one tells of it: what they do next may come in either order.
 		lines := w.timeline("r1")
 		wantLines(t, lines[:5], "queued", "running", "-> request tools/call", "cancelled by user: enough", "cancelling")
 		slices.Sort(lines[5:])
@@ -301,7 +302,7 @@ func TestTimelineOverHTTP(t *testing.T) {
 	}
 }
 
-// Progress is kept one by one at first, then only the latest; other entries from both ends.
+// The first entries of progress are kept and the latest one; of other entries as many from both ends.
 func TestTimelineIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const steps = 500
@@ -350,7 +351,8 @@ func TestTimelineIsBounded(t *testing.T) {
 	})
 }
 
-// Nothing of what is asked for, what is answered and what a server says is in a bundle.
+// Timelines and the bundle for a bug report hold no arguments, results, questions and answers, and nothing that a
+// server says.
 func TestTimelineHoldsNoContent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const mark = "SECRET"
@@ -382,7 +384,7 @@ func TestTimelineHoldsNoContent(t *testing.T) {
 		w = newWorldWith(t, hub.Options{Open: open}, map[string]*fakeserver.Server{"s": a.Server, "bad": bad},
 			"s:"+allow+`,"args":["--token=SECRET"],"env":{"TOKEN":"SECRET"}`, `bad:"args":["SECRET"]`)
 		v := w.everything()
-		args := `{"text":"SECRET argument"}` // a preview would show it, where it hides what a key is for
+		args := `{"text":"SECRET argument"}` // its key is none whose value a preview hides
 		meta := `{"traceparent":"SECRET","x/y":"SECRET"}`
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "leak", Arguments: args, Meta: meta}).ok(t)
 		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "fail", Arguments: args}).ok(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// TestPages: who was sent to a page is told once, the last one of several; of many the oldest are forgotten, and ids
-// that are too long are not kept.
+// Of those that were sent to a page with one id the last is told that it is done, once. Of many ids the oldest are
+// forgotten; an empty one and one that is too long are not kept.
 func TestPages(t *testing.T) {
 	var p pages
 	told := ""
@@ -29,7 +29,7 @@ func TestPages(t *testing.T) {
 	long := strings.Repeat("x", bounds.NameBytes+1)
 	p.sent(long, tell("d"))
 	take(long)
-	p.sent("0", tell("e")) // it is the oldest all the same
+	p.sent("0", tell("e")) // the oldest one, which the others push out
 	for i := range maxPages {
 		p.sent(fmt.Sprint("n", i), tell("f"))
 	}

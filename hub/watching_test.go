@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// toldWatcher tells what a test says.
+// toldWatcher is a file watcher that reports what the test sends to out, and keeps what it is to watch.
 type toldWatcher struct {
 	out  chan watch.Change
 	hang chan struct{} // Close waits for it; nil: for nothing
@@ -93,8 +93,8 @@ func (w *watchedWorld) changed(change watch.Change) {
 	synctest.Wait()
 }
 
-// A file that changes is read anew without being asked, windows are told which it was, and what half a file says counts
-// for nothing.
+// A watched file that changes is read anew, windows are told which it was, and what half a file says counts for
+// nothing.
 func TestChangedFileIsReadAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, map[string]*fakeserver.Server{"a": hanging(), "b": hanging()})
@@ -131,7 +131,7 @@ func TestChangedFileIsReadAnew(t *testing.T) {
 	})
 }
 
-// A host that watches by itself is left to it; what was watched before is not any more.
+// Files are watched only while the host wants it: WatchConfig(false) ends what was watched before.
 func TestHostWatchesItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, serversOf("a", hanging()))
@@ -150,8 +150,8 @@ func TestHostWatchesItself(t *testing.T) {
 	})
 }
 
-// A change of what a server is built from starts it anew, after its calls were told; one that does not run is left
-// alone.
+// A change of the files that a server is built from (dev.watch) restarts it, after its calls were told; one that does
+// not run is not started.
 func TestWatchedFilesRestartTheirServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWatchedWorld(t, map[string]*fakeserver.Server{"a": hanging(), "b": hanging()})
@@ -228,7 +228,7 @@ func TestWhatCannotBeWatchedIsMended(t *testing.T) {
 	})
 }
 
-// A watcher that never ends does not keep Close from killing what is left of the servers. Finding B15.
+// A watcher that never ends does not hold up the hub's Close beyond its context, and is told in its error. Finding B15.
 func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		free := make(chan struct{})

@@ -200,7 +200,7 @@ func (s *site) visited(path string) int {
 	return n
 }
 
-// returnListener is where a browser comes back to, without a socket.
+// returnListener is the loopback listener that a browser comes back to, in memory.
 type returnListener struct {
 	*fakeserver.Memory
 	w    *webWorld
@@ -242,7 +242,8 @@ func (w *webWorld) listen(_ context.Context, address string) (net.Listener, erro
 // browse is a browser in the background: it opens the page of a prompt, consents there, and comes back.
 func (w *webWorld) browse(page string) { w.slowBrowser(page, nil) }
 
-// slowBrowser does something just before it comes back; then it may find nobody any more.
+// slowBrowser is browse that calls before, if it is not nil, just before it comes back; then nobody may listen any
+// more.
 func (w *webWorld) slowBrowser(page string, before func()) {
 	w.browsers.Go(func() {
 		req, err := http.NewRequest(http.MethodGet, page, nil)
@@ -290,7 +291,7 @@ func (w *webWorld) person() *view {
 	return w.attach(windows.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, allKinds...), SamplingTools: true})
 }
 
-// signIn takes an open sign-in to its end: yes, and the browser.
+// signIn accepts the open question of a sign-in, and goes through its page with a browser.
 func (w *webWorld) signIn(v *view) {
 	w.t.Helper()
 	p := v.prompt()

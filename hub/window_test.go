@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// names gives the events as short words, without what is private to a window.
+// names gives each event as a short word and the id that it is about.
 func names(events []event.Event) []string {
 	var list []string
 	for _, e := range events {
@@ -41,7 +41,7 @@ func names(events []event.Event) []string {
 	return list
 }
 
-// lastSeq is what the window has seen.
+// lastSeq is the number of the last event that the window was told.
 func (v *view) lastSeq() uint64 {
 	synctest.Wait()
 	v.mu.Lock()
@@ -77,7 +77,7 @@ func TestSnapshot(t *testing.T) {
 		if len(s.Prompts) != 2 || s.Prompts[0].ID != p.ID || s.Prompts[1].Kind != event.PromptToolApproval {
 			t.Errorf("%+v", s.Prompts)
 		}
-		// The newcomer has the same say as the first one.
+		// The new window may answer like the first one.
 		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		c1.ok(t)
 		if closed := last[*event.PromptClosed](first); closed.PromptID != p.ID || closed.WindowID != v.win.ID() {
@@ -92,7 +92,7 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// resume attaches v's window again, as it left.
+// resume attaches v's window again, with the events after the last one that v was told.
 func (w *world) resume(v *view, kinds []event.PromptKind) *view {
 	return w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
 		Resume: &windows.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
@@ -115,7 +115,7 @@ func TestResumeGetsJustWhatItMissed(t *testing.T) {
 		if !again.start.Resumed || again.start.Snapshot != nil {
 			t.Fatalf("%+v", again.start)
 		}
-		// The states of open requests come anew at the end: they are not kept.
+		// The states of open requests are told anew at the end: progress is not kept.
 		if got, want := names(again.start.Events), []string{"started r2", "started r3", "finished r3",
 			"progressed r2"}; !slices.Equal(got, want) {
 			t.Errorf("missed %q, want %q", got, want)
@@ -179,7 +179,7 @@ func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
 	})
 }
 
-// A window that was away for too long gets everything anew.
+// A window that was away for too long gets a snapshot.
 func TestResumeTooOldGetsSnapshot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), `s:"approvals":{"no":"deny"}`)
@@ -204,8 +204,8 @@ func TestResumeTooOldGetsSnapshot(t *testing.T) {
 	})
 }
 
-// What another hub told is worth nothing here; nor is a window that this one does not know, or a number that it has not
-// reached.
+// A resume with the id of another hub, of a window that this one does not know, or after a number that it has not
+// reached gets a snapshot.
 func TestResumeOtherHub(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
@@ -245,7 +245,7 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 		if v2.prompt().ID != p.ID || v2.start.Snapshot == nil {
 			t.Errorf("%+v", v2.start)
 		}
-		pass(time.Minute) // the farewell of the old stream is off
+		pass(time.Minute) // the time to come back no longer runs for the old stream
 		v2.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
 		if got := textOf(t, c.ok(t)); got != `{"action":"accept","content":{"name":"Ada"}}` {
 			t.Errorf("the server got %s", got)
@@ -268,8 +268,8 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 	})
 }
 
-// A call that comes after the window that owns it has closed for good ends as it would have then: nobody would be left
-// to end it.
+// A call that comes after the window that owns it has closed for good ends at once, as it would have then: no window
+// would be left to end it.
 func TestCallOfAWindowThatHasClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -352,7 +352,7 @@ func TestOwnerWindowGone(t *testing.T) {
 			if c.over() {
 				t.Fatal("the call ended")
 			}
-			v.win.Detach(true) // the old stream has no say any more
+			v.win.Detach(true) // the old stream does not count any more
 			synctest.Wait()
 			if c.over() {
 				t.Fatal("the call ended with a stream that had been replaced")
@@ -382,7 +382,7 @@ func TestWindowIDInUse(t *testing.T) {
 	})
 }
 
-// When the last window that could answer has gone, nobody is waited for: the call asked about fails, the server's
+// When the last window that could answer has gone, its prompts close: the call that was asked about fails, the server's
 // question is dismissed.
 func TestLastWindowGoneEndsPrompts(t *testing.T) {
 	for _, tc := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// declaredBy gives what the last request of a method declared of the client.
+// declaredBy gives the client capabilities that the last request of a method declared.
 func declaredBy(s *fakeserver.Server, method string) string {
 	declared := ""
 	for _, m := range s.Received() {
@@ -29,8 +29,8 @@ func declaredBy(s *fakeserver.Server, method string) string {
 	return declared
 }
 
-// A legacy server declares once, so it is connected anew when windows can show more: when idle, once, and not for what
-// it would not know anyway.
+// A legacy server is told of capabilities once, so it is connected anew when windows can show more: when idle, and
+// once.
 func TestLegacyServerIsConnectedAnewForCapabilities(t *testing.T) {
 	t.Run("when idle", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestLegacyServerIsConnectedAnewForCapabilities(t *testing.T) {
 	})
 }
 
-// What a server is told that it may ask for is what its revision knows and a window can show; an old one is not started
-// over and over for the rest.
+// A server is told of the capabilities that its revision knows and a window can show; one of an old revision is not
+// started over and over for the rest.
 func TestCapabilitiesByRevision(t *testing.T) {
 	for revision, want := range map[string]string{
 		"2024-11-05": `{"roots":{"listChanged":true},"sampling":{}}`,

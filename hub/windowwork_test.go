@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// A window's call is the user's: it is approved by the user, goes on when the window closes, and is not ended by it.
+// A window's call goes on when the window closes, and ends with it only if the window owns the call.
 func TestWindowCallGoesOnWithoutItsWindow(t *testing.T) {
 	for _, final := range []bool{true, false} {
 		for _, owned := range []bool{false, true} {
@@ -93,8 +93,7 @@ func TestCancelRightBehindAWindowCall(t *testing.T) {
 	}
 }
 
-// A window may have 256 calls and orders under way, over all its attachments; who has been told of an end has room
-// again.
+// A window may have 256 calls and orders under way, over all its attachments; a call that has ended makes room.
 func TestWindowWorkIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
@@ -190,7 +189,7 @@ func TestCloseWithWindowCallsRunning(t *testing.T) {
 	})
 }
 
-// What is for the attachment alone ends with it, whichever way it ends; what is to be carried out does not.
+// What runs by GoAttached ends with the attachment, whichever way that ends; what runs by Go does not.
 func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 	ends := map[string]func(w *world, v *view) string{
 		"closed": func(_ *world, v *view) string { v.win.Detach(true); return event.ReasonCancelled },
@@ -260,7 +259,7 @@ func TestWindowCallIsNeverPreapproved(t *testing.T) {
 	})
 }
 
-// What a window's order cancels was cancelled by the user.
+// Calls that are cancelled by an order of a window were cancelled by the user.
 func TestWindowOrdersAreTheUsers(t *testing.T) {
 	ctx := context.Background()
 	orders := map[string]func(win *hub.Window) error{

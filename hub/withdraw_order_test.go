@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A server that withdraws its question and answers the call in the next line has withdrawn: the card must not say that
-// the call ended it.
+// A server that withdraws its question and answers the call in the next line has withdrawn: the prompt must not be told
+// as closed by the end of the call.
 func TestWithdrawalBeforeTheResult(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {

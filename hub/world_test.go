@@ -21,8 +21,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and settle waits until nothing
-// moves.
+// world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and synctest.Wait waits until
+// nothing moves, that is until all goroutines are blocked.
 type world struct {
 	t   *testing.T
 	hub *hub.Hub
@@ -31,7 +31,7 @@ type world struct {
 	servers map[string]*fakeserver.Server
 	procs   map[string][]*fakeserver.Process
 	killed  map[string]string // what Link.Kill was told
-	ills    map[string]*ill   // what ails the processes of a server
+	ills    map[string]*ill   // how the processes of a server misbehave
 	live    map[string]int    // processes that have not ended
 	most    map[string]int    // of those at once
 	opened  []config.Server   // what was started, in order
@@ -75,7 +75,7 @@ func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Se
 	return w
 }
 
-// editedWorld is a world whose config is edited, each time it is loaded, as no key does yet. It has no servers before
+// editedWorld is a world in which edit changes each server's config whenever it is loaded. It has no servers before
 // load.
 func editedWorld(t *testing.T, o hub.Options, edit func(*config.Server)) *world {
 	t.Helper()
@@ -146,7 +146,7 @@ func (w *world) open(s config.Server, stderr func(string)) mcp.Opener {
 		})
 		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
 			_ = p.Stdin.Close()
-			p.Kill() // a fake that hangs must end, as a process would be made to
+			p.Kill() // a fake that hangs has to end, as a process is made to
 			<-p.Done()
 			ails.linger()
 			ends()
@@ -386,7 +386,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// cancels counts the cancel notifications that a fake server got, and gives their params.
+// cancels returns the params of the cancel notifications that a fake server got.
 func cancels(s *fakeserver.Server) []string {
 	synctest.Wait()
 	var list []string

@@ -24,7 +24,7 @@ const ownFile = `{
 }
 `
 
-// someProgram is who writes in these tests.
+// someProgram is the program that writes in these tests.
 var someProgram = config.Writer{Name: "an extension"}
 
 // fileWorld is a world with a config file of the user, and its path.
@@ -64,13 +64,13 @@ func wantRefused(t *testing.T, err error, reason, text string) {
 	}
 }
 
-// seen is a yes by a click beside the whole command.
+// seen is a yes that names the hash of the launch, as a click beside the whole command does.
 func seen(p event.PromptInfo, scope event.ApprovalScope) event.PromptAnswer {
 	return event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: scope, LaunchHash: p.Launch.Hash}
 }
 
 // What a program wrote into a file of the user's own starts only after a person has seen all of it, in this hub and in
-// the next ones. Neither a blind yes counts, nor one of the program itself.
+// the next ones. A yes without the launch's hash does not count, nor does one of the program's own window.
 func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		state := t.TempDir()
@@ -115,7 +115,7 @@ func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.ok(t)
-		// Another way to the file is the same entry; and what a person writes by hand is theirs.
+		// The same entry in another file is the program's as well; what a person writes by hand is theirs.
 		other := filepath.Join(t.TempDir(), "other.json")
 		text, err := os.ReadFile(file)
 		if err == nil {
@@ -139,8 +139,8 @@ func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 	})
 }
 
-// A tool that a program allows is not called unasked, and what runs is not restarted for it; timeouts and a switch are
-// nobody's to ask about.
+// A tool that a program allows is not called unasked, and what runs is not restarted for it; for timeouts and the
+// switch nobody is asked.
 func TestWhatAProgramAllows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, file := fileWorld(t, t.TempDir(), `{"mcpServers":{"s":{"command":"s"}}}`)
@@ -184,7 +184,7 @@ func TestWhatAProgramAllows(t *testing.T) {
 	})
 }
 
-// Files, names and moments that a write must not go through with: the file is what it was, and the error says which
+// Writes that are refused for their file, their name or the moment: the file is what it was, and the error says which
 // file, and what to do.
 func TestWritesThatAreRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		}
 		write(file, `{"mcpServers":{"s":{"command":"s","args":["theirs"]}}}`)
 		wantRefused(t, update(s), event.ReasonConfigChanged, "read anew")
-		if err := update(s); err != nil { // as it was read anew
+		if err := update(s); err != nil { // it was read anew
 			t.Error(err)
 		}
 		write(file, `{"mcpServers":{`)
@@ -241,7 +241,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 	})
 }
 
-// Without a place for notes nothing is written that a later hub would start unasked.
+// Without a state folder for the notes of who wrote what, nothing is written: a later hub would start it unasked.
 func TestNoPlaceForNotes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, file := fileWorld(t, "", ownFile)
@@ -254,7 +254,7 @@ func TestNoPlaceForNotes(t *testing.T) {
 	})
 }
 
-// Notes that cannot be read hold for every entry, and no further ones are made.
+// When the notes cannot be read, every entry needs consent, and nothing more is written.
 func TestBrokenNotes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		state := t.TempDir()
@@ -271,7 +271,7 @@ func TestBrokenNotes(t *testing.T) {
 	})
 }
 
-// The last write can be undone, and that as well; what a person wrote is theirs again, without a question.
+// The last write can be undone, and the undo as well; what is again as a person wrote it needs no consent.
 func TestUndo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mine := `{"mcpServers":{"s":{"command":"s"} /* mine */}}`
@@ -316,7 +316,7 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-// Who names the write that he means takes back no other one, also none that has led to the same text.
+// An undo that names a write takes back no other one, also none that has led to the same text.
 func TestUndoOfOneWrite(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := fileWorld(t, t.TempDir(), `{"mcpServers":{"s":{"command":"s"}}}`)

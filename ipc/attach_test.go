@@ -177,7 +177,7 @@ func TestCleanCloseDetachesFinal(t *testing.T) {
 		h.emit(started("r"))
 		h.emit(progressed("r", 1))
 		synctest.Wait()
-		h.emit(progressed("r", 2)) // held back for its rate, sent before the end all the same
+		h.emit(progressed("r", 2)) // held back by the rate limit, sent before the end all the same
 		if err := w.Close(); err != nil {
 			t.Errorf("a clean close ended with %v, want OK", err)
 		}
@@ -228,7 +228,7 @@ func TestResumeGoesOn(t *testing.T) {
 		h.emit(started("other"))
 		before.WaitRequest("other", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 		before.WaitEvent("the second progress", func(e *mcphubv1.AttachResponse) bool {
-			// it comes late, after an event with a higher number
+			// it is sent late, after an event with a higher number
 			return e.GetMcpRequestProgressed().GetProgress().GetProgress() == 2
 		})
 		before.Break()
@@ -261,7 +261,7 @@ func TestHubEndsWindow(t *testing.T) {
 		if err := w.Wait(); status.Code(err) != codes.Unavailable || reasonOf(err) != event.ReasonDraining {
 			t.Errorf("got %v, want UNAVAILABLE DRAINING", err)
 		}
-		w.WaitTerminal("r") // what was there went out first
+		w.WaitTerminal("r") // earlier events were sent first
 	})
 }
 
@@ -280,7 +280,7 @@ func TestSlowWindowDetached(t *testing.T) {
 		}
 		var err error
 		events := 0
-		for ; err == nil; events++ { // what was under way can still be read, then the status
+		for ; err == nil; events++ { // what was sent before can still be read, then the status
 			_, err = stream.Recv()
 		}
 		if status.Code(err) != codes.ResourceExhausted || reasonOf(err) != event.ReasonWindowTooSlow {
@@ -318,7 +318,7 @@ func TestSlowWindowSlowsNobody(t *testing.T) {
 		if changed != n {
 			t.Errorf("the quick window got %d of %d events", changed, n)
 		}
-		if took := time.Since(begin); took != 0 { // fake time: it stands still while anybody can go on
+		if took := time.Since(begin); took != 0 { // fake time: it stands still while any goroutine can run
 			t.Errorf("it had to wait %v for the slow one", took)
 		}
 		if len(h.window(0).detached()) != 0 {

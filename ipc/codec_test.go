@@ -14,7 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Whatever the size, a host reads what was said, and gRPC's own codec would have written the same fields.
+// Whatever the size, a host reads the message that was written, and gRPC's own codec writes as many bytes.
 func TestCodecWritesWhatProtobufReads(t *testing.T) {
 	large := strings.Repeat("ü", largeAnswer)
 	result := func(text string) *mcphubv1.CallToolResponse {

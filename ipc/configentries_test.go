@@ -17,8 +17,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Who adds a server is told which files take one and why others do not, what is in a text, and what would be written,
-// before anything is.
+// Before anything is written, a host or a window learns which files take a server and why others do not, what servers a
+// text holds, what an entry is now, and what a change of it would write.
 func TestConfigEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -153,7 +153,7 @@ func TestConfigEntries(t *testing.T) {
 		if reply.GetGetServerEntry().GetEntry().GetForm().GetCommand() != "x" {
 			t.Error(reply)
 		}
-		// What is wrong is told with its place and its key.
+		// The refusal names the file and the key, and not the value.
 		wrong := &mcphubv1.UpdateServerRequest{Server: "a", PatchJson: `{"args": {"K": "s3cret"}}`}
 		reply = w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_UpdateServer{UpdateServer: wrong}})
 		if e := reply.GetError(); e.GetReason() != "CONFIG_INVALID" || reply.GetErrorPlace().GetKey() != "args" ||

@@ -79,7 +79,8 @@ func TestConfigService(t *testing.T) {
 	})
 }
 
-// What a window orders by its stream is answered with what was written, and is that window's.
+// A window's order to write a config is answered with what was written, and the launch prompt names the window as the
+// writer.
 func TestWindowWritesConfig(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "mcp.json")
@@ -115,7 +116,7 @@ func TestWindowWritesConfig(t *testing.T) {
 	})
 }
 
-// Of two entries of one name each is changed and removed by its address; the answer shows that entry's server.
+// Of two entries with one name each is changed and removed by its address; the answer shows that entry's server.
 func TestConfigServiceByScope(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder, dir := t.TempDir(), t.TempDir()

@@ -26,7 +26,7 @@ type protoEnum interface {
 	protoreflect.Enum
 }
 
-// checkEnum goes through every value of both sides, as their sources list them, there and back.
+// checkEnum converts every value of both sides, as their sources list them, there and back.
 func checkEnum[H interface {
 	comparable
 	~int | ~uint8
@@ -88,7 +88,7 @@ func TestConversionRoundTrip(t *testing.T) {
 	} {
 		enums += f.Enums().Len()
 	}
-	// HubConnectionState is between a host and its page: no hub has a word for it. RequestPart is of ReadRequest alone.
+	// Two are not converted above: HubConnectionState, which a host sends to its page, and ReadRequest's RequestPart.
 	if enums != 18 {
 		t.Errorf("the contract has %d enums, this test knows 18", enums)
 	}
@@ -135,7 +135,7 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-// unset gives the fields below m that have their zero value; one branch of a oneof is enough.
+// unset lists the fields below m that have their zero value; one branch of a oneof is enough.
 func unset(m protoreflect.Message, path string) (missing []string) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -187,7 +187,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	for _, end := range []event.Body{new(filled[event.RequestCancelled]()), new(filled[event.RequestFinished]())} {
 		snapshot := filled[event.Snapshot]()
 		snapshot.History[0].Body = end
-		check("snapshot", c.snapshot(&snapshot), "snapshot.history.cancelled.server_notified") // true for one delivery alone
+		check("snapshot", c.snapshot(&snapshot), "snapshot.history.cancelled.server_notified") // true for one delivery
 	}
 	for kind := event.PromptToolApproval; kind <= event.PromptConfigInput; kind++ {
 		p := filled[event.PromptInfo]()
@@ -207,7 +207,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	} {
 		check("trace "+name, c.traceEntry(e))
 	}
-	const view = ".view" // made where one was asked for
+	const view = ".view" // set only if the call asked for a view
 	check("error result", c.callResult(&result), "error result"+view)
 	check("resource", c.resource(filled[event.ResourceInfo]()))
 	check("resource template", c.resourceTemplate(filled[event.ResourceTemplateInfo]()))

@@ -22,7 +22,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// realHub serves a real hub with one scriptable MCP server named "s". It lives in a synctest bubble.
+// realHub serves a real hub with one scriptable MCP server named "s". A test that uses gateways calls it outside a
+// synctest bubble, all others inside one.
 func realHub(t *testing.T, server *fakeserver.Server) (*hub.Hub, *grpc.ClientConn) {
 	t.Helper()
 	return realHubIn(t, "", server)
@@ -228,7 +229,7 @@ func TestEndToEndResume(t *testing.T) {
 			return e.GetMcpRequestProgressed().GetProgress().GetProgress() == 50
 		})
 		before.Break()
-		synctest.Wait() // until the hub has seen it: the id is in use before
+		synctest.Wait() // until the hub has seen the break: before that, the window's id is in use
 		close(release)
 		if got := <-done; got.err != nil {
 			t.Errorf("the call failed: %v", got.err)

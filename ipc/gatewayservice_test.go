@@ -21,7 +21,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// gatewayHub is realHub with gateways. They listen on the loopback, so it is not for bubbles.
+// gatewayHub is realHub with gateways. They listen on loopback, so it cannot be used in a synctest bubble.
 func gatewayHub(t *testing.T, server *fakeserver.Server) *grpc.ClientConn {
 	t.Helper()
 	h, _ := realHub(t, server)
@@ -41,7 +41,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is the Go SDK's client at a gateway.
+// connect connects the Go SDK's client to a gateway.
 func connect(t *testing.T, o *mcphubv1.OpenGatewayResponse) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "an agent", Version: "1"}, nil)
@@ -54,7 +54,7 @@ func connect(t *testing.T, o *mcphubv1.OpenGatewayResponse) *mcp.ClientSession {
 }
 
 // TestGatewayService: a host opens a gateway, a client calls through it, the host sees and cancels the call, and closes
-// the gateway under another one.
+// the gateway while a second call runs.
 func TestGatewayService(t *testing.T) {
 	server := fakeserver.New()
 	heard := make(chan string, 2)
@@ -81,7 +81,7 @@ func TestGatewayService(t *testing.T) {
 
 	session := connect(t, opened)
 	ended := make(chan error, 2)
-	running := func(id string) string { // the id of the call that runs beside that one
+	running := func(id string) string { // waits for a running call other than id, and returns its id
 		for {
 			list, err := calls.ListRequests(ctx, &mcphubv1.ListRequestsRequest{})
 			if err != nil {
@@ -142,14 +142,14 @@ func TestGatewayService(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a call ended well without its gateway")
 	}
-	_ = session.Close() // nobody hears it
+	_ = session.Close() // its gateway is closed
 	if listed, err := gateways.ListGateways(ctx, &mcphubv1.ListGatewaysRequest{}); err != nil ||
 		len(listed.GetGateways()) != 0 {
 		t.Errorf("listed at the end: %v, %v", listed, err)
 	}
 }
 
-// TestGatewayServiceRefuses: what cannot be opened, and that the seventeenth is refused until another is closed.
+// TestGatewayServiceRefuses: wrong options are refused, and so is one gateway too many, until another is closed.
 func TestGatewayServiceRefuses(t *testing.T) {
 	gateways := mcphubv1.NewGatewayServiceClient(gatewayHub(t, fakeserver.New()))
 	ctx := t.Context()

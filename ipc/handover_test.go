@@ -11,8 +11,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Large results count until they are handed over: the hub counts one until the context of its call ends, which gRPC
-// does once it has queued the answer. Finding A15.
+// Large results count against a bound until they are handed over: the hub counts one until the context of its call
+// ends, and gRPC ends that once it has queued the answer. Finding A15.
 func TestLargeResultsCountUntilTheyAreHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var of context.Context

@@ -26,8 +26,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// serve puts the services over d on an in-memory connection. Use it inside a synctest bubble: a goroutine left behind
-// fails the test.
+// serve serves d on an in-memory connection. Inside a synctest bubble a goroutine that is left behind fails the test.
 func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 	t.Helper()
 	s := grpc.NewServer(ServerOptions(o)...)
@@ -68,7 +67,8 @@ func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) 
 	return conn
 }
 
-// fakeHub is a domain whose answers a test sets, and whose windows it drives. The unset answers are plain ones.
+// fakeHub is a domain whose answers a test sets, and whose windows it drives. Answers that are not set are plain ones.
+// Its windows run orders on goroutines that nobody waits for; in a synctest bubble they must end with the test.
 type fakeHub struct {
 	call func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	full bool // windows have too much under way
@@ -76,7 +76,7 @@ type fakeHub struct {
 	files configFiles
 	// what finds servers
 	catalog serverCatalog
-	// of every other method that can fail
+	// the error of every other method that can fail
 	failure error
 	answer  func(a event.PromptAnswer) error                                             // of windows
 	attach  func(hello windows.Hello, sink windows.Sink) (start *windows.Start, e error) // nil: a snapshot
@@ -421,7 +421,7 @@ func (w *fakeWindow) Detach(final bool) {
 	w.detach = append(w.detach, final)
 }
 
-// detached gives the Detach calls so far; only the first counts.
+// detached returns the arguments of the Detach calls so far; only the first call counts.
 func (w *fakeWindow) detached() []bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -100,7 +100,7 @@ func mustQuote(t *testing.T, s string) string {
 	return string(b)
 }
 
-// TestModelToolsRefused: what is wrong is said, and with which reason.
+// TestModelToolsRefused: each wrong request is refused with its code and its reason.
 func TestModelToolsRefused(t *testing.T) {
 	h := &fakeHub{}
 	conn := serve(t, h, Options{})

@@ -25,7 +25,7 @@ func callMessage(messageID, requestID, tool string) *mcphubv1.AttachRequest {
 	}}
 }
 
-// orderMessages are the orders of a window by their field.
+// orderMessages returns one order of each kind, by its field in AttachRequest.
 func orderMessages() map[string]*mcphubv1.AttachRequest {
 	return map[string]*mcphubv1.AttachRequest{
 		"call_tool":               callMessage("", "r", "t"),
@@ -48,7 +48,7 @@ func orderMessages() map[string]*mcphubv1.AttachRequest {
 	}
 }
 
-// rawWindow is a window of which a test sees every message and sends what it wants.
+// rawWindow is a window whose messages the test itself sends and receives.
 type rawWindow struct {
 	t      *testing.T
 	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
@@ -77,7 +77,7 @@ func (w rawWindow) send(messages ...*mcphubv1.AttachRequest) {
 	}
 }
 
-// replies gives the next n replies as text.
+// replies returns the next n replies as text.
 func (w rawWindow) replies(n int) (list []string) {
 	w.t.Helper()
 	for len(list) < n {
@@ -92,7 +92,7 @@ func (w rawWindow) replies(n int) (list []string) {
 	return list
 }
 
-// reply gives the next reply, which must be that to a message.
+// reply returns the next reply, which must be that to a message.
 func (w rawWindow) reply(messageID string) *mcphubv1.Reply {
 	w.t.Helper()
 	for {
@@ -109,7 +109,7 @@ func (w rawWindow) reply(messageID string) *mcphubv1.Reply {
 	}
 }
 
-// snapshot gives the first snapshot.
+// snapshot returns the first snapshot.
 func (w rawWindow) snapshot() *mcphubv1.Snapshot {
 	w.t.Helper()
 	for {
@@ -137,7 +137,7 @@ func (w rawWindow) close() {
 	}
 }
 
-// Each order reaches the hub, and the user's ones by the window; the reply carries what was asked for, or the trouble.
+// Each order reaches the hub, the user's own ones through the window; the reply has the answer, or the error.
 func TestOrdersOfAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
@@ -230,7 +230,7 @@ func TestRepliesOfLongOrdersComeAtTheirEnd(t *testing.T) {
 		_, conn := realHub(t, server)
 		w := openRaw(t, conn, &mcphubv1.Hello{})
 		w.send(cancelMessage("1", "x"), callMessage("long", "r", "wait"), cancelMessage("2", "y"))
-		// no window shows approvals: the call is over at once, after what was said before it
+		// no window can show an approval, so the call fails at once
 		if diff := cmp.Diff([]string{"1 3 ", "2 3 "}, without(w.replies(3), "long 0 NO_APPROVER")); diff != "" {
 			t.Errorf("quick replies (-want +got):\n%s", diff)
 		}
@@ -266,8 +266,8 @@ func without(list []string, one string) (rest []string) {
 	return rest
 }
 
-// A call and its cancel, back to back in the stream: the cancel always finds the call, and it never has an effect that
-// it says it had not.
+// A call and its cancel, back to back in the stream: the cancel always finds the call, and the call never reaches the
+// server.
 func TestCallAndCancelBackToBack(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stop waiting %v", stop), func(t *testing.T) {
@@ -398,7 +398,7 @@ func TestHubClosesUnderFullWindow(t *testing.T) {
 	})
 }
 
-// What a page must not say is refused with words that tell why.
+// What a window must not send is refused with a message that says why.
 func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakeserver.New()
@@ -435,8 +435,8 @@ func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 	})
 }
 
-// A window switches a server off and on again, in this order on one stream: it is on. A call behind that is not
-// refused. Finding B13.
+// A window switches a server off and on again on one stream: in the end it is on, and a call that follows on the stream
+// is not refused. Finding B13.
 func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, conn := realHub(t, fakeserver.New())

@@ -8,8 +8,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// A server that tells of changes without end fills no window: while a notice waits, another one that says the same is
-// no news. Another server's, another resource's, and one that comes after the first was sent are.
+// A server that reports changes without end does not fill the outbox of a window: while a notice waits, an equal one is
+// left out. Notices of other servers and resources are kept, and an equal one that comes after the first was sent.
 func TestOutboxKeepsOneNoticeOfAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -24,7 +24,7 @@ func TestOutboxKeepsOneNoticeOfAChange(t *testing.T) {
 		synctest.Wait()
 		m.emit(&event.ToolsChanged{Server: "b"})
 		m.end(t)
-		// The first notice was with the sender when its like came, so that one is news.
+		// The first notice was already being sent when an equal one came, so that one was kept, too.
 		want := map[string]int{"tools a": 2, "tools b": 2, "resources a": 1, "prompts a": 1, "file:///x": 1, "file:///y": 1}
 		got := map[string]int{}
 		for _, r := range m.sent {

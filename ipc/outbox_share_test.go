@@ -14,7 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// slow is a mailbox whose window takes one message in each interval.
+// slow returns a mailbox whose window takes one message in each interval.
 func slow(interval time.Duration) *mailbox {
 	m := &mailbox{outbox: newOutbox(&sharing{}, 0), begin: time.Now(), ended: make(chan error, 1)}
 	go func() {
@@ -26,7 +26,7 @@ func slow(interval time.Duration) *mailbox {
 	return m
 }
 
-// count counts what was sent, by kind, server or request.
+// count counts the messages that were sent, by what kind says of them.
 func (m *mailbox) count(kind func(*mcphubv1.AttachResponse) string) map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,14 +73,14 @@ func TestLogsDoNotStarveProgressNorOtherLogs(t *testing.T) {
 	})
 }
 
-// Finding A6: the message that tells what the hub dropped is a log message, and finds no room where those of its server
-// fill theirs. Its count is not lost: the window counts it with what it dropped itself.
+// Finding A6: the hub reports logs that it dropped in a log message, which is dropped itself when its server's share is
+// full. Its count is not lost: the outbox adds it to the number of those that it dropped.
 func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(0, hold)
 		m.emit(started("a"))
-		synctest.Wait() // the send of it is stuck
+		synctest.Wait() // its send blocks
 		const room = bounds.WindowLogs / 2
 		for range room + 10 {
 			m.emit(&event.LogMessage{Server: "s", Data: `"x"`})
@@ -120,8 +120,8 @@ func TestProgressDoesNotStarveLogs(t *testing.T) {
 	})
 }
 
-// Finding A4: what servers ask, however long, ends no window: the hub bounds what is open, and what closed before the
-// window was told is not told.
+// Finding A4: questions of servers, however long, end no window: the hub bounds those that are open, and one that
+// closed before the window was told of it is left out.
 func TestLargeQuestionsEndNoWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -133,7 +133,7 @@ func TestLargeQuestionsEndNoWindow(t *testing.T) {
 		}
 		m.emit(started("a"))
 		synctest.Wait()
-		for i := range 20_000 { // far more than wait for a window
+		for i := range 20_000 { // far more than may wait for a window
 			m.emit(question(i))
 			if i >= 8 {
 				m.emit(&event.PromptClosed{PromptID: fmt.Sprint("p", i), Cause: event.CauseWithdrawn})
@@ -155,7 +155,7 @@ func TestLargeQuestionsEndNoWindow(t *testing.T) {
 	})
 }
 
-// Finding A4: results and notices that a server makes long or many are left out before they end a window.
+// Finding A4: long results and many notices of a server are left out before they would end a window.
 func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -192,7 +192,8 @@ func TestLongResultsAndManyNoticesEndNoWindow(t *testing.T) {
 	})
 }
 
-// A long list is the answer to one order. When much waits for the window already, it is refused, and the window lives.
+// A long list is the answer to one order. When much waits for the window already, the order fails, and the window stays
+// attached.
 func TestALongReplyEndsNoWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -218,9 +219,9 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 	})
 }
 
-// A model over fake time: random events of several servers to windows of random speed. Whatever is sent comes in the
-// order of the classes: what must be told is told exactly once and in its order, unless the window is ended; a question
-// and its end come together or not at all; nothing is lost without being counted.
+// A model over fake time: random events of several servers to windows of random speed. Must-deliver events come exactly
+// once and in their order; of a prompt that was closed, both the opening and the closing come, or neither; every log
+// message comes or is counted as dropped.
 func TestOutboxModel(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -317,8 +318,8 @@ func TestSharesOfAWindow(t *testing.T) {
 	}
 }
 
-// What waits for all windows together has a bound: those that do not read use up their shares, and one that reads is
-// never too slow for it.
+// What waits for all windows together has a bound: those that do not read use up their own shares only, so one that
+// reads is never ended as too slow.
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}

@@ -17,13 +17,13 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// mailbox is an outbox whose messages are kept. It lives in a synctest bubble.
+// mailbox is an outbox that keeps the messages that it sends. Use it in a synctest bubble; end waits for its goroutine.
 type mailbox struct {
 	*outbox
 	seq   uint64
 	begin time.Time
 	ended chan error
-	hold  chan struct{} // when not nil, every send waits for a token
+	hold  chan struct{} // when not nil, every send waits for a token, or until it is closed
 
 	mu   sync.Mutex // guards below
 	sent []*mcphubv1.AttachResponse
@@ -54,7 +54,7 @@ func (m *mailbox) emit(bodies ...event.Body) {
 	}
 }
 
-// end lets everything out and checks that the numbers rise strictly.
+// end waits until everything is sent, and checks that the sequence numbers rise strictly.
 func (m *mailbox) end(t *testing.T) {
 	t.Helper()
 	m.finish(nil)
@@ -76,7 +76,7 @@ func (m *mailbox) end(t *testing.T) {
 	}
 }
 
-// progressOf gives the values of a request's progress, and when they were sent.
+// progressOf returns the values of a request's progress, and when they were sent.
 func (m *mailbox) progressOf(id string) (values []float64, at []time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +119,7 @@ func TestOutboxCoalescesProgress(t *testing.T) {
 						if at[i] != time.Duration(i)*interval { // the first at once, then evenly
 							t.Errorf("%s: event %d after %v, want %v", id, i, at[i], time.Duration(i)*interval)
 						}
-						// Newest wins; what is reported in the very instant of the send may fall on either side of it.
+						// The newest value is sent; one reported at the instant of the send may be in it or not.
 						newest := float64(at[i] / time.Millisecond)
 						if v := values[i] * sign; v != newest && v != newest-1 {
 							t.Errorf("%s: value %v after %v, want the newest", id, v, at[i])
@@ -132,7 +132,7 @@ func TestOutboxCoalescesProgress(t *testing.T) {
 	}
 }
 
-// What stops before the interval is over is still shown in full: the last value comes, though nothing follows it.
+// The last value is sent when the interval is over, though no other follows it.
 func TestOutboxSendsLastProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMailbox(20, nil)
@@ -196,7 +196,7 @@ func TestOutboxDropsLogsWithCount(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(20, hold)
 		m.emit(started("a"))
-		synctest.Wait() // the send of it is stuck
+		synctest.Wait() // its send blocks
 		for i := range 1000 {
 			m.emit(&event.LogMessage{Server: "s", Data: fmt.Sprint(i)})
 		}
@@ -228,7 +228,7 @@ func TestOutboxDropsLogsWithCount(t *testing.T) {
 	})
 }
 
-// However often a window lags, it is told at most once a second, and the counts add up.
+// However often logs are dropped, the window is told so at most once a second, and the counts add up.
 func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -251,7 +251,7 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 				}
 			}
 		})
-		told := func() (at []time.Duration, sum int) { // sum counts what came, too
+		told := func() (at []time.Duration, sum int) { // sum: log messages that came or were dropped
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			for i, r := range m.sent {
@@ -337,7 +337,7 @@ func TestOutboxBounds(t *testing.T) {
 			fill(t, m, bounds.WindowQueue, &event.PromptClosed{PromptID: "p"})
 			m.emit(&event.PromptClosed{PromptID: "p"})
 			tooSlow(t, m)
-			m.emit(&event.PromptClosed{PromptID: "p"}) // must not close failed again
+			m.emit(&event.PromptClosed{PromptID: "p"}) // must not close tooSlow again
 			release(m)
 		})
 	})
@@ -385,7 +385,7 @@ func TestOutboxSendFails(t *testing.T) {
 		if err := o.run(func(*mcphubv1.AttachResponse) error { return broken }); err != broken {
 			t.Errorf("got %v, want the error of send", err)
 		}
-		o.Deliver(event.Event{Seq: 2, Body: finished("a")}) // nobody is left to take it
+		o.Deliver(event.Event{Seq: 2, Body: finished("a")}) // must not be kept: the outbox has ended
 		if o.queue.len() != 0 {
 			t.Error("an event was kept after the end")
 		}

@@ -51,7 +51,7 @@ func TestReadRequestAnswers(t *testing.T) {
 	})
 }
 
-// TestWindowReadsAnyResult: a window reads the result of a host's call, longer than events tell of any, in pieces.
+// TestWindowReadsAnyResult: a window reads the result of a host's call, which is too long for events, in pieces.
 func TestWindowReadsAnyResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := strings.Repeat("0123456789 ñandú ", 200_000)

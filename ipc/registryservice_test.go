@@ -48,7 +48,8 @@ func bundleBytes(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// finding is a hub with a config file and a state directory, over real sockets towards registries.
+// finding serves a hub with a config file and a state directory. It reaches registries over real sockets, so it cannot
+// be used in a synctest bubble.
 func finding(t *testing.T) (conn *grpc.ClientConn, config, state string) {
 	t.Helper()
 	state = t.TempDir()
@@ -129,7 +130,7 @@ func TestRegistryService(t *testing.T) {
 	}
 }
 
-// The end of the call ends the request, and so does a window that gives its order up.
+// The end of a gRPC call ends its request to the registry, and so does a window that gives up its order.
 func TestSearchGivenUp(t *testing.T) {
 	conn, _, _ := finding(t)
 	r := fakeregistry.Open(t)
@@ -163,7 +164,7 @@ func TestSearchGivenUp(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, []string{"1 0 CANCELLED", "2 0 "}) {
 		t.Error(got)
 	}
-	w.send(&mcphubv1.AttachRequest{MessageId: "3", Message: giveUp}) // of what is over: nothing
+	w.send(&mcphubv1.AttachRequest{MessageId: "3", Message: giveUp}) // the order is over already: no effect
 	if got := w.replies(1); got[0] != "3 0 " {
 		t.Error(got)
 	}
@@ -214,7 +215,7 @@ func TestBundleService(t *testing.T) {
 	}
 }
 
-// A bundle of a registry is downloaded when it is asked for, and only with its hash.
+// A bundle of a registry is downloaded only by ReadBundle, and taken only if its hash is right.
 func TestRegistryBundle(t *testing.T) {
 	conn, _, state := finding(t)
 	find := mcphubv1.NewRegistryServiceClient(conn)

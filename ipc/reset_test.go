@@ -9,8 +9,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// A stream that is reset right behind its half-close, as Node's HTTP/2 resets each stream, has broken: its window may
-// come back. A half-close alone is the end of the window.
+// A stream that is reset right after its half-close, as Node's HTTP/2 resets each stream, counts as broken: its window
+// may come back. A half-close without a reset is the end of the window.
 func TestResetBehindAHalfCloseIsABreak(t *testing.T) {
 	for name, c := range map[string]struct{ reset, final bool }{"half-close": {false, true}, "reset": {true, false}} {
 		t.Run(name, func(t *testing.T) {

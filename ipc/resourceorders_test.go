@@ -15,7 +15,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// browsed is a server with what there is to browse. Its completion waits until it is let or cancelled, and tells which.
+// browsed returns a server with resources, templates and prompts. It completes the value "now" at once; of any other it
+// reports to heard that it was asked, and then the reason of the cancel, for which it waits.
 func browsed(heard chan<- string) *fakeserver.Server {
 	s := fakeserver.New(fakeserver.WithCapabilities(
 		`{"resources":{"subscribe":true,"listChanged":true},"prompts":{},"completions":{}}`))
@@ -55,7 +56,8 @@ func givingUp(id string) *mcphubv1.AttachRequest {
 		GiveUp: &mcphubv1.GiveUp{MessageId: id}}}
 }
 
-// A window browses by its stream: the first entries of a list and how many there are, a search, a URI from a template.
+// A window browses through its stream: the first entries of a list and how many there are, a search, templates, prompts
+// and their completion.
 func TestWindowBrowses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := realHub(t, browsed(nil))
@@ -105,7 +107,8 @@ func TestWindowBrowses(t *testing.T) {
 	})
 }
 
-// A completion that is given up ends at the server, and its reply says so; what is over or unknown is no error.
+// A completion that is given up is cancelled at the server, and its reply says so; to give up an unknown order is no
+// error.
 func TestCompletionIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan string)
@@ -126,7 +129,8 @@ func TestCompletionIsGivenUp(t *testing.T) {
 	})
 }
 
-// What a window subscribed to is in its snapshot and in no other's, and the server is told when the window has gone.
+// What a window subscribed to is in its snapshot and in no other's. The server is told of the first subscription to a
+// resource, and of the end of the last.
 func TestSubscriptionsOfAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := browsed(nil)

@@ -23,7 +23,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Each method about resources, prompt templates, completion and sign-in gives what the hub gives.
+// Each method about resources, prompt templates, completion and sign-in returns what the hub returns.
 func TestResourceServiceAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := mcphubv1.NewMcpServerServiceClient(serve(t, &fakeHub{}, Options{}))
@@ -69,8 +69,8 @@ func TestResourceServiceAnswers(t *testing.T) {
 	})
 }
 
-// Trouble of the hub reaches the host from each of them with code, reason and metadata; an empty request is refused
-// before the hub sees it.
+// An error of the hub reaches the host from each method with code, reason and metadata; a request that lacks a field is
+// refused before the hub sees it.
 func TestResourceServiceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{failure: &event.Error{
@@ -257,7 +257,7 @@ func valueFor(f protoreflect.FieldDescriptor) protoreflect.Value {
 	return protoreflect.ValueOfUint64(1)
 }
 
-// zeros gives the fields of a struct that have their zero value.
+// zeros lists the fields of a struct that have their zero value.
 func zeros(v reflect.Value, path string) (found []string) {
 	for i := range v.NumField() {
 		name := path + "." + v.Type().Field(i).Name
@@ -293,7 +293,7 @@ func TestConversionInFillsEveryField(t *testing.T) {
 			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
 		}, slices.Insert(append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved",
 			"CallRequest.PreferTask", "CallRequest.URI"), 3, "CallRequest.AppOf")},
-		// the other branch
+		// fillMessage sets the other branch of the oneof
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
 			return completion(m.(*mcphubv1.CompleteRequest))
 		}, []string{"Completion.McpPrompt"}},
@@ -312,7 +312,8 @@ func TestConversionInFillsEveryField(t *testing.T) {
 	}
 }
 
-// A read with a window before it: subject, progress, cancel by the window, all through the real hub.
+// A read through the real hub: its subject, its cancel by the host, and what an attached window is told of it and of
+// changed resources.
 func TestEndToEndRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{},"resources":{"subscribe":true,"listChanged":true}}`))

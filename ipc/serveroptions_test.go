@@ -41,7 +41,7 @@ func (l *logBook) text() string {
 	return l.buf.String()
 }
 
-// lines gives the lines with a message.
+// lines returns the lines with a message.
 func (l *logBook) lines(t *testing.T, msg string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -61,7 +61,7 @@ func (l *logBook) options() Options {
 	return Options{Logger: slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 }
 
-// panicky panics wherever it is asked.
+// panicky is a fakeHub that panics in Servers and in Attach.
 type panicky struct{ *fakeHub }
 
 func (panicky) Servers() ([]event.ServerInfo, []event.ConfigProblem) { panic("secret of the hub") }
@@ -90,7 +90,7 @@ func TestPanicHidden(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				book := &logBook{}
 				conn := serve(t, panicky{&fakeHub{}}, book.options())
-				for range 2 { // the process lives on
+				for range 2 { // the process goes on
 					err := call(t.Context(), conn)
 					if s := status.Convert(err); s.Code() != codes.Internal || s.Message() != "internal error" ||
 						reasonOf(err) != "INTERNAL" {
@@ -107,7 +107,7 @@ func TestPanicHidden(t *testing.T) {
 	}
 }
 
-// The goroutine that sends is not the handler's: recovery does not see it.
+// The goroutine that sends is not the handler's, so the recovery interceptor does not see its panic.
 func TestPanicOfSenderHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &logBook{}
@@ -169,7 +169,7 @@ func TestNoPayloadInLog(t *testing.T) {
 	})
 }
 
-// The text of an unexpected error is for the log, where somebody can look for it.
+// The text of an unexpected error goes to the log, on one line, and not to the caller.
 func TestInternalErrorIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &logBook{}
@@ -185,7 +185,7 @@ func TestInternalErrorIsLogged(t *testing.T) {
 	})
 }
 
-// go-plugin's own services share the server; they are none of our business.
+// go-plugin's own services share the gRPC server; their calls are not logged.
 func TestOtherServicesNotLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &logBook{}

@@ -23,8 +23,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// eventConstants gives the names of the constants of a type of package event: a list in a test could forget the new
-// one, too.
+// eventConstants returns the names of the constants of a type of package event. It reads the source, since a list in
+// the test could lack a new constant, too.
 func eventConstants(t *testing.T, typeName string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../hub/event/*.go")
@@ -49,7 +49,7 @@ func eventConstants(t *testing.T, typeName string) []string {
 	return names
 }
 
-// constantsOf gives the names of one type in one block: a constant without type and value has those of the one before.
+// constantsOf returns the constants of one type in one block. One without type and value has those of the one before.
 func constantsOf(g *ast.GenDecl, typeName string) (names []string) {
 	current := ""
 	for _, s := range g.Specs {
@@ -137,8 +137,8 @@ func TestErrorInfoDetail(t *testing.T) {
 	})
 }
 
-// The reason of a cancel crosses gRPC word for word: HTTP/2 header fields hold no text but ASCII, the binary detail
-// any. The message stays one line. Finding B19.
+// The reason of a cancel crosses gRPC word for word, in the binary error detail, since HTTP/2 header fields hold ASCII
+// only. The status message stays one line. Finding B19.
 func TestReasonCrossesGRPCWordForWord(t *testing.T) {
 	reasons := []string{
 		"a\nline\tand a tab", "\r\ngrpc-status: 0", "\x1b[2J\x00\u009b", "\u3000wide\u00a0narrow",

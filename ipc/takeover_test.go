@@ -13,9 +13,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// A page that has lost what it had seen takes its stream over: resume with the hub's id and the highest of all
-// sequences ends the stream of before, which the hub still believes in, and brings a snapshot under the same window id.
-// What the window owns goes on, and what it is asked can be answered on the new stream.
+// A reloaded page has lost what it had seen. Its resume, with the hub's id and the highest possible sequence, ends its
+// old stream, which the hub still holds open, and brings a snapshot under the same window id. A call that the window
+// owns goes on, and its prompts can be answered on the new stream.
 func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakeserver.New()
@@ -61,7 +61,7 @@ func TestReloadedPageTakesItsStreamOver(t *testing.T) {
 		if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != event.ReasonWindowSuperseded {
 			t.Errorf("the stream of before ended with %v", err)
 		}
-		synctest.Wait() // the handler of before has left by now: it must not take the window with it
+		synctest.Wait() // the old stream's handler has returned by now, and must not have detached the window
 
 		sequence := uint64(0)
 		second.send(

@@ -17,7 +17,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// Each form of an entry has one form in the contract.
+// Each kind of trace entry is converted to its field of the contract.
 func TestTraceConversion(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	var c converter
@@ -52,7 +52,8 @@ func TestTraceConversion(t *testing.T) {
 	}
 }
 
-// The whole way: a call with a trace context in its metadata, its timeline, and the bundle, which holds the same.
+// A call with a trace context in its metadata, through the real hub: the server gets the context, and the timeline and
+// the bundle hold the same trace.
 func TestEndToEndTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

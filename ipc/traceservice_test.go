@@ -63,7 +63,7 @@ func TestRememberedAnswers(t *testing.T) {
 	})
 }
 
-// Whether the hub watches the files is said with each reload, and cached tools come only when they are asked for.
+// Each reload says whether the hub watches the files, and cached tools come only when they are asked for.
 func TestWatchAndCachedToolsAreAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{}
@@ -85,7 +85,7 @@ func TestWatchAndCachedToolsAreAsked(t *testing.T) {
 	})
 }
 
-// The caller's W3C trace context is taken from the metadata of the call; what is doubled or too long is not.
+// The caller's W3C trace context is taken from the call's metadata, without fields that come twice or are too long.
 func TestTraceContextIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got telemetry.Context

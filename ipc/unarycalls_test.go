@@ -11,7 +11,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// The line of a call is made when the call is over; it tells of the whole call all the same.
+// The log line of a call is written when the call is over, and says when it began and how long it took.
 func TestLineTellsWhenCallBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &logBook{}

@@ -210,7 +210,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// What validation refuses reaches no handler, and the status has the reason.
+// A request that validation refuses reaches no handler, and the status has the reason.
 func TestValidationOverTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{} // its CallTool would panic

@@ -20,7 +20,7 @@ import (
 // brokenHub in the environment makes the test binary a plugin whose hub has a fault.
 const brokenHub = "MCPHUB_TEST_BROKEN_HUB"
 
-// faulty is telemetry that panics when a request begins: with the hub's lock held.
+// faulty is telemetry that panics when a request begins, while the hub's lock is held.
 type faulty struct{ embedded.TracerProvider }
 
 func (faulty) Tracer(string, ...trace.TracerOption) trace.Tracer { return faultyTracer{} }
@@ -31,13 +31,13 @@ func (faultyTracer) Start(context.Context, string, ...trace.SpanStartOption) (co
 	panic("one fault")
 }
 
-// brokenDoor is a hub behind no counter, which is called once.
+// brokenDoor is a hub without gRPC services; beBroken itself makes the one call.
 type brokenDoor struct{ *hub.Hub }
 
 func (brokenDoor) Register(grpc.ServiceRegistrar)     {}
 func (brokenDoor) ServerOptions() []grpc.ServerOption { return nil }
 
-// beBroken serves a hub that meets its fault at once, on a goroutine that recovers, as those of gRPC do.
+// beBroken serves a hub that panics at once, on a goroutine that recovers the panic, as the gRPC handlers do.
 func beBroken() int {
 	return plugin.ServeAny(os.Stderr, func(l *slog.Logger, fatal func(string)) (plugin.Hub, error) {
 		h := hub.New(hub.Options{Logger: l, Tracer: faulty{}, Fatal: fatal})
@@ -55,8 +55,8 @@ func beBroken() int {
 	})
 }
 
-// TestPanicUnderTheLockEndsThePlugin: the process ends with the exit status of a panic, and its last line says why;
-// nothing goes on with what may be half changed. Finding A12.
+// TestPanicUnderTheLockEndsThePlugin: after a panic under the lock, even a recovered one, the process exits with
+// ExitBroken, and its last line says why. It must not go on with state that may be half changed. Finding A12.
 func TestPanicUnderTheLockEndsThePlugin(t *testing.T) {
 	h := start(t, nil, brokenHub+"=1")
 	status, stderr := h.exit(t)

@@ -59,16 +59,16 @@ func TestHangupUnderNohupIsIgnored(t *testing.T) {
 	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	// Its first reason to end is the one that it logs: the hangup, had it counted.
+	// The hub logs only the first signal that ends it: had SIGHUP counted, the line would name that one.
 	h.logged(t, "signal "+syscall.SIGTERM.String())
 	if status := h.status(t); status != plugin.ExitOK {
 		t.Errorf("exit status %d", status)
 	}
 }
 
-// hangupCountsForChildren gives SIGHUP its meaning back in the processes that a test starts, when the tests themselves
-// run under nohup: an ignored signal would be inherited, and a hub that is started so rightly does not end at it. A
-// signal that is caught is reset by exec.
+// hangupCountsForChildren restores the default action of SIGHUP in the processes that a test starts, in case the tests
+// themselves run under nohup: children inherit an ignored signal, and a hub that does rightly does not end at it.
+// A signal that is caught is reset by exec.
 func hangupCountsForChildren(t *testing.T) {
 	t.Helper()
 	caught := make(chan os.Signal, 1)
@@ -76,8 +76,7 @@ func hangupCountsForChildren(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(caught) })
 }
 
-// TestSecondSigtermExitsAtOnce: who asks twice does not want to wait for a close that hangs. A SIGHUP in between is no
-// second ask.
+// TestSecondSigtermExitsAtOnce: the second SIGTERM ends a hub whose close hangs, also with a SIGHUP in between.
 func TestSecondSigtermExitsAtOnce(t *testing.T) {
 	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
 	do(t, h.dial(t), "log", "")
@@ -90,7 +89,7 @@ func TestSecondSigtermExitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptIsSwallowed: Ctrl-C in a terminal hits the whole group; the host decides what it means.
+// TestInterruptIsSwallowed: Ctrl-C in a terminal signals the whole process group; the host decides what it means.
 func TestInterruptIsSwallowed(t *testing.T) {
 	h := start(t, nil)
 	conn := h.dial(t)
@@ -115,7 +114,7 @@ func TestHangingCloseIsBounded(t *testing.T) {
 	}
 }
 
-// TestShutdownCloses: when Serve returns the hub closes, with whatever still ran.
+// TestShutdownCloses: when Serve returns the hub closes, although a call still runs.
 func TestShutdownCloses(t *testing.T) {
 	h := start(t, nil)
 	conn := h.dial(t)
@@ -131,12 +130,13 @@ func TestShutdownCloses(t *testing.T) {
 	child.Wait(t, bound)
 }
 
-// shutdown is go-plugin's own; its answer is lost as a rule.
+// shutdown calls go-plugin's own Shutdown. The answer is usually lost, since the server stops before it is sent.
 func shutdown(conn *grpc.ClientConn) {
 	_ = conn.Invoke(context.Background(), "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
 }
 
-// TestHostKilledHubExits: a host that is killed with -9 takes the hub, its children and its socket directory with it.
+// TestHostKilledHubExits: when the host is killed with SIGKILL, the hub exits, and its children and its socket
+// directory are gone.
 func TestHostKilledHubExits(t *testing.T) {
 	temp, _ := socketDir(t)
 	cmd := doortest.Command(t, doortest.RoleHost, "TMPDIR="+temp)

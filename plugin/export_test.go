@@ -1,4 +1,4 @@
 package plugin
 
-// ServeAny is what ServeHub serves its hub by.
+// ServeAny is serve, which ServeHub uses, for tests.
 var ServeAny = serve

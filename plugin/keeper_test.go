@@ -33,7 +33,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// What the keeper is told by its environment.
+// The variables by which the keeper gets its orders, and its files in keeperDir.
 const (
 	keeperBinary = "MCPHUB_KEEPER_BINARY" // the real hub; set: this test binary is the keeper
 	keeperDir    = "MCPHUB_KEEPER_DIR"    // 0700: for the socket, what is kept, and the server's record
@@ -41,7 +41,7 @@ const (
 	recordFile   = "record.jsonl"
 )
 
-// kept is what a host needs to come back to its hub. Whoever can read it is the host.
+// kept is what a host needs to come back to its hub. Whoever can read it can act as the host.
 type kept struct {
 	HubPID, ServerPID int
 	Target            string
@@ -65,8 +65,8 @@ func TestMain(m *testing.M) {
 	doortest.Main(m)
 }
 
-// beKeeper is a host that means to come back: it spawns the real hub as an editor does, has a call run and a question
-// open over its window, keeps what it needs, says so, and waits to be killed.
+// beKeeper is a host that prepares for a return: it spawns the real hub as an editor does, begins a call that runs and
+// one that opens a prompt in its window, writes keptFile, prints "kept", and waits to be killed.
 func beKeeper(ctx context.Context, binary, dir string) error {
 	cert, key, err := hostCert()
 	if err != nil {
@@ -113,8 +113,8 @@ func beKeeper(ctx context.Context, binary, dir string) error {
 	return nil
 }
 
-// begin gives the hub a server, and by a window that outlives nobody's call a call that runs and a question that is
-// open.
+// begin gives the hub a server, attaches a window, and makes two calls through it: one that keeps running, and one
+// whose prompt stays open. It returns when both have come that far.
 func (k *kept) begin(ctx context.Context, binary, dir string) error {
 	conn, err := k.dial()
 	if err != nil {
@@ -191,7 +191,7 @@ func (k *kept) dial() (*grpc.ClientConn, error) {
 	})))
 }
 
-// hostCert makes what AutoMTLS wants of a host.
+// hostCert makes the certificate and the key that AutoMTLS needs from a host.
 func hostCert() (cert, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -216,14 +216,14 @@ func hostCert() (cert, key []byte, err error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), nil
 }
 
-// keptHub is a hub whose host was killed with -9 in the middle of a call and a question.
+// keptHub is a hub whose host was killed with SIGKILL while a call ran and a prompt was open.
 type keptHub struct {
 	kept
 	dir         string
 	hub, server *doortest.Death
 }
 
-// leaveBehind starts a keeper with this grace and kills it.
+// leaveBehind starts a keeper with this return grace, and kills it once it has kept what a host needs to come back.
 func leaveBehind(t *testing.T, grace string) *keptHub {
 	t.Helper()
 	dir, _ := socketDir(t)
@@ -266,7 +266,7 @@ func leaveBehind(t *testing.T, grace string) *keptHub {
 	return h
 }
 
-// back is the connection of a host that has come back.
+// back connects to the hub as a host that comes back.
 func (h *keptHub) back(t *testing.T) *grpc.ClientConn {
 	t.Helper()
 	conn, err := h.dial()
@@ -277,7 +277,7 @@ func (h *keptHub) back(t *testing.T) *grpc.ClientConn {
 	return conn
 }
 
-// bounded is the context of a call that must end.
+// bounded returns the context of a call that must end within bound.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the bound of the test"))

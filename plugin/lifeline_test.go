@@ -11,11 +11,12 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// connects and disconnects play the server that tells of its connections.
+// connects and disconnects report the begin and the end of a connection, as the gRPC server does.
 func connects(l *lifeline)    { l.HandleConn(context.Background(), &stats.ConnBegin{}) }
 func disconnects(l *lifeline) { l.HandleConn(context.Background(), &stats.ConnEnd{}) }
 
-// TestOrphanWatch plays lives of a hub in fake time and demands the very moment at which it ends, if it does.
+// TestOrphanWatch plays connections and the parent's exit in fake time, and checks the exact moment at which the hub
+// ends, if it does, and the reason.
 func TestOrphanWatch(t *testing.T) {
 	const hostGone, nobody, never = "the host process is gone", "no host connected within 1m0s", ""
 	type step struct {
@@ -77,7 +78,7 @@ func TestOrphanWatch(t *testing.T) {
 				}()
 				for _, s := range test.steps {
 					<-time.After(s.at - time.Since(start))
-					synctest.Wait() // the watch looks at this moment before the step, never in between
+					synctest.Wait() // the watch always handles this moment before the step does
 					s.do(l, parentGone)
 				}
 				select {
@@ -94,7 +95,7 @@ func TestOrphanWatch(t *testing.T) {
 	}
 }
 
-// TestNobodyConnected: a hub that nobody ever connected to must not stay, though its parent lives.
+// TestNobodyConnected: a hub that nobody ever connected to ends after a minute, even if its parent still runs.
 func TestNobodyConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

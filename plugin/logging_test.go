@@ -60,7 +60,8 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// TestLogWriterNeverBlocks: a host that does not read its pipe holds up nobody; what was lost is counted once it reads.
+// TestLogWriterNeverBlocks: a host that does not read its pipe blocks no logger; once it reads, it gets the number of
+// the lost lines.
 func TestLogWriterNeverBlocks(t *testing.T) {
 	r, out := io.Pipe() // nobody reads: the first write hangs
 	w := newLogWriter(out)

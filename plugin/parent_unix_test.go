@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// A host that died before the hub could look at its parent is still missed, if it named its process.
+// A host that exited before the hub looked at its parent is noticed all the same, if EnvHostPID names its process.
 func TestHostThatDiedBeforeTheStart(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {

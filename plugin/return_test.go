@@ -34,7 +34,7 @@ type returned struct {
 	t *testing.T
 }
 
-// resume attaches the window of before.
+// resume attaches the keeper's window again.
 func (h *keptHub) resume(t *testing.T, conn *grpc.ClientConn) *returned {
 	t.Helper()
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(bounded(t))
@@ -60,7 +60,7 @@ func (w *returned) say(m *mcphubv1.AttachRequest) {
 	}
 }
 
-// see reads on until it is told what is looked for.
+// see reads on until found reports true; what says in a failure what was expected.
 func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
 	w.t.Helper()
 	for {
@@ -74,8 +74,8 @@ func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
 	}
 }
 
-// TestHostReturns: a host is killed in the middle of a call and of a question; another that has what it kept finds both
-// again under the same window, answers the one, cancels the other, and ends the hub in order.
+// TestHostReturns: a host is killed while a call runs and a prompt is open; another host that has what it kept finds
+// both again in the same window, answers the prompt, cancels the call, and ends the hub in order.
 func TestHostReturns(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "1m")
@@ -120,7 +120,7 @@ func TestHostReturns(t *testing.T) {
 	h.noSocket(t)
 }
 
-// noSocket checks that the hub has taken its socket with it.
+// noSocket checks that the hub has removed its socket.
 func (h *keptHub) noSocket(t *testing.T) {
 	t.Helper()
 	if left, err := filepath.Glob(filepath.Join(h.dir, "plugin*")); err != nil || len(left) > 0 {
@@ -128,12 +128,12 @@ func (h *keptHub) noSocket(t *testing.T) {
 	}
 }
 
-// TestHostReturnsTwice: a hub that waits is there when one that does not has gone. Each host that goes leaves the same
-// time for the next one; a window that did not come back in between is not lost.
+// TestHostReturnsTwice: a hub with a return grace still runs when one without has exited. The grace begins anew with
+// each host that goes; a window that did not come back in between is not lost.
 func TestHostReturnsTwice(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "1m")
-	impatient := leaveBehind(t, "") // its host died later, and it is gone first
+	impatient := leaveBehind(t, "") // its host was killed later, and it exits first
 	impatient.hub.Wait(t, bound)
 	first := h.back(t)
 	if _, err := mcphubv1.NewMcpHubServiceClient(first).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); err != nil {
@@ -151,9 +151,9 @@ func TestHostReturnsTwice(t *testing.T) {
 	h.noSocket(t)
 }
 
-// TestStdioOpensAgain: what go-plugin relays of the hub's standard output and error is open to the host that comes back
-// as it was to the one before. Until then a write there waits; the hub's own logs go another way and never do. One
-// piece may be lost: go-plugin's relay may take it for the host that went in the moment in which it learns of that.
+// TestStdioOpensAgain: a host that comes back can open go-plugin's relay of the hub's standard output and error, as the
+// host before it could. In between a write to them blocks; the hub's own logs go another way and never block. One piece
+// may be lost: go-plugin's relay may read it for the old host just when that one's stream ends.
 func TestStdioOpensAgain(t *testing.T) {
 	h := start(t, nil)
 	first := h.dial(t)
@@ -162,7 +162,8 @@ func TestStdioOpensAgain(t *testing.T) {
 	leave(errors.New("the host goes"))
 	for before.RecvMsg(new(emptypb.Empty)) == nil {
 	}
-	// Behind the end of the stream on its connection: the relay is told by then, and takes no further pieces.
+	// This call comes after the end of the stream on the same connection: when it is answered, the relay's stream has
+	// ended, and the relay takes no further pieces.
 	if _, err := mcphubv1.NewMcpHubServiceClient(first).GetInfo(bounded(t), &mcphubv1.GetInfoRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,9 +217,9 @@ func openStdio(t *testing.T, ctx context.Context, conn *grpc.ClientConn) grpc.Cl
 	return stream
 }
 
-// TestOtherKeyIsRefused: while it waits the hub is open to nobody but who has the key of the host that went. Whoever
-// has got hold of the socket alone is refused, with another key, with none, and without TLS; and does not make the hub
-// wait longer.
+// TestOtherKeyIsRefused: while the hub waits, only a host that has the key of the host that went is let in. A client
+// that has only the socket is refused, with another key, with none, and without TLS, and does not make the hub wait
+// longer.
 func TestOtherKeyIsRefused(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, "3s")
@@ -240,7 +241,7 @@ func TestOtherKeyIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close() // it goes on trying until the end, which must come all the same
+		defer conn.Close() // it goes on connecting until the test ends; the hub must exit all the same
 		if _, err := mcphubv1.NewMcpHubServiceClient(conn).GetInfo(bounded(t),
 			&mcphubv1.GetInfoRequest{}); status.Code(err) != codes.Unavailable {
 			t.Errorf("a stranger with %s got %v", name, err)
@@ -271,7 +272,7 @@ func TestNobodyReturns(t *testing.T) {
 	}
 }
 
-// TestSigtermEndsTheWait: a hub that waits ends at once when it is told to.
+// TestSigtermEndsTheWait: a hub that waits for a host to return ends at once on SIGTERM and on SIGHUP.
 func TestSigtermEndsTheWait(t *testing.T) {
 	hangupCountsForChildren(t)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestReturnGrace: what the variable says holds up to five minutes; what it cannot mean is told and does not hold.
+// TestReturnGrace: a duration of up to five minutes is taken; any other value is reported and counts as no grace.
 func TestReturnGrace(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"": 0, "0s": 0, "0": 0, "20s": 20 * time.Second, "20000ms": 20 * time.Second, "5m": 5 * time.Minute,

@@ -26,10 +26,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// bound is for tests that fail.
+// bound limits what a failing test waits for. A passing test never waits that long.
 const bound = 20 * time.Second
 
-// rawHub is a hub that was started by nobody who could clean up after it: a bare process, no TLS.
+// rawHub is a hub that was started without plugin/host, which would clean up after it: a bare process, no TLS.
 type rawHub struct {
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
@@ -37,7 +37,8 @@ type rawHub struct {
 	exited chan struct{}
 }
 
-// start starts the fake hub with the cookie and these variables on top. A stderr that is given is not read.
+// start starts the fake hub with the cookie and these variables on top. If stderr is not nil, it gets the standard
+// error, and lines stays empty.
 func start(t *testing.T, stderr *os.File, env ...string) *rawHub {
 	t.Helper()
 	h := &rawHub{
@@ -95,7 +96,7 @@ func (h *rawHub) status(t *testing.T) int {
 	return h.cmd.ProcessState.ExitCode()
 }
 
-// exit is status, and what is left of standard error.
+// exit waits for the end, and returns the exit status and what is left of standard error.
 func (h *rawHub) exit(t *testing.T) (status int, stderr string) {
 	t.Helper()
 	status = h.status(t)
@@ -233,7 +234,7 @@ func TestPipeToDeadStderrDoesNotKill(t *testing.T) {
 	_, _ = w.Close(), r.Close()
 	conn := h.dial(t)
 	do(t, conn, "log", "")
-	do(t, conn, "raw", "into the void") // synchronous: its answer comes after the write that would have killed
+	do(t, conn, "raw", "into the void") // answered after the write that could raise SIGPIPE
 	child := spawn(t, conn)
 	_ = h.cmd.Process.Signal(syscall.SIGTERM)
 	if status := h.status(t); status != plugin.ExitOK {

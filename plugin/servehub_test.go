@@ -4,7 +4,7 @@ package plugin
 
 import "testing"
 
-// TestStateDir: the user's word first, also when it is "nowhere"; then the system's own place.
+// TestStateDir: the user's variable comes first, also when it is "", which means no directory; then the system's place.
 func TestStateDir(t *testing.T) {
 	tests := []struct {
 		name string

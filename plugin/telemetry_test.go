@@ -27,7 +27,7 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// stuck is an exporter that takes no span until the test lets it, whatever its context says.
+// stuck is an exporter that blocks until the test closes free, even if its context ends.
 type stuck struct {
 	free chan struct{}
 
@@ -45,7 +45,7 @@ func (s *stuck) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) er
 
 func (s *stuck) Shutdown(context.Context) error { return nil }
 
-// inMemory opens a fake server.
+// inMemory returns a hub's Open that starts the fake server in this process.
 func inMemory(s *fakeserver.Server) func(config.Server, func(string)) mcp.Opener {
 	return func(config.Server, func(string)) mcp.Opener {
 		return func(context.Context) (*mcp.Link, error) {
@@ -60,8 +60,8 @@ func inMemory(s *fakeserver.Server) func(config.Server, func(string)) mcp.Opener
 	}
 }
 
-// A collector that takes nothing delays no call, whatever the number of spans, and the end of the hub by two seconds at
-// most.
+// A collector that takes nothing delays no call, whatever the number of spans, and the hub's close by no more than
+// telemetryFlush.
 func TestSlowExporterSlowsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
@@ -78,7 +78,7 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		const calls = 3000 // more than wait at a time
+		const calls = 3000 // more than the queue of spans holds
 		for range calls {
 			if _, err := r.hub.CallTool(t.Context(), hub.CallRequest{Server: "s", Tool: "echo"}); err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 	})
 }
 
-// The spans that end with the hub are sent, too, at once.
+// The spans that end with the hub's close are sent, too, without a wait.
 func TestSpansAreFlushedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -161,7 +161,7 @@ func TestTelemetryIsOffUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// OTLP over HTTP, as a collector sees it.
+// A collector gets the spans by OTLP over HTTP, with the resource and the headers that the environment sets.
 func TestSpansReachACollector(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -206,7 +206,7 @@ func TestSpansReachACollector(t *testing.T) {
 	}
 }
 
-// What goes wrong is named without addresses and without what a collector says.
+// The name of an export's error has neither addresses nor text of the collector.
 func TestExportTrouble(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1},
 		Err: errors.New("SECRET")}

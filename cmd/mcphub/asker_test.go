@@ -10,7 +10,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// person types what a test says to an asker, each line when one is wanted.
+// person types lines to an asker, each when the asker waits for one.
 type person struct {
 	*asker
 	t      *testing.T
@@ -36,7 +36,7 @@ func (p *person) note(answers []*mcphubv1.PromptAnswer) {
 	}
 }
 
-// types types a line, which must be wanted.
+// types types a line, for which the asker must wait.
 func (p *person) types(line string) {
 	p.t.Helper()
 	if p.lines() == nil {
@@ -64,7 +64,7 @@ func prompted(id string, in *mcphubv1.ConfigInput) *mcphubv1.Prompt {
 	return p
 }
 
-// TestAskerAsksOneAfterTheOther: each line answers the question that stands there, and the default of a launch is no.
+// TestAskerAsksOneAfterTheOther: each line answers the question that is shown, and the default of a launch is no.
 func TestAskerAsksOneAfterTheOther(t *testing.T) {
 	p := newPerson(t)
 	options := []*mcphubv1.ConfigInputOption{{Value: "eu"}, {Value: "us", Label: "America"}}
@@ -96,7 +96,7 @@ func TestAskerAsksOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestAskerDropsALineForAClosedQuestion: a yes to what has closed must not allow what came after it.
+// TestAskerDropsALineForAClosedQuestion: a yes to a prompt that has closed must not answer the next one.
 func TestAskerDropsALineForAClosedQuestion(t *testing.T) {
 	p := newPerson(t)
 	p.note(p.ask(prompted("gone", nil)))
@@ -120,7 +120,7 @@ func TestAskerDropsALineForAClosedQuestion(t *testing.T) {
 	}
 }
 
-// TestAskerDeclinesWhenNobodyIsLeft: the end of the input is a no to everything that waits and that comes.
+// TestAskerDeclinesWhenNobodyIsLeft: the end of the input declines all prompts that wait and all that come later.
 func TestAskerDeclinesWhenNobodyIsLeft(t *testing.T) {
 	p := newPerson(t)
 	p.note(p.ask(prompted("a", nil)))

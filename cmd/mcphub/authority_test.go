@@ -16,9 +16,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// authority is an MCP server that wants a sign-in, and its authorization server beside it (MCP 2026-07-28,
-// basic/authorization): metadata of both, dynamic registration, the code grant with PKCE. It is as strict as the flow
-// needs, and says what it saw.
+// authority is an MCP server that requires a sign-in, and its authorization server (MCP 2026-07-28,
+// basic/authorization): metadata of both, dynamic registration, the code grant with PKCE. It records the requests that
+// it got, and those that were wrong as faults.
 type authority struct {
 	*httptest.Server
 	mcp http.Handler
@@ -33,10 +33,10 @@ type authority struct {
 	faults    []string
 }
 
-// newAuthority serves a modern fake server with the tool echo. Its keyrings, state and that of other tests do not meet.
+// newAuthority serves a modern fake server with the tool echo. It gives the program a state directory of its own.
 func newAuthority(p *program) *authority {
 	p.t.Helper()
-	// No keyring of the person who runs the tests is touched, and no other state of theirs.
+	// The keyring and the state of the person who runs the tests are not touched.
 	p.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+p.dir+"/no-bus")
 	p.setenv("XDG_STATE_HOME", p.dir+"/state")
 	p.unsetenv("MCPHUB_STATE_DIR")
@@ -63,7 +63,7 @@ func newAuthority(p *program) *authority {
 	mux.HandleFunc("/register", a.register)
 	mux.HandleFunc("/authorize", a.authorize)
 	mux.HandleFunc("/token", a.token)
-	// its requests come from another process: nothing else orders them behind the assignment
+	// assigned before Start: the handlers read a.URL
 	a.Server = httptest.NewUnstartedServer(mux)
 	a.Start()
 	p.t.Cleanup(a.Close)
@@ -76,7 +76,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // a client that has left shows in its test
 }
 
-// name mints one. mu is held.
+// name makes a new name. mu is held.
 func (a *authority) name(what string) string {
 	a.made++
 	return fmt.Sprintf("%s-%d-of-the-fake", what, a.made)
@@ -159,14 +159,14 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		"scope": "read"})
 }
 
-// count gives how often a path was asked for.
+// count returns how often a path was requested.
 func (a *authority) count(path string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.seen[path]
 }
 
-// check finds what the authority did not like, and looks for its secrets in what a command has said.
+// check reports the faults, and checks that no token is in the output of a command.
 func (a *authority) check(t *testing.T, said string) {
 	t.Helper()
 	a.mu.Lock()
@@ -181,8 +181,8 @@ func (a *authority) check(t *testing.T, said string) {
 	}
 }
 
-// signIn does what a person does: it finds the address in what a command says, and opens it in a browser. A person is
-// slower than the command, which waits for the browser by then.
+// signIn does what a person does: it finds the address in the output of a command, and opens it in a browser. It does
+// so when the command waits for the browser, since a person is slower than the command.
 func (a *authority) signIn(t *testing.T, said *heard) {
 	t.Helper()
 	said.await(t, "waiting until you have signed in")

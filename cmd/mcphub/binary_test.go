@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// failureBound is how long a command may take before its test is lost. No test waits for it when all is well.
+// failureBound is how long a command may take before its test fails. A passing test never waits that long.
 const failureBound = 60 * time.Second
 
 func TestMain(m *testing.M) { doortest.Main(m) }
@@ -35,7 +35,7 @@ type program struct {
 	unset []string // names that its commands do not get from the tests
 }
 
-// build gives the program, and checks at the end of the test that no process of it is left.
+// build returns the program, and checks at the end of the test that no process of it is left.
 func build(t *testing.T) *program {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func (p *program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// demoServer gives the command line of the demo server for --stdio; it writes down what it hears in record.
+// demoServer returns the command line of the demo server for --stdio. The server records what it receives in record.
 func (p *program) demoServer() (commandLine, record string) {
 	record = filepath.Join(p.dir, "record.jsonl")
 	return fmt.Sprintf("'%s' demo-server --record '%s'", p.path, record), record
@@ -126,7 +126,7 @@ type started struct {
 	stderr heard
 }
 
-// heard keeps what a process says, so that a test can wait for it. Safe for concurrent use.
+// heard keeps what a process writes, so that a test can wait for it. Safe for concurrent use.
 type heard struct {
 	// mu guards what follows.
 	mu      sync.Mutex
@@ -158,7 +158,7 @@ func (h *heard) String() string {
 	return s
 }
 
-// await waits until want was said.
+// await waits until want was written.
 func (h *heard) await(t *testing.T, want string) {
 	t.Helper()
 	bound := time.After(failureBound)
@@ -189,7 +189,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	if stdin != nil {
 		r.cmd.Stdin = stdin
 	}
-	// A process that outlives the command must not hang the test: it is found by other means.
+	// A process that outlives the command must not block the test; build finds it.
 	r.cmd.WaitDelay = 5 * time.Second
 	takeInterrupts(r.cmd)
 	if err := r.cmd.Start(); err != nil {
@@ -242,7 +242,7 @@ func readConversation(t *testing.T, out string) conversation {
 			}
 			last = event.GetSequence()
 		}
-		// The start of a session is a request too, but outlives the call that wanted it.
+		// The start of a session is a request too, but outlives the call that needed it.
 		if r := event.GetMcpRequestStarted().GetRequest(); r != nil && r.GetMethod() != "initialize" {
 			ends[r.GetRequestId()] += 0
 		}
@@ -288,7 +288,7 @@ func lastLine(t *testing.T, line string) (*mcphubv1.CallToolResponse, *failure) 
 	return response, nil
 }
 
-// lastFailure gives the failure at the end of an output whose events are cut off.
+// lastFailure returns the failure at the end of an output whose events are not checked.
 func lastFailure(t *testing.T, out string) *failure {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -296,7 +296,7 @@ func lastFailure(t *testing.T, out string) *failure {
 	return f
 }
 
-// find gives the first event that pick picks.
+// find returns what pick picks from the first event that has it.
 func find[T any](c conversation, pick func(*mcphubv1.AttachResponse) (T, bool)) (T, bool) {
 	for _, e := range c.events {
 		if v, ok := pick(e); ok {
@@ -307,9 +307,8 @@ func find[T any](c conversation, pick func(*mcphubv1.AttachResponse) (T, bool)) 
 	return none, false
 }
 
-// heardCancel checks that the demo server heard a cancel with this reason exactly once, and no second cancel of the
-// same request. Other requests have cancels of their own: the stream of a modern session that is told of changes ends
-// with one.
+// heardCancel checks that the demo server received exactly one cancel with this reason, and no second cancel of any
+// request. Other requests may have cancels of their own: subscriptions/listen of a modern session ends with one.
 func heardCancel(t *testing.T, record, reason string) {
 	t.Helper()
 	f, err := os.Open(record)

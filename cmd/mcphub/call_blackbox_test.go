@@ -136,7 +136,7 @@ func TestCallCancelReachesServer(t *testing.T) {
 	}
 }
 
-// TestCallAnswersQuestions: what the flags say is what the server hears; all but accept differ.
+// TestCallAnswersQuestions: the server gets the answer that the flags give; decline and dismiss stay different.
 func TestCallAnswersQuestions(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -156,7 +156,7 @@ func TestCallAnswersQuestions(t *testing.T) {
 			"agreed to open https://example.org/x"},
 		{"open_page", `{"url":"https://example.org/x"}`, []string{"--elicit", "decline"}, 0, "declined"},
 		{"summarize", `{"text":"long"}`, []string{"--sample", "in short"}, 0, "in short (by mcphub-cli)"},
-		{"summarize", `{"text":"long"}`, nil, -1, ""}, // declined: how the server puts it is its own affair
+		{"summarize", `{"text":"long"}`, nil, -1, ""}, // declined: the words are the server's
 	}
 	for _, era := range []string{"legacy", "modern"} {
 		for _, test := range tests {
@@ -253,7 +253,8 @@ func TestCallLinger(t *testing.T) {
 	}
 }
 
-// TestCallTellsConfigProblems: a broken entry is told with its place to whoever wants it, and not beside its neighbour.
+// TestCallTellsConfigProblems: the problem of a broken entry is reported, with its place, to a call of that server, and
+// not to a call of another.
 func TestCallTellsConfigProblems(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCallAsksForToolAndArguments: on a terminal a person is asked for what the command line does not say; mistakes are
-// told and asked again, and the line that is printed does the same.
+// TestCallAsksForToolAndArguments: on a terminal a person is asked for what the command line does not say; after a
+// mistake the question comes again, and the line that is printed at the end makes the same call.
 func TestCallAsksForToolAndArguments(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -38,8 +38,8 @@ func TestCallAsksForToolAndArguments(t *testing.T) {
 	}
 }
 
-// TestFormKeys: Esc goes a question back and in the end leaves, Ctrl-C leaves at once, arrows edit the line; nothing is
-// called then, and the terminal shows again what is typed.
+// TestFormKeys: Esc goes back a question and leaves from the first one, Ctrl-C leaves at once, arrows edit the line.
+// After leaving nothing is called, and the terminal shows again what is typed.
 func TestFormKeys(t *testing.T) {
 	t.Parallel()
 	p := build(t)

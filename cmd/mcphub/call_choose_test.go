@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// typing is a form that gets these lines, and what it says.
+// typing returns a form that is given these lines, and what it prints.
 func typing(lines ...string) (f *form, said *strings.Builder) {
 	said = &strings.Builder{}
 	f = &form{env: environment{stderr: said}}
@@ -45,7 +45,7 @@ func TestChooseByAPart(t *testing.T) {
 	}
 }
 
-// TestFormGoesBack: Esc leads to the question before, whose answer is given anew; from the first one it leads out.
+// TestFormGoesBack: Esc goes back to the question before, which is answered anew; from the first one it leaves.
 func TestFormGoesBack(t *testing.T) {
 	schema := readArguments(`{"type":"object","required":["a","b"],"properties":{
 		"a":{"type":"string"}, "b":{"type":"string"}, "c":{"type":"string"}}}`)
@@ -60,8 +60,8 @@ func TestFormGoesBack(t *testing.T) {
 	}
 }
 
-// TestFormChoices: values that a schema names are chosen by number, unless the number is one of them; what is near is
-// named, and what may be left out is left out with Enter.
+// TestFormChoices: values that a schema names are chosen by number, unless the number is one of them; the nearest is
+// named for a mistake, and an optional argument is left out with Enter.
 func TestFormChoices(t *testing.T) {
 	schema := readArguments(`{"type":"object","required":["kind","n"],"properties":{
 		"kind":{"enum":["success","error"]}, "n":{"type":"integer","enum":[2,1,7]}, "more":{"type":"boolean"}}}`)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// folderWithServer makes a workspace folder whose file brings the demo server, with a secret in its arguments. The
-// server writes a record once it runs.
+// folderWithServer makes a workspace folder with a config file that has the demo server, with a secret in its
+// arguments. The server writes a record once it runs.
 func (p *program) folderWithServer() (flags []string, record string) {
 	p.t.Helper()
 	record = filepath.Join(p.dir, "ran.jsonl")
@@ -40,8 +40,8 @@ func ran(t *testing.T, record string) bool {
 	return err == nil
 }
 
-// TestCallNeedsConsentAndInputs: without a terminal nothing of a workspace runs that the flags do not allow by name,
-// and what a flag gives is in nothing that is said.
+// TestCallNeedsConsentAndInputs: without a terminal a workspace's server starts only with flags that allow the launch
+// and give its inputs, and no output shows a value that a flag gave.
 func TestCallNeedsConsentAndInputs(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret-value"
@@ -112,7 +112,7 @@ func TestCallAsksForConsentAndInputs(t *testing.T) {
 	}
 }
 
-// TestServersSaysWhoAsks: the list tells a server that asks before it starts, and --start asks.
+// TestServersSaysWhoAsks: the list says which server needs consent before it starts, and --start asks for it.
 func TestServersSaysWhoAsks(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -133,7 +133,7 @@ func TestServersSaysWhoAsks(t *testing.T) {
 	}
 }
 
-// TestCallPutsInVariables: the references of each dialect are resolved by its own grammar when the server starts.
+// TestCallPutsInVariables: references are resolved by the grammar of their dialect when the server starts.
 func TestCallPutsInVariables(t *testing.T) {
 	t.Parallel()
 	p := build(t)

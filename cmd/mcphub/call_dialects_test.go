@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCallReadsEveryDialect: a config file of each application will do, and what its dialect says about the command
-// counts. The file of VS Code knows the workspace folder.
+// TestCallReadsEveryDialect: a server of each application's config file can be called, with the command as the dialect
+// writes it. References in the file of VS Code to the workspace folder are resolved.
 func TestCallReadsEveryDialect(t *testing.T) {
 	t.Parallel()
 	p := build(t)

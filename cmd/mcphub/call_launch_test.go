@@ -70,7 +70,8 @@ func TestLaunchOptions(t *testing.T) {
 	}
 }
 
-// TestLaunchQuestion: everything, exactly, one thing on a line; two different launches never look the same.
+// TestLaunchQuestion: a launch is shown whole, with each thing on a line of its own and escaped, so that two different
+// launches never look the same.
 func TestLaunchQuestion(t *testing.T) {
 	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{
 		Command: "npx", Args: []string{"-y", "a b", "", "two\nlines", "\u202etxt", `"quoted"`, "--token=${input:k}"},
@@ -182,7 +183,7 @@ func TestInputOptions(t *testing.T) {
 	}
 }
 
-// content gives an answer in words: the prompt, and yes, no or the value.
+// content returns an answer as text: the prompt's id, and yes, no or the value.
 func content(a *mcphubv1.PromptAnswer) string {
 	if a.GetAccept() == nil {
 		return a.GetPromptId() + " no"

@@ -7,8 +7,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTellsAFailureOnce: why a request failed is said by the last line alone, and not before it as well. Finding
-// D9.
+// TestCallTellsAFailureOnce: only the last line says why a request failed, and no line before it. Finding D9.
 func TestCallTellsAFailureOnce(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -21,8 +20,8 @@ func TestCallTellsAFailureOnce(t *testing.T) {
 	}
 }
 
-// TestCallTellsAFailedStartOnce: why the server did not start is said by the last line alone, with what it wrote, and
-// not by the state of the server as well. Finding D9.
+// TestCallTellsAFailedStartOnce: only the last line says why the server did not start, and not the line with the
+// server's state. Finding D9.
 func TestCallTellsAFailedStartOnce(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -34,7 +33,8 @@ func TestCallTellsAFailedStartOnce(t *testing.T) {
 	}
 }
 
-// TestCallNamesTheFlagAtFault: what the hub says of a field of the contract is said of the flag. Finding D9.
+// TestCallNamesTheFlagAtFault: where the hub's error names a field of the contract, the command names the flag. Finding
+// D9.
 func TestCallNamesTheFlagAtFault(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -45,8 +45,8 @@ func TestCallNamesTheFlagAtFault(t *testing.T) {
 	}
 }
 
-// TestHeldFailuresAreTold: why a server failed is kept for the end of the request that it serves, and told at once when
-// the request is over, or another's.
+// TestHeldFailuresAreTold: the reason for which a server failed is held back until the end of the request that it
+// serves. After that end, and for another server, it is told at once.
 func TestHeldFailuresAreTold(t *testing.T) {
 	failed := func(server string) *mcphubv1.AttachResponse {
 		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_ServerChanged{
@@ -84,7 +84,7 @@ func TestHeldFailuresAreTold(t *testing.T) {
 	}
 }
 
-// TestFlagsInThePlaceOfSettings: nobody finds a file that is called --stdio.
+// TestFlagsInThePlaceOfSettings: an error names a flag instead of a setting in --stdio:1, which is no file.
 func TestFlagsInThePlaceOfSettings(t *testing.T) {
 	f := failuref("DEADLINE_EXCEEDED", `server "stdio" did not start within 3s; raise timeouts.connect in --stdio:1`)
 	if got, want := f.message(), `server "stdio" did not start within 3s; raise --connect-timeout`; got != want {

@@ -81,7 +81,7 @@ func TestCallURLIsTheServer(t *testing.T) {
 	}
 }
 
-// TestCallTaskFlag: --task is the client's wish, and no more than that.
+// TestCallTaskFlag: --task sets PreferTask, and only that flag does.
 func TestCallTaskFlag(t *testing.T) {
 	o, err := parseCall("--tool", "t", "--stdio", "srv", "--task")
 	if err != nil || !o.request().GetPreferTask() {
@@ -92,7 +92,7 @@ func TestCallTaskFlag(t *testing.T) {
 	}
 }
 
-// TestRequestMistakes: read and prompt have flags of their own, and none that make no sense for them.
+// TestRequestMistakes: read and prompt require flags of their own, and refuse those of call that do not apply to them.
 func TestRequestMistakes(t *testing.T) {
 	tests := []struct {
 		command string
@@ -168,8 +168,8 @@ func TestFlagsStandAnywhere(t *testing.T) {
 	}
 }
 
-// TestPairsAreCheckedBeforeAnythingStarts: what no server is needed for is said at once, as a usage error that repeats
-// no value.
+// TestPairsAreCheckedBeforeAnythingStarts: mistakes that can be seen without a server are usage errors before anything
+// starts, and repeat no value.
 func TestPairsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	for _, pair := range []string{"s3cret", "=s3cret"} {
 		_, err := parseCall("--tool", "echo", "--stdio", "srv", "-a", pair)
@@ -179,7 +179,7 @@ func TestPairsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-// Arguments come from files as editors and shells on Windows write them, or the error says how to save them.
+// Files of arguments are read as editors and shells on Windows write them, or the error says how to save them.
 func TestArgumentsOfFilesFromWindows(t *testing.T) {
 	dir := t.TempDir()
 	for name, row := range map[string]struct{ text, want, err string }{

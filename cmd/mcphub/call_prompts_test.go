@@ -22,7 +22,7 @@ var (
 	unknownPrompt = &mcphubv1.Prompt{PromptId: "p"}
 )
 
-// TestAnswers: what each flag says to each kind, and that nothing is accepted by default.
+// TestAnswers: which answer each flag gives to each kind of prompt, and that nothing is accepted by default.
 func TestAnswers(t *testing.T) {
 	const open, ask = "open", "ask"
 	tests := []struct {
@@ -79,7 +79,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAcceptedContent: what is typed in the demo becomes what the kind needs.
+// TestAcceptedContent: what is typed in the demo becomes the content that the kind of prompt needs.
 func TestAcceptedContent(t *testing.T) {
 	if got, err := acceptedContent(formPrompt, `{"name":"Ada"}`); err != nil || got != `{"name":"Ada"}` {
 		t.Errorf("form: %q, %v", got, err)

@@ -10,7 +10,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// serveFake serves s over Streamable HTTP until the end of the test and gives its address.
+// serveFake serves s over Streamable HTTP until the end of the test, and returns its address.
 func serveFake(t *testing.T, s *fakeserver.Server) (url string, h *fakeserver.HTTP) {
 	t.Helper()
 	h = fakeserver.NewHTTP(s, fakeserver.HTTPOptions{})
@@ -20,7 +20,7 @@ func serveFake(t *testing.T, s *fakeserver.Server) (url string, h *fakeserver.HT
 	return server.URL + fakeserver.PathMCP, h
 }
 
-// TestCallTask: with --task a tool that leaves the choice runs as a task, and a person follows it; without, it is an
+// TestCallTask: with --task a tool that leaves the choice runs as a task, and its status is shown; without, it is an
 // ordinary call.
 func TestCallTask(t *testing.T) {
 	t.Parallel()
@@ -54,13 +54,13 @@ func TestCallTask(t *testing.T) {
 	if r.status != 0 || r.stdout != "as a task\n" {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	// What comes in quick succession is coalesced, so the statuses in between may be missing; the last is in the response.
+	// Statuses in quick succession are coalesced, so those in between may be missing; the last is in the response.
 	if want := "carried out as task T-1: completed"; !strings.Contains(r.stderr, want) {
 		t.Errorf("stderr does not tell %q:\n%s", want, r.stderr)
 	}
 }
 
-// TestCallTaskCancel: a person sees that a task works, and a cancel of the request cancels it.
+// TestCallTaskCancel: the output shows once that a task is working, and a cancel of the request cancels the task.
 func TestCallTaskCancel(t *testing.T) {
 	t.Parallel()
 	s := fakeserver.New(fakeserver.WithRevision("2025-11-25"),
@@ -89,7 +89,7 @@ func TestCallTaskCancel(t *testing.T) {
 			call = string(x.Message.ID)
 		case "tasks/cancel":
 			cancels++
-		case "notifications/cancelled": // a poll that was on the wire is cancelled as any other request
+		case "notifications/cancelled": // a poll that is in flight is cancelled as any other request
 			if strings.Contains(string(x.Message.Params), `"requestId":`+call+",") {
 				t.Error("a notification was sent for a task")
 			}

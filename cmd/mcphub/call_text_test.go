@@ -58,8 +58,8 @@ func TestAnswerText(t *testing.T) {
 	}
 }
 
-// TestOnATerminalJSONIsLaidOut: a member on each line, within bounds; a text that is none stays, and nothing in either
-// moves the cursor.
+// TestOnATerminalJSONIsLaidOut: JSON gets a line for each member, within bounds; other text stays as it is. Characters
+// that move the cursor are escaped in both.
 func TestOnATerminalJSONIsLaidOut(t *testing.T) {
 	deep := strings.Repeat("[", maxLaidOutDepth+1) + strings.Repeat("]", maxLaidOutDepth+1)
 	large := `["` + strings.Repeat("x", maxLaidOut) + `"]`
@@ -76,7 +76,7 @@ func TestOnATerminalJSONIsLaidOut(t *testing.T) {
 	}
 }
 
-// TestStructuredContentOnce: it is shown beside the text when the text says something else.
+// TestStructuredContentOnce: structured content is shown beside the text only if the text says something else.
 func TestStructuredContentOnce(t *testing.T) {
 	const content = `{"t":[ 33 ],"w":"sun"}`
 	for text, want := range map[string]string{
@@ -87,7 +87,7 @@ func TestStructuredContentOnce(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	// A server that makes both large is read once and not once for each line: this would take minutes.
+	// Large structured content is parsed once, and not once for each line of a long text, which would take minutes.
 	large, lines := `"`+strings.Repeat("x", 1<<20)+`"`, strings.Repeat("{}\n", 1<<18)
 	if got := structured(`{"content":[],"structuredContent":`+large+`}`, lines); got != large {
 		t.Errorf("of many lines: %d bytes", len(got))
@@ -97,8 +97,8 @@ func TestStructuredContentOnce(t *testing.T) {
 	}
 }
 
-// TestTextForTerminal: of a result of pictures alone nothing is left but their names, and structured content follows
-// the text.
+// TestTextForTerminal: a result of pictures only has no text beside their names, and structured content follows the
+// text.
 func TestTextForTerminal(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[{"type":"image","data":"AAAA"}]}`:                                    "",
@@ -115,8 +115,8 @@ func TestTextForTerminal(t *testing.T) {
 	}
 }
 
-// TestArgumentLines: whoever approves a call sees each argument on a line of its own, whole up to a bound, and no
-// argument can be taken for two.
+// TestArgumentLines: a person who approves a call sees each argument on a line of its own, whole up to a bound, and no
+// argument can look like two.
 func TestArgumentLines(t *testing.T) {
 	for in, want := range map[string][]string{
 		``:    {"  arguments: -"},
@@ -138,7 +138,7 @@ func TestArgumentLines(t *testing.T) {
 	}
 }
 
-// TestQuestionsForPeople: a form is told by its fields, and a completion by its messages.
+// TestQuestionsForPeople: a form is shown by its fields, and a sampling request by its messages.
 func TestQuestionsForPeople(t *testing.T) {
 	if diff := cmp.Diff([]string{`    to: string, required: Who\x1b gets it`, "    n: integer, default 3"}, fieldLines(
 		`{"type":"object","properties":{"n":{"type":"integer","default":3},`+

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// demoServerHTTP runs the demo server over HTTP until the end of the test and gives its address and its record.
+// demoServerHTTP runs the demo server over HTTP until the end of the test, and returns its address and its record.
 func (p *program) demoServerHTTP() (url, record string) {
 	p.t.Helper()
 	record = p.dir + "/http-record.jsonl"
@@ -35,8 +35,7 @@ func (p *program) demoServerHTTP() (url, record string) {
 	return url, record
 }
 
-// urlWays are the ways to a server behind a URL: what is said on the command line, and whether a cancel is a
-// notification there.
+// urlWays are the ways to reach a server behind a URL: the flags, and whether a cancel is sent as a notification.
 var urlWays = []struct {
 	name, path string
 	args       []string
@@ -64,16 +63,15 @@ func TestCallURL(t *testing.T) {
 	}
 }
 
-// TestCallURLCancelReachesServer: as the binding has it: a notification with the reason, or the close of the exchange
-// and nothing else.
+// TestCallURLCancelReachesServer: a cancel travels as its binding says: as a notification with the reason, or as the
+// close of the exchange and nothing else.
 func TestCallURLCancelReachesServer(t *testing.T) {
 	t.Parallel()
 	for _, way := range urlWays {
 		t.Run(way.name, func(t *testing.T) {
 			p := build(t)
 			url, record := p.demoServerHTTP()
-			// The cancel waits for progress and for no clock: --cancel-after counts from the start of the request, and to
-			// connect may take longer than any number here.
+			// The cancel waits for progress and not for a clock, so that the tool surely runs when it comes.
 			r, lines, before := p.sleepingOn(t, append([]string{"--url", url + way.path, "--linger", "500ms"}, way.args...)...)
 			if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
@@ -103,7 +101,7 @@ func TestCallURLCancelReachesServer(t *testing.T) {
 	}
 }
 
-// TestCallURLHeader: it reaches the server with every request, and nobody else.
+// TestCallURLHeader: headers of the command line reach the server with every request, and no output shows their values.
 func TestCallURLHeader(t *testing.T) {
 	t.Parallel()
 	s := fakeserver.New()
@@ -136,7 +134,7 @@ func TestCallURLHeader(t *testing.T) {
 	}
 }
 
-// TestCallURLTrouble: what is wrong at the other end is server trouble, told plainly.
+// TestCallURLTrouble: what is wrong at the other end ends with the status for a server's failure, and a message.
 func TestCallURLTrouble(t *testing.T) {
 	t.Parallel()
 	p := build(t)

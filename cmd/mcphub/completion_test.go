@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// completes gives what a shell offers after args.
+// completes returns what a shell offers after args.
 func completes(t *testing.T, args ...string) []string {
 	t.Helper()
 	out, _, status := helpOf(t, append([]string{"__completeNoDesc"}, args...)...)

@@ -115,7 +115,7 @@ DIR/project/.vscode/mcp.json:6:24: error: server "bad": key "command": must be a
 	}
 }
 
-// TestConfigCheckNothingThere: no file in any known place is no fault.
+// TestConfigCheckNothingThere: that no known place has a file is no error.
 func TestConfigCheckNothingThere(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -161,7 +161,7 @@ func has(t *testing.T, what string, object json.RawMessage, names ...string) map
 	return members
 }
 
-// TestConfigCheckJSON: every member is there for every entry, however it stands, and the timeouts are those that count.
+// TestConfigCheckJSON: every entry has every member, whatever its verdict, and the timeouts are those that apply.
 func TestConfigCheckJSON(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -260,7 +260,7 @@ func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 	}
 }
 
-// TestConfigPlaces: every place, and which of them are there.
+// TestConfigPlaces: all known places are listed, and which of them exist.
 func TestConfigPlaces(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is told with its place, and ends with
+// TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is reported with its place, and ends with
 // status 1; what a start would only warn of is a warning. Finding D3.
 func TestConfigCheckJudgesAsAStart(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 		{"vscode", `{"command": "node", "envFile": "nowhere.env"}`, "broken", "envFile", "cannot be read"},
 		{"vscode", `{"url": "https://a.example", "headers": {"a b": "c"}}`, "broken", "headers.a b", "the name of a header"},
 		{"opencode", `{"type": "local", "command": ["node", "{file:nowhere}"]}`, "broken", "args[0]", "cannot be read"},
-		// What holds, and what only a person can say.
+		// What is right, and what depends on a value that only a person gives.
 		{"vscode", `{"command": "node", "envFile": "here.env", "args": ["${env:SET_HERE}", "${workspaceFolder}"]}`, "ok", "",
 			""},
 		{"vscode", `{"command": "${input:which}", "args": ["${input:any}"]}`, "ok", "", ""},
@@ -84,7 +84,7 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 	}
 }
 
-// TestConfigCheckStart: each server that can be is started and stopped again, and said of each, once, what came of it.
+// TestConfigCheckStart: each server that can be started is started and stopped again, and its result is reported once.
 func TestConfigCheckStart(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestConfigCheckAsksTheLoginShell: a program that only the login shell's PATH has is found, and a shell that never
-// answers is not waited for without end.
+// TestConfigCheckAsksTheLoginShell: a program that only the login shell's PATH has is found; when the shell fails, the
+// problem names the shell.
 func TestConfigCheckAsksTheLoginShell(t *testing.T) {
 	t.Parallel()
 	p := build(t)

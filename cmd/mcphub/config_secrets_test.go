@@ -6,8 +6,7 @@ import (
 )
 
 // marked holds for each dialect a file with "s3cret" in every place that may hold a secret: arguments, variables,
-// headers, queries, user information, sign-ins, approvals' neighbours, and values of the wrong type or below keys that
-// are not known.
+// headers, queries, user information, sign-ins, and values of the wrong type or below keys that are not known.
 var marked = map[string]string{
 	"vscode": `{"inputs": [{"id": "k", "type": "promptString", "password": true, "default": "s3cret-default"}],
   "servers": {
@@ -78,7 +77,7 @@ args = "s3cret"
   }}`,
 }
 
-// TestConfigCheckShowsNoSecrets: in no dialect and in no form of the output.
+// TestConfigCheckShowsNoSecrets: no secret is shown, in any dialect and in any form of the output.
 func TestConfigCheckShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -92,7 +92,7 @@ func TestSourceFlagsMistakes(t *testing.T) {
 	}
 }
 
-// TestWordsAreFilesOrNames: by their spelling, whatever is on the disk.
+// TestWordsAreFilesOrNames: the spelling alone decides whether a word is a file or a name, not what is on the disk.
 func TestWordsAreFilesOrNames(t *testing.T) {
 	var s sourceFlags
 	names := s.take([]string{"mcp.json", "srv", "dir/thing", "a.JSONC", "conf.toml", "x.y", "demo://a/b.json", "./plain"})
@@ -104,7 +104,7 @@ func TestWordsAreFilesOrNames(t *testing.T) {
 	}
 }
 
-// TestEnvironmentOfStdio: what is wrong is said without the value.
+// TestEnvironmentOfStdio: --env sets variables of the server; an error does not repeat a value.
 func TestEnvironmentOfStdio(t *testing.T) {
 	t.Setenv("MCPHUB_TEST_PASSED", "s3cret")
 	got, err := parseSources(t, "--stdio", "x", "--env", "A=b=c", "--env", "MCPHUB_TEST_PASSED", "--env",

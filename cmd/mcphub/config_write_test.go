@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A server is added, changed, removed and brought back by hand, each with a line that says where.
+// Commands add, change and remove a server and undo that, each with a line that says where.
 func TestConfigWrites(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -46,7 +46,7 @@ func TestConfigWrites(t *testing.T) {
 		`{"mcpServers": {"x": {"url": "https://example.com/mcp", "headers": {"X-A": "1"}, "alwaysAllow": ["a"]}}}`)
 	wantFile(toml, "[mcp_servers.tickets]\nurl = \"https://example.com/mcp\"\n\n[mcp_servers.tickets.http_headers]\n"+
 		"X-A = \"1\"\n")
-	run(0, `"tickets" is no longer in `+toml, "undo") // of a file that was made
+	run(0, `"tickets" is no longer in `+toml, "undo") // undoes the write that made the file
 	wantFile(toml, "")
 }
 

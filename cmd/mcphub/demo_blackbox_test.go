@@ -35,7 +35,7 @@ func TestDemoPlays(t *testing.T) {
 	}
 }
 
-// TestDemoSaysWhatWentWrong: a demo that cannot play does not pass for one that did.
+// TestDemoSaysWhatWentWrong: a demo that cannot play fails and says why.
 func TestDemoSaysWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	p := build(t)

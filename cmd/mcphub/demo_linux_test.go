@@ -17,23 +17,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a program on a pseudo terminal, and what it has said there.
+// terminal is a program on a pseudo terminal, and what it has written there. Its cleanup ends its reader.
 type terminal struct {
 	t      *testing.T
 	master *os.File
 	cmd    *exec.Cmd
 	said   heard
 	read   chan struct{} // closed at the end of the output
-	from   int           // what was said before was awaited already
+	from   int           // expect looks for what was written from here on
 }
 
-// openTerminal opens a pseudo terminal: the person's side, and the program's.
+// openTerminal opens a pseudo terminal: master is the person's side, slave the program's.
 func openTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	return openTerminalOf(t, 100)
 }
 
-// openTerminalOf makes a terminal with so many columns.
+// openTerminalOf is openTerminal with a number of columns.
 func openTerminalOf(t *testing.T, columns uint16) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -85,7 +85,7 @@ func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *te
 	return term
 }
 
-// expect waits until the program says each of these, in this order.
+// expect waits until the program has written each of these, in this order.
 func (term *terminal) expect(wants ...string) {
 	term.t.Helper()
 	bound := time.After(failureBound)
@@ -121,7 +121,7 @@ func (term *terminal) wait() int {
 	if err := term.cmd.Wait(); term.cmd.ProcessState == nil {
 		term.t.Fatal(err)
 	}
-	select { // its last words may still be in the terminal
+	select { // its last output may still be in the terminal
 	case <-term.read:
 	case <-time.After(failureBound):
 		term.t.Error("somebody has the terminal open after the end of the program")
@@ -183,7 +183,7 @@ func TestDemoByHand(t *testing.T) {
 	}
 }
 
-// TestDemoQuit: q ends the demo at any step, well, with nothing left behind; Ctrl-C too.
+// TestDemoQuit: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
 func TestDemoQuit(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
@@ -206,12 +206,12 @@ func TestDemoQuit(t *testing.T) {
 	}
 }
 
-// TestDemoKilled: a demo that dies on the spot leaves nothing behind: neither its hub nor what the hub runs, nor its
-// own servers.
+// TestDemoKilled: a demo that is killed leaves nothing behind: neither its hub nor what the hub runs, nor its own
+// servers.
 func TestDemoKilled(t *testing.T) {
 	t.Parallel()
 	p := build(t)
-	r := p.start("demo") // no terminal, whose end would end them too
+	r := p.start("demo") // without a terminal, whose end would end them too
 	said := bufio.NewScanner(r.stdout)
 	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDemoServerOverHTTP: it says where it listens, serves there, and ends in order on a signal though a tool still
-// works.
+// TestDemoServerOverHTTP: the server says where it listens, serves there, and ends in order on a signal while a tool
+// still runs.
 func TestDemoServerOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -67,8 +67,7 @@ func TestDemoServerOverHTTP(t *testing.T) {
 	}
 }
 
-// TestDemoServerUntilEOF: with the flag the end of the input is the server's, in order; here it is at its end from the
-// start.
+// TestDemoServerUntilEOF: with --until-eof the server ends in order at the end of its input, which here is empty.
 func TestDemoServerUntilEOF(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -82,7 +81,7 @@ func TestDemoServerUntilEOF(t *testing.T) {
 	}
 }
 
-// TestDemoServerAddressTaken: trouble with the address is said, and is no usage error.
+// TestDemoServerAddressTaken: an address that is in use is reported, and is no usage error.
 func TestDemoServerAddressTaken(t *testing.T) {
 	t.Parallel()
 	p := build(t)

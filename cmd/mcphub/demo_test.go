@@ -48,7 +48,7 @@ func TestDemoSeesTwoEnds(t *testing.T) {
 	}
 }
 
-// TestDemoHearsOnce: the demo's own check fails when the server heard nothing, something else, or the same twice.
+// TestDemoHearsOnce: the demo's own check fails when the server received no cancel, another one, or the same twice.
 func TestDemoHearsOnce(t *testing.T) {
 	const once = `{"event":"cancel_received","reason":"why"}` + "\n"
 	for record, right := range map[string]bool{
@@ -69,8 +69,8 @@ func TestDemoHearsOnce(t *testing.T) {
 	}
 }
 
-// TestDemoHearsNothing: the demo's own check fails when a server was sent a notification that has no meaning for it,
-// whatever it says.
+// TestDemoHearsNothing: the demo's own check fails when a server was sent a cancel notification, whatever its content,
+// which the binding of that server does not have.
 func TestDemoHearsNothing(t *testing.T) {
 	for record, right := range map[string]bool{
 		"": true,

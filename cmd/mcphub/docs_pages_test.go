@@ -23,7 +23,7 @@ func TestCommandLinePage(t *testing.T) {
 	}
 }
 
-// TestManPages: one for each command, nothing in them read as a macro that is text, and every flag explained.
+// TestManPages: there is one for each command, and no text in them is read as a macro.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
 	if _, stderr, status := helpOf(t, "docs", "man", dir); status != exitOK {
@@ -59,7 +59,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// TestEveryFlagIsInOneSection: a flag that is in two would be explained twice.
+// TestEveryFlagIsInOneSection: a flag that is in two sections would be explained twice.
 func TestEveryFlagIsInOneSection(t *testing.T) {
 	l := newCommandLine(environment{stdout: &output{w: io.Discard}, stderr: io.Discard})
 	for _, c := range l.documented() {

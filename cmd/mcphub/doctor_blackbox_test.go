@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
 
-// The demo server is what a sound server looks like, and what was seen of it is in the report and in the JSON.
+// The doctor finds nothing to mend in the demo server, and what it has seen is in the report and in the JSON.
 func TestDoctorOfTheDemoServer(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -11,8 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestExitStatusOfEveryReason holds the exit statuses against the codes and reasons that the contract names at
-// CallTool.
+// TestExitStatusOfEveryReason checks the exit statuses of the codes and reasons that the contract names at CallTool.
 func TestExitStatusOfEveryReason(t *testing.T) {
 	tests := []struct {
 		code   codes.Code

@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
-// The binary as its own guard: told of a hub and of one server, it ends that one and what carries the hub's mark when
-// the pipe ends, and nothing when the hub has said goodbye.
+// The command guard, told the marker of a hub, ends the processes that carry it when its input ends, and none when the
+// hub has said that it is done.
 func TestGuardCommand(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -60,7 +60,7 @@ func TestGuardCommand(t *testing.T) {
 	}
 }
 
-// By hand it would wait for ever for a hub.
+// On a terminal the guard would wait for a hub for ever.
 func TestGuardRefusesTerminal(t *testing.T) {
 	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

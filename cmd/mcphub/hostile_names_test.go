@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// A line that is there to be pasted calls what it shows: a name that a server or a folder chose is never a flag or a
-// config file in it.
+// A command line that is printed to be pasted calls what it shows: a name that a server or a folder chose is never a
+// flag or a config file in it.
 func TestPastedLinesHoldNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"sleep":                " demo sleep",
@@ -30,8 +30,8 @@ func TestPastedLinesHoldNames(t *testing.T) {
 	}
 }
 
-// A schema whose references lead in a circle on many ways is read to a bound: the person who asks for a tool's
-// arguments does not wait for it.
+// A schema with many circular references is read up to a bound, so that a person who asks for a tool's arguments does
+// not wait.
 func TestSchemaInCirclesIsBounded(t *testing.T) {
 	var ways strings.Builder
 	for i := range 40 {

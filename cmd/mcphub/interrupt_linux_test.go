@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// sleeping starts a call that sleeps for a minute and gives it once its first progress was shown.
+// sleeping starts a call that sleeps for a minute, and returns it once its first progress was shown.
 func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before string, record string) {
 	t.Helper()
 	line, record := p.demoServer()
@@ -48,7 +48,8 @@ func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines 
 	}
 }
 
-// TestInterruptCancels: one Ctrl-C is a cancel like any other; the server hears of it, and the end is waited for.
+// TestInterruptCancels: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command waits
+// for the end.
 func TestInterruptCancels(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -71,7 +72,8 @@ func TestInterruptCancels(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptLeaves: a hub that does not move cannot hold the user, and is ended all the same.
+// TestSecondInterruptLeaves: on the second interrupt the command ends without waiting for a hub that does not answer,
+// and kills it.
 func TestSecondInterruptLeaves(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -89,7 +91,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 		if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		r.stderr.await(t, want) // or the two signals might melt into one
+		r.stderr.await(t, want) // or the two signals might merge into one
 	}
 	if _, err := io.ReadAll(lines); err != nil {
 		t.Fatal(err)
@@ -97,7 +99,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	if status := r.wait(); status != 3 {
 		t.Errorf("status %d", status)
 	}
-	// The hub was killed where it stood: its guard ends what it has left, and then itself.
+	// The hub was killed without a clean-up: its guard ends what it has left, and then exits.
 	if err := until(ctx, "the end of every process", func() (bool, error) {
 		return len(processesOf(t, p.path)) == 0, nil
 	}); err != nil {
@@ -105,7 +107,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	}
 }
 
-// stopped tells whether every thread of a process has stopped: the signal that does it takes effect one by one.
+// stopped reports whether every thread of a process has stopped: SIGSTOP takes effect on one after the other.
 func stopped(pid int) (bool, error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(threads) == 0 {
@@ -124,7 +126,7 @@ func stopped(pid int) (bool, error) {
 	return true, nil
 }
 
-// TestOutputClosed: a reader that goes away stops the call, not the care for its processes.
+// TestOutputClosed: when the reader of the output goes away, the call is cancelled, and its processes end.
 func TestOutputClosed(t *testing.T) {
 	t.Parallel()
 	r, _, _, record := sleeping(t, build(t))
@@ -135,7 +137,7 @@ func TestOutputClosed(t *testing.T) {
 	heardCancel(t, record, "nobody reads the output any more")
 }
 
-// TestHubKilled: a hub that dies in the middle is told as what it is, and its server goes with it.
+// TestHubKilled: when the hub is killed during a call, the command fails with UNAVAILABLE, and the server exits.
 func TestHubKilled(t *testing.T) {
 	t.Parallel()
 	p := build(t)

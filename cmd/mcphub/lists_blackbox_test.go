@@ -22,7 +22,7 @@ func listConfig(p *program) string {
 }`, p.path, p.path))
 }
 
-// row gives the line of a table that begins with a name.
+// row returns the line of a table that begins with a name.
 func row(t *testing.T, table, name string) string {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -119,7 +119,8 @@ func TestToolsTable(t *testing.T) {
 		}
 	}
 
-	// All servers: those in trouble stand below and hide nothing, and the list is not whole (finding D7).
+	// All servers: those in trouble are named on stderr and hide no other, and the status says that the list is
+	// incomplete (finding D7).
 	r = p.run("tools", "--config", file)
 	if r.status != 6 || !strings.Contains(r.stdout, "echo") || !strings.Contains(r.stderr, "missing: ") {
 		t.Errorf("status %d, stderr:\n%s\nstdout:\n%s", r.status, r.stderr, r.stdout)
@@ -146,7 +147,7 @@ func TestToolsTrouble(t *testing.T) {
 	}
 }
 
-// TestListsOfAFileThatCannotBeRead: the list is not what was asked for, and scripts must see that.
+// TestListsOfAFileThatCannotBeRead: the list is not what was asked for, which scripts must see by the status.
 func TestListsOfAFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCallOnTerminal: on a terminal progress redraws one line, and ends have colours; a dumb one gets plain lines, and
-// who wants no colour none.
+// TestCallOnTerminal: on a terminal progress redraws one line, and ends have colours; a dumb terminal gets plain lines,
+// and NO_COLOR switches colours off.
 func TestCallOnTerminal(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -35,7 +35,7 @@ func TestCallOnTerminal(t *testing.T) {
 	}
 }
 
-// TestListsHaveColours: a list says by colour what works, on a terminal that wants colours.
+// TestListsHaveColours: on a terminal a list colours the state of a server, unless NO_COLOR is set.
 func TestListsHaveColours(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -7,7 +7,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// screenOf gives what a terminal shows of a text, line by line; it knows \r, \n and the clearing of a line.
+// screenOf returns what a terminal shows of a text, line by line. The text may hold only \n and the clearing of a line.
 func screenOf(t *testing.T, text string) []string {
 	t.Helper()
 	lines := []string{""}
@@ -27,8 +27,8 @@ func screenOf(t *testing.T, text string) []string {
 	return lines
 }
 
-// TestLiveLine: progress stays on one line, which gives way to all that stays, is never wrapped, and never writes over
-// a question.
+// TestLiveLine: progress stays on one line, which is cleared for other output, is never wrapped, and never overwrites a
+// question.
 func TestLiveLine(t *testing.T) {
 	var out strings.Builder
 	l := &liveLine{w: &out, width: func() int { return 60 }}
@@ -59,7 +59,7 @@ func TestLiveLine(t *testing.T) {
 		t.Errorf("the line is not cleared: %q", got)
 	}
 	out.Reset()
-	l.width = func() int { return 5 } // nothing fits there
+	l.width = func() int { return 5 } // too narrow for anything
 	l.showProgress(&mcphubv1.Progress{Progress: 12})
 	if out.String() != "" {
 		t.Errorf("on five columns: %q", out.String())

@@ -14,7 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
 
-// gatewayConfig is a config file with the demo server as demo, allowed or not, that writes down what it hears.
+// gatewayConfig writes a config file with the demo server as demo, with this policy for all its tools. The server
+// records what it receives.
 func (p *program) gatewayConfig(approvals string) (file, record string) {
 	record = filepath.Join(p.dir, "record.jsonl")
 	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
@@ -55,7 +56,7 @@ func (s *speaker) say(line string) {
 	}
 }
 
-// answer reads on until the response of that id, and gives the whole line.
+// answer reads on until the response with that id, and returns the whole line.
 func (s *speaker) answer(id string) string {
 	s.t.Helper()
 	for {
@@ -69,7 +70,7 @@ func (s *speaker) answer(id string) string {
 	}
 }
 
-// leave closes the input, and gives the exit status.
+// leave closes the input, and returns the exit status.
 func (s *speaker) leave() int {
 	s.in.Close()
 	_, _ = io.Copy(io.Discard, s.lines)
@@ -93,7 +94,7 @@ func cancelsHeard(t *testing.T, record, reason string) (n int) {
 	return n
 }
 
-// TestMCPCancelReachesServer: the reason of a client's cancel is heard by the server, and nothing is left at the end of
+// TestMCPCancelReachesServer: the reason of a client's cancel reaches the server, and no process is left at the end of
 // the input.
 func TestMCPCancelReachesServer(t *testing.T) {
 	t.Parallel()
@@ -124,8 +125,8 @@ func TestMCPCancelReachesServer(t *testing.T) {
 	}
 }
 
-// TestMCPSaysWhoMustAgree: without anybody who could agree, a call fails as an error that a model can read, which names
-// what helps.
+// TestMCPSaysWhoMustAgree: when nobody can approve a call, it fails with a tool error that a model can read and that
+// names what helps.
 func TestMCPSaysWhoMustAgree(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -148,7 +149,7 @@ func TestMCPSaysWhoMustAgree(t *testing.T) {
 	s.leave()
 }
 
-// TestMCPAlwaysStarts: a file that cannot be read is told of, and the gateway serves what there is.
+// TestMCPAlwaysStarts: a file that cannot be read is reported, and the gateway serves what there is.
 func TestMCPAlwaysStarts(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -164,8 +165,8 @@ func TestMCPAlwaysStarts(t *testing.T) {
 	}
 }
 
-// TestMCPTellsOfServersThatCannotBeKnown: whose tools are missing in the list, and why, is said on stderr, and to who
-// calls one of them.
+// TestMCPTellsOfServersThatCannotBeKnown: which servers' tools are missing from the list, and why, is said on stderr,
+// and in the error of a call of one of them.
 func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -221,8 +222,8 @@ func TestMCPPrintConfig(t *testing.T) {
 	}
 }
 
-// TestMCPPrintConfigOverHTTP: what is printed for a client leads to the gateway by the reader of its dialect, and the
-// token stands in none of it.
+// TestMCPPrintConfigOverHTTP: what is printed for a client is, in its dialect, an entry with the gateway's address, and
+// never holds the token.
 func TestMCPPrintConfigOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -263,8 +264,8 @@ func TestMCPPrintConfigOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMCPSearch: a profile shows a part of the tools, which are found and called through three, and a long result comes
-// in pieces.
+// TestMCPSearch: a profile has a part of the tools, which are found and called through the tools of search mode, and a
+// long result comes in pieces.
 func TestMCPSearch(t *testing.T) {
 	t.Parallel()
 	p := build(t)

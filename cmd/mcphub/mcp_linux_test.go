@@ -15,8 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
-// TestMCPOverHTTP: the address and the token are printed, and the Go SDK's client calls with them; without them nobody
-// does.
+// TestMCPOverHTTP: the Go SDK's client calls with the address that is printed and the token of the file; without the
+// token a request is refused.
 func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -92,8 +92,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestMCPClientKilled: a client that is killed in the course of a call takes both ends with it, while the server
-// reports: the server hears of it, and nothing is left.
+// TestMCPClientKilled: when a client is killed during a call, its ends of both pipes close while the server sends
+// progress: the server is sent a cancel, and no process is left.
 func TestMCPClientKilled(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -117,7 +117,7 @@ func TestMCPClientKilled(t *testing.T) {
 	if len(deaths) < 3 { // the gateway, the guard and the server
 		t.Fatalf("there are %d processes", len(deaths))
 	}
-	s.stdout.Close() // as the end of a process closes them: this one is known to nobody before the next line is written
+	s.stdout.Close() // as the exit of a process does; the gateway sees this one when it writes its next line
 	s.in.Close()
 	if status := s.wait(); status != exitOK {
 		t.Errorf("status %d\n%s", status, s.stderr.String())

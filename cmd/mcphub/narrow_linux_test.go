@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNarrowTerminal: at 60 columns nothing is wrapped by the terminal but a word that is longer than that, and what is
-// told there is told in a pipe on as many lines as ever.
+// TestNarrowTerminal: no line is wider than a terminal of 60 columns, unless it has a word that does not fit, or is a
+// command line to paste.
 func TestNarrowTerminal(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -63,8 +63,8 @@ func columnOfFirstWord(line string) int {
 	return len(line) - len(strings.TrimLeft(line, " ")) + 2
 }
 
-// TestTableOnATerminal: a table that does not fit becomes lines of title and cell, its colours with it; a path is never
-// cut; a pipe has all of it in columns.
+// TestTableOnATerminal: a table that does not fit becomes lines of title and cell, with its colours; a path is never
+// cut; a pipe gets all of it in columns.
 func TestTableOnATerminal(t *testing.T) {
 	servers := table{header: []string{"NAME", "STATE", "PROBLEM"}, colour: colourOfState, rows: [][]string{
 		{"a-server-with-a-name", "ready", "-"},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Finding D7: a disk that is full makes a command fail with a line that says so. (A standard output that was closed
-// before the start is none: Go opens the null device in its place.)
+// Finding D7: a full disk makes a command fail with a line that says so. (A standard output that was closed before the
+// start is no such case: Go opens the null device in its place.)
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -26,7 +26,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		var said strings.Builder
 		cmd := p.command(args...)
 		cmd.Stdout, cmd.Stderr = full, &said
-		_ = cmd.Run() // its status is looked at
+		_ = cmd.Run() // its status is checked below
 		if status := cmd.ProcessState.ExitCode(); status != exitServer ||
 			!strings.Contains(said.String(), "the output could not be written: ") {
 			t.Errorf("mcphub %q: status %d\n%s", args, status, said.String())

@@ -51,7 +51,7 @@ func TestJSONLineIsHarmless(t *testing.T) {
 	}
 }
 
-// A name of a tool is shown shortened, with its length. Finding C9.
+// A long name of a tool is shown shortened, with its length. Finding C9.
 func TestLongNamesAreShortened(t *testing.T) {
 	name := strings.Repeat("x", 100_000)
 	var out bytes.Buffer
@@ -65,7 +65,7 @@ func TestLongNamesAreShortened(t *testing.T) {
 	}
 }
 
-// A window is told of all that it did not get, and of nothing else.
+// What a window did not get is reported by kind, and only the kinds that were dropped.
 func TestDroppedIsTold(t *testing.T) {
 	for want, dropped := range map[string]*mcphubv1.Dropped{
 		"40 log messages were dropped":                          {LogMessages: 40},
@@ -79,7 +79,7 @@ func TestDroppedIsTold(t *testing.T) {
 	}
 }
 
-// TestEscape: nothing that a server says can move the cursor, ring the bell or turn the text round.
+// TestEscape: no text of a server can move the cursor, ring the bell, reverse the direction of text or be invisible.
 func TestEscape(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"plain Zürich 日本", "plain Zürich 日本"},
@@ -137,9 +137,9 @@ func TestResultText(t *testing.T) {
 	}
 }
 
-// TestServerRows: a process by its program, a server behind a URL by its address and the way there, a broken entry by
-// what breaks it; where there is something to say, whose file it is, whether it may start, and what the hub will do by
-// itself.
+// TestServerRows: a row names a process by its program, a server behind a URL by its address and transport, and a
+// broken entry by its problem. Where they matter, it has the scope of the file, whether the server may start, and what
+// the hub will do by itself.
 func TestServerRows(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	rows := serverRows([]*mcphubv1.Server{
@@ -195,7 +195,7 @@ func TestProblemLine(t *testing.T) {
 	}
 }
 
-// full is a disk without room after n bytes.
+// full is a writer that has room for that many bytes.
 type full int
 
 func (f *full) Write(p []byte) (int, error) {
@@ -206,7 +206,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A command whose output cannot be written has failed, and nothing is written behind the hole.
+// A command whose output cannot be written fails, and nothing is written after the part that was lost.
 func TestLostOutputIsAFailure(t *testing.T) {
 	var stderr strings.Builder
 	room := full(10)

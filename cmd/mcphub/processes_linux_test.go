@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// processesOf gives the living processes that run the program at path. Zombies have no program any more.
+// processesOf returns the processes that run the program at path. Zombies do not: they have no program any more.
 func processesOf(t *testing.T, path string) (pids []int) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -29,7 +29,7 @@ func processesOf(t *testing.T, path string) (pids []int) {
 	return pids
 }
 
-// childOf gives the one process of the program whose parent is pid.
+// childOf returns a process of the program whose parent is that process.
 func childOf(t *testing.T, p *program, parent int) int {
 	t.Helper()
 	for _, pid := range processesOf(t, p.path) {

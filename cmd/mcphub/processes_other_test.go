@@ -4,5 +4,5 @@ package main
 
 import "testing"
 
-// processesOf needs /proc. Elsewhere the demo's own check of its processes has to do.
+// processesOf needs /proc. Elsewhere only the demo checks its own processes.
 func processesOf(*testing.T, string) []int { return nil }

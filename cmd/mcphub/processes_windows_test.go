@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// takeInterrupts puts what is started into a group of its own: an event of the console goes to a whole group.
+// takeInterrupts starts the command in a process group of its own: a console event goes to a whole group.
 func takeInterrupts(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
@@ -20,15 +20,15 @@ func sendInterrupt(p *os.Process) error {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(p.Pid))
 }
 
-// processesOf removes the program, which Windows does not allow while a process of it runs: when that cannot be done
-// for long, one is left. Which one is not told.
+// processesOf removes the program, which Windows does not allow while a process of it runs. If that fails until
+// failureBound, a process is left; it cannot say which one.
 func processesOf(t *testing.T, path string) []int {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	bound := time.After(failureBound)
 	for {
 		err := os.Remove(path)
-		if err == nil { // it may be there until whoever has it open closes it, and keep its folder from being removed
+		if err == nil { // it may stay, and so its folder, while a process has it open
 			_, err = os.Lstat(path)
 		}
 		if os.IsNotExist(err) {

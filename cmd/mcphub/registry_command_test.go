@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeregistry"
 )
 
-// notesBundle writes a bundle into a file, and gives its hash.
+// notesBundle writes a bundle into a file, and returns its hash.
 func notesBundle(t *testing.T, file string) (sum string) {
 	t.Helper()
 	f, err := os.Create(file)
@@ -164,7 +164,7 @@ func TestRegistryCommands(t *testing.T) {
 	}
 }
 
-// A registry that always has one more page, with nothing on it, is asked so many times and not for ever.
+// A registry that always has one more empty page is asked a bounded number of times.
 func TestRegistryOfEmptyPages(t *testing.T) {
 	t.Parallel()
 	p := build(t)

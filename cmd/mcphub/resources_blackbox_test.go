@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// libraryServer serves resources and prompt templates, and gives its address. A read of wait:forever is never answered.
+// libraryServer serves resources and prompt templates, and returns its address. A read of wait:forever is never
+// answered.
 func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 	t.Helper()
 	s := fakeserver.New(fakeserver.WithCapabilities(`{"resources":{},"prompts":{}}`))
@@ -128,7 +129,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadCancel: a read is cancelled as a call is, and the server hears why.
+// TestReadCancel: a read is cancelled as a call is, and the server is sent the reason.
 func TestReadCancel(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -172,7 +173,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestReadNotOffered: what a server does not have is server trouble, told plainly.
+// TestReadNotOffered: a read at a server without resources fails with NOT_OFFERED, and the status for a server's
+// failure.
 func TestReadNotOffered(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -8,8 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestServersOfOneName: an address picks the server of its scope, whatever that is called, and a start of all leaves
-// out what is beside another.
+// TestServersOfOneName: an address (name@scope) picks the server of that scope, whatever name it is listed by, and a
+// start of all servers leaves out one that is listed beside another of its name.
 func TestServersOfOneName(t *testing.T) {
 	list := func() *mcphubv1.ListServersResponse {
 		return &mcphubv1.ListServersResponse{Servers: []*mcphubv1.Server{

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestServersWatch: after the list each change is told as it comes, a new entry in the file among them, until an
-// interrupt.
+// TestServersWatch: after the list each change is printed as it comes, a new entry in the file too, until an interrupt.
 func TestServersWatch(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -45,7 +44,7 @@ func TestServersWatch(t *testing.T) {
 	}
 }
 
-// TestServersWatchEndsWithTheHub: who watches a hub that is gone is told so.
+// TestServersWatchEndsWithTheHub: when the hub is killed, the command ends with an error that says so.
 func TestServersWatchEndsWithTheHub(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// echoOf is the call of the tests of sign-ins.
+// echoOf returns the arguments of a call of echo at the server that requires a sign-in.
 func (a *authority) echoOf(args ...string) []string {
 	return append([]string{"call", "--url", a.URL + "/mcp", "--tool", "echo", "--approve", "allow"}, args...)
 }
 
-// read waits for the end of a command and gives what it has said.
+// read waits for the end of a command, and returns its status and its output.
 func (r *started) read() ended {
 	r.t.Helper()
 	out, err := io.ReadAll(r.stdout)
@@ -25,7 +25,7 @@ func (r *started) read() ended {
 }
 
 // TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the user
-// can read it, apart from what editors keep, and the next command needs no sign-in.
+// can read it, apart from those of editors, and the next command needs no sign-in.
 func TestCallSignInPrint(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -75,8 +75,7 @@ func TestCallSignInPrint(t *testing.T) {
 	}
 }
 
-// TestCallSignInForgotten: with MCPHUB_STATE_DIR set to nothing a token lasts as long as the command, and no file is
-// written.
+// TestCallSignInForgotten: with an empty MCPHUB_STATE_DIR a token lasts as long as the command, and no file is written.
 func TestCallSignInForgotten(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -94,8 +93,8 @@ func TestCallSignInForgotten(t *testing.T) {
 	}
 }
 
-// TestCallSignInWithoutTerminal: a script that did not ask for it does not wait for a browser; it is told what would
-// help.
+// TestCallSignInWithoutTerminal: without a terminal and without --sign-in print the command does not wait for a
+// browser; it names the flag.
 func TestCallSignInWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -117,8 +116,8 @@ func TestCallSignInWithoutTerminal(t *testing.T) {
 	}
 }
 
-// TestCallSignInJSON: the address stands in the event, for a program, and on stderr, for a person; both questions of
-// the sign-in close.
+// TestCallSignInJSON: the address is in the event, for a program, and on stderr, for a person; both prompts of the
+// sign-in close.
 func TestCallSignInJSON(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -148,14 +147,14 @@ func TestCallSignInJSON(t *testing.T) {
 	a.check(t, r.stdout+r.stderr)
 }
 
-// TestCallSignInHang: a question that nobody answers closes soon after its call has ended, as nothing else waits for
-// the sign-in, and is not asked again.
+// TestCallSignInHang: a sign-in prompt that nobody answers closes soon after its call has ended, as nothing else waits
+// for the sign-in, and is not opened again.
 func TestCallSignInHang(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	a := newAuthority(p)
 	s := p.start(a.echoOf("--json", "--sign-in", "hang", "--linger", "1s")...)
-	// Its reader is interrupted once the question is there, not at a moment that a busy machine may miss.
+	// The command is interrupted once the prompt is open, and not after a time that may be too short on a busy machine.
 	lines, shown := bufio.NewReader(s.stdout), ""
 	for !strings.Contains(shown, `"signIn"`) {
 		line, err := lines.ReadString('\n')
@@ -190,7 +189,7 @@ func TestCallSignInHang(t *testing.T) {
 	}
 }
 
-// TestCallSignInOnTerminal: on a terminal nothing needs to be said: the address is shown, and Ctrl-C gives up.
+// TestCallSignInOnTerminal: on a terminal no flag is needed: the address is shown, and Ctrl-C cancels.
 func TestCallSignInOnTerminal(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -215,7 +214,7 @@ func TestCallSignInOnTerminal(t *testing.T) {
 	}
 }
 
-// TestListsSignIn: the lists show sign-ins too.
+// TestListsSignIn: commands that list take --sign-in too, and servers shows the state of sign-ins.
 func TestListsSignIn(t *testing.T) {
 	t.Parallel()
 	p := build(t)

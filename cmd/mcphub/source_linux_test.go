@@ -15,11 +15,11 @@ func (p *program) in(folder, stdin string, args ...string) ended {
 	cmd := p.command(args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, strings.NewReader(stdin), &stdout, &stderr
 	cmd.Env = append(cmd.Env, "HOME="+p.dir, "XDG_CONFIG_HOME="+filepath.Join(p.dir, "config"))
-	_ = cmd.Run() // its status is looked at
+	_ = cmd.Run() // its status is in the result
 	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// Finding D10: every command says in the same ways which servers it means.
+// Finding D10: every command takes the names of servers and files in the same ways.
 func TestWhichServers(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -80,8 +80,8 @@ func TestWhichServers(t *testing.T) {
 	}
 }
 
-// TestDoctorAsksForTheFoldersServer: a server that the current folder brings, found without being named, runs nothing
-// before a yes.
+// TestDoctorAsksForTheFoldersServer: a server is not started without consent when its file was not named, but found in
+// the current folder.
 func TestDoctorAsksForTheFoldersServer(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -97,7 +97,7 @@ func TestDoctorAsksForTheFoldersServer(t *testing.T) {
 	}
 }
 
-// Finding D2: --stdio runs where the person is, with the variables that the person gives.
+// Finding D2: --stdio runs in the current folder, with the variables that --env gives.
 func TestStdioRunsInTheCurrentFolder(t *testing.T) {
 	t.Parallel()
 	p := build(t)

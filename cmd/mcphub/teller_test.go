@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// TestTeller: what a person is told, event by event, with the own request unnamed and server text made harmless.
+// TestTeller: what a person is told of each event. Lines of the command's own request do not begin with its id, and
+// text of servers is escaped.
 func TestTeller(t *testing.T) {
 	request := func(id, method, tool string, d mcphubv1.RequestDirection) *mcphubv1.AttachResponse {
 		return &mcphubv1.AttachResponse{

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shows tells whether a terminal shows what is typed on it.
+// shows reports whether a terminal shows what is typed on it.
 func shows(t *testing.T, terminal *os.File) bool {
 	t.Helper()
 	state, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
@@ -21,8 +21,8 @@ func shows(t *testing.T, terminal *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-// TestTypistHidesSecrets: a secret line is not shown while it is typed, an open one is, and whatever is open at the
-// end, the terminal shows again what is typed.
+// TestTypistHidesSecrets: a secret line is not shown while it is typed, an open one is; after close the terminal shows
+// again what is typed, even if a secret line was awaited.
 func TestTypistHidesSecrets(t *testing.T) {
 	master, slave := openTerminal(t)
 	defer master.Close()

@@ -23,8 +23,8 @@ const plantDefinition = `{"name":"plant","inputSchema":{"type":"object","require
 	"$defs":{"place":{"type":"object","properties":{"x":{"type":"number"},"in":{"type":"object"}}},
 		"loop":{"$ref":"#/$defs/loop"}}}}`
 
-// TestArgumentsAreTypedBySchema: a value becomes what the schema wants; what fits nothing is refused by name, and no
-// refusal repeats the value.
+// TestArgumentsAreTypedBySchema: a value gets the type that the schema says; one that does not fit is refused by its
+// name, and no refusal repeats the value.
 func TestArgumentsAreTypedBySchema(t *testing.T) {
 	schema := readToolArguments(plantDefinition)
 	for _, test := range []struct{ args, pairs, want, wrong string }{
@@ -73,7 +73,7 @@ func TestArgumentsAreTypedBySchema(t *testing.T) {
 	}
 }
 
-// TestToolPage: each argument with what the schema says, and a line that a shell reads as it is.
+// TestToolPage: the page has each argument with what the schema says of it, and a command line that a shell takes.
 func TestToolPage(t *testing.T) {
 	var page strings.Builder
 	writeTool(&page, &mcphubv1.Tool{Server: "s", Name: "plant", Description: "Plants.\n\x1b[31mRed",

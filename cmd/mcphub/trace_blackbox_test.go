@@ -14,7 +14,7 @@ import (
 )
 
 // TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure; only the owner can
-// read it; and it holds nothing of what was asked for and answered.
+// read it; and it holds neither arguments nor results.
 func TestCallTraceOption(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTraceOfACancel: what the server was told of the cancel of a tool that runs stands in the timeline. The cancel
-// waits for the tool's progress and for no clock.
+// TestTraceOfACancel: the timeline of a call that was cancelled has the notification to the server. The cancel waits
+// for the tool's progress and not for a clock.
 func TestTraceOfACancel(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -25,7 +25,7 @@ func TestURLBecomesConfig(t *testing.T) {
 	}
 }
 
-// TestURLMistakesShowNoSecret: whatever is wrong is said in one usage error, without what may be secret.
+// TestURLMistakesShowNoSecret: each mistake is a usage error that does not repeat what may be secret.
 func TestURLMistakesShowNoSecret(t *testing.T) {
 	tests := []struct {
 		args  []string

@@ -79,7 +79,7 @@ func helpOf(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	return out.String(), said.String(), status
 }
 
-// everyCommand gives the path of each command that people see.
+// everyCommand returns the path of each command that is not hidden.
 func everyCommand() [][]string {
 	var paths [][]string
 	var walk func(c *cobra.Command, path []string)
@@ -119,7 +119,7 @@ func TestHelpExplainsEveryCommand(t *testing.T) {
 		if same, _, _ := helpOf(t, append(slices.Clone(path), "--help")...); same != page && path[0] != "help" {
 			t.Errorf("%s --help differs from help %s:\n%s", path, path, same)
 		}
-		// In a pipe no line is wider than a terminal was for fifty years; what can be pasted stays whole.
+		// In a pipe no line is wider than 80 columns; one that can be pasted stays whole.
 		for line := range strings.Lines(page) {
 			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 && !strings.HasPrefix(line, "  ") {
 				t.Errorf("help %s: wider than 80 columns: %s", path, line)

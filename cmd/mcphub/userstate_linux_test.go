@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTestsLeaveTheUsersStateAlone: the tests of this package start hubs with a state directory of their own. What
-// they kept in the user's was found by each later command, and read by it.
+// TestTestsLeaveTheUsersStateAlone: the tests of this package start hubs with a state directory of their own.
+// Otherwise each later command of the user would find and read what the tests kept.
 func TestTestsLeaveTheUsersStateAlone(t *testing.T) {
 	t.Parallel()
 	p := build(t)

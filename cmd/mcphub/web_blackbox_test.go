@@ -23,7 +23,7 @@ func demoWeb(t *testing.T) (p *program, r *started, b *siteBrowser) {
 	return p, r, browserAt(t, linkOf(t, r))
 }
 
-// interrupt is Ctrl-C; the command must end well, and leave no process (see build) and no file.
+// interrupt sends Ctrl-C; the command must end with status 0, and leave no process (see build) and no file.
 func interrupt(t *testing.T, p *program, r *started) {
 	t.Helper()
 	if err := sendInterrupt(r.cmd.Process); err != nil {
@@ -40,7 +40,7 @@ func interrupt(t *testing.T, p *program, r *started) {
 }
 
 // TestDemoWebEndToEnd: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels: the
-// server hears why.
+// server is sent the reason.
 func TestDemoWebEndToEnd(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -74,8 +74,7 @@ func TestDemoWebEndToEnd(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestDemoWebAsksForTheFolder: the server that comes with a folder waits for a yes to its launch and then for its
-// value.
+// TestDemoWebAsksForTheFolder: the workspace's server starts after consent to its launch and a value for its input.
 func TestDemoWebAsksForTheFolder(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -100,8 +99,7 @@ func TestDemoWebAsksForTheFolder(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestReloadWithResume: a page that is reloaded in the middle of a call and of a question has both again, and answers
-// as before.
+// TestReloadWithResume: a page that is reloaded while a call runs and a prompt is open has both again, and can answer.
 func TestReloadWithResume(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -126,7 +124,7 @@ func TestReloadWithResume(t *testing.T) {
 	if f := after.finished("c2"); f.GetIsError() || !strings.Contains(f.GetResultJson(), "Hello, Ada!") {
 		t.Errorf("finished: %v", f)
 	}
-	// A page that has forgotten everything gets all of it.
+	// A page that does not resume gets a snapshot.
 	fresh := b.tab("fresh", nil)
 	if s := fresh.snapshot(); len(s.GetRequests()) != 1 || s.GetRequests()[0].GetRequestId() != "c1" {
 		t.Errorf("requests: %v", s.GetRequests())
@@ -134,8 +132,7 @@ func TestReloadWithResume(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestTwoTabs: each tab is a window; an answer in one closes the question in the other, and a tab that closes takes
-// nothing with it.
+// TestTwoTabs: each tab is a window; both show one prompt, and a tab that closes ends neither the prompt nor its call.
 func TestTwoTabs(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -160,8 +157,8 @@ func TestTwoTabs(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestInterruptWhilePagesAreOpen: with calls, questions and tabs open, Ctrl-C tells the pages how everything ends, and
-// leaves nothing.
+// TestInterruptWhilePagesAreOpen: on Ctrl-C, with calls, prompts and tabs open, the pages are told how each ends, and
+// nothing is left.
 func TestInterruptWhilePagesAreOpen(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -185,8 +182,8 @@ func TestInterruptWhilePagesAreOpen(t *testing.T) {
 	}
 }
 
-// TestWebShowsOwnServers: mcphub web serves the page over the user's own config files, named with or without --config,
-// and says what is wrong with them.
+// TestWebShowsOwnServers: mcphub web serves the page with the servers of the user's own config files, named with or
+// without --config.
 func TestWebShowsOwnServers(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -214,8 +211,8 @@ func TestWebShowsOwnServers(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestWebAddsDemo: what the page offers to somebody without a server is written, and starts after a yes to its whole
-// command.
+// TestWebAddsDemo: the entry that the page offers a user without servers is written, and starts after consent to its
+// whole command.
 func TestWebAddsDemo(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -262,8 +259,8 @@ func TestWebAddsDemo(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestWebWithoutConfig: somebody whose applications keep no servers is shown how to begin; what is added stands in a
-// file of the folder, which is not made before.
+// TestWebWithoutConfig: without any config file the page has no servers; an entry that is added is written to a file of
+// the folder, which is not made before.
 func TestWebWithoutConfig(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -293,7 +290,7 @@ func TestWebWithoutConfig(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestWebUsage: what cannot be served is said before anything runs.
+// TestWebUsage: what cannot be served is a usage error before anything runs.
 func TestWebUsage(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -314,7 +311,7 @@ func TestWebUsage(t *testing.T) {
 	}
 }
 
-// TestPortInUse: a port that is taken is a clear error, and the hub that was opened for it is closed.
+// TestPortInUse: a port that is in use is a clear error, and the hub that was opened for it is closed.
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)

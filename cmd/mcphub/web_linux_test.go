@@ -24,7 +24,7 @@ func (term *terminal) link() string {
 	return found
 }
 
-// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter gives it, and Ctrl-C ends
+// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter prints it, and Ctrl-C ends
 // everything.
 func TestEnterPrintsAnotherLink(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestEnterPrintsAnotherLink(t *testing.T) {
 	}
 }
 
-// TestDemoOffersThePage: at its end, on a terminal, the demo shows what the person does there in a browser as well.
+// TestDemoOffersThePage: at its end, on a terminal, the demo opens the page, which shows what is done on the terminal.
 func TestDemoOffersThePage(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -84,7 +84,7 @@ func TestDemoOffersThePage(t *testing.T) {
 	<-tb.ended
 }
 
-// TestHubDiesUnderThePage: a hub that is killed ends the command with a clear error and leaves nothing.
+// TestHubDiesUnderThePage: when the hub is killed, the command ends with a clear error and leaves nothing.
 func TestHubDiesUnderThePage(t *testing.T) {
 	t.Parallel()
 	p := build(t)

@@ -20,7 +20,7 @@ type tab struct {
 	t      *testing.T
 	socket *websocket.Conn
 	log    eventLog
-	word   error         // that the socket ended with; written before ended is closed
+	word   error         // with which the socket ended; written before ended is closed
 	ended  chan struct{} // closed when the socket has ended
 	ctx    context.Context
 }
@@ -74,7 +74,7 @@ func (b *siteBrowser) get(address string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// tab opens a tab, which says hello with resume if it is one of before that was reloaded.
+// tab opens a tab. With before, its hello resumes that tab's window. The tab's cleanup ends its reader.
 func (b *siteBrowser) tab(title string, before *tab) *tab {
 	b.t.Helper()
 	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+
@@ -139,7 +139,7 @@ func (tb *tab) answer(a *mcphubv1.PromptAnswer) {
 	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
 }
 
-// sees waits for an event since the tab was opened.
+// sees waits for an event that pick picks, of all since the tab was opened.
 func sees[T any](tb *tab, what string, pick func(*mcphubv1.AttachResponse) (T, bool)) T {
 	tb.t.Helper()
 	v, err := waitFor(tb.ctx, &tb.log, 0, what, pick)
@@ -161,7 +161,7 @@ func (tb *tab) snapshot() *mcphubv1.Snapshot {
 	})
 }
 
-// seen is the place to resume from.
+// seen returns the place from which to resume.
 func (tb *tab) seen() *mcphubv1.Resume {
 	events, _, _ := tb.log.since(0)
 	resume := new(mcphubv1.Resume)
@@ -206,7 +206,7 @@ func (tb *tab) finished(id string) *mcphubv1.McpRequestFinished {
 	})
 }
 
-// reload ends the socket as a browser does when its page is reloaded, and gives the tab as it comes back.
+// reload ends the socket as a browser does when its page is reloaded, and returns the tab as it comes back.
 func (tb *tab) reload(b *siteBrowser) *tab {
 	tb.t.Helper()
 	tb.window()

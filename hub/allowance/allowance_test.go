@@ -24,7 +24,7 @@ import (
 
 const secret = "tok-7731-secret"
 
-// house keeps what the windows are told.
+// house is the House of these tests: it keeps what the windows are told, and owns the goroutines of Go.
 type house struct {
 	t       *testing.T
 	budgets *allowance.Budgets
@@ -36,7 +36,7 @@ type house struct {
 	told   []event.Body
 }
 
-// inHouse plays a test in a bubble, with a house whose life ends with it.
+// inHouse runs a test in a bubble, with a house that ends with it.
 func inHouse(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +119,7 @@ func same(t *testing.T, what string, want, got []string) {
 	}
 }
 
-// What a server says passes without secrets and cut to a length, also when it is one that hides in JSON.
+// Log messages and stderr lines pass without secrets and cut to a length, also when it is escapes that make them long.
 func TestLogMessages(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		a := h.budgets.Of("s")
@@ -197,7 +197,7 @@ func TestNoticesAreBounded(t *testing.T) {
 	})
 }
 
-// A server that is gone tells nothing late, and one whose hub is closed begins nothing.
+// A server that is gone tells nothing late, and for one whose hub is closed no goroutine begins.
 func TestNothingIsToldOfAServerThatIsGone(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		gone, late := h.budgets.Of("gone"), h.budgets.Of("late")
@@ -274,7 +274,7 @@ func TestQuestionsTakeRoom(t *testing.T) {
 	})
 }
 
-// A server asks so fast and no faster. Each call of it may bring questions of its own.
+// The questions of a server are bounded per second. Each call of it may bring questions of its own.
 func TestQuestionsAreBoundedInTime(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		a := h.budgets.Of("s")
@@ -304,8 +304,8 @@ func TestQuestionsAreBoundedInTime(t *testing.T) {
 	})
 }
 
-// After some noes in a row a server has to wait, twice as long after each more; a yes and a call end that, an end that
-// nobody chose changes nothing.
+// After some refusals in a row a server has to wait before it may ask, twice as long after each further one. A yes or a
+// call ends that; a question that ends without a choice changes nothing.
 func TestRefusalsInARow(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		a := h.budgets.Of("s")
@@ -354,7 +354,7 @@ func TestRefusalsInARow(t *testing.T) {
 	})
 }
 
-// A muted server is answered with a no of the person, whoever calls it, until they want its questions back.
+// The questions of a muted server are declined, whoever calls it, until the person unmutes it.
 func TestMute(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		a := h.budgets.Of("s")
@@ -390,8 +390,8 @@ func TestMute(t *testing.T) {
 	})
 }
 
-// The result in hand counts until the caller's context ends, or at once where there is nobody to hand it to. One that
-// comes after another takes its place.
+// A result is held until the caller's context ends, or is released at once where there is nobody to hand it to. One
+// that comes after another takes its place.
 func TestResultHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := map[string]int{}

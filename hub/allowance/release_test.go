@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Finding A5: what was let go of in large pieces goes back to the system, soon, and not more often than now and then.
+// Finding A5: memory that was released in large pieces goes back to the system, soon, and at most once in
+// bounds.ReleasePause.
 func TestMemoryThatWasLetGoOfGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64

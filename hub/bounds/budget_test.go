@@ -25,7 +25,7 @@ func books(t *testing.T, b *Budget, accounts []*Account) {
 	}
 }
 
-// Findings A4 and A5: a total for the hub besides the bound for each server, and whoever comes later finds room.
+// Findings A4 and A5: the hub has a total besides the bound for each server, and a newcomer finds room.
 func TestBudgetKeepsItsTotalWhateverServersDo(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// TestConnectionsThatSayNothing: those that have waited longest make room for new ones; one with a request on its way
-// stays, and so does what has just been used.
+// Idle connections that have waited longest make room for new ones; one with a request in flight stays, and so does one
+// that has just been used.
 func TestConnectionsThatSayNothing(t *testing.T) {
 	began, end := make(chan struct{}), make(chan struct{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ func TestAllTotalsTogetherStayWithin256MiB(t *testing.T) {
 	}
 }
 
-// What is allowed of one thing finds room where nothing else is held: no bound is a promise that a total takes back.
+// The largest thing of each kind finds room where nothing else is held: no total takes back what a bound allows.
 func TestEachBoundFitsIntoItsTotal(t *testing.T) {
 	for what, b := range map[string]struct{ total, each, one int }{
 		"a sampling request":      {QuestionBytes, ServerQuestionBytes, SamplingBytes},

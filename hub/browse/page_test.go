@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Finding C6.
+// Addresses of pages, and the host that people are shown. Finding C6.
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://login.example.com/a?b=c#d":    "login.example.com",
@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Finding C6.
+// Addresses that are no page of the web, or whose host could be taken for another one. Finding C6.
 func TestCheckRefuses(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -73,7 +73,7 @@ func TestCheckRefuses(t *testing.T) {
 		"java\tscript:alert(1)",
 		"https://example.com/\x00",
 		"https://example.com/\x7f",
-		"https://example.com/\u202egnp.exe", // turns the order
+		"https://example.com/\u202egnp.exe", // reverses what follows
 		"https://exam\u200bple.com/",
 		"https://exam\u00adple.com/",
 		"https://example.com/\xff",
@@ -107,7 +107,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is taken is taken again as it is shown, and means the same.
+		// A host is accepted as it is shown, and stays the same.
 		again, err := Check(p.URL.Scheme + "://" + p.Host + "/")
 		if err != nil || again.Host != p.Host {
 			t.Errorf("%q: shown as %q, which is read as %q; %v", text, p.Host, again.Host, err)

@@ -56,7 +56,7 @@ func manifestOf(server, rest string) string {
 const nodeServer = `{"type": "node", "entry_point": "server/index.js", "mcp_config": {"command": "node",
 	"args": ["${__dirname}/server/index.js"], "env": {}}}`
 
-// node is a bundle that is in order.
+// node is a valid bundle.
 func node(t testing.TB, more ...file) []byte {
 	return pack(t, append([]file{{"manifest.json", manifestOf(nodeServer, ""), 0},
 		{"server/index.js", "console.log(1)", 0}}, more...)...)
@@ -83,7 +83,7 @@ func TestHostileArchives(t *testing.T) {
 	ok := []file{{"manifest.json", manifestOf(nodeServer, ""), 0}, {"server/index.js", "x", 0}}
 	with := func(f ...file) []byte { return pack(t, append(append([]file{}, ok...), f...)...) }
 	lying := node(t, file{"big", strings.Repeat("\x00", 10_000), 0})
-	lying = bytes.ReplaceAll(lying, le32(10_000), le32(10)) // both directories say that it is short
+	lying = bytes.ReplaceAll(lying, le32(10_000), le32(10)) // directory and data descriptor say that it is short
 	overlapping := overlap(with(file{"aaaa", strings.Repeat("0123456789", 200), 0}))
 	many := make([]file, maxEntries)
 	for i := range many {
@@ -272,7 +272,7 @@ func TestHostileManifests(t *testing.T) {
 			}
 		})
 	}
-	// What would be a variable in a config file cannot be added, but can be looked at.
+	// A bundle with a value that would be a variable in a config file cannot be added, but can be looked at.
 	at := saved(t, pack(t, file{"manifest.json", strings.Replace(manifestOf(nodeServer, ""), `"env": {}`,
 		`"env": {"A": "${env:SECRET}"}`, 1), 0}, file{"server/index.js", "x", 0}))
 	b, err := NewShelf(Options{StateDir: t.TempDir()}).Read(t.Context(), at)

@@ -82,7 +82,7 @@ func TestChangedBundle(t *testing.T) {
 	}
 }
 
-// Who gives up leaves nothing.
+// An unpacking that is cancelled leaves nothing.
 func TestUnpackGivenUp(t *testing.T) {
 	state := t.TempDir()
 	s := NewShelf(Options{StateDir: state})
@@ -100,7 +100,7 @@ func TestUnpackGivenUp(t *testing.T) {
 	}
 }
 
-// Of two who add the same bundle one may fail: the other keeps its folder. When both take it back, it goes.
+// When two add the same bundle and one takes it back, the other keeps the folder. When both do, it is removed.
 func TestUnpackedForTwo(t *testing.T) {
 	s := NewShelf(Options{StateDir: t.TempDir()})
 	b, err := s.Read(t.Context(), saved(t, node(t)))
@@ -134,7 +134,7 @@ func TestUnpackedForTwo(t *testing.T) {
 	}
 }
 
-// What the disk does not take is told as that, whatever the download says.
+// A disk that takes no more is told as that, whatever error the download ends with.
 func TestFetchOnAFullDisk(t *testing.T) {
 	state := t.TempDir()
 	_, err := NewShelf(Options{StateDir: state}).Fetch(t.Context(), func(_ context.Context, w io.Writer) error {
@@ -176,7 +176,7 @@ func TestChangedWhileLookedAt(t *testing.T) {
 	}
 }
 
-// A download that fails, or is no bundle, leaves nothing; one that is dropped goes.
+// A download that fails, or is no bundle, leaves nothing; one that is dropped is removed.
 func TestFetch(t *testing.T) {
 	state := t.TempDir()
 	s := NewShelf(Options{StateDir: state})

@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeregistry"
 )
 
-// bundleOf is the smallest bundle of a name.
+// bundleOf makes the smallest bundle of a name, and gives its SHA-256.
 func bundleOf(t *testing.T, name string) (content []byte, sum string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,7 +38,7 @@ func bundleOf(t *testing.T, name string) (content []byte, sum string) {
 	return b.Bytes(), hex.EncodeToString(hash[:])
 }
 
-// Downloads do not fill the disk: a few are kept, one that is kept is not repeated, and a few run at once.
+// Downloads do not fill the disk: a few are kept, one that is kept is not repeated, and no more than a few run at once.
 func TestDownloadsAreBounded(t *testing.T) {
 	state := t.TempDir()
 	r := fakeregistry.Open(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/clock"
 )
 
-// watched is a clock and who looks at it, as package hub does: all on one goroutine but look.
+// watched is a clock with a channel for the looks that it calls for. Only the callback runs on another goroutine.
 type watched struct {
 	clock.Clock
 	idles bool
@@ -91,7 +91,8 @@ func TestSignsOfLifeCostNoTimer(t *testing.T) {
 	})
 }
 
-// What is used of the total adds up over stops; the time between them is nobody's, and a doubled order changes nothing.
+// What is used of the total adds up over stops; the time between them does not count, and a second run or stop changes
+// nothing.
 func TestStoppedTimeDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched(0, 10*time.Minute)
@@ -122,7 +123,7 @@ func TestStoppedTimeDoesNotCount(t *testing.T) {
 	})
 }
 
-// To run on is a sign of life: the idle clock starts anew after a person was asked, and when the server gets the
+// Each run is a sign of life: the idle clock starts anew after a person was asked, and when the server gets the
 // request.
 func TestRunningOnIsASignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

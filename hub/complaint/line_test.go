@@ -143,7 +143,8 @@ bye`, "\n")
 	}
 }
 
-// A server chooses what it writes: a line of any length and form costs little, and is quoted in little.
+// A server chooses what it writes: a line of any length and form is quoted in little. What that costs is in the test's
+// log.
 func TestLineOfAnEnemy(t *testing.T) {
 	var lines []string
 	for _, unit := range []string{"a.", "Error", "level=", "Exception in ", "panic: ", "Aa.", "\x1b[", "\x1b[0", " at",

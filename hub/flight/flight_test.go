@@ -17,7 +17,7 @@ import (
 // one is a search of a test, whose question is a text.
 type one = flight.Flight[string, string]
 
-// desk is a group with its lock, and who was told to join which search.
+// desk is a group with its lock. It notes who joins and leaves which search.
 type desk struct {
 	*flight.Group[string, string, string]
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ type found struct {
 	err   error
 }
 
-// do wants a key for somebody in the background.
+// do calls Do for who in the background, and returns when that waits or has ended.
 func (d *desk) do(ctx context.Context, key, who string, find func(*one) (string, error)) <-chan found {
 	done := make(chan found, 1)
 	go func() {
@@ -76,7 +76,8 @@ func never(t *testing.T) func(*one) (string, error) {
 	}
 }
 
-// The first one leads, the others get what it finds, an error too; who wants something else leads a search of its own.
+// The first caller leads, the others get what it finds, an error too; a caller with another key leads a search of its
+// own.
 func TestAllGetWhatTheFirstFinds(t *testing.T) {
 	refusal := errors.New("no")
 	for _, want := range []found{{"a value", nil}, {"", refusal}} {
@@ -102,7 +103,7 @@ func TestAllGetWhatTheFirstFinds(t *testing.T) {
 			wants(t, "the second", second, want.value, want.err)
 			wants(t, "the third", third, want.value, want.err)
 			got := d.told()
-			slices.Sort(got[2:]) // in which order they go is nobody's business
+			slices.Sort(got[2:]) // they leave in any order
 			if !slices.Equal(got, []string{`second+1 "q"`, `third+1 "q"`, `second-1 "q"`, `third-1 "q"`}) {
 				t.Errorf("told %q", got)
 			}
@@ -117,7 +118,7 @@ func TestAllGetWhatTheFirstFinds(t *testing.T) {
 	}
 }
 
-// What ended the search of its leader alone ends no other: the next one leads, and the leader gets its own error.
+// An error that concerns the leader alone ends no other's wait: the next one leads, and the leader gets its own error.
 func TestAnotherLeadsWhenTheLeaderGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
@@ -196,7 +197,7 @@ func TestPanicOfTheLeader(t *testing.T) {
 	})
 }
 
-// One that waits twice counts twice, and goes once at a time.
+// A caller that waits twice counts twice, and leaves one at a time.
 func TestOneThatWaitsTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
@@ -224,15 +225,15 @@ func TestOneThatWaitsTwice(t *testing.T) {
 	})
 }
 
-// A flight that there is not has no followers.
+// A nil flight has no followers.
 func TestNoFlight(t *testing.T) {
 	if got := (*one)(nil).Followers(); got != nil {
 		t.Errorf("%q", got)
 	}
 }
 
-// Whatever the order in which people come, go and give up: at most one searches for a key at a time, who waited to the
-// end has a value that was found while it waited, and nothing is left.
+// Whatever the order in which callers come, go and give up: at most one searches for a key at a time, one that waited
+// to the end has the value of its key, and nothing is left.
 func TestManyAtOnce(t *testing.T) {
 	const people, keys = 24, 3
 	for seed := range uint64(40) {

@@ -36,7 +36,7 @@ func TestFormKeyIsOneForAllHubs(t *testing.T) {
 	}
 }
 
-// A file that holds no key is set aside, and takes no hub down.
+// A file that holds no key does not fail the hub: another key is made and kept.
 func TestFormKeyOfABrokenFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "consent-key.json"), []byte(`{"version":1,"key":"abcd"}`),

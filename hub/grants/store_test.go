@@ -23,7 +23,7 @@ func opened(dir string) *Store {
 	return s
 }
 
-// callOf and launchOf are yeses to one subject, in the form with that hash.
+// callOf and launchOf are grants for one subject, in the form with that hash.
 func callOf(hash string) Grant {
 	return Grant{Key: CallKey("s", "launch", "tool", hash), Definition: `{"name":"tool","v":"` + hash + `"}`}
 }
@@ -80,7 +80,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// A yes to a call lets the definition through; the first sight of one lets it through unless another one was.
+// A yes to a call lets its definition through. Without a yes the first definition that is seen is let through, unless
+// another one was.
 func TestDefinitionsLetThrough(t *testing.T) {
 	dir := t.TempDir()
 	s := opened(dir)
@@ -325,7 +326,7 @@ func TestFilesAreThoseOfBefore(t *testing.T) {
 	}
 }
 
-// An approval of a scope that this hub does not know is none at all, and its file is set aside.
+// An approval whose scope is unknown, missing, or at odds with its folders holds nowhere.
 func TestUnknownScope(t *testing.T) {
 	for _, scope := range []string{`"scope":"planet",`, ``, `"scope":"workspace",`,
 		`"scope":"always","folders":["file:///a"],`} {

@@ -49,7 +49,8 @@ func TestNotesOfWriters(t *testing.T) {
 	}
 }
 
-// Without the secret that the notes were made with nobody knows what they are about.
+// Without the key that the notes were made with nobody knows what they are about: every entry counts as noted, and no
+// further note is made.
 func TestNotesWithoutTheirSecret(t *testing.T) {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	conf := config.Server{Name: "a", Command: "1"}

@@ -32,7 +32,7 @@ func secret(id string) config.Input {
 	return in
 }
 
-// opened gives a store in dir, and what it has logged. No test touches the keyring of its machine.
+// opened gives a store in dir, its redactor, and what it has logged. No test touches the keyring of its machine.
 func opened(t *testing.T, dir string) (*inputs.Store, *redact.Redactor, *bytes.Buffer) {
 	var log bytes.Buffer
 	redactor := &redact.Redactor{}
@@ -68,7 +68,7 @@ func put(t *testing.T, s *inputs.Store, in config.Input, value string, byHost bo
 	}
 }
 
-// An input is of its file: one of another file with the same id has nothing.
+// An input belongs to its file: one of another file with the same id has no value.
 func TestValueIsOfItsFile(t *testing.T) {
 	withoutRing()
 	s, _, _ := opened(t, "")
@@ -147,7 +147,7 @@ func TestValueThatNoLongerFits(t *testing.T) {
 		wantValue(t, s, in, "small")
 		in.Options = in.Options[1:]
 		wantNone(t, s, in)
-		// The person is asked again, and may choose another keeper: what the host kept must not stand before it for ever.
+		// The person is asked again, and may choose another keeper: what the host kept must not hide the new value.
 		put(t, s, in, "large", false)
 		wantValue(t, s, in, "large")
 	}
@@ -203,7 +203,7 @@ func TestForgottenValues(t *testing.T) {
 	}
 }
 
-// All values of a server, or an error that names the first one that is missing, with what it says bounded in form.
+// All values of a server, or an error that names the first one that is missing and where it stands.
 func TestValuesOfAServer(t *testing.T) {
 	withoutRing()
 	s, _, _ := opened(t, "")

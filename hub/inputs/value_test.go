@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/inputs"
 )
 
-// What a value may be: text that fits an environment. What is said of a wrong one does not quote it.
+// What a value may be: text that fits into an environment variable. The error about a wrong one does not quote it.
 func TestWrong(t *testing.T) {
 	const most = 64 << 10
 	text := func(n int, s string) string { return `"` + strings.Repeat(s, n) + `"` }

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// BenchmarkHistory is what 1,000 ended requests without results hold, the ids and texts of their events among it:
-// docs/protocol.md says so.
+// BenchmarkHistory measures what 1,000 ended requests without results hold, with the ids and texts of their events:
+// docs/protocol.md gives the number.
 func BenchmarkHistory(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(historyHeap(1000)), "heap-bytes/1000")

@@ -47,7 +47,7 @@ func TestLeftIsBoundedAndTakenOnce(t *testing.T) {
 	}
 }
 
-// A file that is no such file, or a link, tells nothing, and a hub without a place for it has none.
+// A file with other content tells nothing, and a hub without a place for it has none.
 func TestLeftOfOthersTellsNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"garbage": "{", "other": `{"ended":"x"}`, "empty": ""} {

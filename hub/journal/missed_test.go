@@ -12,7 +12,7 @@ func finished(text string) event.Body {
 	return &event.RequestFinished{RequestID: "r", Server: "s", Result: text}
 }
 
-// A window gets what it missed and nothing that was for another one, or hears that some of it is gone.
+// A window gets what it missed and nothing that was for another one, or is told that some of it is gone.
 func TestMissed(t *testing.T) {
 	var m Missed
 	for seq := uint64(1); seq <= 6; seq++ {
@@ -22,7 +22,7 @@ func TestMissed(t *testing.T) {
 			m.Add(e, "one")
 		case 3:
 			m.Add(e, "other")
-		case 4: // what is shown again, or may be lost
+		case 4: // what is told anew, or may be lost
 			e.Body = &event.RequestProgressed{}
 			m.Add(e, "")
 		case 5:
@@ -68,7 +68,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Of ids the latest are known; one that is used again takes no place of its own.
+// The latest ids are known; one that is used again takes no second place.
 func TestRecent(t *testing.T) {
 	var r Recent
 	id := func(i int) string { return strings.Repeat("x", i/1000) + string(rune(0x4e00+i%1000)) }

@@ -172,7 +172,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Finding A8. What a message that is nested too deeply is about can be told all the same.
+// Finding A8. The id of a message that is nested too deeply is found all the same.
 func TestDeepMessage(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, MaxDepth) + strings.Repeat(`]}`, MaxDepth)
 	for text, want := range map[string]Kind{

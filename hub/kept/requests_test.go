@@ -166,7 +166,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	k.limits.waitingResults = 150_000
 	gate := make(chan struct{})
 	k.work.Add(1)
-	k.working = true // somebody writes, slowly
+	k.working = true // as if a slow writer were at work
 	var shared, released atomic.Int32
 	result := make([]byte, bounds.CountedBytes)
 	for i := range 4 {

@@ -20,13 +20,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
-// house is a hub with one server that is never started, and who decides about its launch.
+// house is a hub with one server that is never started, the owner of its launch, and the person who is asked.
 type house struct {
 	*launch.Launch
 	t        *testing.T
 	draining bool
 
-	answers []launch.Answer // of the person, in turn; with Agreed goes the yes
+	answers []launch.Answer // of the person, in turn; Agreed also records the yes
 	scope   event.ApprovalScope
 	asked   []grants.Form
 	amid    func() // while the person is asked
@@ -116,7 +116,7 @@ func ofUser(url string) config.Server {
 			Dialect: config.DialectVSCode}}
 }
 
-// reads makes what was read under the name the entries of the launch, as a config that is read does.
+// reads makes the given configs the entries of the launch, as a config that is read does.
 func (h *house) reads(first config.Server, behind ...config.Server) {
 	first.Behind = behind
 	all := h.Maker.Entries(first)
@@ -159,8 +159,7 @@ func TestOwnEntryNeedsNobody(t *testing.T) {
 	}
 }
 
-// Each answer of a person, and what comes of it: a No holds until somebody wants to ask again, or the entry is another
-// one.
+// Each answer of a person, and what comes of it: a No holds until AskAgain, or until the entry is another one.
 func TestAnswers(t *testing.T) {
 	h := newHouse(t)
 	h.reads(ofFolder("https://a.example/mcp"))
@@ -207,7 +206,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A No to one form is none to another: who changes the file is asked about again.
+// A No to one form is no No to another: a changed file is asked about again.
 func TestNoIsToOneForm(t *testing.T) {
 	h := newHouse(t)
 	h.reads(ofFolder("https://a.example/mcp"))
@@ -288,7 +287,7 @@ func TestConfigChangesMeanwhile(t *testing.T) {
 		t.Errorf("the yes to what was there before counts for what is there now; asked %d times", len(h.asked))
 	}
 
-	// who does not wait any more is told why
+	// a caller that does not wait any more is told why
 	h = newHouse(t)
 	h.reads(ofFolder("https://a.example/mcp"))
 	was := h.Entry().Conf
@@ -300,7 +299,7 @@ func TestConfigChangesMeanwhile(t *testing.T) {
 		t.Errorf("error %v, asked %d times", err, len(h.asked))
 	}
 
-	// the same entry, read anew each time that somebody looks: it ends with who waits
+	// the same entry, read anew at each look: it ends with the caller's context
 	h = newHouse(t)
 	h.reads(ofFolder("https://a.example/mcp"))
 	ctx, stop = context.WithCancelCause(context.Background())
@@ -339,7 +338,7 @@ func TestYesIsTakenBackMeanwhile(t *testing.T) {
 	}
 }
 
-// What a folder's file allows counts with the consent alone; what it denies counts always.
+// What a folder's file allows counts only with the consent; what it denies always counts.
 func TestPolicyOfAFolder(t *testing.T) {
 	h := newHouse(t)
 	conf := ofFolder("https://a.example/mcp")
@@ -364,7 +363,7 @@ func TestPolicyOfAFolder(t *testing.T) {
 	}
 }
 
-// What a value is missing for is not started; what is resolved is hidden from then on.
+// An entry of which a value is missing is not started; a secret that is resolved is redacted from then on.
 func TestValuesAndSecrets(t *testing.T) {
 	h := newHouse(t)
 	conf := ofUser("https://a.example/mcp")
@@ -386,7 +385,7 @@ func TestValuesAndSecrets(t *testing.T) {
 	}
 }
 
-// A question is about an entry for as long as the config has it just so.
+// A question is about an entry for as long as the config has exactly that entry.
 func TestAsks(t *testing.T) {
 	h := newHouse(t)
 	h.reads(ofFolder("https://a.example/mcp"))

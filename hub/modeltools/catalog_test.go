@@ -126,7 +126,7 @@ func TestListOfProfiles(t *testing.T) {
 	}
 }
 
-// TestFind: what List names is found, also when other tools have come since, and what has gone keeps its name.
+// A name that List gives is found, also when other tools have come since; an unknown one gets a hint.
 func TestFind(t *testing.T) {
 	h, c := catalog(t)
 	if id, err := c.Find(t.Context(), "git__log"); err != nil || id != (toolset.Identity{Server: "git", Name: "log"}) {

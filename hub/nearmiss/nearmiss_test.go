@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOf: slips, swapped letters, beginnings; a stranger with many long names costs nobody anything.
+// Names with slips, with swapped letters, and those that begin with the word are near; 100,000 long names of a stranger
+// are not.
 func TestOf(t *testing.T) {
 	words := []string{"servers", "serve", "tools", "echo", "Sleep", "ask_name", "ask_then_withdraw"}
 	for word, want := range map[string][]string{

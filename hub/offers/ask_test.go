@@ -42,7 +42,7 @@ func offering(method string, handler fakeserver.Handler) *fakeserver.Server {
 	return s
 }
 
-// doors are what can be asked of a server, with what a server is said not to have done.
+// doors are the requests that offers make of a server, each with what an error says that the server did not do.
 var doors = []struct {
 	name, method, did string
 	ask               func(ctx context.Context, o *offers.Offers, server string) (any, error)
@@ -73,7 +73,7 @@ var doors = []struct {
 		}},
 }
 
-// What a server answers is given as it came: what it did not say is empty, a size of 0 is one.
+// What a server answers is given as it came: what it did not say is empty, and a size of 0 is a size.
 func TestAnswersAsTheyCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, map[string]*fakeserver.Server{"s": offering("", nil)}, config.Server{Name: "s"})
@@ -104,7 +104,8 @@ func TestAnswersAsTheyCame(t *testing.T) {
 	})
 }
 
-// A server that cannot be asked is not started for it, and the error is that of the server or of its name.
+// A server that is unknown, switched off or cannot be started, that does not offer it, or whose hub shuts down: the
+// error says which, and nothing is sent to a server for it.
 func TestWhoCannotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, map[string]*fakeserver.Server{"off": offering("", nil), "plain": fakeserver.New()},
@@ -137,8 +138,8 @@ func TestWhoCannotBeAsked(t *testing.T) {
 	})
 }
 
-// A server that refuses, ends or does not answer is told with what it did not do. Its words about a completion are an
-// answer.
+// The error about a server that refuses, ends or does not answer says what it did not do. Its own error about a
+// completion is an answer.
 func TestServerDoesNotAnswer(t *testing.T) {
 	for _, d := range doors {
 		t.Run(d.name, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestCallerStopsWaiting(t *testing.T) {
 	}
 }
 
-// A start that takes long is the server's: who stops waiting for it does not end it.
+// A caller that stops waiting for a slow start does not end the start.
 func TestCallerStopsWaitingForTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
@@ -280,7 +281,7 @@ func TestUseEndsWithTheAnswer(t *testing.T) {
 				if up("s") || !up("hangs") {
 					t.Errorf("after its use one is up: %v; under its use the other is: %v", up("s"), up("hangs"))
 				}
-				time.Sleep(2 * time.Minute) // it has given up
+				time.Sleep(2 * time.Minute) // it has timed out
 				if up("hangs") {
 					t.Error("the end of a use that failed is none")
 				}

@@ -36,8 +36,8 @@ type house struct {
 	starts   map[string]int           // connections by server
 }
 
-// newHouse configures these servers, in this order; a name without a fake is a program that does not exist. All of it
-// is stopped at the end, and nothing may be left then.
+// newHouse configures these servers, in this order; a name without a fake is a program that does not exist. All are
+// stopped at the end, and the goroutines of Go are waited for.
 func newHouse(t *testing.T, fakes map[string]*fakeserver.Server, confs ...config.Server) *house {
 	h := &house{t: t, fakes: fakes, policies: map[string]config.Policy{}, starts: map[string]int{}}
 	h.Offers = offers.New(h)
@@ -65,7 +65,7 @@ func newHouse(t *testing.T, fakes map[string]*fakeserver.Server, confs ...config
 	return h
 }
 
-// fill makes what p points to: this room does not import where its type is from.
+// fill allocates what p points to: this package must not import the package of its type.
 func fill[T any](p **T) { *p = new(T) }
 
 // The house, for offers and for servers.
@@ -126,7 +126,7 @@ func (h *house) open(conf config.Server, _ func(string)) mcp.Opener {
 	}
 }
 
-// started gives how often each server was started.
+// started gives how often a server was started.
 func (h *house) started(name string) (n int) {
 	h.Update(func() { n = h.starts[name] })
 	return n
@@ -166,13 +166,13 @@ func (o *owner) Fell(servers.Client)                         {}
 func (o *owner) Rested()                                     {}
 func (o *owner) Stderr(string)                               {}
 
-// start is the request that stands for a start: its limit.
+// start is the request of a start, reduced to its time limit.
 type start struct{ limit *time.Timer }
 
 func (s start) Held() bool       { return false }
 func (s start) End(*event.Error) { s.limit.Stop() }
 
-// client takes what a server tells.
+// client receives the notifications of a server.
 type client struct {
 	mcp.Handler
 	owner *owner

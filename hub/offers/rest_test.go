@@ -56,8 +56,8 @@ func TestKnownRest(t *testing.T) {
 	})
 }
 
-// A server that is connected and does not list is told so in its time; the end of the caller's context is not its
-// fault.
+// A connected server that does not list in time, or ends, is an error that says so; the end of the caller's context is
+// told as a cancel.
 func TestKnownRestThatIsNotListed(t *testing.T) {
 	for _, method := range []string{"resources/list", "resources/templates/list", "prompts/list"} {
 		t.Run(method, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
-// A search gives what has all its words, the first ones of too many, and says how many there are.
+// A search gives what has all its words, the first ones when there are too many, and the number of all that match.
 func TestSearchOfAList(t *testing.T) {
 	list := []event.ResourceInfo{
 		{URI: "file:///a.txt", Name: "Alpha", Definition: "{}"},
@@ -30,7 +30,7 @@ func TestSearchOfAList(t *testing.T) {
 		{offers.Search{Query: "plain"}, "[db://alpha]", 1},
 		{offers.Search{Query: "nowhere"}, "[]", 0},
 		{offers.Search{Limit: 1}, "[file:///a.txt]", 4},
-		{offers.Search{Limit: 9}, "[file:///a.txt file:///b.txt]", 4}, // the third is too long for a look
+		{offers.Search{Limit: 9}, "[file:///a.txt file:///b.txt]", 4}, // the third is too long
 		{offers.Search{Query: "db alpha", Limit: 9}, "[db://alpha]", 1},
 	} {
 		some, matched := offers.Select(c.search, list, offers.ResourceTexts)

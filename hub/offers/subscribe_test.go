@@ -29,8 +29,8 @@ func told(s *fakeserver.Server) (list []string) {
 	return list
 }
 
-// What several are subscribed to, the server is asked for once, and told of the end of it once nobody is left. Who goes
-// takes back only what is its own.
+// What several subscribe to the server is asked for once, and is told of the end once nobody is left. One that leaves
+// gives up only what is its own.
 func TestSharedSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := offering("", nil)
@@ -92,8 +92,7 @@ func TestRefusedSubscription(t *testing.T) {
 	})
 }
 
-// Whoever comes and goes at the same time as others: in the end the server has heard last what is true of each
-// resource.
+// Many subscribe and unsubscribe at the same time: what the server was told last of each resource is true in the end.
 func TestSubscriptionsAtOnce(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {

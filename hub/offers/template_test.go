@@ -67,7 +67,7 @@ func TestExpandBeyondASCII(t *testing.T) {
 	}
 }
 
-// What is no template, or too large a one, is refused with words; it costs nobody anything.
+// What is no template, or too large a one, is refused with the reason.
 func TestExpandRefuses(t *testing.T) {
 	many := strings.Repeat("{a}", 200)
 	for template, want := range map[string]string{

@@ -27,7 +27,7 @@ func having(tools ...string) *fakeserver.Server {
 	return s
 }
 
-// names gives what is shown of tools: server, name, policy, and whether they are from memory.
+// names gives what is shown of tools: server, name, policy, and whether they are cached.
 func names(list []event.ToolInfo) (all []string) {
 	for _, t := range list {
 		text := fmt.Sprintf("%s %s %v", t.Server, t.Name, t.Policy)
@@ -39,8 +39,8 @@ func names(list []event.ToolInfo) (all []string) {
 	return all
 }
 
-// The tools of all are in the order of the config, each with what the config says of it, without those that it hides;
-// a server that is switched off is left out, and the trouble of one hides the tools of no other.
+// The tools of all servers are in the order of the config, each with its policy, without those that the config hides; a
+// server that is switched off is left out, and the trouble of one hides the tools of no other.
 func TestToolsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusing := having()
@@ -70,7 +70,7 @@ func TestToolsOfAll(t *testing.T) {
 }
 
 // A list of all starts a few servers at once and the others as these get ready. One that is connected needs no room:
-// its tools are asked for while the starts of others hang. Who stops waiting gets what there is.
+// its tools are asked for while the starts of others hang. A caller that stops waiting gets what there is.
 func TestListOfAllStartsAFewAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 3 * servers.MaxEager
@@ -275,7 +275,7 @@ func TestFindToolInAFreshList(t *testing.T) {
 	})
 }
 
-// What the server is asked has its time: a list that never comes ends the search, and so does the end of the request.
+// A search for a tool ends when the list does not come in time, and with the context of its request.
 func TestFindToolEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := having()

@@ -54,7 +54,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// A server is led only to addresses of its own kind or more public ones, by URL.
+// A server may lead only to addresses as public as its own, or more so; here by URL.
 func TestPrivateAddressesRefused(t *testing.T) {
 	const public, private, loopback = "mcp.example", "192.168.1.5", "127.0.0.1"
 	tests := []struct {

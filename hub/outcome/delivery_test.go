@@ -64,7 +64,7 @@ func (h *house) want(t *testing.T, pending int, told ...string) {
 
 var delivered = event.Sending{Delivery: event.DeliveryDelivered}
 
-// The first outcome counts: a late one, and one of what never was on its way, change nothing.
+// The first outcome counts: a late one, and one of a cancel that never was on its way, change nothing.
 func TestOneOutcomeForEachCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -83,7 +83,7 @@ func TestOneOutcomeForEachCancel(t *testing.T) {
 	})
 }
 
-// A server that never takes the cancel does not keep it for longer than the limit.
+// A cancel that the server never takes has failed after the limit.
 func TestCancelThatIsNeverTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -99,7 +99,7 @@ func TestCancelThatIsNeverTaken(t *testing.T) {
 	})
 }
 
-// What is on its way when the hub ends has failed, told in the order in which the requests ended.
+// Cancels that are on their way when the hub ends have failed, told in the order in which the requests ended.
 func TestOutcomesAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -114,7 +114,8 @@ func TestOutcomesAtTheEnd(t *testing.T) {
 	})
 }
 
-// What the engine tells is taken up, whether it tells it at once or later; what the server says is no line of the log.
+// The outcome that the engine tells is taken, whether it is told at once or later; the server's words make no line of
+// their own in the log.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

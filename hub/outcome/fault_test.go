@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// What is wrong with a server is said without a word of the server's: neither of its stderr, nor of its errors.
+// The fault of a server is told without the server's words: neither those of its stderr, nor those of its errors.
 func TestFault(t *testing.T) {
 	ended := "exit status 1" + complaint.Quote([]string{"Error: " + secret, "at " + secret}, 2, 1000)
 	for want, err := range map[string]error{

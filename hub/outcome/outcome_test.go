@@ -18,10 +18,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// secret is what nobody may read in an error, whoever says it.
+// secret must be in no error, whoever says it.
 const secret = "tok-7731-secret"
 
-// server is one that nothing was started of.
+// server makes a server that was never started.
 func server() *servers.Server {
 	o := servers.Options{Logger: slog.New(slog.DiscardHandler)}
 	fill(&o.Redactor)
@@ -31,10 +31,10 @@ func server() *servers.Server {
 	return servers.NewTable(o).Add(e, servers.Accounts{}, nil)
 }
 
-// fill makes what p points to: this room does not import where its type is from.
+// fill allocates what p points to: this package must not import the package of its type.
 func fill[T any](p **T) { *p = new(T) }
 
-// cancelled is how a call ended in the engine whose cancel came to this end.
+// cancelled is the engine's error of a cancelled call, after its cancel came to these ends.
 func cancelled(told ...error) error {
 	err, tell := jsonrpc.NewCancelledError(errors.New("the user"))
 	for _, t := range told {
@@ -165,7 +165,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// What is no request of its own has no id, and nobody asks whether a server goes on with it where that is known.
+// The error of an exchange that is no request of its own has no request id, and no secret.
 func TestExchange(t *testing.T) {
 	e := outcome.Exchange(server(), "no tools", failed(transport.MayHaveRun))
 	if _, has := e.Meta["request_id"]; has || e.Reason != event.ReasonExchangeFailed || e.Meta["http_status"] != "502" {

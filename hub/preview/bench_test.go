@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
-// BenchmarkArguments is the line of an ordinary call, which every call has made before it starts.
+// BenchmarkArguments measures the line that is made for each call before it starts.
 func BenchmarkArguments(b *testing.B) {
 	var r redact.Redactor
 	r.Add("hunter2hunter2")

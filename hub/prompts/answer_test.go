@@ -13,7 +13,7 @@ import (
 
 func fits(json.RawMessage) schema.Verdict { return schema.Verdict{} }
 
-// wantRefused checks that an error refuses an answer for this reason, and that its text is not as long as the answer.
+// wantRefused checks that an error refuses an answer for this reason, and that its text is bounded.
 func wantRefused(t *testing.T, err error, reason, text string) {
 	t.Helper()
 	e := event.AsError(err)
@@ -37,7 +37,7 @@ func TestAnswerIsAYesANoOrNothing(t *testing.T) {
 
 const sample = `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"m"}`
 
-// What the content of a yes has to be is the affair of each kind.
+// What the content of an accept has to be depends on the kind.
 func TestContentFitsItsKind(t *testing.T) {
 	input := &event.InputQuestion{InputID: "token", Options: []event.InputOption{{Value: "a"}}}
 	long := strings.Repeat("x", 10<<10)
@@ -128,7 +128,7 @@ func TestFormIsCompared(t *testing.T) {
 	}
 }
 
-// Edited params are for who runs the model.
+// Edited params are for a host that runs the model: the hub refuses them.
 func TestEditedParamsAreRefused(t *testing.T) {
 	p := &event.PromptInfo{ID: "p1", Kind: event.PromptSampling}
 	_, err := prompts.CheckContent(p, event.PromptAnswer{Action: event.ActionAccept, Content: sample, Edited: `{}`}, fits)

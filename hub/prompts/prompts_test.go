@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// Who ended the context of a question decides how it closes, and what its request says.
+// The cause that ended the context of a question decides how it closes, and what its request says.
 func TestWithdrawn(t *testing.T) {
 	byUser := &event.CancelCause{Origin: event.OriginUser, Reason: "not needed"}
 	draining := &event.CancelCause{Origin: event.OriginShutdown, Reason: "bye"}
@@ -52,7 +52,7 @@ func TestWithdrawn(t *testing.T) {
 			}
 		})
 	}
-	// How long the server's reason is, it chooses itself.
+	// The server chooses its reason, and how long it is.
 	if _, reason, ends := prompts.Withdrawn(&jsonrpc.WithdrawnError{Reason: strings.Repeat("ä", 1<<20)}); len(
 		reason) > 2<<10 ||
 		ends.Reason != reason {
@@ -139,7 +139,8 @@ func TestOfAQuestion(t *testing.T) {
 	}
 }
 
-// A No or a closed question is told with its reason, which a person has typed; any other end is none of the tool's.
+// A declined or dismissed question becomes an error with the reason that a person typed; any other end is no refusal of
+// the tool.
 func TestRefusedTool(t *testing.T) {
 	for _, row := range []struct {
 		cause                event.PromptCause

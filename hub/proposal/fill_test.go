@@ -34,7 +34,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A default counts until somebody says something else; saying nothing takes it away.
+// A default counts until another value is given; an empty one takes it away.
 func TestDefaults(t *testing.T) {
 	p := &Proposal{Command: "x", Args: []Group{{Literal("--unit"), Text{{Input: "u"}}}, {Text{{Input: "need"}}}},
 		Inputs: []Input{{ID: "u", Defaults: []string{"c"}}, {ID: "need", Required: true}}}

@@ -50,7 +50,7 @@ func TestRedactorFindsEncodedSecrets(t *testing.T) {
 	}
 }
 
-// What the hub has made fit for a line of its log hides no secret.
+// A secret that bounds.Printable has escaped for a line of the log is found.
 func TestRedactorFindsPrintableSecrets(t *testing.T) {
 	const secret = "a\"b\\c\n\x1b[31m\U000e0001/ü\xff."
 	r := &Redactor{}
@@ -60,7 +60,7 @@ func TestRedactorFindsPrintableSecrets(t *testing.T) {
 	}
 }
 
-// Encodings of what is short would be met by chance. Finding C8.
+// Encodings of a short secret are left as they are: they would be met by chance. Finding C8.
 func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
 	r := &Redactor{}
 	r.Add("abcdefg")
@@ -72,7 +72,7 @@ func TestRedactorLeavesEncodedShortTexts(t *testing.T) {
 	}
 }
 
-// Lines are wrapped at spaces, and neither of the two has them then. Finding C8.
+// A line may be wrapped at a space that neither of the two has then. Finding C8.
 func TestRedactorFindsHalvesThatAreWrapped(t *testing.T) {
 	r := &Redactor{}
 	r.Add("correct horse battery staple")

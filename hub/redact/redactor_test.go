@@ -45,7 +45,7 @@ func TestRedactor(t *testing.T) {
 		`?a=all%22of%26it%2F%C3%BC`:  `?a=[redacted]`,
 		`?a=it's%20(so)&b`:           `?a=[redacted]&b`,
 		`a tab\tbed, a tab\u0009bed`: `a [redacted], a [redacted]`,
-		// Cut before anybody looked for it.
+		// Cut before the redactor saw it.
 		"key tok-12…":                   "key [redacted]…",
 		"key tok-12... and more":        "key [redacted]... and more",
 		"key tok-… and tok…":            "key [redacted]… and tok…",
@@ -136,7 +136,7 @@ func TestRedactingLog(t *testing.T) {
 	}
 }
 
-// The bundle keeps its shape: numbers and names stay, texts lose their secrets.
+// The trace bundle keeps its shape: numbers and names stay, texts lose their secrets.
 func TestRedactedTree(t *testing.T) {
 	r := &Redactor{}
 	r.Add("tok-1234", "8080")
@@ -148,8 +148,8 @@ func TestRedactedTree(t *testing.T) {
 	}
 }
 
-// BenchmarkRedactLine is a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them in
-// it.
+// BenchmarkRedactLine measures a stderr line of 200 bytes, with no secret known, with 1,000 known, and with one of them
+// in it.
 func BenchmarkRedactLine(b *testing.B) {
 	line := strings.Repeat("2026-11-21 info request served in 12 ms; ", 5)
 	r := &Redactor{}

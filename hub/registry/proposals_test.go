@@ -27,13 +27,13 @@ func made(t *testing.T, rest string) []*proposal.Proposal {
 	return s.proposals("https://registry.example", v.Server)
 }
 
-// of is one package.
+// of gives the proposal for one package.
 func of(t *testing.T, pkg string) *proposal.Proposal {
 	t.Helper()
 	return made(t, `"packages": [{`+pkg+`}]`)[0]
 }
 
-// line is the command line, and what else is set.
+// line is the command line of an entry, with its variables, headers and URL.
 func line(e proposal.Entry) string {
 	words := append([]string{e.Command}, e.Args...)
 	for _, m := range []map[string]string{e.Env, e.Headers} {
@@ -115,7 +115,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// What cannot be, or must not be, is proposed with the reason why not, and without a command.
+// A package that cannot be used, or must not be, is proposed with the reason why not, and without a command.
 func TestUnusable(t *testing.T) {
 	const npm = `"registryType": "npm", "version": "1", `
 	for pkg, why := range map[string]string{
@@ -238,7 +238,7 @@ func TestIDsOfInputs(t *testing.T) {
 	}
 }
 
-// A text of many variables, and variables with many declarations, cost what a person could look at and no more.
+// A text of many variables, and variables with many declarations, cost no more than what a person could look at.
 func TestVariablesAreBounded(t *testing.T) {
 	many := strings.Repeat("{a}", 100_000)
 	started := testing.AllocsPerRun(1, func() {
@@ -267,7 +267,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	}
 }
 
-// What a publisher adds for the program that runs the package may name another one: it is pointed at.
+// What a publisher adds for the program that runs the package may name another one: a warning says so.
 func TestRuntimeArgumentsAreToldOf(t *testing.T) {
 	for arguments, want := range map[string]bool{
 		`{"type": "named", "name": "--yes"}`:                                false,

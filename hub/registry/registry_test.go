@@ -134,7 +134,7 @@ func (r refusing) RoundTrip(q *http.Request) (*http.Response, error) {
 	return nil, io.EOF
 }
 
-// Whatever a registry answers is an error that says so, within bounds of bytes and entries.
+// Whatever a registry answers gives an error that says so, or a page within the bounds, and leads to no other address.
 func TestHostileAnswers(t *testing.T) {
 	many := `{"servers": [` + strings.TrimSuffix(strings.Repeat(`{},`, 100_000), ",") + `]}`
 	deep := `{"servers": ` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `}`
@@ -250,8 +250,8 @@ func (p *piped) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// A registry that does not answer, or not to the end, costs its caller 20 s; one that gives up has its request ended at
-// once.
+// A registry that does not answer, or not to the end, is given up after answerLimit; when the caller gives up, the
+// request ends at once.
 func TestSlowAnswers(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"silent": func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() },
@@ -288,7 +288,8 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// A bundle is taken only with the hash that the registry says, and never from where the registry could not reach.
+// A bundle is taken only with the hash that the registry says, and never from an address that the registry may not lead
+// to.
 func TestDownload(t *testing.T) {
 	r := fakeregistry.Open(t)
 	content := []byte("a bundle")
@@ -321,7 +322,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// The headers of a request name nobody but the program.
+// The headers of a request identify nothing but the program.
 func TestRequestSaysLittle(t *testing.T) {
 	var header http.Header
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

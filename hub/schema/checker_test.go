@@ -17,7 +17,7 @@ import (
 
 func form() *Checker { return &Checker{Schema: "requestedSchema", Value: "content"} }
 
-// doubling is a schema of a few hundred bytes that leads to the same value on 2^n ways.
+// doubling is a schema of a few hundred bytes that leads to the same value in 2^n ways.
 func doubling(n int) string {
 	defs := []string{`"d0":{"type":"object"}`}
 	for i := 1; i <= n; i++ {
@@ -26,7 +26,7 @@ func doubling(n int) string {
 	return fmt.Sprintf(`{"type":"object","properties":{},"$defs":{%s},"$ref":"#/$defs/d%d"}`, strings.Join(defs, ","), n)
 }
 
-// chain is n definitions, each made by def of its own number, that end in a string.
+// chain is n definitions, each made by def from its number, and a last one that is a string.
 func chain(n int, def func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -165,13 +165,13 @@ func TestSchemasArePreparedOnceAndWithinTheirBytes(t *testing.T) {
 			forgot++
 		}
 	}
-	for i := range bounds.SchemaPlans + 10 { // their number comes first
+	for i := range bounds.SchemaPlans + 10 { // their number reaches its bound first
 		check(fmt.Sprintf(`{"minProperties":%d}`, i))
 	}
 	if most != bounds.SchemaPlans || forgot != 1 {
 		t.Errorf("%d small plans were kept, and they were forgotten %d times", most, forgot)
 	}
-	for i := range 100 { // their bytes come first
+	for i := range 100 { // their bytes reach their bound first
 		check(fmt.Sprintf(`{"minProperties":%d,"allOf":[%s{}]}`, i, strings.Repeat("{},", i)))
 	}
 	if forgot == 1 {
@@ -210,10 +210,10 @@ func TestChecksHaveATotal(t *testing.T) {
 	}
 }
 
-// Finding B15: the library asserts, and a panic of it must not end the process.
+// Finding B15: the library panics on a failed assertion, which must not end the process.
 func TestAPanicOfTheValidatorIsNotChecked(t *testing.T) {
 	p := newPlan(json.RawMessage(`{"properties":{"a":{}}}`))
-	p.resolved = &jsonschema.Resolved{} // has no root: the library runs into nil
+	p.resolved = &jsonschema.Resolved{} // has no root: the library dereferences nil
 	if _, _, err := p.validate(json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "failed") {
 		t.Errorf("err = %v", err)
 	}

@@ -94,8 +94,8 @@ func TestStopWinsOverARestart(t *testing.T) {
 	}
 }
 
-// Random events. What runs is never both at rest and running; nothing starts that must not; a failure that was wanted
-// is none. Finding B12.
+// Random events. What runs is never both at rest and running; nothing starts that must not; an end that was wanted is
+// no failure. Finding B12.
 func TestLifeModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

@@ -89,7 +89,7 @@ func TestReadOfAnUnchangedFileIsOneStat(t *testing.T) {
 	}
 }
 
-// Two texts of one size within one tick of a coarse clock.
+// Two texts of one size within one tick of a coarse clock are both read.
 func TestYoungFileIsReadAgain(t *testing.T) {
 	f := Open(t.TempDir(), "state.json", Options{})
 	must(t, f.Update(add("1")))

@@ -128,7 +128,7 @@ func (f heldFile) Update(change Change) error {
 	return f.textFile.Update(change)
 }
 
-// Who comes while another one writes waits for nothing; that one writes what came, in its order.
+// A change that comes while another one is written does not wait: the same writer writes it afterwards, in order.
 func TestListWhileItIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, gate := t.TempDir(), make(chan struct{})
@@ -169,7 +169,7 @@ func (f slowFile) Read() ([]byte, error) {
 	return text, err
 }
 
-// What was read before a write and comes after it is old: nothing that was written is unknown again.
+// What was read before a write and arrives after it is out of date: nothing that was written is lost by it.
 func TestListLookedAtAmidAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, gate := t.TempDir(), make(chan struct{})
@@ -188,8 +188,8 @@ func TestListLookedAtAmidAWrite(t *testing.T) {
 	})
 }
 
-// What the disk does not take holds all the same, for this hub, and is written with the next change that it takes. The
-// log says so once.
+// A change that the disk does not take holds all the same, for this hub, and is written with the next one that it
+// takes. The log says so once.
 func TestListOnAFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	dir := filepath.Join(t.TempDir(), "state")

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// The test binary starts itself as another hub, which does what this variable says: "add DIR WHO COUNT" or "hang DIR
-// STEP".
+// The test binary starts itself as another hub, which does what this variable says: "add DIR WHO COUNT", "hang DIR
+// STEP" or "rewrite FILE STEP".
 const roleVariable = "STATEFILE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -150,8 +150,8 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	}
 }
 
-// A writer is killed before each of its steps in turn: the file is whole, the lock is free at once, and no dirt is
-// left.
+// A writer is killed before each of its steps in turn: the file is whole, the lock is free at once, and no other file
+// is left.
 func TestKilledWriterLeavesTheOldTextOrTheNew(t *testing.T) {
 	seen := map[string]bool{}
 	for step := 1; ; step++ {

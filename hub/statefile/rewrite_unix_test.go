@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pipe or a device holds nobody up, also behind a link.
+// A pipe or a device is refused at once, also behind a link.
 func TestRewriteRefusesPipesAndDevices(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link := filepath.Join(dir, "pipe.json"), filepath.Join(dir, "link.json")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A link stays one, and what it leads to is changed; one that leads out of the folder is refused where that matters.
+// A link stays one, and what it leads to is changed; one that leads out of the folder is refused when Within forbids
+// that.
 func TestRewriteThroughLinks(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	real, path := filepath.Join(other, "real.json"), filepath.Join(dir, "config.json")

@@ -91,7 +91,7 @@ func failing(at int, lasting bool, failure error) (d *stepDisk, sick *bool, wher
 	return d, sick, where
 }
 
-// failsAt says whether there was such a step.
+// failsAt checks a change of a list on a disk that fails at a step, and tells whether there was such a step.
 func failsAt(t *testing.T, name, old string, at int, lasting bool, failure error) (failed bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -251,7 +251,7 @@ func TestFullDiskCostsBoundedMemory(t *testing.T) {
 	}
 }
 
-// A hub whose own disk hangs still takes decisions: they hold at once, and are written when the disk is back.
+// Changes hold at once while the disk hangs, and are written when it is back.
 func TestChangesHoldWhileTheDiskHangs(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

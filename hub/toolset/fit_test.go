@@ -197,7 +197,7 @@ func TestFitSaysWhatItChanged(t *testing.T) {
 	}
 }
 
-// What a server takes, a model may still send: what is made never says more than what came.
+// Arguments that the server's schema takes, a model may still send: a fitted schema is never stricter.
 func TestFitIsNeverStricter(t *testing.T) {
 	for _, test := range []struct {
 		schema string
@@ -258,7 +258,7 @@ func accepts(t *testing.T, schema, value string) {
 	}
 }
 
-// Nothing that a server can write takes long, or becomes long.
+// No schema that a server can write takes long to fit, or becomes long.
 func TestFitOfHostileSchemas_amount(t *testing.T) {
 	exponential := `{"properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{`
 	for i := range 40 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// refusals is what a provider would say to a schema, by the rules that are known of it. It is written apart from what
-// makes schemas, over decoded values.
+// refusals returns what a provider would refuse in a schema, by the rules that are known of it. It is written
+// independently of Fit, over decoded values.
 func refusals(p Provider, text []byte) (all []string) {
 	var root map[string]any
 	if err := json.Unmarshal(text, &root); err != nil {

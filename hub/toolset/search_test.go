@@ -161,7 +161,7 @@ func TestSearchWhileListsChange(t *testing.T) {
 	work.Wait()
 }
 
-// manyTools are like those in use: 456 to 950 tokens each.
+// manyTools puts 1,000 tools into x that are like those in use: 456 to 950 tokens each.
 func manyTools(x *Index) {
 	verbs := []string{"create", "list", "get", "update", "delete", "search", "merge", "read", "write", "run"}
 	things := []string{"issue", "repository", "pull_request", "file", "branch", "table", "message", "channel", "page", "event"}

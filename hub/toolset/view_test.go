@@ -179,9 +179,9 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Results as large as can come are looked at in little time and with little memory.
+// Large results are looked at in little time and with little memory.
 func TestViewOfLargeResults_amount(t *testing.T) {
-	const size, whole = 4 << 20, 32 << 20 // the largest, and what is the same in a part of it
+	const size, whole = 4 << 20, 32 << 20 // of what is costly to read, and of what is not
 	many := func(block string) string {
 		return `{"content":[` + strings.Repeat(block+",", size/(len(block)+1)) + block + `]}`
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// printCommand makes this test binary a printer.
+// printCommand makes the test binary print its environment: see TestMain.
 const printCommand = "__print"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// house is a hub of which a User needs little.
+// house is as much of a hub as a User needs.
 type house struct {
 	mu   sync.Mutex
 	work sync.WaitGroup
@@ -84,7 +84,7 @@ func (h *home) write(name, text string) string {
 	return path
 }
 
-// user has a shell that reads this as its files, and then does as it is told.
+// user is a User whose shell runs rc in place of its startup files, and then the command that it is given.
 func (h *home) user(rc string, change func(*Options)) *User {
 	h.Helper()
 	exe, err := os.Executable()
@@ -132,7 +132,7 @@ func TestFoundInThePathOfTheLoginShell(t *testing.T) {
 	}
 }
 
-// A host of a desktop has all servers start in the environment of the shell, which is asked once.
+// On a desktop all servers start in the environment of the login shell, which is asked once.
 func TestDesktop(t *testing.T) {
 	h := newHome(t)
 	u := h.user("echo x >> "+`"$HOME/asked"`+"; export TOKEN=from-shell SSL_CERT_FILE=/ca",
@@ -155,7 +155,8 @@ func TestDesktop(t *testing.T) {
 	}
 }
 
-// Whatever the files of a shell do, it costs its time at most, and leaves nothing: the daemon writes where it is.
+// Whatever the startup files of a shell do, asking it takes the limit at most and leaves no process. A daemon notes its
+// process id in the home.
 func TestHostileShell(t *testing.T) {
 	for name, rc := range map[string]string{
 		"never ends":        "sleep 1000",
@@ -195,7 +196,8 @@ func TestHostileShell(t *testing.T) {
 	}
 }
 
-// The places of the managers are looked into when neither PATH has the program; the neighbours come with it.
+// The folders of version and package managers are searched when neither PATH has the program; the folder that has it
+// comes first in the PATH.
 func TestPlaces(t *testing.T) {
 	for name, tt := range map[string]struct {
 		path  string
@@ -244,8 +246,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What is nowhere is told with where it was looked for, and not more than that; an entry with a PATH of its own is
-// looked for there alone, and the folder of an absolute command comes last in the PATH.
+// The error about a program that is nowhere names where it was looked for, and is bounded. For an entry with a PATH of
+// its own only that is searched, and the folder of an absolute command comes last in the PATH.
 func TestNotFound(t *testing.T) {
 	h := newHome(t)
 	bin := filepath.Dir(h.write(".volta/bin/npxx", tool))
@@ -272,7 +274,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// Who may not wait sees what is known, and the answer comes for the next.
+// A caller that may not wait gets what is known, and the shell's answer is there for the next one.
 func TestLookWithoutWaiting(t *testing.T) {
 	h := newHome(t)
 	h.write("bin/npxx", tool)

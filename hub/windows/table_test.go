@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// house is a hub with windows alone: what it shows is said by the test. Tests give their orders on one goroutine; only
-// what the user asks for in a window is under way beside it.
+// house is a hub with windows alone: what it shows is set by the test. Tests use it on one goroutine; only the work of
+// windows runs beside that, and the cleanup waits for it.
 type house struct {
 	*windows.Table
 	t    *testing.T
@@ -65,7 +65,7 @@ func (h *house) Requests() []event.RequestInfo                        { return h
 func (h *house) Servers() ([]event.ServerInfo, []event.ConfigProblem) { return h.servers, nil }
 func (h *house) Subscriptions(string) []event.Subscription            { return nil }
 
-// opens opens a question.
+// opens opens a prompt.
 func (h *house) opens(id string, kind event.PromptKind, withTools bool, payload string) {
 	p := windows.Prompt{Info: event.PromptInfo{ID: id, Kind: kind, Question: &event.Question{Message: payload}},
 		WithTools: withTools}
@@ -111,13 +111,13 @@ func window(id string, kinds ...event.PromptKind) windows.Hello {
 	return windows.Hello{WindowID: id, Kinds: kinds}
 }
 
-// again is the window when it comes back, and has seen all up to an event.
+// again is the hello of a window that comes back, and has seen all up to an event.
 func again(hello windows.Hello, after uint64) windows.Hello {
 	hello.Resume = &windows.Resume{HubID: "hub-1", After: after}
 	return hello
 }
 
-// texts is what events say, in short.
+// texts gives a short text for each event.
 func texts(events []event.Event) (list []string) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -192,7 +192,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("event %d follows the start, which ended with %d", first, last)
 	}
 
-	// What it was told when it could show it, and when it opened, is one question.
+	// A question that opened, and was told once more when the window could show it, comes once.
 	c := h.attach(window("d"))
 	seen = h.Seq()
 	h.opens("p5", event.PromptSampling, false, "")
@@ -232,7 +232,7 @@ func TestEventsWithoutAWindow(t *testing.T) {
 	}
 }
 
-// What a window says that it has seen is a stranger's word: what cannot be gets a snapshot.
+// What a window says that it has seen is not trusted: a resume that cannot be gets a snapshot.
 func TestResumeThatCannotBe(t *testing.T) {
 	for name, row := range map[string]struct {
 		resume windows.Resume
@@ -293,7 +293,7 @@ func TestSecondStreamOfAWindow(t *testing.T) {
 	}
 }
 
-// An id that the hub mints is nobody's, whatever ids windows have chosen.
+// An id that the hub mints is that of no other window, whatever ids windows have chosen.
 func TestMintedWindowIDs(t *testing.T) {
 	h := newHouse(t)
 	seen := map[string]bool{}
@@ -426,7 +426,8 @@ func TestDeparture(t *testing.T) {
 	})
 }
 
-// How many windows have been there is the host's choice, which may be a page that loads itself anew.
+// Of the windows that have gone the latest are remembered, up to a bound: a page that reloads itself chooses how many
+// there are.
 func TestGoneWindowsAreBounded(t *testing.T) {
 	h := newHouse(t)
 	stays := h.attach(window("stays"))

@@ -31,8 +31,8 @@ func turns(t *testing.T, v *view) (list []windows.Turn) {
 	return list
 }
 
-// What one window has under way is bounded over its attachments: a page that loads itself anew starts from nothing as
-// little as another stream of it does.
+// The work of one window is bounded over its attachments: neither a page that reloads itself nor another stream starts
+// from nothing.
 func TestWorkOfAWindowIsBounded(t *testing.T) {
 	h := newHouse(t)
 	a, b := h.attach(window("a")), h.attach(window("b"))
@@ -118,7 +118,7 @@ func TestComparedAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// What is of use to an attachment alone ends with it, and everything else with the hub.
+// Work for an attachment alone ends with it, and all other work with the hub.
 func TestHowLongWorkLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
@@ -160,8 +160,8 @@ func TestHowLongWorkLives(t *testing.T) {
 	})
 }
 
-// An order is given once it has taken effect: it may go on for long after that, and one that says nothing of its effect
-// is waited for to its end.
+// Order returns once the order has taken effect; the order may go on for long after that. One that does not tell of its
+// effect is waited for to its end.
 func TestOrdersTakeEffectInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
@@ -198,5 +198,5 @@ func TestOrdersTakeEffectInOrder(t *testing.T) {
 			t.Error("an order that is over was not given")
 		}
 	})
-	windows.TookEffect(context.Background()) // nobody asked
+	windows.TookEffect(context.Background()) // no order waits for it
 }

@@ -32,7 +32,8 @@ func TestMedianAndPercentile(t *testing.T) {
 	}
 }
 
-// TestRatioIsTakenWithinARound: the median of the quotients is not the quotient of the medians.
+// TestRatioIsTakenWithinARound: the ratio is the median of the quotients of each round, not the quotient of the
+// medians.
 func TestRatioIsTakenWithinARound(t *testing.T) {
 	a, b := []float64{10, 20, 90}, []float64{10, 10, 30}
 	if r := ratio(3, func(i int) float64 { return a[i] / b[i] }); r != 2 {
@@ -40,8 +41,7 @@ func TestRatioIsTakenWithinARound(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a bound counts as reached when it is met exactly; what is for information has no verdict, and neither
-// has a failure.
+// TestVerdicts: a bound that is met exactly is reached. A row without a bound gets no verdict.
 func TestVerdicts(t *testing.T) {
 	r := newReport(options{rounds: 7})
 	g := group{name: "some"}
@@ -78,14 +78,15 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestProgressRate: an event each 50 ms is 20 a second, whatever the first and the last are.
+// TestProgressRate: one event each 50 ms is a rate of 20 a second. The first event, and the one that comes early when
+// the request ends, are not counted.
 func TestProgressRate(t *testing.T) {
 	var p progressCount
 	start := time.Unix(0, 0)
 	for i := range 101 {
 		p.add(start.Add(time.Duration(i) * 50 * time.Millisecond))
 	}
-	p.add(start.Add(5010 * time.Millisecond)) // not held back: the request ended
+	p.add(start.Add(5010 * time.Millisecond)) // early: it was flushed when the request ended
 	if r := p.rate(); r != 20 {
 		t.Errorf("%v a second, want 20", r)
 	}
@@ -96,7 +97,7 @@ func TestProgressRate(t *testing.T) {
 	}
 }
 
-// TestSubjectsAnswer: every subject that needs no plugin makes calls, and one that fails says so.
+// TestSubjectsAnswer: every subject that needs no plugin can make calls, and a subject that fails returns an error.
 func TestSubjectsAnswer(t *testing.T) {
 	b, err := build(t.Context())
 	if err != nil {

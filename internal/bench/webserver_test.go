@@ -26,7 +26,7 @@ func post(t *testing.T, ctx context.Context, url, body string, header ...string)
 	return resp, string(text), err
 }
 
-// TestWebServer: it answers in both eras, with the id that was asked with, and says when nobody waits for an answer.
+// TestWebServer: the server answers in both eras with the id of the request, and reports when a client gives up a call.
 func TestWebServer(t *testing.T) {
 	s := newWebServer()
 	url, stop, err := s.listen()

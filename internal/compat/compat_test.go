@@ -13,11 +13,11 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
-// beforeFirst is what counts as the last version until there is a tag.
+// beforeFirst is the commit that counts as the last version as long as there is no tag.
 const beforeFirst = "8d30a6d"
 
-// decided are tests of an older host that do not hold any more, each with the decision. One that passes again is to be
-// taken off.
+// decided lists the tests of an older host that are meant to fail now, each with the decision behind it. A test that
+// passes again must be removed from the list.
 var decided = map[string]map[string]string{
 	beforeFirst: {
 		"kill -9 while idle, in a call and in a stream: HUB_DIED, and the window goes on with a snapshot": unsaidScope,
@@ -30,7 +30,7 @@ var decided = map[string]map[string]string{
 
 const unsaidScope = "a source that does not say whose it is counts as a workspace's, and needs consent: the safe side"
 
-// older takes the older version out of the history.
+// older extracts the older version from the git history.
 func older(t *testing.T) (version, dir string) {
 	t.Helper()
 	version = beforeFirst
@@ -56,8 +56,8 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 	return string(out)
 }
 
-// TestOlderHost: the TypeScript host of the older version passes its own tests with this hub, but for what has been
-// decided otherwise.
+// TestOlderHost: the TypeScript host of the older version passes its own tests with this hub, except for those in
+// decided.
 func TestOlderHost(t *testing.T) {
 	hub, err := filepath.Abs("../../bin/mcphub")
 	if err != nil {
@@ -99,7 +99,8 @@ func TestOlderHost(t *testing.T) {
 	t.Logf("%d tests of the host of %s pass, %d fail as decided", passed, version, len(failed))
 }
 
-// TestOlderHub: this host opens the older hub when that has what it needs, and says else which one it needs.
+// TestOlderHub: this host opens a hub of the older version that is new enough for it, and otherwise returns an error
+// that says which version it needs.
 func TestOlderHub(t *testing.T) {
 	version, dir := older(t)
 	build := func(number string) string {

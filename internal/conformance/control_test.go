@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestControl runs the official Go SDK's client, which is known to pass. When a scenario fails here and for the hub,
-// look at the harness, the machine and the suite before the hub.
+// TestControl runs the client of the official Go SDK, which is known to pass. If a scenario fails here and for the hub,
+// look for the fault in the harness, the machine and the suite first.
 func TestControl(t *testing.T) {
 	for _, revision := range []string{legacy, modern} {
 		t.Run(revision, func(t *testing.T) {
@@ -19,14 +19,14 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestHarnessFailsBrokenClients shows that the verdict is not always good.
+// TestHarnessFailsBrokenClients: the harness reports clients that do not work, and a scenario that does not exist.
 func TestHarnessFailsBrokenClients(t *testing.T) {
 	for _, name := range []string{"true", "false"} {
 		client, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It takes the URL and says nothing to it.
+		// The client gets the URL as its argument and sends nothing.
 		if err := newest(t).verdict(t, client, "tools_call", modern); err == nil {
 			t.Errorf("a client that only runs %q passes tools_call", name)
 		}
@@ -34,7 +34,7 @@ func TestHarnessFailsBrokenClients(t *testing.T) {
 	if err := newest(t).verdict(t, sdkDriver, "no-such-scenario", modern); err == nil {
 		t.Error("a scenario that does not exist passes")
 	}
-	// The control does not do this grant, and says so.
+	// The control client does not implement this grant, and exits with an error that says so.
 	err := newest(t).verdict(t, sdkDriver, extauth[0], modern)
 	if err == nil || !strings.Contains(err.Error(), "the control does not do the grant") {
 		t.Errorf("a client that fails: %v", err)

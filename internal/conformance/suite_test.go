@@ -15,10 +15,10 @@ const (
 	modern = "2026-07-28"
 )
 
-// timed measures time to within 50 ms, and must not share the machine with other scenarios.
+// timed is a scenario that measures time to within 50 ms, so it must not run beside other scenarios.
 const timed = "sse-retry"
 
-// extauth are the grants of the auth extension. No revision requires them; the hub does.
+// extauth are the grants of the auth extension. No revision requires them, but the hub implements them.
 var extauth = []string{"auth/client-credentials-jwt", "auth/client-credentials-basic",
 	"auth/enterprise-managed-authorization"}
 
@@ -34,8 +34,8 @@ func TestConformance20260728(t *testing.T) {
 	runAll(t, newest(t), hubDriver, modern, scored)
 }
 
-// TestConformanceCore runs the core suite of the last stable release: what is neither extension nor draft nor for old
-// servers alone.
+// TestConformanceCore runs the core suite of the last stable release: all scenarios of the revision 2025-11-25 that are
+// neither for an extension nor for a draft nor for old servers alone.
 func TestConformanceCore(t *testing.T) {
 	s := first(t)
 	var core []string
@@ -57,8 +57,8 @@ func TestConformanceExtauth(t *testing.T) {
 	}
 }
 
-// TestConformanceUnscored runs everything else that the suite has: what the requirement sets run unscored, and what
-// stands in neither, so that a scenario fails with a reason in expected-failures.yml or not at all.
+// TestConformanceUnscored runs all other scenarios of the suite: those that the requirement sets run unscored, and
+// those in no set. So every scenario that fails has a reason in expected-failures.yml.
 func TestConformanceUnscored(t *testing.T) {
 	s := newest(t)
 	rest := s.all(t)
@@ -81,7 +81,7 @@ func TestConformanceUnscored(t *testing.T) {
 	t.Run("in no set", func(t *testing.T) { runAll(t, s, hubDriver, "", slices.Collect(maps.Keys(rest))) })
 }
 
-// runAll runs each scenario as a subtest, several at once.
+// runAll runs each scenario as a subtest, several of them in parallel.
 func runAll(t *testing.T, s suite, client, revision string, scenarios []string) {
 	t.Helper()
 	if len(scenarios) == 0 {
@@ -91,7 +91,8 @@ func runAll(t *testing.T, s suite, client, revision string, scenarios []string) 
 	if s.dated && client == hubDriver {
 		expected = expectedFailures(t)
 	}
-	// Subtests that are parallel wait until their parent's own work is done: the timed one runs before them, alone.
+	// Parallel subtests start when the other subtests of their parent have ended. So the timed scenario comes first and
+	// runs alone.
 	slices.SortFunc(scenarios, func(a, b string) int {
 		if (a == timed) != (b == timed) {
 			return map[bool]int{true: -1, false: 1}[a == timed]

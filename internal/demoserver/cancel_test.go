@@ -54,7 +54,7 @@ func TestCancelStopsTools(t *testing.T) {
 	}
 }
 
-// The reason that the client gave reaches the record in both eras, though the SDK hides it from the tool.
+// The journal has the reason of the client's cancel in both eras, although the SDK does not pass it on to the tool.
 func TestCancelIsHeardWithItsReason(t *testing.T) {
 	for _, rev := range []string{legacy, modern} {
 		t.Run(rev, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestProcessFileRemovesItsTemporaryFile(t *testing.T) {
 	})
 }
 
-// A cancel in the middle of a chunk is noticed at its end.
+// A cancel in the middle of a chunk takes effect at the end of the chunk.
 func TestProcessDatasetStopsBetweenChunks(t *testing.T) {
 	inBubble(t, clientOptions{}, func(t *testing.T, s *served, c *client) {
 		if got, _ := c.text("process_dataset", map[string]any{"rows": 25, "chunk": 10,
@@ -190,7 +190,7 @@ func TestStubbornAnswersLate(t *testing.T) {
 	})
 }
 
-// sleep passes fake time.
+// sleep waits in fake time, unless the test ends first.
 func sleep(t *testing.T, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -1,4 +1,4 @@
 package demoserver
 
-// ServeHTTP is RunHTTP on a listener of the test's.
+// ServeHTTP is RunHTTP with a listener of the test.
 var ServeHTTP = serveHTTP

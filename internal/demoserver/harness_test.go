@@ -24,10 +24,10 @@ const (
 	modern = "2026-07-28"
 )
 
-// served is a running demo server.
+// served is a demo server that runs in its own goroutine until the test calls end or endRaw.
 type served struct {
 	t      *testing.T
-	in     io.WriteCloser // the client's ends
+	in     io.WriteCloser // the client's ends of the pipes
 	out    io.ReadCloser
 	log    *syncBuffer
 	record string
@@ -35,7 +35,7 @@ type served struct {
 	exits  chan int
 	stop   context.CancelCauseFunc
 	done   chan struct{}
-	err    error // of Run; read after done
+	err    error // the error of Run, set before done is closed
 }
 
 type syncBuffer struct {
@@ -75,11 +75,11 @@ func serve(t *testing.T) *served {
 	return s
 }
 
-// end closes the input and waits for Run.
+// end closes the server's input and waits for Run to return.
 func (s *served) end() {
 	s.t.Helper()
 	_ = s.in.Close()
-	go func() { _, _ = io.Copy(io.Discard, s.out) }() // last answers
+	go func() { _, _ = io.Copy(io.Discard, s.out) }() // reads the last answers; ends when Run returns
 	<-s.done
 	if s.err != nil {
 		s.t.Errorf("Run: %v", s.err)
@@ -104,7 +104,7 @@ func (s *served) events() []demoserver.Event {
 	return all
 }
 
-// event is the one event of this name and tool; it fails the test unless there is exactly one.
+// event returns the only event with this name and tool. It fails the test if there is not exactly one.
 func (s *served) event(name, tool string) demoserver.Event {
 	s.t.Helper()
 	var found []demoserver.Event
@@ -119,7 +119,7 @@ func (s *served) event(name, tool string) demoserver.Event {
 	return found[0]
 }
 
-// client is the official SDK's client, with what it heard.
+// client is the client of the official SDK, with the notifications that it received.
 type client struct {
 	*mcp.ClientSession
 	t        *testing.T
@@ -214,7 +214,7 @@ func resultText(t *testing.T, res *mcp.CallToolResult) string {
 	return tc.Text
 }
 
-// inBubble runs body in fake time against a server with an SDK client.
+// inBubble runs body in a synctest bubble with a server and a client of the SDK.
 func inBubble(t *testing.T, o clientOptions, body func(t *testing.T, s *served, c *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

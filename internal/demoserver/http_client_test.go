@@ -18,15 +18,15 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// web is a demo server over HTTP on in-memory connections, and the way to it.
+// web is a demo server over HTTP on in-memory connections, with a raw HTTP client.
 type web struct {
 	*served
 	memory *fakeserver.Memory
 	trip   *http.Transport
-	header http.Header // goes out with each raw request
+	header http.Header // the headers of each raw request
 }
 
-// overHTTP runs body in a bubble. It ends the server after it, unless body did.
+// overHTTP runs body in a synctest bubble. It ends the server after body, unless body has ended it.
 func overHTTP(t *testing.T, body func(t *testing.T, w *web)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ var (
 	errLeft     = errors.New("the client left")
 )
 
-// transport is the SDK's, for a path.
+// transport returns the SDK's transport for a path.
 func (w *web) transport(path string) mcp.Transport {
 	client := &http.Client{Transport: w.trip}
 	if path == demoserver.PathSSE {
@@ -109,7 +109,7 @@ func (w *web) post(body string, header ...string) *exchange {
 	return w.do(http.MethodPost, demoserver.PathMCP, body, header...)
 }
 
-// initialize begins a session, which all later raw requests belong to.
+// initialize opens a session. All later raw requests belong to it.
 func (w *web) initialize(capabilities string) {
 	w.t.Helper()
 	x := w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` +
@@ -121,7 +121,8 @@ func (w *web) initialize(capabilities string) {
 	w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`).leave()
 }
 
-// want reads one message of a stream, which must contain all parts, within an hour of fake time.
+// want reads one message of a stream. It fails the test unless the message comes within an hour of fake time and
+// contains all parts.
 func (x *exchange) want(parts ...string) string {
 	x.t.Helper()
 	data, end := make(chan string, 1), make(chan error, 1)

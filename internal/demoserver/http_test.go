@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
 
-// ways are how the SDK's client reaches the server.
+// ways are the transports and revisions with which the SDK's client connects to the server.
 var ways = []struct{ name, path, revision string }{
 	{"Streamable HTTP, legacy", demoserver.PathMCP, legacy},
 	{"Streamable HTTP, modern", demoserver.PathMCP, modern},
@@ -83,7 +83,7 @@ func (w *web) noted(name string) int {
 	return n
 }
 
-// In a session the notification cancels and the close of the stream does not.
+// In a legacy session the notification cancels a call. Closing the stream does not.
 func TestHTTPLegacyCancelIsTheNotification(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		w.initialize(`{}`)
@@ -112,7 +112,7 @@ func TestHTTPLegacyCancelIsTheNotification(t *testing.T) {
 	})
 }
 
-// In 2026-07-28 the close cancels.
+// In 2026-07-28 closing the stream cancels the call.
 func TestHTTPModernCancelIsTheClose(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		modernCall := func(id, tool, arguments string) *exchange {
@@ -130,7 +130,7 @@ func TestHTTPModernCancelIsTheClose(t *testing.T) {
 			t.Errorf("disconnected: %+v", e)
 		}
 		w.event(demoserver.EventCancelled, "sleep")
-		// Leaving after the answer is nothing worth a note.
+		// A client that leaves after the answer is not recorded as disconnected.
 		x = modernCall("8", "echo", `{"text":"hi"}`)
 		x.want(`"id":8`, "hi")
 		x.leave()
@@ -141,7 +141,7 @@ func TestHTTPModernCancelIsTheClose(t *testing.T) {
 	})
 }
 
-// The end of an SSE stream is the end of its session.
+// The end of an SSE stream ends its session and cancels the calls of the session.
 func TestHTTPEndOfTheStreamEndsAnSSESession(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		g := w.do(http.MethodGet, demoserver.PathSSE, "")
@@ -173,7 +173,7 @@ func TestHTTPWithdrawalCarriesItsReason(t *testing.T) {
 			x.want(`"method":"elicitation/create"`)
 			x.want(`"method":"notifications/cancelled"`, `"reason":"not \"needed\""`)
 			x.want(`"id":1`, "withdrew its question after 500 ms")
-			// Without one the SDK's own stays.
+			// Without a reason the SDK's own reason is sent.
 			x = w.post(strings.Replace(call, `,"reason":"not \"needed\""`, ``, 1))
 			x.want(`"method":"elicitation/create"`)
 			x.want(`"method":"notifications/cancelled"`, `"reason":"context canceled"`)
@@ -200,7 +200,8 @@ func TestHTTPWithdrawalCarriesItsReason(t *testing.T) {
 	})
 }
 
-// Everything ends with the context, a tool that works for an hour and streams that nobody closes among it.
+// When its context ends, the server ends everything: a tool that would work for an hour, and streams that no client
+// closes.
 func TestHTTPEndsWithItsContext(t *testing.T) {
 	overHTTP(t, func(t *testing.T, w *web) {
 		c := w.connectTo(w.transport(demoserver.PathMCP), clientOptions{})
@@ -268,7 +269,7 @@ func TestHTTPLetsNoForeignPageIn(t *testing.T) {
 			{"Host", "10.0.0.1", 403},
 			{"Host", "0.0.0.0:1", 403},
 		} {
-			// No such session and no such path: both come after the checks.
+			// There is no such session and no such path, but both are checked after the headers.
 			for _, path := range []string{demoserver.PathSSE + "?sessionid=x", "/x"} {
 				x := w.do(http.MethodPost, path, `{}`, tt.header, tt.value)
 				if x.res.StatusCode != tt.status {
@@ -283,7 +284,8 @@ func TestHTTPLetsNoForeignPageIn(t *testing.T) {
 	})
 }
 
-// Whoever lets other machines in lets no foreign pages in: the page of the server's own name is the one more that may.
+// With AllowRemote, pages of other origins are still refused. Only a page from the server's own host name is allowed in
+// addition.
 func TestHTTPAllowedRemoteStillChecksTheOrigin(t *testing.T) {
 	j, err := demoserver.OpenJournal(io.Discard, "")
 	if err != nil {
@@ -365,7 +367,7 @@ func TestHTTPRefusesToBeReachedFromAfar(t *testing.T) {
 		AllowRemote: true}); !errors.Is(err, demoserver.ErrAddress) {
 		t.Errorf("no port: %v", err)
 	}
-	// What is allowed gets as far as to listen, and ends with its context.
+	// An address that is allowed is listened on, and the server ends with its context.
 	ctx, stop := context.WithCancelCause(t.Context())
 	if err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{Addr: "0.0.0.0:0", AllowRemote: true, Ready: func(string) {
 		stop(errStop)

@@ -150,7 +150,7 @@ func TestModernWantsItsRequestStateBack(t *testing.T) {
 	})
 }
 
-// The question, its withdrawal with the reason, and only then the answer of the call: seen as bytes.
+// The question, then its withdrawal with the reason, and then the answer of the call, as they are on the wire.
 func TestWithdrawOnTheWire(t *testing.T) {
 	for _, tc := range []struct{ tool, method, args, reason string }{
 		{"ask_then_withdraw", "elicitation/create", `{"after_ms":700,"reason":"found it elsewhere"}`, "found it elsewhere"},
@@ -165,7 +165,7 @@ func TestWithdrawOnTheWire(t *testing.T) {
 				r.want(`"method":"`+tc.method+`"`, `"id":1`)
 				r.want(`"method":"notifications/cancelled"`, `"requestId":1`, `"reason":"`+tc.reason+`"`)
 				r.want(`"id":1`, `withdrew its question after 700 ms`)
-				// A late answer to the withdrawn question harms nobody.
+				// A late answer to the withdrawn question is ignored.
 				r.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 				r.want(`"id":2`, `"result":{}`)
 				s.event(demoserver.EventWithdrawn, tc.tool)
@@ -195,7 +195,7 @@ func TestModernCannotWithdraw(t *testing.T) {
 	})
 }
 
-// The SDK cancels a tool's question when the tool's own call is cancelled.
+// When a call is cancelled, the SDK also cancels the question of its tool.
 func TestCancelledCallTakesItsQuestionAlong(t *testing.T) {
 	rawBubble(t, func(t *testing.T, s *served, r *raw) {
 		r.initialize(`{"elicitation":{}}`)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// raw is a client without any SDK, to see the bytes.
+// raw is a client without an SDK, for tests that check the bytes on the wire.
 type raw struct {
 	t     *testing.T
 	w     io.Writer
@@ -38,7 +38,7 @@ func (r *raw) send(lines ...string) {
 	}
 }
 
-// want reads one line, which must contain all parts, within an hour of fake time.
+// want reads one line. It fails the test unless the line comes within an hour of fake time and contains all parts.
 func (r *raw) want(parts ...string) string {
 	r.t.Helper()
 	select {
@@ -75,7 +75,7 @@ func rawBubble(t *testing.T, body func(t *testing.T, s *served, r *raw)) {
 	})
 }
 
-// endRaw is end for a raw client, whose reader takes the last answers.
+// endRaw is end for a raw client, which reads the last answers itself.
 func (s *served) endRaw() {
 	s.t.Helper()
 	_ = s.in.Close()

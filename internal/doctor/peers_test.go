@@ -19,7 +19,7 @@ func command(path string, args []string) Way {
 	return Way{Transport: Stdio, Command: transport.Command{Path: path, Args: args, Env: os.Environ()}}
 }
 
-// levels is the worst level of each check of a report in one era, "" for what is of no era.
+// levels returns the worst level of each check of a report in one era, "" for findings without an era.
 func levels(r *Report, era string) map[string]Level {
 	found := map[string]Level{}
 	for _, f := range r.Findings {
@@ -33,10 +33,11 @@ func levels(r *Report, era string) map[string]Level {
 	return found
 }
 
-// measured is the level of what goes by the clock: how fast a server is on a busy machine is not the test's matter.
+// measured stands for the level of a check that measures time. Both levels pass, because how fast a server is on a busy
+// machine is not tested here.
 const measured Level = "good or improve"
 
-// holds fails the test when a check has another level than what is known of the server.
+// holds fails the test when a check does not have the level that is known of the server.
 func holds(t *testing.T, r *Report, era string, want map[string]Level) {
 	t.Helper()
 	found := levels(r, era)
@@ -55,7 +56,7 @@ func holds(t *testing.T, r *Report, era string, want map[string]Level) {
 	}
 }
 
-// What takes longer than it should is to be improved, and not what takes just as long.
+// An operation is slow if it takes longer than its limit, not if it takes exactly as long.
 func TestWhatIsSlow(t *testing.T) {
 	for took, want := range map[time.Duration]Level{0: Good, slowPing: Good, slowPing + 1: Improve, time.Hour: Improve} {
 		if got := within(slowPing, took); got != want {
@@ -69,7 +70,7 @@ func examined(t *testing.T, w Way, tool, arguments string, patience time.Duratio
 	return watched(t, w, tool, arguments, Options{Patience: patience, Before: 300 * time.Millisecond})
 }
 
-// watched examines with the times of o.
+// watched examines a server with the time limits of o.
 func watched(t *testing.T, w Way, tool, arguments string, o Options) *Report {
 	t.Helper()
 	o.Tool, o.Arguments = tool, json.RawMessage(arguments)
@@ -80,7 +81,8 @@ func watched(t *testing.T, w Way, tool, arguments string, o Options) *Report {
 	return r
 }
 
-// What is known of these servers was seen on the wire by other means (raw JSON-RPC) before there was a doctor.
+// These servers behave as the expected levels say: that was observed on the wire with raw JSON-RPC before the doctor
+// existed.
 func TestServersOfOthers(t *testing.T) {
 	t.Parallel()
 	sound := map[string]Level{"start.stdout": Good, "end.stdin": Good, "end.children": Good}
@@ -89,7 +91,7 @@ func TestServersOfOthers(t *testing.T) {
 		serve           func(testing.TB) (string, []string)
 		tool, arguments string
 		legacy, modern  map[string]Level
-		// watch is short where nothing comes after a cancel: it would be waited for in full
+		// watch is short for a server that sends nothing after a cancel, because the doctor waits for the whole of it.
 		watch time.Duration
 	}{
 		{"server-everything goes on after a cancel", peers.Everything,
@@ -110,7 +112,8 @@ func TestServersOfOthers(t *testing.T) {
 		t.Run(peer.name, func(t *testing.T) {
 			t.Parallel()
 			path, args := peer.serve(t)
-			// All of them report progress, and are cancelled with the first, however late a busy machine lets it come.
+			// All of these servers report progress, and the doctor cancels with the first progress. On a busy machine
+			// that may be late.
 			r := watched(t, command(path, args), peer.tool, peer.arguments,
 				Options{Patience: time.Minute, Before: time.Minute, Watch: peer.watch})
 			holds(t, r, "", sound)
@@ -123,7 +126,8 @@ func TestServersOfOthers(t *testing.T) {
 	}
 }
 
-// Over HTTP a call's stream is closed with its cancel, so that nothing is claimed about its work.
+// Over HTTP the cancel also closes the stream of the call, so the doctor cannot tell whether the server stopped its
+// work.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
 	server := peers.TypeScript2(t)

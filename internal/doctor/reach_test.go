@@ -20,7 +20,7 @@ func remote(url string) Way {
 	return Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: url}, OrSSE: true}
 }
 
-// An address without a type is tried as a hub does it: Streamable HTTP, then the older HTTP with SSE.
+// A URL without a type is tried in the same order as in the hub: Streamable HTTP, then the older HTTP with SSE.
 func TestUnknownTransport(t *testing.T) {
 	t.Parallel()
 	j, err := demoserver.OpenJournal(io.Discard, "")
@@ -42,7 +42,7 @@ func TestUnknownTransport(t *testing.T) {
 	}
 }
 
-// A server that wants a sign-in is not called ill: the examination ends, and says why.
+// If a server requires a sign-in, that is only a note: the examination ends with an error that says why.
 func TestSignInIsWanted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -55,7 +55,7 @@ func TestSignInIsWanted(t *testing.T) {
 	}
 }
 
-// What is no tool is counted too: what comes twice, and a list whose cursors go in circles.
+// Lists other than tools are checked too: duplicate entries, and a list whose cursors repeat.
 func TestOtherLists(t *testing.T) {
 	t.Parallel()
 	r := examined(t, sick(t, "lists"), "", "{}", 10*time.Second)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// sickVariable makes the test binary a server with the ailments that it names, separated by commas.
+// sickVariable makes the test binary a server with the faults that it names, separated by commas.
 const sickVariable = "MCPHUB_DOCTOR_SICK"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveSick is a server by hand, which no SDK would let be as it is.
+// serveSick is a server written by hand, with faults that no SDK allows.
 func serveSick(ailments string) {
 	has := func(name string) bool { return strings.Contains(","+ailments+",", ","+name+",") }
 	if has("noise") {
@@ -79,7 +79,7 @@ func serveSick(ailments string) {
 			m.ID, open = open, nil
 			answer(`{"content":[]}`)
 		case m.Method == "notifications/cancelled" && has("late") && open != nil:
-			open = nil // it is read this late
+			open = nil // a server that reads the cancel only now
 			for n := range 6 {
 				<-time.NewTimer(50 * time.Millisecond).C
 				progress(n + 2)
@@ -95,7 +95,7 @@ func serveSick(ailments string) {
 	}
 	if has("stays") {
 		if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
-			_, _ = l.Accept() // nobody comes
+			_, _ = l.Accept() // blocks until the process is killed: no client connects
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestSickServers(t *testing.T) {
 				"era.unknown": Good, "cancel.unknown": Good}},
 		{"silent,fragile", "", nil, map[string]Level{"era.unknown": Mend, "cancel.unknown": Mend}},
 		{"deaf", "list", nil, map[string]Level{"cancel.stop": Mend, "cancel.answer": Improve, "cancel.next": Good}},
-		// On a busy machine a server reads the cancel late; what it does until then is no fault.
+		// On a busy machine a server may read the cancel late. Progress that it sends until then is no fault.
 		{"late", "list", nil, map[string]Level{"cancel.stop": Good, "cancel.next": Good}},
 		{"stays", "", map[string]Level{"end.stdin": Mend, "end.sigterm": Good}, nil},
 	} {
@@ -140,7 +140,7 @@ func TestSickServers(t *testing.T) {
 	}
 }
 
-// A server that never answers costs the patience of one start, and is one finding.
+// A server that never answers costs the patience of only one start, and is one finding.
 func TestMuteServer(t *testing.T) {
 	t.Parallel()
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "mute")}},
@@ -154,7 +154,7 @@ func TestMuteServer(t *testing.T) {
 	}
 }
 
-// What the user gives up ends with the cause, and the report has what was found until then.
+// When the user gives up, the examination ends with the cause, and the report has the findings so far.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -170,7 +170,7 @@ func TestGivenUp(t *testing.T) {
 	holds(t, r, mcp.EraLegacy, map[string]Level{"start.time": measured}) // what was found before
 }
 
-// Secrets of the target are in no text of the report.
+// No text of the report contains secrets of the target.
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	w := sick(t, "noise")

@@ -44,7 +44,7 @@ func TestTextForPeople(t *testing.T) {
 	}
 }
 
-// What a server wrote opens no markup, no picture and no cell in an issue.
+// Text of a server cannot add markup, pictures or table cells to an issue.
 func TestMarkdownIsSafe(t *testing.T) {
 	var b strings.Builder
 	if err := sample().WriteMarkdown(&b); err != nil {
@@ -64,7 +64,7 @@ func TestMarkdownIsSafe(t *testing.T) {
 	}
 }
 
-// What there is one of is told as one: a report is read by people.
+// A count of one is written in the singular.
 func TestTextCountsOne(t *testing.T) {
 	r := sample()
 	r.Tools, r.Tokens, r.Calls = 1, 1, 1

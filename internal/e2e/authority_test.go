@@ -24,8 +24,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// authority is an authorization server on this machine, and an MCP server behind it that lets in who has its token. It
-// is strict where it counts: redirect URI, PKCE, resource, one use of a code, the client's secret.
+// authority is an OAuth authorization server on this machine, and an MCP server that requires its access tokens. It
+// checks the redirect URI, PKCE, the resource, that a code is used once, and the client's secret.
 type authority struct {
 	t      *testing.T
 	web    *web
@@ -36,7 +36,7 @@ type authority struct {
 	codes   map[string]grantOf
 	access  map[string]bool
 	refresh map[string]bool
-	given   []string // everything secret that there ever was
+	given   []string // all secrets that were ever made
 	grants  []string // grant types of token requests, in order
 }
 
@@ -57,7 +57,7 @@ func newAuthority(t *testing.T, options ...fakeserver.Option) *authority {
 	return a
 }
 
-// guard lets in who has a token. The half of the server is that of the Go SDK.
+// guard refuses requests without a valid access token, with the server's half of OAuth from the Go SDK.
 func (a *authority) guard(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func (a *authority) metadata(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// secret makes something that must not be seen. a.mu is held.
+// secret makes a secret, which must appear nowhere. a.mu is held.
 func (a *authority) secret(what string) string {
 	s := what + "-" + rand.Text()
 	a.given = append(a.given, s)
@@ -126,7 +126,7 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// registered makes a client by hand.
+// registered adds a client by hand, without dynamic registration.
 func (a *authority) registered() (id, secret string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,7 +135,7 @@ func (a *authority) registered() (id, secret string) {
 	return id, secret
 }
 
-// authorize knows the user at once, who has nothing against it.
+// authorize takes the user for signed in and willing, and redirects with a code at once.
 func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	a.mu.Lock()
@@ -155,7 +155,7 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 
 func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, ok := r.BasicAuth()
-	_ = r.ParseForm() // what cannot be read is not there
+	_ = r.ParseForm() // a form that cannot be read counts as empty
 	f := r.PostForm
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -189,7 +189,7 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		"expires_in": 3600, "scope": "files"})
 }
 
-// revoke makes every access token worthless, and the refresh tokens too when all is true.
+// revoke makes every access token invalid, and the refresh tokens too when all is true.
 func (a *authority) revoke(all bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,21 +199,21 @@ func (a *authority) revoke(all bool) {
 	}
 }
 
-// asked gives the grants that there were.
+// asked returns the grant types of the token requests so far.
 func (a *authority) asked() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.grants)
 }
 
-// secretsGiven gives everything that must not be seen.
+// secretsGiven returns all secrets, which must appear nowhere.
 func (a *authority) secretsGiven() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(a.given), func(s string) bool { return s == "" })
 }
 
-// browse does what the user's browser does with an address, and gives the page at the end.
+// browse opens an address as the user's browser does, and returns the page at the end of the redirects.
 func browse(t *testing.T, address string) string {
 	t.Helper()
 	resp, err := http.Get(address)

@@ -24,7 +24,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.hub, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), stateless)
-	cmd.WaitDelay = 5 * time.Second // for a test that fails: who outlives the command must not hang it
+	cmd.WaitDelay = 5 * time.Second // a process that outlives the command must not block the test
 	return cmd
 }
 
@@ -89,7 +89,7 @@ func (r printed) events(t *testing.T) (events []*mcphubv1.AttachResponse, end en
 	return events, end
 }
 
-// terminal gives the one event that ends a request.
+// terminal returns the one event that ends a request.
 func terminal(t *testing.T, events []*mcphubv1.AttachResponse, id string) *mcphubv1.AttachResponse {
 	t.Helper()
 	ends := slices.DeleteFunc(slices.Clone(events), func(e *mcphubv1.AttachResponse) bool {
@@ -119,8 +119,7 @@ func TestCallCancelOnTheWire(t *testing.T) {
 	if c.GetCancellation().GetReason() != "out of time" || c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER {
 		t.Errorf("cancelled %v", c)
 	}
-	// The time counts from the start of the request, that of the server included: a slow machine may not have come to the
-	// call.
+	// The server was notified if and only if the call itself is on the wire.
 	if c.GetServerNotified() != (len(wire.all(callOf("trigger-long-running-operation"))) == 1) {
 		t.Errorf("cancelled %v; wire %v", c, wire.lines())
 	}
@@ -129,8 +128,8 @@ func TestCallCancelOnTheWire(t *testing.T) {
 	}
 }
 
-// TestCallApprovalHangSendsNothing: while the user is asked, the server knows nothing of the call, and never hears of
-// its cancel.
+// TestCallApprovalHangSendsNothing: while the user is asked to approve, the server is sent neither the call nor its
+// cancel.
 func TestCallApprovalHangSendsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -150,7 +149,7 @@ func TestCallApprovalHangSendsNothing(t *testing.T) {
 	}
 }
 
-// TestCallSampleHang: the question that nobody answers ends with its call, and its server is answered while the hub
+// TestCallSampleHang: a prompt that nobody answers closes with its call, and its server is answered while the hub
 // lingers.
 func TestCallSampleHang(t *testing.T) {
 	t.Parallel()
@@ -181,7 +180,8 @@ func TestCallSampleHang(t *testing.T) {
 	wire.one("a cancel", isCancel(true))
 }
 
-// TestCallOutput: what goes where. A person gets the text on stdout and the story on stderr; a script gets lines.
+// TestCallOutput: without --json the text of the result goes to stdout and the events go to stderr; with --json each
+// event is a line on stdout.
 func TestCallOutput(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -231,7 +231,7 @@ func TestCallLaterConfigWins(t *testing.T) {
 	}
 }
 
-// TestCallKilled: the command is a host, and hosts get killed.
+// TestCallKilled: when the command, which is a host, is killed, the hub, the server and the server's child exit.
 func TestCallKilled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -33,7 +33,7 @@ func (d *door) cancelRequest(id, reason string) mcphubv1.CancelOutcome {
 	return r.GetOutcome()
 }
 
-// sentNothing checks that a server heard neither of a call of this tool nor of a cancel.
+// sentNothing checks that a server was sent neither a call of this tool nor a cancel.
 func sentNothing(t *testing.T, wire *wire, tool string) {
 	t.Helper()
 	if sent := wire.all(func(m message) bool { return callOf(tool)(m) || isCancel(true)(m) }); len(sent) != 0 {
@@ -62,7 +62,7 @@ func TestCancelOvertakesCall(t *testing.T) {
 	}
 }
 
-// TestCancelDuringApproval: the card goes, and the server never heard of anything.
+// TestCancelDuringApproval: the approval prompt closes, and nothing of the call is sent to the server.
 func TestCancelDuringApproval(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -87,7 +87,7 @@ func TestCancelDuringApproval(t *testing.T) {
 	sentNothing(t, wire, "sleep")
 }
 
-// TestCancelDuringConnect: the call ends at once; the start that others may wait for goes on.
+// TestCancelDuringConnect: the call ends at once; the start of the server, for which others may wait, goes on.
 func TestCancelDuringConnect(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -200,8 +200,7 @@ func TestTwoWindowsAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// TestWindowComesBackMidPrompt: a page that is loaded anew finds the question where it was, and what happened
-// meanwhile.
+// TestWindowComesBackMidPrompt: a window that resumes finds the prompt still open, and gets what happened meanwhile.
 func TestWindowComesBackMidPrompt(t *testing.T) {
 	t.Parallel()
 	_, d, w, _ := openDemo(t, "legacy")
@@ -241,8 +240,8 @@ func TestOwnerWindowCloses(t *testing.T) {
 	wire.cancelledOnce("sleep", f.Meta["cancel_reason"])
 }
 
-// TestDrain: what runs is cancelled with the reason, the servers hear it and are stopped, what comes is refused, the
-// windows are told all of it.
+// TestDrain: running calls are cancelled with the reason, the servers are sent it and are stopped, new calls are
+// refused, and windows are told all of it.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	p, d, w, wire := openDemo(t, "legacy")
@@ -272,7 +271,7 @@ func TestDrain(t *testing.T) {
 	}
 	found := p.processes()
 	delete(found, d.PID())
-	for _, guard := range guards(found) { // it goes with the hub
+	for _, guard := range guards(found) { // it exits with the hub
 		delete(found, guard)
 	}
 	if len(found) != 0 {
@@ -280,7 +279,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestBadInput: a clear error for each, and everything else goes on.
+// TestBadInput: each wrong input gets a clear error, and everything else goes on.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -17,11 +17,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// longWord is an argument that a window must be shown to its end.
+// longWord is an argument that a launch prompt must show whole.
 var longWord = "--long=" + strings.Repeat("0123456789", 2000) + "--the-end"
 
-// tellerFile writes a workspace's .vscode/mcp.json with one server, and gives its source. Its comments and trailing
-// commas are those of people.
+// tellerFile writes a workspace's .vscode/mcp.json with one server, and returns its source. The file has a comment and
+// trailing commas, as those of people do.
 func (e *estate) tellerFile(args ...string) *mcphubv1.ConfigSource {
 	e.t.Helper()
 	e.write(".env", "FROM_FILE=of the file\n")
@@ -35,8 +35,8 @@ func (e *estate) tellerFile(args ...string) *mcphubv1.ConfigSource {
 		jsonText(e.t, entry)+",\n\t},\n}\n"))
 }
 
-// TestLaunchPromptShowsEverything: a process and an address of a workspace file, with every field, whole, and no value
-// that may be secret.
+// TestLaunchPromptShowsEverything: the launch prompts for a process and for an address of a workspace file show every
+// field, whole, and no value that may be secret.
 func TestLaunchPromptShowsEverything(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -64,7 +64,7 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 		},
 		AllowedTools: []string{"*"}, ConfigFile: local.Path, ConfigLine: 4,
 	}
-	// What is inherited depends on the machine; hub: TestLaunchShowsWhatIsInherited has it.
+	// What is inherited depends on the machine; TestLaunchShowsWhatIsInherited in hub checks it.
 	unhashed := protocmp.IgnoreFields(&mcphubv1.ServerLaunch{}, "launch_hash", "inherited_names")
 	if diff := cmp.Diff(want, p.GetServerLaunch(), protocmp.Transform(), unhashed); diff != "" ||
 		p.GetServer() != "teller" || len(p.GetServerLaunch().GetLaunchHash()) < 32 {
@@ -104,7 +104,8 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 	}
 }
 
-// TestLaunchConsentOutlivesTheHub: always is for good, for this form of the entry alone; once ends with the hub.
+// TestLaunchConsentOutlivesTheHub: a consent for always outlives the hub, for this entry of this file; one for once
+// ends with the hub.
 func TestLaunchConsentOutlivesTheHub(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -127,7 +128,7 @@ func TestLaunchConsentOutlivesTheHub(t *testing.T) {
 		}
 		d.shut()
 	}
-	// Another file with the same entry is another one, that of another folder too.
+	// The same entry in another file needs a consent of its own.
 	other := e.ofWorkspace(e.write("fork/.vscode/mcp.json", e.read(".vscode/mcp.json")))
 	d, _ := e.hub(other)
 	w := d.window("side bar")
@@ -149,8 +150,8 @@ func (e *estate) read(name string) string {
 	return string(text)
 }
 
-// TestLaunchAskedAgainAfterAnEdit: the file is edited on the disk under a running server, whose call is told; the
-// question shows what has changed. A no leaves the server down, and a change back is the form that the yes was for.
+// TestLaunchAskedAgainAfterAnEdit: the file is edited on the disk while a call runs, which fails; the next prompt shows
+// what has changed. After a decline the server stays stopped; when the file is changed back, the first consent holds.
 func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -194,7 +195,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 		t.Errorf("process %v was started without consent, after %v", after, before)
 	}
 
-	// Who starts it by hand is asked again.
+	// StartServer asks again.
 	again := make(chan error, 1)
 	go func() {
 		_, err := d.Servers.StartServer(d.ctx, &mcphubv1.StartServerRequest{Server: "teller"})
@@ -208,7 +209,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 		t.Errorf("it was started with %s", got)
 	}
 
-	// Back to what the lasting yes was for.
+	// Back to the form that was accepted for always.
 	e.tellerFile("--pid", pid, "one", "two")
 	until(t, "the file is read again", func() bool {
 		return strings.HasSuffix(d.call("teller", "arguments", `{}`).lenient(), "two")
@@ -218,7 +219,7 @@ func TestLaunchAskedAgainAfterAnEdit(t *testing.T) {
 	}
 }
 
-// lenient gives the text of a call, "" when it failed: a server may be restarted under it.
+// lenient returns the text of a call, or "" if it failed: the server may be restarted during the call.
 func (c *call) lenient() string {
 	<-c.over
 	if c.err != nil || c.response.GetError() != nil {
@@ -227,8 +228,8 @@ func (c *call) lenient() string {
 	return textOf(c.t, c.response.GetResultJson())
 }
 
-// TestLaunchFirstAnswerWins: two windows, one answer; the later one changes nothing, and one call more waits for the
-// same question.
+// TestLaunchFirstAnswerWins: two windows show one prompt, whose first answer counts and whose later answer is refused;
+// a second call waits for the same prompt.
 func TestLaunchFirstAnswerWins(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -261,8 +262,8 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	}
 }
 
-// TestLaunchTrustedByHost: the host has asked, or the file is not of a workspace: nobody is asked. Without a window
-// nothing is started.
+// TestLaunchTrustedByHost: nobody is asked about a server of a file that the host declares trusted. Without that, and
+// without a window, nothing is started.
 func TestLaunchTrustedByHost(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

@@ -40,7 +40,7 @@ func openDemo(t *testing.T, era string) (*place, *door, *fakeeditor.Window, *wir
 	return p, d, w, wire
 }
 
-// TestDemoCancelWithReason: the server hears of it once, with the reason, word for word (finding B19). Servers on the
+// TestDemoCancelWithReason: the server is sent one cancel, with the reason, word for word (finding B19). Servers on the
 // Go SDK answer a cancelled call all the same: that answer is dropped and counted.
 func TestDemoCancelWithReason(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
@@ -68,7 +68,7 @@ func TestDemoCancelWithReason(t *testing.T) {
 	})
 }
 
-// TestDemoAskThenWithdraw: the server takes its question back. The card goes in every window, and the server gets no
+// TestDemoAskThenWithdraw: the server withdraws its question. The prompt closes in every window, and the server gets no
 // answer.
 func TestDemoAskThenWithdraw(t *testing.T) {
 	for tool, kind := range map[string]mcphubv1.PromptKind{"ask_then_withdraw": form, "sample_then_withdraw": sampling} {
@@ -137,7 +137,7 @@ func TestDemoStubborn(t *testing.T) {
 		until(t, "the late answer is counted", func() bool { return d.server("demo").GetCounters().GetLateResponses() == 1 })
 		wire.one("the late answer", answerTo(wire.one("the call", callOf("stubborn"))))
 		d.echoes("demo", "afterwards")
-		// the one end; the window watches that there is no second
+		// the one terminal event; fakeeditor fails the test for a second one
 		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "stop it")
 	})
 }
@@ -167,8 +167,8 @@ func TestDemoCrash(t *testing.T) {
 	})
 }
 
-// TestDemoFlood: a storm of progress and log messages. What counts is how many events a window gets for the time that
-// the hub itself measured.
+// TestDemoFlood: a storm of progress and log messages. The number of progress events that a window may get follows from
+// the time that the hub itself measured, so a slow machine fails nothing.
 func TestDemoFlood(t *testing.T) {
 	const storm = 20000
 	eras(t, func(t *testing.T, era string) {
@@ -184,8 +184,8 @@ func TestDemoFlood(t *testing.T) {
 		for w, rate := range map[*fakeeditor.Window]int{fast: 20, slow: 1} {
 			timings := w.WaitTerminal(c.id).GetMcpRequestFinished().GetTimings()
 			took := timings.GetQueued().AsDuration() + timings.GetActive().AsDuration()
-			// One at once, one at the end whatever the pace, between them the pace, and one for the instant between the end of
-			// the hub's own clock and the end's way to the window.
+			// The rate, and beyond it one at once, one at the end, and one in the instant between the end of the hub's
+			// measurement and the terminal event.
 			most := 3 + int(took*time.Duration(rate)/time.Second)
 			n, last := 0, 0.0
 			for _, e := range w.Events() {
@@ -216,7 +216,7 @@ func TestDemoFlood(t *testing.T) {
 	})
 }
 
-// droppedAtTheHub reads the hub's own message about log messages of a server that came too fast for any window.
+// droppedAtTheHub returns how many log messages the hub's own log message says were too fast for any window.
 func droppedAtTheHub(m *mcphubv1.LogMessage) (n int64) {
 	var note struct{ Event, Count string }
 	if m.GetLogger() == "mcphub" && json.Unmarshal([]byte(m.GetDataJson()), &note) == nil &&
@@ -311,8 +311,8 @@ func TestDemoAskName(t *testing.T) {
 	})
 }
 
-// TestDemoCancelBetweenRounds: a modern server has answered that it needs input, so nothing is on its way that a cancel
-// could name. The card goes, and nothing is sent, neither a cancel nor a next round.
+// TestDemoCancelBetweenRounds: a modern server has answered that it needs input, so nothing is in flight that a cancel
+// could name. The prompt closes, and nothing is sent, neither a cancel nor a next round.
 func TestDemoCancelBetweenRounds(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openDemo(t, "modern")
@@ -356,7 +356,7 @@ func TestDemoSummarize(t *testing.T) {
 			}
 			return
 		}
-		// the modern era has no word for a sampling that was declined: the call ends here
+		// the modern era has no answer for a declined sampling, so the hub ends the call
 		c.fails("FAILED_PRECONDITION", "INPUT_DECLINED")
 		d.echoes("demo", "still there")
 	})

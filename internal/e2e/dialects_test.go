@@ -19,11 +19,11 @@ import (
 // wanted is the value of the variable E2E_WANTED of the hub, to which each file refers in its dialect's own way.
 const wanted = "of-the-environment"
 
-// written is what one application's file says, and what is to come of it.
+// written is the config file of one application, and what the hub must make of it.
 type written struct {
 	dialect, file string
 	text          func(t *testing.T, h hands) string
-	said          bool     // the source says the dialect: neither the name nor the keys tell it
+	said          bool     // the source names the dialect, which the file's name and keys do not show
 	reference     string   // what WANTED is for the server; "" = wanted
 	local         bool     // the dialect has no servers with a URL
 	hidden        string   // a tool that the dialect's own keys hide; "" = it has no such keys
@@ -31,7 +31,7 @@ type written struct {
 	allowed       bool     // the dialect's own keys allow echo
 	clock         string   // the setting of the clock that runs out for the server "slow"
 	raise         string   // the key of the file that sets it; "" = clock
-	warns         []string // what is to be said of the file
+	warns         []string // the problems that are reported, none of them fatal
 	limit         string
 }
 
@@ -45,17 +45,17 @@ type hands struct {
 
 // local is the entry of the reference server, as most dialects have it, with more keys.
 func (h hands) local(more object) object {
-	return with(object{"command": h.node, "args": h.args, "stop": quickly}, more) // it does not end by itself
+	return with(object{"command": h.node, "args": h.args, "stop": quickly}, more) // it does not exit by itself
 }
 
 var quickly = quick(entry{}).Stop
 
-// slow is the entry of a server whose clock runs out.
+// slow is the entry of a server whose calls time out.
 func (h hands) slow(more object) object {
 	return with(object{"command": h.teller, "args": []string{"teller"}, "env": atOnce}, more)
 }
 
-// mute is the entry of a server that does not come up.
+// mute is the entry of a server that never becomes ready.
 func (h hands) mute(more object) object {
 	return with(object{"command": h.teller, "args": []string{"teller", "--mute"}}, more)
 }
@@ -291,7 +291,7 @@ func (f written) works(t *testing.T, d *door, w *fakeeditor.Window, server strin
 	cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "enough")
 }
 
-// keys looks at what the dialect's own keys do to the reference server.
+// keys checks what the dialect's own keys do to the reference server.
 func (f written) keys(t *testing.T, d *door, w *fakeeditor.Window) {
 	t.Helper()
 	want := f.reference
@@ -322,7 +322,7 @@ func (f written) keys(t *testing.T, d *door, w *fakeeditor.Window) {
 	}
 }
 
-// runsOut lets the clock of the dialect run out.
+// runsOut lets a call of the server "slow" time out, and checks that the error names the setting and the key to raise.
 func (f written) runsOut(t *testing.T, d *door, w *fakeeditor.Window, path string) {
 	t.Helper()
 	failed := failure(t, d.call("slow", "hang", `{}`, preapproved))

@@ -28,8 +28,7 @@ func (e *estate) curiousFile() *mcphubv1.ConfigSource {
 	})))
 }
 
-// settlesAll answers all that is asked for one tool for good, and proves that nothing is asked again as long as the hub
-// lives.
+// settlesAll answers all prompts of one tool's call for always, and checks that this hub does not ask them again.
 func (d *door) settlesAll(w *fakeeditor.Window, tool string) {
 	d.t.Helper()
 	c := d.call("teller", tool, `{"name":"KEY"}`)
@@ -40,7 +39,7 @@ func (d *door) settlesAll(w *fakeeditor.Window, tool string) {
 	d.asksNothing(w, tool)
 }
 
-// asksNothing proves that all is known that a call of a tool needs, that of the server's start included.
+// asksNothing checks that a restart of the server and a call of the tool open no prompt.
 func (d *door) asksNothing(w *fakeeditor.Window, tool string) {
 	d.t.Helper()
 	before := questions(w)
@@ -77,7 +76,7 @@ func warnsOnce(t *testing.T, logs *book, match string) {
 	}
 }
 
-// disk mounts a small disk of its own and gives its directory. It skips where a test may not do that.
+// disk mounts a small disk of its own and returns its directory. It skips where a test may not do that.
 func (e *estate) disk(size string) string {
 	e.t.Helper()
 	dir := e.file("disk")
@@ -95,8 +94,8 @@ func (e *estate) disk(size string) string {
 	return dir
 }
 
-// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. All that was
-// answered holds as long as the hub.
+// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. Answers hold until
+// the hub ends, and the log warns once.
 func TestStateDirThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(e *estate) string{
@@ -116,8 +115,8 @@ func TestStateDirThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestReadOnlyState: what was answered before the disk became read-only still counts; what is new holds as long as the
-// hub, and no file is harmed.
+// TestReadOnlyState: answers from before the disk became read-only still count; new ones hold until the hub ends, and
+// no file is damaged.
 func TestReadOnlyState(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -147,8 +146,8 @@ func TestReadOnlyState(t *testing.T) {
 	}
 }
 
-// TestFullDisk: the disk is full from one hub to the next. What was there stays, what is new holds as long as the hub
-// and is written once there is room again.
+// TestFullDisk: the disk fills up between two hubs. Earlier answers still count; new ones hold in the hub, and are
+// written once there is room again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -180,7 +179,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = d.call("teller", "arguments", `{}`)
-	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood)) // the next answer takes those along that waited
+	takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood)) // this also writes those that waited
 	c.text()
 	d.shut()
 	warnsOnce(t, logs, "full|no space")
@@ -209,8 +208,8 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// TestNoHome: neither a home nor another word about where programs keep their state. The hub says once that it
-// remembers nothing, and works.
+// TestNoHome: no variable says where programs keep their state, not even HOME. The hub warns once that nothing is
+// remembered over restarts, and works.
 func TestNoHome(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -238,8 +237,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// TestBrokenStateFiles: what somebody else has made of the hub's own files is set aside, not lost; the hub works, and
-// says so once for each.
+// TestBrokenStateFiles: state files that the hub cannot read are set aside, not lost; the hub works, and warns once for
+// each.
 func TestBrokenStateFiles(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"cut off": `{"entries":{"a":{"file":"/x","input":"key","value":"of be`,

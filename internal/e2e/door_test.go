@@ -26,7 +26,7 @@ const (
 	running  = mcphubv1.RequestState_REQUEST_STATE_RUNNING
 )
 
-// stateless keeps what a user of this machine has allowed out of the tests, and the tests out of it.
+// stateless keeps a test's hub apart from what the user of this machine has allowed: it has no state directory.
 const stateless = handshake.EnvStateDir + "="
 
 // door is an open hub.
@@ -111,7 +111,7 @@ func (d *door) start(name string) *mcphubv1.Server {
 	return r.GetServer()
 }
 
-// server gives a server as it is now.
+// server returns a server as it is now.
 func (d *door) server(name string) *mcphubv1.Server {
 	d.t.Helper()
 	r, err := d.Servers.ListServers(d.ctx, &mcphubv1.ListServersRequest{})
@@ -152,7 +152,7 @@ func (d *door) call(server, tool, arguments string, options ...func(*mcphubv1.Ca
 	return c
 }
 
-// answer waits for what the server answered.
+// answer waits for the server's answer.
 func (c *call) answer() *mcphubv1.CallToolResponse {
 	c.t.Helper()
 	<-c.over
@@ -162,7 +162,7 @@ func (c *call) answer() *mcphubv1.CallToolResponse {
 	return c.response
 }
 
-// text waits for a result that is no error and gives its text.
+// text waits for a result that is no error, and returns its text.
 func (c *call) text() string {
 	c.t.Helper()
 	r := c.answer()
@@ -194,7 +194,7 @@ func failure(t *testing.T, c *call) *host.Failure {
 	return f
 }
 
-// textOf gives the text blocks of a result.
+// textOf returns the text blocks of a result.
 func textOf(t *testing.T, result string) string {
 	t.Helper()
 	var r struct {
@@ -210,8 +210,8 @@ func textOf(t *testing.T, result string) string {
 	return strings.Join(texts, "\n")
 }
 
-// echoes proves that a server works, over the connection that it has. What was written to it before is then behind it,
-// and what it had written before is behind the hub.
+// echoes checks that a server works. When it returns, the server has read what was written to it before on this
+// connection, and the hub has read what the server wrote before.
 func (d *door) echoes(server, text string) {
 	d.t.Helper()
 	argument := "text"
@@ -223,7 +223,7 @@ func (d *door) echoes(server, text string) {
 	}
 }
 
-// cancelled checks the terminal event of a request that was cancelled, and gives it.
+// cancelled checks the terminal event of a request that was cancelled, and returns it.
 func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Origin,
 	reason string) *mcphubv1.McpRequestCancelled {
 	t.Helper()
@@ -235,7 +235,7 @@ func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Or
 	return c
 }
 
-// cancels presses Cancel and checks the outcome.
+// cancels cancels a request from a window, and checks the outcome.
 func cancels(t *testing.T, w *fakeeditor.Window, id, reason string) {
 	t.Helper()
 	r := w.CancelRequest(id, reason)

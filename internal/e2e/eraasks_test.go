@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// TestAskingServersOfTwoEras: servers on the Go SDK and on mcp-go connect as modern ones, and a tool of theirs that was
-// written before cannot ask there. The failed call says what to do; the next one asks, over a legacy connection.
+// TestAskingServersOfTwoEras: servers on the Go SDK and on mcp-go connect as modern ones, where a tool that was written
+// for the legacy era cannot ask. The failed call says what to do; the next one asks, over a legacy connection.
 // Finding D4.
 func TestAskingServersOfTwoEras(t *testing.T) {
 	for name, command := range map[string]func(testing.TB) (string, []string){"gosdk": peers.GoSDKStdio,

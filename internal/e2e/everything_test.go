@@ -36,8 +36,8 @@ func toolNames(t *testing.T, d *door, server string) []string {
 	return names
 }
 
-// TestEverythingToolsList: the server lists what fits the capabilities that it was told. Without a window nobody can be
-// asked anything; once one can, the session is made anew, since a legacy server is told once.
+// TestEverythingToolsList: the server lists what fits the capabilities that were declared to it. Without a window
+// nobody can be asked; once there is one, the hub connects anew, since a legacy server is told capabilities only once.
 func TestEverythingToolsList(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -84,7 +84,7 @@ func TestEverythingLongRunningWithProgress(t *testing.T) {
 	if end.GetState() != mcphubv1.RequestState_REQUEST_STATE_DONE || end.GetIsError() {
 		t.Errorf("the end: %v", end)
 	}
-	// Newer progress may replace older; what stands last is the last that there was.
+	// Newer progress may replace older; the last event has the last value.
 	var steps []float64
 	for _, e := range w.Events() {
 		if p := e.GetMcpRequestProgressed(); p.GetRequestId() == c.id && p.GetProgress() != nil {
@@ -99,7 +99,8 @@ func TestEverythingLongRunningWithProgress(t *testing.T) {
 	}
 }
 
-// TestEverythingCancelCarriesReason: this server works on and never answers; progress goes on coming. Nobody is harmed.
+// TestEverythingCancelCarriesReason: after a cancel this server works on, sends progress, and never answers. The
+// session goes on.
 func TestEverythingCancelCarriesReason(t *testing.T) {
 	t.Parallel()
 	const reason = `no longer needed: "é" 中`
@@ -187,7 +188,7 @@ func TestEverythingElicitation(t *testing.T) {
 		c := d.call("everything", "trigger-elicitation-request", `{}`)
 		p := w.WaitPrompt(form)
 		if i == 0 {
-			// What does not fit the form is refused, and the question stays.
+			// Content that does not fit the form is refused, and the prompt stays open.
 			for _, wrong := range []string{`{}`, `{"name":"Ada","integer":1000}`, `{"name":7}`, `[]`, `no json`} {
 				if r := w.Accept(p.GetPromptId(), wrong); r.GetError().GetReason() != "INVALID_CONTENT" {
 					t.Errorf("content %s: %v", wrong, r)
@@ -208,7 +209,7 @@ func TestEverythingElicitation(t *testing.T) {
 }
 
 // TestEverythingParentCancelClosesPrompt: this server does not withdraw its question when its call is cancelled. The
-// hub closes the card at once, and answers for the user a moment later.
+// hub closes the prompt at once, and answers for the user a moment later.
 func TestEverythingParentCancelClosesPrompt(t *testing.T) {
 	t.Parallel()
 	d, w, wire := openEverything(t)
@@ -297,7 +298,8 @@ func TestEverythingLogging(t *testing.T) {
 	}
 }
 
-// TestToolsAreThoseOfACall: a server shows some tools only to clients that can be asked, and a call is such a client.
+// TestToolsAreThoseOfACall: this server lists some tools only for clients that can be asked. A call can be, so mcphub
+// tools lists these, too.
 func TestToolsAreThoseOfACall(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestExampleOfAHost: the program of docs/embedding.md asks before it starts and before it calls, cancels on an
-// interrupt, and leaves nothing.
+// TestExampleOfAHost: the program of docs/embedding.md asks before it starts a server and before it calls a tool,
+// cancels on an interrupt, and leaves no process.
 func TestExampleOfAHost(t *testing.T) {
 	p := newPlace(t)
 	program := p.file("example")

@@ -63,7 +63,7 @@ func beFake(args []string) int {
 	return 0
 }
 
-// noMessages are lines that are no JSON-RPC message; there are badLines of them, the blank ones not counted.
+// noMessages are lines that are no JSON-RPC messages. Without the blank ones there are badLines of them.
 const (
 	noMessages = "Welcome to the fake server!\n\xef\xbb\xbf\n   \n{\"half\": \n[]\nnull\n42\n\"text\"\n\x00\xff\xfe\n{\"jsonrpc\":\"2.0\"}\n"
 	badLines   = 8
@@ -85,7 +85,7 @@ func addTools(s *fakeserver.Server) {
 		c.Text(a.Text)
 	})
 	s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
-	// An answer, and the same once more; then an answer to nothing.
+	// Two answers to the call; then an answer to a request that there was not, and an error without an id.
 	s.Tool("twice", func(c *fakeserver.CallContext) {
 		c.Text("first")
 		c.Text("second")
@@ -115,7 +115,7 @@ func addTools(s *fakeserver.Server) {
 		if !ok {
 			return
 		}
-		// Late, and doubled.
+		// Late, and sent twice.
 		q.Cancel("too late")
 		q.Cancel("too late")
 		c.Text("answered " + string(a.Result))
@@ -169,7 +169,7 @@ func addTools(s *fakeserver.Server) {
 		line.WriteString(`"}]}}` + "\n")
 		_ = s.Send(line.String())
 	})
-	// From the answer on nothing is read any more.
+	// The server reads nothing after this call.
 	s.Tool("deaf", func(c *fakeserver.CallContext) {
 		s.PauseReading()
 		c.Text("I hear nothing any more")
@@ -220,7 +220,7 @@ func writeFamily(path string, withChild bool) error {
 	return os.Rename(path+".new", path)
 }
 
-// beChild sleeps for ten minutes and does not want to be woken.
+// beChild sleeps for ten minutes, and ignores SIGTERM, SIGHUP and SIGINT.
 func beChild([]string) int {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	fmt.Fprintln(os.Stderr, "asleep")

@@ -18,7 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// step is what a client says of one step of the scenario (internal/peers/scenario.mjs).
+// step is what a client reports of one step of the scenario (internal/peers/scenario.mjs).
 type step struct {
 	Step      string   `json:"step"`
 	Error     string   `json:"error"`
@@ -31,14 +31,14 @@ type step struct {
 	Resources bool     `json:"resources"`
 }
 
-// behind is a server of ours behind the gateway.
+// behind is a server behind the gateway, which runs our tools on an SDK of others.
 type behind struct {
 	name      string
 	command   func(testing.TB) (string, []string)
 	era       string
-	withdraws string // with which reason it takes questions back; "": it cannot
-	reports   bool   // it tells of progress
-	reasons   bool   // its SDK tells tools why they were cancelled
+	withdraws string // the reason with which it withdraws questions; "": it cannot
+	reports   bool   // it sends progress
+	reasons   bool   // its SDK passes the reason of a cancel to tools
 }
 
 var behindGateway = []behind{
@@ -48,8 +48,8 @@ var behindGateway = []behind{
 	{"Go SDK modern", peers.GoSDKStdio, "modern", "", true, false},
 }
 
-// TestGatewayClients: clients on SDKs of others call, hear progress, cancel with a reason, and are asked and lose a
-// question through mcphub mcp, on a pipe and over HTTP, with servers on SDKs of others behind it.
+// TestGatewayClients: clients on SDKs of others call tools, get progress, cancel with a reason, answer a question, and
+// have one withdrawn, through mcphub mcp over stdio and over HTTP, with servers on SDKs of others behind it.
 func TestGatewayClients(t *testing.T) {
 	if err := errors.Join(goSDK(), mcpGo()); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestGatewayClients(t *testing.T) {
 		command []string
 		modern  bool
 		reason  string // with which it cancels
-		hears   bool   // that a question was taken back
+		hears   bool   // that a question was withdrawn
 	}{
 		{"TypeScript 1", append(peers.TypeScript1Client(t), "p__"), false, why, true},
 		{"TypeScript 2 legacy", append(peers.TypeScript2Client(t), "p__", "legacy"), false, why, true},
@@ -74,14 +74,14 @@ func TestGatewayClients(t *testing.T) {
 		for _, server := range behindGateway {
 			for _, overHTTP := range []bool{false, true} {
 				if client.modern && overHTTP && server.era == "legacy" {
-					// A call of 2026-07-28 over HTTP shares nothing with the one before it. What such a server asks within 30 s of a
-					// cancelled call may be of that one, so windows are asked.
+					// Modern calls over HTTP have no session in common. What a legacy server asks within 30 s of a
+					// cancelled call may belong to that call, so it goes to windows only.
 					continue
 				}
 				ofGo, sameEra := strings.HasPrefix(server.name, "Go"), client.modern == (server.era == "modern")
 				if ofGo && (overHTTP || server.era == "modern" && !sameEra) ||
 					!strings.HasPrefix(client.name, "TypeScript") && (ofGo || !sameEra) {
-					continue // each client meets each era, and both ways; more pairs tell no more
+					continue // each client meets each era and both transports; more pairs show nothing new
 				}
 				way := map[bool]string{false: "stdio", true: "HTTP"}[overHTTP]
 				t.Run(fmt.Sprintf("%s on %s to %s", client.name, way, server.name), func(t *testing.T) {
@@ -96,16 +96,16 @@ func TestGatewayClients(t *testing.T) {
 						command = append(command, "stdio", p.hub, "mcp", config)
 					}
 					withdrawn := server.withdraws
-					if client.reason == canceled { // it does not tell its handlers why
+					if client.reason == canceled { // its SDK does not pass the reason to handlers
 						withdrawn = canceled
 					}
 					checkScenario(t, server, client.hears, withdrawn, p.plays(command))
 					reason := client.reason
 					switch {
 					case client.modern && overHTTP:
-						reason = "the client closed the stream" // which is how it cancels, and says no more
+						reason = "the client closed the stream" // which is how it cancels; it sends no reason
 					case overHTTP && client.name == "mcp-go legacy":
-						return // it gives the stream up and sends no cancel: the tool runs on, until the session ends
+						return // it closes the stream and sends no cancel: the tool runs on until the session ends
 					}
 					checkJournal(t, server, reason, peers.ReadJournal(t, journal))
 				})
@@ -127,7 +127,7 @@ func (p *place) behindGateway(b behind) (config, journal string) {
 	return config, journal
 }
 
-// gatewayEnvironment keeps a test's hub to itself.
+// gatewayEnvironment gives the hub of a test a state directory of its own.
 func (p *place) gatewayEnvironment() []string {
 	return append(os.Environ(), "MCPHUB_STATE_DIR="+p.file("state"))
 }
@@ -186,7 +186,7 @@ func (p *place) plays(command []string) map[string]step {
 	return steps
 }
 
-// checkScenario looks at what the client says.
+// checkScenario checks what the client reports.
 func checkScenario(t *testing.T, b behind, hears bool, withdrawn string, steps map[string]step) {
 	t.Helper()
 	check := func(name string, sound func(s step) bool) {
@@ -212,7 +212,7 @@ func checkScenario(t *testing.T, b behind, hears bool, withdrawn string, steps m
 	check("end", func(step) bool { return true })
 }
 
-// checkJournal looks at what the server has heard: one cancel, with its reason.
+// checkJournal checks what the server has recorded: one cancel, with its reason if the SDK passes that on.
 func checkJournal(t *testing.T, b behind, reason string, events []peers.Event) {
 	t.Helper()
 	cancelled := slices.DeleteFunc(slices.Clone(events), func(e peers.Event) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// inspect runs the inspector's command line against a target, which stands before what it is to do.
+// inspect runs the inspector's command line; target are the arguments that name the server, args say what to do.
 func (p *place) inspect(target []string, args ...string) (result json.RawMessage, failure string) {
 	p.t.Helper()
 	command := slices.Concat(peers.Inspector(p.t), target, []string{"--format", "json", "-q"}, args)
@@ -32,8 +32,8 @@ func (p *place) inspect(target []string, args ...string) (result json.RawMessage
 	return result, ""
 }
 
-// TestGatewayInspector: the inspector's command line lists, calls, reads and gets through the gateway, in both eras, on
-// a pipe and over HTTP, and keeps ten calls under way at once.
+// TestGatewayInspector: the inspector's command line lists, calls, reads and gets through the gateway, in both eras,
+// over stdio and over HTTP, and makes 200 calls as a load.
 func TestGatewayInspector(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		for _, way := range []string{"stdio", "HTTP"} {
@@ -74,7 +74,7 @@ func TestGatewayInspector(t *testing.T) {
 	}
 }
 
-// readsAndGets is the inspector's way through resources, templates and prompts.
+// readsAndGets lists and reads resources, templates and prompts with the inspector.
 func readsAndGets(p *place, era string, target []string, holds func(wants []string, args ...string) json.RawMessage) {
 	p.t.Helper()
 	holds([]string{`"uriTemplate"`}, "--method", "resources/templates/list")

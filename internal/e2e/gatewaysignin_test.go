@@ -11,7 +11,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// gatewayCall calls a tool through an open gateway as a client of 2026-07-28, and gives the body of the answer.
+// gatewayCall calls a tool through an open gateway as a modern client, and returns the body of the answer.
 func (d *door) gatewayCall(g *mcphubv1.OpenGatewayResponse, tool, arguments string) string {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments +
 		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -40,8 +40,8 @@ func (d *door) gatewayCall(g *mcphubv1.OpenGatewayResponse, tool, arguments stri
 	return string(text)
 }
 
-// TestGatewaySignIn: a server that wants a sign-in while the client of a gateway waits. Where nobody can be shown that,
-// a model can read what to do; where a window can, the call waits for the person, and goes on.
+// TestGatewaySignIn: a server requires a sign-in for the call of a gateway's client. Without a window the call fails
+// with what to do, for a model to read; with one it waits until the person has signed in, and goes on.
 func TestGatewaySignIn(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)

@@ -33,11 +33,10 @@ const (
 	stageDraining   = "while the hub drains"
 )
 
-// reached is what a host says once it is at its stage: the hub's process.
+// reached is what a host prints once it is at its stage: the id of the hub's process.
 type reached struct{ Hub int }
 
-// beHost is an editor, as `host HUB CONFIG STAGE`: it goes on to its stage, says so, and waits for its end, which is a
-// kill.
+// beHost is the host process `host HUB CONFIG STAGE`: it goes on to its stage, prints reached, and waits to be killed.
 func beHost(args []string) int {
 	log.SetFlags(0)
 	log.SetPrefix("host: ")
@@ -82,10 +81,10 @@ func startUnread(hub string) int {
 	}
 }
 
-// unread holds pipes that stay open for as long as the process lives.
+// unread holds pipes that stay open until the process exits.
 var unread []*os.File
 
-// mortal is the fakeeditor's way to fail in a process that is no test.
+// mortal lets fakeeditor fail in a process that is no test.
 type mortal struct{}
 
 func (mortal) Helper()                           {}
@@ -105,7 +104,7 @@ func openUpTo(hub, config, stage string) int {
 	}
 	w := fakeeditor.Open(ctx, client.Conn(), fakeeditor.Options{TB: mortal{}, Title: "side bar"})
 	call := func(tool string) {
-		// Nobody hears how it ends.
+		// Nobody waits for its end: the process is killed before.
 		go client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{RequestId: tool, Server: "fake", Tool: tool})
 	}
 	start := func() {
@@ -186,7 +185,7 @@ func (p *place) host(s servers, stage string) (h *hostProcess, temporary string)
 	return h, temporary
 }
 
-// kill kills the host as nothing can defend itself against.
+// kill ends the host with SIGKILL.
 func (h *hostProcess) kill(t *testing.T) {
 	t.Helper()
 	if err := h.cmd.Process.Kill(); err != nil {

@@ -21,7 +21,7 @@ func openFake(t *testing.T, flags ...string) (*place, *door, *fakeeditor.Window,
 	return p, d, d.window("side bar"), wire
 }
 
-// TestGarbageOnStdout: what is no message is counted and shown to nobody; the session does not suffer.
+// TestGarbageOnStdout: lines that are no messages are counted; the session goes on.
 func TestGarbageOnStdout(t *testing.T) {
 	t.Parallel()
 	_, d, _, _ := openFake(t, "-chatter")
@@ -56,8 +56,8 @@ func TestAnswersTwice(t *testing.T) {
 	}
 }
 
-// TestHundredMegabyteLine: the call that such a line answers fails and says which setting would help; nothing else
-// suffers.
+// TestHundredMegabyteLine: the call that such a line answers fails, and the error names the setting that would help;
+// other calls and the process go on.
 func TestHundredMegabyteLine(t *testing.T) {
 	t.Parallel()
 	_, d, w, _ := openFake(t)
@@ -101,7 +101,8 @@ func TestMaxMessageBytes(t *testing.T) {
 	}
 }
 
-// TestExitOnProbe: a server that ends on a message that it does not know is started anew, and not asked again.
+// TestExitOnProbe: a server that exits on the probe, a method that it does not know, is started again, and not probed
+// again.
 func TestExitOnProbe(t *testing.T) {
 	t.Parallel()
 	_, d, _, wire := openFake(t, "-probe", "exit")
@@ -114,8 +115,8 @@ func TestExitOnProbe(t *testing.T) {
 	wire.one("a handshake", func(m message) bool { return m.Method == "initialize" })
 }
 
-// TestSilentProbe waits for the probe's own five seconds once. The second start remembers, and asks no more. initialize
-// and its probe are never cancelled.
+// TestSilentProbe waits for the five seconds of the probe's timeout once: the second start does not probe. Neither the
+// probe nor initialize is ever cancelled.
 func TestSilentProbe(t *testing.T) {
 	t.Parallel()
 	_, d, _, wire := openFake(t, "-probe", "silent")
@@ -169,7 +170,7 @@ func TestInitializeIsNeverCancelled(t *testing.T) {
 	}
 }
 
-// TestServerNeverReads: a full pipe holds up no call, no cancel and no stop.
+// TestServerNeverReads: a full pipe blocks no call, no cancel and no stop.
 func TestServerNeverReads(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -245,8 +246,8 @@ func TestCancelMalformedUnknownLateDoubled(t *testing.T) {
 	}
 }
 
-// TestSameIDsBothWays: a server's cancel means its own request, also when ours has the same id (the same-direction
-// rule).
+// TestSameIDsBothWays: a server's cancel means the server's own request, also when one of the hub's has the same id
+// (the same-direction rule).
 func TestSameIDsBothWays(t *testing.T) {
 	t.Parallel()
 	_, d, w, wire := openFake(t)
@@ -275,8 +276,8 @@ func TestSameIDsBothWays(t *testing.T) {
 	}
 }
 
-// TestServerStalls waits for the stall limit of thirty seconds: a server that takes no byte for so long is ended, and
-// its calls fail clearly.
+// TestServerStalls waits for the stall limit of thirty seconds: a server that reads nothing for so long is killed, and
+// its calls fail with a clear error.
 func TestServerStalls(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -342,7 +343,7 @@ func TestConfigWithErrors(t *testing.T) {
 	}
 	d.echoes("good", "in spite of its neighbours")
 
-	// A file that is half saved takes nothing away.
+	// A file that is half saved removes no server.
 	pid := d.server("good").GetProcessId()
 	half := d.load(text[:len(text)/2])
 	if problems := half.GetProblems(); len(problems) != 1 || !problems[0].GetFatal() || problems[0].GetServer() != "" ||

@@ -15,8 +15,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// story waits until a server is in a state for the nth time, and gives what the window was shown of it up to then: its
-// states, in order. One that is shown twice in a row counts once.
+// story waits until a server is in a state for the nth time, and returns the states that the window was shown up to
+// then, in order, and the server. A state that is shown twice in a row counts once.
 func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState,
 	nth int) (states []mcphubv1.ServerState, now *mcphubv1.Server) {
 	e := w.WaitEvent(fmt.Sprintf("%s to be %v, time %d", name, state, nth), func(e *mcphubv1.AttachResponse) bool {
@@ -35,7 +35,7 @@ func story(w *fakeeditor.Window, name string, state mcphubv1.ServerState,
 
 func tells(t *testing.T, got []mcphubv1.ServerState, want ...mcphubv1.ServerState) {
 	t.Helper()
-	if len(got) > 0 && got[0] == stopped { // how it began
+	if len(got) > 0 && got[0] == stopped { // the state before the start
 		got = got[1:]
 	}
 	if !slices.Equal(got, want) {
@@ -43,7 +43,7 @@ func tells(t *testing.T, got []mcphubv1.ServerState, want ...mcphubv1.ServerStat
 	}
 }
 
-// is compares what a person reads.
+// is compares a text that people read.
 func is(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -51,7 +51,7 @@ func is(t *testing.T, what, got, want string) {
 	}
 }
 
-// startedBy gives what a server has started, its strays included, when besides it there is just one other server.
+// startedBy returns the processes that a server has started, its strays included. other is the only other server.
 func (p *place) startedBy(other int32) (pids []int) {
 	for pid := range pick(p.processes(), func(line string) bool {
 		return isSleep(line) || strings.HasPrefix(line, "tail")
@@ -74,8 +74,8 @@ func (p *place) ended(pids []int) {
 	}
 }
 
-// TestServerKilled: a server that somebody kills takes its call with it and nothing else; it comes back by itself, for
-// it was in use.
+// TestServerKilled: when a server is killed, its call fails and nothing else does; the hub starts it again by itself,
+// since it was in use.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -121,8 +121,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestServerStoppedBySignal: a server that does not run (SIGSTOP, a debugger) is not taken for dead. Its calls end by
-// their own clocks, and Stop ends it.
+// TestServerStoppedBySignal: a server that is stopped (SIGSTOP, a debugger) is not taken for exited. Its calls end by
+// their own clocks, and StopServer ends it.
 func TestServerStoppedBySignal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -164,8 +164,8 @@ func TestServerStoppedBySignal(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and says all that it
-// knows; once it is mended, a restart forgives.
+// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and its error says all
+// that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
 func TestServerCrashLoop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -182,7 +182,7 @@ func TestServerCrashLoop(t *testing.T) {
 		t.Errorf("server %v", s)
 	}
 	f := d.call("index", "echo", "").fails("UNAVAILABLE", "SERVER_GIVEN_UP")
-	// Of stderr it is the last lines, whichever start they are of.
+	// The last lines of stderr may be of different starts.
 	is(t, "the caller", f.Message,
 		`server "index" failed 5 times in a row and is not started any more; the last time: it did not start: `+
 			`it closed its output; its process exited with code 7; it says on stderr: cannot open the index; `+
@@ -204,7 +204,7 @@ func TestServerCrashLoop(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerDeaf waits for the stall limit. It shows what a person sees of a server that has stopped to read.
+// TestServerDeaf waits for the stall limit, and checks what a person is told of a server that has stopped reading.
 func TestServerDeaf(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -243,8 +243,8 @@ func TestServerDeaf(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerMute: the start of a server that never answers the handshake ends in time and says what the server said
-// instead.
+// TestServerMute: the start of a server that never answers the handshake ends in time, and the error quotes the
+// server's stderr.
 func TestServerMute(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -272,8 +272,8 @@ func TestServerMute(t *testing.T) {
 	}
 }
 
-// TestServerMemoryHungry: the limit is for a server with all its processes. Who is over it is ended, and the error says
-// how much it was; others are not touched.
+// TestServerMemoryHungry: the memory limit is for a server with all its processes. A server that exceeds it is killed,
+// and the error says how much it used; others go on.
 func TestServerMemoryHungry(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -19,11 +19,11 @@ import (
 // one.
 const ownStream = 1
 
-// cancelsSent counts the notifications that a server was sent.
+// cancelsSent counts the cancel notifications that the server was sent.
 func (b *web) cancelsSent() int { return b.exchanges(isPost("notifications/cancelled", "")) }
 
-// TestHTTPSlowHeaders: an answer that lets its headers wait is a slow tool. It can be cancelled like any other: by the
-// notification in the legacy era, by the close alone in the modern one.
+// TestHTTPSlowHeaders: a call whose response headers come late is a slow call like any other. It can be cancelled: by
+// the notification in the legacy era, by closing the stream alone in the modern one.
 func TestHTTPSlowHeaders(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -54,8 +54,8 @@ func TestHTTPSlowHeaders(t *testing.T) {
 	})
 }
 
-// TestHTTPStreamNeverEnds: a server that writes nothing for a cancelled call and leaves its stream open is left with no
-// connection of ours.
+// TestHTTPStreamNeverEnds: the hub closes the stream of a cancelled call on which the server writes nothing and which
+// it leaves open.
 func TestHTTPStreamNeverEnds(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -74,7 +74,7 @@ func TestHTTPStreamNeverEnds(t *testing.T) {
 	})
 }
 
-// TestHTTPThousandCancels: a thousand cancelled calls leave no request, no exchange and no file descriptor behind.
+// TestHTTPThousandCancels: a thousand cancelled calls leave no request, no exchange and no connection behind.
 func TestHTTPThousandCancels(t *testing.T) {
 	const rounds, atOnce = 10, 100
 	eras(t, func(t *testing.T, era string) {
@@ -117,7 +117,7 @@ func TestHTTPThousandCancels(t *testing.T) {
 		if n := b.exchanges(isPost("tools/call", "slow")); n != rounds*atOnce {
 			t.Errorf("%d calls came, not %d", n, rounds*atOnce)
 		}
-		// With the connection of the server gone, all its sockets are.
+		// A server that is stopped has no connections left.
 		if _, err := d.Servers.StopServer(d.ctx, &mcphubv1.StopServerRequest{Server: "web"}); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestHTTPSessionExpired(t *testing.T) {
 	}
 }
 
-// TestHTTPStartFails: what is no MCP server is a server that failed, told plainly, and nobody else is held up by it.
+// TestHTTPStartFails: the start of what is no MCP server fails with a clear error, and other servers go on.
 func TestHTTPStartFails(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -181,7 +181,7 @@ func TestHTTPStartFails(t *testing.T) {
 		if s := d.server("web"); s.GetState() != mcphubv1.ServerState_SERVER_STATE_FAILED || s.GetLastError() == "" {
 			t.Errorf("%s: server %v", says, s)
 		}
-		for _, enabled := range []bool{false, true} { // each is its first failure: the hub neither waits nor gives it up
+		for _, enabled := range []bool{false, true} { // this resets the failures: the hub neither waits nor gives it up
 			if _, err := d.Servers.SetServerEnabled(d.ctx, &mcphubv1.SetServerEnabledRequest{Server: "web",
 				Enabled: enabled}); err != nil {
 				t.Fatal(err)
@@ -192,8 +192,7 @@ func TestHTTPStartFails(t *testing.T) {
 	d.echoes("web", "here after all")
 }
 
-// TestHTTPNoSignIn: a server that wants a sign-in, and tells nobody where, is a failed sign-in; no window is asked
-// anything.
+// TestHTTPNoSignIn: a server that requires a sign-in, and does not say where, is a failed sign-in; no window is asked.
 func TestHTTPNoSignIn(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -211,7 +210,7 @@ func TestHTTPNoSignIn(t *testing.T) {
 	d.echoes("web", "here after all")
 }
 
-// TestHTTPCancelsLeaveNoGoroutine asks the hub's runtime for all goroutines, by the signal that ends it, while the
+// TestHTTPCancelsLeaveNoGoroutine counts the hub's goroutines, which its runtime prints when SIGQUIT ends it, while the
 // server is still connected.
 func TestHTTPCancelsLeaveNoGoroutine(t *testing.T) {
 	const calls = 300
@@ -242,7 +241,7 @@ func TestHTTPCancelsLeaveNoGoroutine(t *testing.T) {
 			t.Fatal(err)
 		}
 		death.Wait(t, bound)
-		_ = d.Close(context.Background()) // it says that the hub ended by itself, and waits for its last words
+		_ = d.Close(context.Background()) // its error is that the hub ended by itself; it waits for the last log lines
 		stacks := strings.Split(logs.String(), "\ngoroutine ")
 		ours := 0
 		for _, stack := range stacks[1:] {

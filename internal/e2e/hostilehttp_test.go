@@ -19,7 +19,7 @@ import (
 
 const tricky = "two\nlines\r\n\ttab \u2028 \ufeff é 中 data: id: \x00"
 
-// eraOptions are those of a scriptable server of one era.
+// eraOptions returns the options of a scriptable server of one era.
 func eraOptions(era string) []fakeserver.Option {
 	if era == "modern" {
 		return []fakeserver.Option{fakeserver.WithModern()}
@@ -108,14 +108,14 @@ func TestHTTPOddIDs(t *testing.T) {
 	c := d.call("web", "ask_odd", "")
 	for range ids {
 		p := w.WaitPrompt(form)
-		takes(t, w.Accept(p.GetPromptId(), `{"name":"x"}`)) // after several noes the server would have to wait
+		takes(t, w.Accept(p.GetPromptId(), `{"name":"x"}`)) // after several declines the server would have to wait
 		w.WaitClosed(p.GetPromptId())
 	}
 	if got := c.text(); got != strings.Join(ids, " ") {
 		t.Errorf("ids %s came back as %s", strings.Join(ids, " "), got)
 	}
 
-	// A stream that ends before its answer goes on where its last event was.
+	// A stream that ends before its answer is resumed after its last event.
 	b.Tool("halves", func(c *fakeserver.CallContext) {
 		c.Progress(1, 2, "half")
 		c.Text("whole")
@@ -150,7 +150,8 @@ func (o oddWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHTTPStreamEndsEarly: a stream that ends before its answer is a failed call that may go on, and is not repeated.
+// TestHTTPStreamEndsEarly: when a stream ends before its answer, the call fails, may go on at the server, and is not
+// repeated.
 func TestHTTPStreamEndsEarly(t *testing.T) {
 	acts := map[string]fakeserver.Act{
 		"a clean end":                {EndAfter: 1},
@@ -187,8 +188,8 @@ func TestHTTPStreamEndsEarly(t *testing.T) {
 	})
 }
 
-// TestHTTPBigEvent: an event of nearly 64 MiB passes; a longer one fails its call, names the setting, and harms no
-// other.
+// TestHTTPBigEvent: an event of nearly 64 MiB passes; a longer one fails its call with an error that names the setting,
+// and other calls go on.
 func TestHTTPBigEvent(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})
@@ -218,7 +219,8 @@ func TestHTTPBigEvent(t *testing.T) {
 	}
 }
 
-// TestHTTPGzip: what is packed is unpacked, streams as they come; what nobody asked for is an error.
+// TestHTTPGzip: compressed bodies are decompressed, streams as they come; an encoding that was not asked for is an
+// error.
 func TestHTTPGzip(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		var encoding atomic.Value
@@ -253,7 +255,7 @@ func TestHTTPGzip(t *testing.T) {
 	})
 }
 
-// packer packs a body, whatever it then calls that.
+// packer compresses a body with gzip, and names the encoding as the test says.
 type packer struct {
 	http.ResponseWriter
 	z    *gzip.Writer
@@ -291,8 +293,8 @@ func (p *packer) end() {
 	}
 }
 
-// TestHTTPTooManyRequests: a short wait is waited for, and the call runs once; a long one, and no end of them, are
-// plain errors of a call that has not run.
+// TestHTTPTooManyRequests: after a short Retry-After the call is sent again and runs once; a long one, and refusals
+// without end, fail the call with an error that says that it has not run.
 func TestHTTPTooManyRequests(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		b := newWeb(t, fakeserver.HTTPOptions{}, eraOptions(era)...)
@@ -323,8 +325,8 @@ func TestHTTPTooManyRequests(t *testing.T) {
 	})
 }
 
-// TestHTTPNotMCP: a page, a refusal, a redirect elsewhere: a plain error with a bounded text, and no word of the
-// message or the headers to anybody else.
+// TestHTTPNotMCP: a page, a refusal and a redirect to another place each fail the call with a bounded text, and neither
+// the message nor its headers go to that place.
 func TestHTTPNotMCP(t *testing.T) {
 	var visits atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))

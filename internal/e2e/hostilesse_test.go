@@ -36,8 +36,8 @@ func TestSSEOddEvents(t *testing.T) {
 	}
 }
 
-// TestSSEStreamEnds: the end of the stream is the end of the connection. Calls and questions end clearly, nobody else
-// is disturbed, nothing is called again, and the next call opens another.
+// TestSSEStreamEnds: the end of the stream is the end of the connection. Its calls and prompts end, other servers go
+// on, no call is repeated, and the next call opens another stream.
 func TestSSEStreamEnds(t *testing.T) {
 	t.Parallel()
 	b := newWeb(t, fakeserver.HTTPOptions{})

@@ -28,7 +28,7 @@ func everywhere(t *testing.T, test func(t *testing.T, d *door, w *fakeeditor.Win
 	}
 }
 
-// TestHTTPEverythingCancel: this server works on and never answers. It is told once, with the reason.
+// TestHTTPEverythingCancel: this server works on and never answers. It is sent one cancel, with the reason.
 func TestHTTPEverythingCancel(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *door, w *fakeeditor.Window, between *tap) {
 		const reason = "too slow for me"
@@ -69,7 +69,7 @@ func TestHTTPEverythingProgress(t *testing.T) {
 }
 
 // TestHTTPEverythingQuestions: elicitation accepted, declined and dismissed, and sampling; a cancel of the call closes
-// the card, and the server, which does not withdraw its question, is answered once.
+// the prompt, and the server, which does not withdraw its question, is answered once.
 func TestHTTPEverythingQuestions(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *door, w *fakeeditor.Window, between *tap) {
 		for want, answer := range map[string]func(id string) *mcphubv1.Reply{

@@ -10,7 +10,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestHTTPForgottenSession: a server is restarted behind its URL and knows nothing of the session; server-everything
+// TestHTTPForgottenSession: a server that is restarted behind its URL does not know the session; server-everything
 // answers it with 400, the others with 404. The next call goes through on a new session, and runs once. Finding B4.
 func TestHTTPForgottenSession(t *testing.T) {
 	const tool, long = "trigger-long-running-operation", `{"duration":0,"steps":1}`
@@ -50,7 +50,7 @@ func TestHTTPForgottenSession(t *testing.T) {
 			for _, m := range between.all(sent("tools/call")) {
 				again[m.Session]++
 			}
-			// On the old session there was one before, and perhaps one more, which the new server refused without looking at it.
+			// On the old session one call was sent before, and perhaps one more, which the new server refused unread.
 			if before == "" || again[before] > 2 || len(again) != 2 {
 				t.Errorf("calls were sent on sessions %v, the first of them is %q", again, before)
 			}

@@ -12,10 +12,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// endless is a call of slow that nobody waits for.
+// endless are arguments of slow for a call whose end no test waits for.
 const endless = `{"ms":600000,"steps":20000}`
 
-// TestHTTPCalls: a call with progress on every way, and what the hub says of the server then.
+// TestHTTPCalls: a call with progress, and what the hub then says of the server.
 func TestHTTPCalls(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, _ *fakeeditor.Window) {
 		c := d.call("peer", "slow", `{"ms":200,"steps":4}`)
@@ -40,8 +40,9 @@ func TestHTTPCalls(t *testing.T) {
 	})
 }
 
-// TestHTTPCancel: what travels is what the binding has: the notification with the reason, over Streamable HTTP with the
-// end of the stream; in the modern era the end of the exchange alone. The tool hears of it, and the next call works.
+// TestHTTPCancel: a cancel travels as its binding says: in the legacy era by the notification with the reason, over
+// Streamable HTTP also by the end of the stream; in the modern era by the end of the exchange alone. The tool is
+// cancelled, and the next call works.
 func TestHTTPCancel(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		const reason = `no longer needed: "é" 中`
@@ -141,8 +142,8 @@ func TestHTTPQuestions(t *testing.T) {
 	})
 }
 
-// TestHTTPServerWithdraws: the card goes in both windows and no answer is sent. A TypeScript server sends the result of
-// the call on one stream and the withdrawal on another: whichever comes first ends the card.
+// TestHTTPServerWithdraws: the prompt closes in both windows and no answer is sent. A TypeScript server sends the
+// result of the call on one stream and the withdrawal on another: whichever comes first closes the prompt.
 func TestHTTPServerWithdraws(t *testing.T) {
 	eachWay(t, legacyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		const reason = "found it out myself"
@@ -174,8 +175,8 @@ func TestHTTPServerWithdraws(t *testing.T) {
 	})
 }
 
-// TestHTTPCancelDuringPrompt: the card goes in both windows. A legacy server is told by the notification; a modern one
-// waits for nothing, so it hears nothing and gets no further round.
+// TestHTTPCancelDuringPrompt: the prompt closes in both windows. A legacy server is sent the notification; a modern one
+// has no request open, so it is sent nothing and gets no further round.
 func TestHTTPCancelDuringPrompt(t *testing.T) {
 	eachWay(t, anyWay, func(t *testing.T, y way, s *peers.Server, d *door, w, panel *fakeeditor.Window) {
 		c := d.call("peer", "ask", `{}`)
@@ -202,8 +203,8 @@ func TestHTTPCancelDuringPrompt(t *testing.T) {
 	})
 }
 
-// TestHTTPServerKilled: a call fails clearly when its server dies, other servers go on, and the next call works once it
-// is back.
+// TestHTTPServerKilled: a call fails with a clear error when its server is killed, other servers go on, and the next
+// call works once the server is back.
 func TestHTTPServerKilled(t *testing.T) {
 	for _, y := range ways {
 		t.Run(y.name, func(t *testing.T) {
@@ -236,7 +237,7 @@ func TestHTTPServerKilled(t *testing.T) {
 				f.Reason == "EXCHANGE_FAILED" {
 				t.Errorf("the window was told %v", end)
 			}
-			if !y.modern() { // a modern server is not needed while a person thinks
+			if !y.modern() { // a modern server is not needed while its prompt is open
 				failure(t, asking)
 			}
 			d.echoes("bystander", "undisturbed")
@@ -251,8 +252,8 @@ func TestHTTPServerKilled(t *testing.T) {
 			between.to(y.address(back))
 			d.settles("peer", back)
 			if !y.modern() {
-				// A question that came on no call's stream, while two calls ran, ends with the session: that shows when the server
-				// is back.
+				// A question that came on no call's stream, while two calls ran, closes with the session. The hub sees
+				// the session's end when the server is back.
 				closedWith(t, prompt.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_SERVER_GONE,
 					mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, w)
 			} else {

@@ -13,7 +13,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// quiet is where net/http says what tests do on purpose.
+// quiet discards what net/http logs about errors that tests cause on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
 // remote is a server behind a URL.
@@ -21,13 +21,13 @@ func remote(kind, address string) entry {
 	return entry{Type: kind, URL: address, Approvals: allowAll}
 }
 
-// way is one way to a server on somebody else's SDK that keeps a journal.
+// way is a server on an SDK of others that keeps a journal, with the transport and the era by which it is reached.
 type way struct {
 	name    string
 	open    func(testing.TB) *peers.Server
-	kind    string // of transport, as the config has it
+	kind    string // of transport, as a config names it
 	era     string
-	reasons bool // the SDK tells the tool why it was cancelled
+	reasons bool // the SDK passes the reason of a cancel to the tool
 }
 
 var ways = []way{
@@ -50,7 +50,7 @@ func openGoSDK(t testing.TB) *peers.Server {
 
 func (y way) modern() bool { return y.era == "modern" }
 
-// address is where the way leads.
+// address is the server's URL for this transport.
 func (y way) address(s *peers.Server) string {
 	if y.kind == "sse" {
 		return s.SSEURL
@@ -64,8 +64,8 @@ func (y way) entry(s *peers.Server) entry {
 	return e
 }
 
-// eachWay runs a test on every way that has what it needs. Each has a server and a hub of its own, with two windows;
-// the server is "peer".
+// eachWay runs a test on every way that fits. Each has a server and a hub of its own, with two windows; the server is
+// "peer".
 func eachWay(t *testing.T, fits func(way) bool, test func(t *testing.T, y way, s *peers.Server, d *door, w,
 	panel *fakeeditor.Window)) {
 	for _, y := range ways {
@@ -86,7 +86,7 @@ func anyWay(way) bool       { return true }
 func legacyWay(y way) bool  { return y.era == "legacy" }
 func typescript(y way) bool { return y.reasons }
 
-// works proves that a peer does its work, by a call that shows progress and ends.
+// works checks that a peer works, by a call that runs to its end.
 func (d *door) works(server string) {
 	d.t.Helper()
 	if text := d.call(server, "slow", `{"ms":50,"steps":5}`).text(); text != "done" {
@@ -94,8 +94,8 @@ func (d *door) works(server string) {
 	}
 }
 
-// settles makes a call and waits until its end is in the journal: then all that came before it is, too. It is for one
-// use in a test, where no other call of slow ends well.
+// settles makes a call and waits until its end is in the journal: then all that came before it is, too. Use it once in
+// a test, in which no other call of slow runs to its end.
 func (d *door) settles(server string, s *peers.Server) {
 	d.t.Helper()
 	d.works(server)

@@ -65,7 +65,7 @@ func besieged(t *testing.T) *siege {
 	return s
 }
 
-// begin does something that the kill may interrupt.
+// begin runs something that the kill may interrupt on a goroutine, for which over waits.
 func (s *siege) begin(what func(ctx context.Context)) { s.under.Go(func() { what(s.ctx) }) }
 
 func (s *siege) load() {
@@ -97,7 +97,7 @@ func (s *siege) allUp() {
 	until(s.t, "all processes are there", func() bool { return len(s.p.processes()) == fullHouse })
 }
 
-// callAll has a call running on each server.
+// callAll begins a call on each server, and waits until all of them run.
 func (s *siege) callAll() {
 	s.t.Helper()
 	s.allUp()
@@ -126,7 +126,7 @@ func (s *siege) drain() {
 	})
 }
 
-// over waits for the end of all that was begun. What came of it is of no interest, but that it ends with the hub is.
+// over waits for the end of all that was begun. Its results do not matter, but it must end when the hub does.
 func (s *siege) over() {
 	s.under.Wait()
 	for _, c := range s.calls {
@@ -134,8 +134,8 @@ func (s *siege) over() {
 	}
 }
 
-// moments are the points of a hub's life at which it is killed. What an event tells is reached exactly; what follows on
-// it is cut off wherever it stands.
+// moments are the points at which a hub is killed. The moment of an event is reached exactly; what follows it is
+// interrupted anywhere.
 var moments = []struct {
 	name  string
 	reach func(*siege)
@@ -215,8 +215,8 @@ var moments = []struct {
 	}},
 }
 
-// TestHubKilledWithServersRunning: a hub that dies by SIGKILL leaves no process, whatever it was doing, and its guard
-// is not left either.
+// TestHubKilledWithServersRunning: a hub that is killed with SIGKILL leaves no process, whatever it was doing, and its
+// guard exits, too.
 func TestHubKilledWithServersRunning(t *testing.T) {
 	t.Parallel()
 	if len(moments) != 20 {
@@ -241,8 +241,8 @@ func TestHubKilledWithServersRunning(t *testing.T) {
 	}
 }
 
-// TestHubAndGuardKilled: when the guard is killed with its hub, the kernel ends the servers alone. The next hub with
-// the same state directory ends what they started, before it serves, and nothing else.
+// TestHubAndGuardKilled: when the guard is killed with its hub, the kernel ends the servers, but not what they started.
+// The next hub with the same state directory ends that before it serves, and nothing else.
 func TestHubAndGuardKilled(t *testing.T) {
 	t.Parallel()
 	for _, m := range moments {
@@ -287,7 +287,7 @@ func TestHubAndGuardKilled(t *testing.T) {
 	}
 }
 
-// killBoth kills the guard and then the hub, which is stopped before, so that it cannot start another guard.
+// killBoth kills the guard and then the hub, which it stops first, so that it cannot start another guard.
 func killBoth(t *testing.T, s *siege) {
 	t.Helper()
 	hub := doortest.Watch(t, s.PID())

@@ -17,7 +17,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// inputFile writes a user's mcp.json whose server wants a secret, another one, and a choice.
+// inputFile writes a user's mcp.json with three servers: one needs a secret, one that and another, one a choice.
 func (e *estate) inputFile() *mcphubv1.ConfigSource {
 	e.t.Helper()
 	server := func(env object) object {
@@ -45,7 +45,7 @@ func (d *door) variable(server, name string) *call {
 	return d.call(server, "environment", `{"name":"`+name+`"}`)
 }
 
-// fill answers the open question for an input.
+// fill answers the open prompt for an input.
 func fill(t *testing.T, w *fakeeditor.Window, id, value string) *mcphubv1.Prompt {
 	t.Helper()
 	p := w.WaitPrompt(inputPrompt)
@@ -60,7 +60,7 @@ func fill(t *testing.T, w *fakeeditor.Window, id, value string) *mcphubv1.Prompt
 	return p
 }
 
-// rememberedInputs lists the inputs that have a value, without ids and times; and gives the ids.
+// rememberedInputs returns the ids of the inputs that have a value, and the inputs without ids and times.
 func rememberedInputs(d *door) (ids []string, list []*mcphubv1.Remembered) {
 	d.t.Helper()
 	r, err := d.Servers.ListRemembered(d.ctx, &mcphubv1.ListRememberedRequest{})
@@ -82,9 +82,9 @@ func rememberedInputs(d *door) (ids []string, list []*mcphubv1.Remembered) {
 	return ids, list
 }
 
-// TestInputWithoutKeyring: a secret is asked for once, used, kept in a file that only the user can read when there is
-// no keyring, which is told once; the next hub does not ask. What is remembered is listed without its value, and after
-// Forget the question comes again.
+// TestInputWithoutKeyring: a secret is asked for once and used. Without a keyring, which is logged once, it is kept in
+// a file that only the user can read; the next hub does not ask. What is remembered is listed without its value, and
+// after Forget the prompt opens again.
 func TestInputWithoutKeyring(t *testing.T) {
 	t.Parallel()
 	const secret, other = `k3y-"quoted" & long`, "an0ther-k3y"
@@ -148,7 +148,7 @@ func TestInputWithoutKeyring(t *testing.T) {
 	if got := again.text(); got != "another value" {
 		t.Errorf("the server got %q", got)
 	}
-	// The file of the other one is as it was, and the forgotten value is nowhere.
+	// The forgotten value is in no file.
 	for path, text := range files(t, e.state) {
 		if strings.Contains(text, "k3y-") {
 			t.Errorf("%s still holds what was forgotten", path)
@@ -159,7 +159,7 @@ func TestInputWithoutKeyring(t *testing.T) {
 	}
 }
 
-// TestInputKeptByHost: the hub uses the value as long as it lives, lists it as such, and writes it nowhere.
+// TestInputKeptByHost: the hub uses the value until it ends, lists it with the scope once, and writes it nowhere.
 func TestInputKeptByHost(t *testing.T) {
 	t.Parallel()
 	const secret = "k3pt-by-the-host"
@@ -199,8 +199,8 @@ func TestInputKeptByHost(t *testing.T) {
 	}
 }
 
-// TestInputChoices: what is none of the options is refused and the question stays; a no names the input; cancelling the
-// call withdraws the question.
+// TestInputChoices: a value that is none of the options is refused and the prompt stays open; after a decline the error
+// names the input; a cancel of the call closes the prompt.
 func TestInputChoices(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

@@ -13,7 +13,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// treeBound is how long after its host's death a hub, its servers and all that they started may live: it is promised.
+// treeBound is the promised bound on how long a hub, its servers and all that they started outlive their host.
 const treeBound = 5 * time.Second
 
 // withChild is a fake server with a sleeping child that ignores SIGTERM.
@@ -21,14 +21,14 @@ func (p *place) withChild(flags ...string) entry {
 	return p.fake(append([]string{"-family", "-pids", p.file("pids.json")}, flags...)...)
 }
 
-// watchFamily gets sight of a fake server and its child.
+// watchFamily watches a fake server and its child.
 func (p *place) watchFamily() (server, child *doortest.Death) {
 	p.t.Helper()
 	f := familyOf(p.t, p.file("pids.json"))
 	return doortest.Watch(p.t, f.Server), doortest.Watch(p.t, f.Child)
 }
 
-// leftAlone checks that a hub whose host died has tidied up after itself.
+// leftAlone checks that a hub whose host was killed has removed its temporary files.
 func leftAlone(t *testing.T, temporary string) {
 	t.Helper()
 	left, err := os.ReadDir(temporary)
@@ -37,7 +37,7 @@ func leftAlone(t *testing.T, temporary string) {
 	}
 }
 
-// TestHostKilled is not parallel to others: it holds a promise about time.
+// TestHostKilled does not run in parallel with other tests, since it checks treeBound.
 func TestHostKilled(t *testing.T) {
 	p := newPlace(t)
 	h, temporary := p.host(servers{"fake": p.withChild()}, stageRunning)
@@ -82,7 +82,7 @@ func TestKillAtEveryStage(t *testing.T) {
 	}
 }
 
-// openFamily opens a hub with a server and its child, a call that runs and a question that is open.
+// openFamily opens a hub with a server and its child, a call that runs and a prompt that is open.
 func openFamily(t *testing.T) (p *place, d *door, hub, server, child *doortest.Death) {
 	t.Helper()
 	p = newPlace(t)
@@ -107,8 +107,7 @@ func TestHubTermSignal(t *testing.T) {
 	}
 }
 
-// TestHubKilledServersSeeEOF: nobody can tidy up after a hub that is killed. A server that reads its input sees the end
-// of it.
+// TestHubKilledServersSeeEOF: servers that read their input exit when the hub is killed, and nothing else is left.
 func TestHubKilledServersSeeEOF(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -131,10 +130,10 @@ func TestHubKilledServersSeeEOF(t *testing.T) {
 	if _, err := d.Hub.GetInfo(d.ctx, &mcphubv1.GetInfoRequest{}); err == nil {
 		t.Error("a dead hub answers")
 	}
-	p.deserted() // the guard goes when it has seen to that
+	p.deserted() // the guard exits last
 }
 
-// TestNothingLeftAfterClose: the host closes the hub in the middle of everything.
+// TestNothingLeftAfterClose: the host closes the hub while a call runs and a prompt is open.
 func TestNothingLeftAfterClose(t *testing.T) {
 	t.Parallel()
 	p, d, hub, server, child := openFamily(t)

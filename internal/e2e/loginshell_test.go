@@ -12,8 +12,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// desktop is the environment of a hub under a graphical editor: the peer is in the PATH of the login shell alone, and
-// that shell waits, where there is a file "hold" in the home.
+// desktop is the environment of a hub under a graphical editor: the peer is in the PATH of the login shell only, and
+// that shell waits while there is a file "hold" in the home.
 func (e *estate) desktop() (env []string) {
 	e.t.Helper()
 	home := e.file("home")
@@ -37,9 +37,9 @@ eval "$2"
 	return []string{"HOME=" + home, "SHELL=" + shell, "PATH=/usr/bin:/bin"}
 }
 
-// Finding D13: the program of a workspace's server is found in the PATH of the login shell. The question says so, and
-// whether the shell answers before the config is read or after the call has come, it is asked once; the yes holds for a
-// hub whose shell is slower.
+// Finding D13: the program of a workspace's server is found in the PATH of the login shell. The launch prompt says so,
+// and opens once, whether the shell answers before the config is read or after the call has come; the consent holds for
+// later hubs, whose shell may be quicker or slower.
 func TestLaunchPromptWaitsForTheLoginShell(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{

@@ -101,7 +101,7 @@ var mcpGo = sync.OnceValue(func() error {
 	return nil
 })
 
-// install gives the file a second name, or copies it where that cannot be.
+// install makes a hard link to the file, or copies it where that is not possible.
 func install(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil

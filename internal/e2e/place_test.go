@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// bound is how long anything may take before its test is lost. No test waits for it when all is well; it is long
-// because the race detector takes seconds for one text of 64 MiB, on a machine that has other work too.
+// bound is how long anything may take before its test fails. A passing test never waits that long; it is long because
+// the race detector takes seconds for one text of 64 MiB, on a machine that has other work too.
 const bound = 4 * time.Minute
 
 // place is the directory of one test, with the binaries under names of their own. All processes of the test run from
@@ -51,8 +51,8 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// processes gives the living processes of the test, with their command lines. It needs /proc; zombies do not count:
-// they run nothing.
+// processes returns the processes of the test, with their command lines. It needs /proc; zombies do not count: they run
+// nothing.
 func (p *place) processes() map[int]string {
 	found := map[int]string{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -107,7 +107,7 @@ func (s servers) config() string {
 	return string(text)
 }
 
-// atOnce lets a program under the race detector end at once; without it, it waits a second for reports of others.
+// atOnce lets a program under the race detector exit at once; by default it waits a second for reports of others.
 var atOnce = map[string]string{"GORACE": "atexit_sleep_ms=0"}
 
 var allowAll = map[string]string{"*": "allow"}
@@ -118,19 +118,19 @@ func (p *place) demo(era string) entry {
 		Approvals: allowAll}
 }
 
-// everything is the reference server of the protocol's authors, on the TypeScript SDK. It does not end by itself when
-// its input ends.
+// everything is the reference server of the protocol's authors, on the TypeScript SDK. It does not exit when its input
+// ends.
 func (p *place) everything() entry {
 	command, args := peers.Everything(p.t)
 	return quick(entry{Command: command, Args: args, Dir: p.dir, Approvals: allowAll})
 }
 
-// fake is this test binary as a server that does what it is told; see beFake for the flags.
+// fake is this test binary as a server that behaves as its flags say; see beFake.
 func (p *place) fake(flags ...string) entry {
 	return entry{Command: p.peer, Args: append([]string{"fake"}, flags...), Dir: p.dir, Env: atOnce, Approvals: allowAll}
 }
 
-// asking is e with a question before each call.
+// asking is e with an approval prompt before each call.
 func asking(e entry) entry {
 	e.Approvals = nil
 	return e
@@ -142,7 +142,7 @@ func quick(e entry) entry {
 	return e
 }
 
-// demoEvents reads what the demo server wrote down.
+// demoEvents reads what the demo server has recorded.
 func (p *place) demoEvents() []demoEvent {
 	p.t.Helper()
 	text, err := os.ReadFile(p.file("demo.jsonl"))
@@ -162,7 +162,7 @@ func (p *place) demoEvents() []demoEvent {
 
 type demoEvent struct{ Event, Tool, Reason, Detail string }
 
-// reasonsHeard gives the reasons of the cancels that the demo server heard.
+// reasonsHeard returns the reasons of the cancels that the demo server has received.
 func (p *place) reasonsHeard() []string {
 	p.t.Helper()
 	var reasons []string
@@ -174,13 +174,13 @@ func (p *place) reasonsHeard() []string {
 	return reasons
 }
 
-// until looks again and again for what no event tells.
+// until polls for what no event reports.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	untilOr(t, what, holds, func() any { return "" })
 }
 
-// untilOr is until with what was seen last, for a test that fails. It is the one place that polls.
+// untilOr is until with what was seen last, for the message of a failing test. It is the one place that polls.
 func untilOr(t *testing.T, what string, holds func() bool, seen func() any) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)

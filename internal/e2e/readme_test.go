@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// marked are the commands of a page that say of themselves that they run as they are written.
+// marked matches the commands of a page that are marked as ones that run as they are written.
 var marked = regexp.MustCompile("(?s)<!-- run -->\n```sh\n(.*?)```")
 
 // README's commands run as they are written, one block after the other, in an empty folder with the binary in PATH.

@@ -36,8 +36,8 @@ func (b *book) String() string {
 	return b.text.String()
 }
 
-// openLogged opens a hub that logs all it can, with variables in its environment; it remembers nothing unless they say
-// where.
+// openLogged opens a hub that logs all it can, with variables in its environment; it has no state directory unless they
+// name one.
 func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	p.t.Helper()
 	logs := new(book)
@@ -60,8 +60,8 @@ func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	return d, logs
 }
 
-// TestLogsTellCancelsAndNoSecrets: every cancel is in the log with its id, direction and reason; nothing that is said
-// is.
+// TestLogsTellCancelsAndNoSecrets: every cancel is in the log with its id, direction and reason; arguments, answers and
+// values of variables are not.
 func TestLogsTellCancelsAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-0f-th3-us3r"
@@ -99,8 +99,8 @@ func TestLogsTellCancelsAndNoSecrets(t *testing.T) {
 	}
 }
 
-// TestServersGetNoHostSecrets: what the hub was started with is not what a server sees; the reference server shows its
-// whole environment.
+// TestServersGetNoHostSecrets: a server does not get the host's variables from the hub's environment. The reference
+// server shows its whole environment.
 func TestServersGetNoHostSecrets(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -21,11 +21,11 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// mark makes a value that must not be seen, with characters within that have other forms elsewhere. Its beginning and
-// its end are looked for: parts of it are not to be seen either.
+// mark makes a secret, within which are characters that formats escape. hides looks for its beginning and its end,
+// since parts of a secret must not be shown either.
 func mark(kind, within string) string { return "mk-" + kind + "-" + within + rand.Text() }
 
-// parts gives what a mark is found by.
+// parts returns the beginning and the end of a mark, by which it is found.
 func parts(mark string) (beginning, end string) {
 	beginning, _, _ = strings.Cut(strings.TrimPrefix(mark, "mk-"), "-")
 	return "mk-" + beginning + "-", mark[len(mark)-len(rand.Text()):]
@@ -47,7 +47,7 @@ func (s *seen) fail(where string, err error) {
 	s.note(where, err.Error()+" "+fmt.Sprint(status.Convert(err).Details()))
 }
 
-// everything asks a hub for all that it tells about itself.
+// everything collects all that a hub tells about itself, and closes the hub.
 func (s *seen) everything(d *door, logs *book, windows ...*fakeeditor.Window) {
 	s.t.Helper()
 	list, err := d.Servers.ListServers(d.ctx, &mcphubv1.ListServersRequest{})
@@ -96,7 +96,7 @@ func (s *seen) everything(d *door, logs *book, windows ...*fakeeditor.Window) {
 	s.note("the log", logs.String())
 }
 
-// hides checks that no mark, whole or in part, is in what was told.
+// hides checks that no mark, whole or in part, is in what was collected.
 func (s *seen) hides(marks ...string) {
 	s.t.Helper()
 	for where, text := range s.said {
@@ -130,9 +130,9 @@ func (s *seen) configCheck(e *estate, path string, env ...string) {
 	}
 }
 
-// TestSecretsOfAProcessStayHidden: a server gets secrets from everywhere that a config can name, and tells them on
-// stderr, in its last words, and across the places at which long lines are cut. The host sees none of them, and neither
-// does the disk; only what the server itself answers has them.
+// TestSecretsOfAProcessStayHidden: a server gets secrets from everywhere that a config can name, and writes them to
+// stderr, also in its last lines and across the places at which long lines are cut. None of them reaches the host,
+// except in the server's own answers, or the disk.
 func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -207,7 +207,7 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	s.hides(marks...)
 }
 
-// stderrOf gives the lines of stderr that a window was shown.
+// stderrOf returns the lines of stderr that a window was shown.
 func (d *door) stderrOf(w *fakeeditor.Window) (lines []string) {
 	for _, e := range w.Events() {
 		if m := e.GetLogMessage(); m.GetLevel() == "stderr" {
@@ -217,15 +217,15 @@ func (d *door) stderrOf(w *fakeeditor.Window) (lines []string) {
 	return lines
 }
 
-// TestSecretsOfAnAddressStayHidden: a server behind a URL, and an authorization server, that say in their errors what
-// they were sent.
+// TestSecretsOfAnAddressStayHidden: a server behind a URL, and an authorization server, repeat in their errors what
+// they were sent. None of it reaches the host or the disk.
 func TestSecretsOfAnAddressStayHidden(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	header, bearer, query, client := mark("header", `"q"&/ %`), mark("bearer", `"q"&/`), mark("query", "q+~"),
 		mark("client", `"q"&ü/`)
 	address := mark("address", "%2B~")
-	// The longest text of an answer that an error quotes ends within the echo.
+	// The places at which the text of an answer may be cut are within a secret.
 	echo := func(w http.ResponseWriter, r *http.Request, status int) {
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		said := fmt.Sprintf("you sent %s, %s and ?%s (%v), and I do not like %s", r.Header.Get("X-Mark"),

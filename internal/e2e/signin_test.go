@@ -26,8 +26,7 @@ const (
 	superseded = mcphubv1.PromptCause_PROMPT_CAUSE_SUPERSEDED
 )
 
-// openSigned opens a hub that keeps what it remembers below the place, with a server that wants a sign-in and is called
-// "web".
+// openSigned opens a hub with a state directory in the place, and with a server that requires a sign-in, called "web".
 func (p *place) openSigned(e entry) (*door, *book) {
 	p.t.Helper()
 	return p.openLogged(servers{"web": e}, handshake.EnvStateDir+"="+p.file("state"), "DBUS_SESSION_BUS_ADDRESS=",
@@ -41,13 +40,13 @@ func (p *place) kept() (files []string) {
 		if err == nil && !e.IsDir() && strings.Contains(path, "sign-in") {
 			files = append(files, path)
 		}
-		return nil // what is not there holds nothing
+		return nil // a directory that does not exist has no files
 	})
 	return files
 }
 
-// consents waits for the question in all windows, accepts it in the first, and gives the one that then waits for the
-// browser.
+// consents waits for the sign-in prompt in all windows, accepts it in the first, and returns the prompt that then waits
+// for the browser.
 func consents(t *testing.T, a *authority, windows ...*fakeeditor.Window) *mcphubv1.Prompt {
 	t.Helper()
 	p := windows[0].WaitPrompt(signInKind)
@@ -73,7 +72,7 @@ func consents(t *testing.T, a *authority, windows ...*fakeeditor.Window) *mcphub
 	return waiting
 }
 
-// signsIn goes the whole way.
+// signsIn consents to a sign-in, and completes it in the browser.
 func signsIn(t *testing.T, a *authority, windows ...*fakeeditor.Window) {
 	t.Helper()
 	waiting := consents(t, a, windows...)
@@ -93,8 +92,8 @@ func questions(w *fakeeditor.Window) (n int) {
 	return n
 }
 
-// TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. A hub
-// that starts anew has it still, and renews it without a word when it is refused.
+// TestSignIn: one consent in one of two windows, one visit of the browser, one token for all calls that waited. The
+// next hub still has it, and renews it without a prompt when it is refused.
 func TestSignIn(t *testing.T) {
 	eras(t, func(t *testing.T, era string) {
 		a := newAuthority(t, eraOptions(era)...)
@@ -149,8 +148,8 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// TestSignInDeclined: the calls that wait fail, and nobody is asked again at once, unless the user says so; SignOut
-// forgets.
+// TestSignInDeclined: after a decline the calls that wait fail, and the next call does not ask again, but SignIn does;
+// SignOut forgets the tokens.
 func TestSignInDeclined(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -192,7 +191,7 @@ func TestSignInDeclined(t *testing.T) {
 		out.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
 		t.Errorf("SignOut gave %v, %v", out, err)
 	}
-	// A keyring that is away now may still have a token: a mark without one says that it is not to be used.
+	// A keyring that cannot be reached now may still have a token: a file without one says that it must not be used.
 	for _, path := range p.kept() {
 		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "signed-out:") ||
 			strings.Contains(string(text), "token") {
@@ -206,8 +205,8 @@ func TestSignInDeclined(t *testing.T) {
 	}
 }
 
-// TestSignInCancelled: the cancel of the only call that waits ends the question, before consent and while the browser
-// is out; the browser then finds nobody at home, and nobody is asked again at once.
+// TestSignInCancelled: the cancel of the only call that waits closes the prompt, before consent and while the browser
+// is open; the address to which the browser returns is then closed, and the next call does not ask again.
 func TestSignInCancelled(t *testing.T) {
 	for name, consent := range map[string]bool{"before consent": false, "while the browser is out": true} {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +244,8 @@ func TestSignInCancelled(t *testing.T) {
 	}
 }
 
-// TestSignInNobodyThere: without a window that shows sign-ins the call fails at once, and says what is missing.
+// TestSignInNobodyThere: without a window that shows sign-ins the call fails at once, and the error says what is
+// missing.
 func TestSignInNobodyThere(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -291,7 +291,7 @@ func TestSignInSecrets(t *testing.T) {
 	progressed(w, c.id)
 	cancels(t, w, c.id, "enough")
 	said = append(said, c.fails("CANCELLED", "CANCELLED").Message)
-	a.revoke(false) // too soon after the sign-in: the two do not fit together
+	a.revoke(false) // so soon after the sign-in that the hub does not sign in again
 	said = append(said, failure(t, d.call("web", "echo", `{"text":"x"}`)).Message)
 	shown := w.Events()
 	if err := d.Close(context.Background()); err != nil {

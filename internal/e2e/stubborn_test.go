@@ -68,8 +68,8 @@ func (p *place) stubborn(name string, words ...string) entry {
 		Approvals: allowAll})
 }
 
-// deserted waits until no process of the test is left. One look does not do: a process in the middle of fork or exec
-// may hide from it.
+// deserted waits until no process of the test is left. One look is not enough: it may miss a process in the middle of
+// fork or exec.
 func (p *place) deserted() {
 	p.t.Helper()
 	quiet := 0
@@ -83,14 +83,14 @@ func (p *place) deserted() {
 	}, func() any { return left })
 }
 
-// guards gives the guards among processes.
+// guards returns the guards among processes.
 func guards(processes map[int]string) []int {
 	return slices.Sorted(maps.Keys(pick(processes, func(line string) bool {
 		return strings.HasSuffix(strings.TrimSpace(line), "mcphub guard")
 	})))
 }
 
-// pick gives the processes whose command line is as wanted.
+// pick returns the processes whose command line is as wanted.
 func pick(processes map[int]string, wanted func(line string) bool) map[int]string {
 	picked := maps.Clone(processes)
 	maps.DeleteFunc(picked, func(_ int, line string) bool { return !wanted(line) })
@@ -99,7 +99,7 @@ func pick(processes map[int]string, wanted func(line string) bool) map[int]strin
 
 func isSleep(line string) bool { return strings.HasPrefix(line, "sleep ") }
 
-// TestStubbornServer: the script is what the tests take it for. Otherwise they would prove nothing.
+// TestStubbornServer: the script behaves as the other tests assume. Otherwise they would prove nothing.
 func TestStubbornServer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

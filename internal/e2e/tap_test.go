@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// tap stands between the hub and a server behind a URL, and writes down what the hub sends. The server can be exchanged
-// for another.
+// tap is a proxy between the hub and a server behind a URL, which records what the hub sends. The server can be
+// exchanged for another.
 type tap struct {
 	t   *testing.T
 	url string // without a path
 
 	mu      sync.Mutex // guards all below
 	target  *url.URL
-	refused map[string]bool // sessions that are told to be over
+	refused map[string]bool // sessions that are answered with 404
 	sent    []posted
 }
 
@@ -53,7 +53,7 @@ func newTap(t *testing.T, address string) *tap {
 			defer p.mu.Unlock()
 			r.SetURL(&url.URL{Scheme: p.target.Scheme, Host: p.target.Host})
 		},
-		// A server that is gone is a connection that breaks.
+		// A request to a server that is gone breaks the connection to the hub.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     quiet,
 		Transport:    &http.Transport{},
@@ -82,17 +82,17 @@ func newTap(t *testing.T, address string) *tap {
 	return p
 }
 
-// take writes a request down, and tells whether it goes on.
+// take records a request, and reports whether it is passed on.
 func (p *tap) take(r *http.Request, body []byte) bool {
 	m := posted{Verb: r.Method, Session: r.Header.Get("Mcp-Session-Id"), Body: string(body)}
-	_ = json.Unmarshal(body, &m) // what is none has no method
+	_ = json.Unmarshal(body, &m) // a body that is no message has no method
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent = append(p.sent, m)
 	return !p.refused[m.Session]
 }
 
-// to names the server that all requests go to from now on.
+// to sets the server to which all requests go from now on.
 func (p *tap) to(address string) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *tap) to(address string) {
 	p.target = u
 }
 
-// expire tells the hub that every session so far is over. The server hears nothing of it.
+// expire makes the tap answer requests of every session so far with 404. The server is not told.
 func (p *tap) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *tap) expire() {
 	}
 }
 
-// all gives what was sent and matches.
+// all returns the requests that match.
 func (p *tap) all(match func(posted) bool) []posted {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +127,7 @@ func (p *tap) all(match func(posted) bool) []posted {
 	return found
 }
 
-// one gives what was sent and matches, and fails unless it is exactly one.
+// one returns the request that matches, and fails unless there is exactly one.
 func (p *tap) one(what string, match func(posted) bool) posted {
 	p.t.Helper()
 	found := p.all(match)
@@ -137,7 +137,7 @@ func (p *tap) one(what string, match func(posted) bool) posted {
 	return found[0]
 }
 
-// await waits until something was sent that matches.
+// await waits until a request matches, and returns the first.
 func (p *tap) await(what string, match func(posted) bool) posted {
 	p.t.Helper()
 	var found []posted
@@ -149,5 +149,5 @@ func sent(method string) func(posted) bool {
 	return func(m posted) bool { return m.Method == method }
 }
 
-// refusals matches what answers a question of the server with an error.
+// refusals matches the answers to questions of the server that are errors.
 func refusals(m posted) bool { return m.Method == "" && m.ID != nil && m.Error != nil }

@@ -33,8 +33,8 @@ func withTasks(t *testing.T, test func(t *testing.T, s *peers.Server, d *door, w
 	}
 }
 
-// TestTaskRuns: work as a task, where the tool leaves it to the client: the window sees it working, and the result is
-// that of the task.
+// TestTaskRuns: where the tool leaves it to the client, the call runs as a task if the host prefers that: the window
+// sees it working, and the result is that of the task.
 func TestTaskRuns(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task", `{"ms":300,"steps":3}`, preferTask)
@@ -56,7 +56,7 @@ func TestTaskRuns(t *testing.T) {
 			return e.Is(peers.EventFinished, "task") && e.Task == r.GetTask().GetTaskId()
 		})
 
-		// Not wished for, not done.
+		// Without preferTask the same call is no task.
 		plain := d.call("peer", "task", `{"ms":20,"steps":1}`)
 		if got := plain.answer(); got.GetTask() != nil {
 			t.Errorf("a task that nobody wanted: %v", got)
@@ -64,8 +64,7 @@ func TestTaskRuns(t *testing.T) {
 	})
 }
 
-// TestTaskAsks: a tool that must be a task is one without a word of the host, and puts its question in the middle of
-// it.
+// TestTaskAsks: a tool that requires a task runs as one even if the host does not say so, and asks while it runs.
 func TestTaskAsks(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task_ask", `{}`)
@@ -87,8 +86,8 @@ func TestTaskAsks(t *testing.T) {
 	})
 }
 
-// TestTaskCancel: tasks/cancel and nothing else; the notification is for messages, and that of the call was answered
-// long ago.
+// TestTaskCancel: a cancel sends tasks/cancel and no notification, which could name only the call's request, and that
+// was answered long ago.
 func TestTaskCancel(t *testing.T) {
 	withTasks(t, func(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 		c := d.call("peer", "task", endless, preferTask)
@@ -116,8 +115,8 @@ func TestTaskCancel(t *testing.T) {
 	})
 }
 
-// TestTaskLost: this server keeps a task for its session only. The hub asks for it on a new session, and says plainly
-// that it is lost.
+// TestTaskLost: this server keeps a task for its session only. The hub asks for it on a new session, and fails the call
+// with TASK_LOST.
 func TestTaskLost(t *testing.T) {
 	t.Parallel()
 	s := peers.TypeScript1(t)
@@ -137,9 +136,9 @@ func TestTaskLost(t *testing.T) {
 	d.works("peer")
 }
 
-// TestTaskOutlivesTheConnection: the session ends amid a task that the server keeps. The request keeps its id and runs
-// on, on a new session; nothing is called twice. In the modern era there is no session: a poll that breaks is a poll to
-// be repeated.
+// TestTaskOutlivesTheConnection: the session ends during a task that the server keeps. The request keeps its id and
+// goes on, on a new session; nothing is called twice. In the modern era there is no session: a poll that breaks is
+// repeated.
 func TestTaskOutlivesTheConnection(t *testing.T) {
 	const (
 		result = `{"resultType":"complete","content":[{"type":"text","text":"task done"}]}`

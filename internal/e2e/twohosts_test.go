@@ -43,7 +43,7 @@ func (p *place) twoEditors(scope string) [2]editor {
 	return both
 }
 
-// write saves the config file as editors do: the old one is there until the new one is whole.
+// write saves the config file as editors do: the old one stays until the new one is complete.
 func (p *place) write(s servers) {
 	p.t.Helper()
 	path := p.file("mcp.json")
@@ -55,7 +55,7 @@ func (p *place) write(s servers) {
 	}
 }
 
-// read has the hub read the config file, and watch it from then on.
+// read makes the hub read the config file, and watch it from then on.
 func (d *door) read(p *place, scope string) {
 	d.t.Helper()
 	r,
@@ -76,7 +76,7 @@ func (d *door) remembered(kind mcphubv1.RememberedKind) (list []*mcphubv1.Rememb
 	return slices.DeleteFunc(r.GetRemembered(), func(m *mcphubv1.Remembered) bool { return m.GetKind() != kind })
 }
 
-// prompts counts the questions of a kind that the window has been shown.
+// prompts counts the prompts of a kind that the window has been shown.
 func (e editor) prompts(kind mcphubv1.PromptKind) (n int) {
 	for _, event := range e.w.Events() {
 		if o := event.GetPromptOpened(); o != nil && fakeeditor.KindOf(o.GetPrompt()) == kind {
@@ -86,8 +86,8 @@ func (e editor) prompts(kind mcphubv1.PromptKind) (n int) {
 	return n
 }
 
-// TestApprovalHoldsInOtherEditor: a yes for always is one for every editor of the user, those that are open included;
-// and so is its end.
+// TestApprovalHoldsInOtherEditor: an approval for always holds in every editor of the user, those that are open
+// included; Forget in one of them ends it in all.
 func TestApprovalHoldsInOtherEditor(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -135,7 +135,7 @@ func TestApprovalHoldsInOtherEditor(t *testing.T) {
 	unasked(both[1])
 }
 
-// answerAll waits until n questions of a kind are open in each editor, and answers all of them at once.
+// answerAll waits until n prompts of a kind are open in each editor, and answers all of them at once.
 func answerAll(t *testing.T, both [2]editor, kind mcphubv1.PromptKind, n int) {
 	t.Helper()
 	var answers []func() *mcphubv1.Reply
@@ -162,8 +162,8 @@ func answerAll(t *testing.T, both [2]editor, kind mcphubv1.PromptKind, n int) {
 	}
 }
 
-// TestTwoEditorsWriteAtOnce: fifty launches are agreed to, fifty lists of tools come and fifty approvals are given in
-// two hubs at the same time. A third one then finds all of it: nothing was lost, and no file is broken.
+// TestTwoEditorsWriteAtOnce: two hubs record fifty launch consents, fifty lists of tools and fifty approvals at the
+// same time. A third one then finds all of them: nothing was lost, and no file is broken.
 func TestTwoEditorsWriteAtOnce(t *testing.T) {
 	t.Parallel()
 	const each = 25
@@ -184,7 +184,7 @@ func TestTwoEditorsWriteAtOnce(t *testing.T) {
 	for _, c := range calls {
 		c.text()
 	}
-	for i, e := range both { // what the other one was told
+	for i, e := range both { // one server of the other editor needs no prompt
 		e.echoesOwn("s" + fmt.Sprintf("%02d", 1-i))
 		if n := e.prompts(launchKind) + e.prompts(approval); n != 2*each {
 			t.Errorf("editor %d: %d questions", i, n)
@@ -235,7 +235,7 @@ func (d *door) echoesOwn(name string) {
 	}
 }
 
-// soundState checks that the files of a state directory are JSON, and that nothing half done lies about.
+// soundState checks that the files of a state directory are JSON, and that no temporary file is left.
 func soundState(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -261,8 +261,8 @@ func soundState(t *testing.T, dir string) {
 	}
 }
 
-// TestConfigEditReachesBothEditors: who saves the config file tells every hub that reads it. What runs goes on; only
-// the server whose launch changed is started anew.
+// TestConfigEditReachesBothEditors: when the config file is saved, every hub that reads it reloads it. Running calls go
+// on; only the server whose launch changed is restarted.
 func TestConfigEditReachesBothEditors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -303,8 +303,8 @@ func TestConfigEditReachesBothEditors(t *testing.T) {
 	}
 }
 
-// TestEditorsLeaveEachOtherAlone: a hub that starts sweeps what dead hubs left, not what a living one runs; and the
-// death of one, and of its guard, is that of its own servers alone.
+// TestEditorsLeaveEachOtherAlone: a hub that starts ends what killed hubs left, not what a running one has started;
+// when a hub is killed, only its own servers end.
 func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -327,7 +327,7 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	if err := third.Close(third.ctx); err != nil {
 		t.Error(err)
 	}
-	// By their ids: the stray is setsid before it becomes sleep.
+	// Compared by id, since the command line of a stray changes from setsid to sleep.
 	same := func(string, string) bool { return true }
 	if after := p.processes(); !maps.EqualFunc(before, after, same) {
 		t.Errorf("a third hub came and went:\n%v\n%v", before, after)

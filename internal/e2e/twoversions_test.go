@@ -17,7 +17,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// releasedCommit is of the last hub whose consents said nothing of the program, of values and of env files.
+// releasedCommit is the commit of the last hub whose launch consents did not cover the program that was found, the
+// values of variables and env files.
 const releasedCommit = "8d30a6d"
 
 // releasedHub builds that hub from the history of this repository, once for all tests. Another process writes it, so it
@@ -50,7 +51,7 @@ var releasedHub = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
-// released is the same user with the released hub.
+// released is the same estate with the released hub.
 func (e *estate) released() *estate {
 	e.t.Helper()
 	binary, err := releasedHub()
@@ -67,7 +68,7 @@ func (e *estate) released() *estate {
 	return &estate{place: &old, folder: e.folder, state: e.state}
 }
 
-// session opens a hub, uses everything once, answers each question for good, and tells how many there were of each
+// session opens a hub, uses everything once, answers each prompt for always, and returns how many there were of each
 // kind.
 func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, approvals int) {
 	e.t.Helper()
@@ -105,8 +106,9 @@ func (e *estate) session(sources ...*mcphubv1.ConfigSource) (launches, inputs, a
 	return launches, inputs, approvals
 }
 
-// What people have answered before is read by the new hub and by the released one, in turns. A consent of the old form
-// is asked once more, never taken over; it still holds for the released hub, and each keeps what the other wrote.
+// The released hub and the new one take turns, and each reads the answers that the other recorded. A launch consent of
+// the old form does not hold for the new hub, which asks once more; it still holds for the released one. Each keeps
+// what the other wrote.
 func TestTwoVersionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -122,7 +124,7 @@ func TestTwoVersionsTakeTurns(t *testing.T) {
 		launches, inputs, approvals int
 	}{
 		{old, 1, 1, 2},
-		{e, 1, 0, 0}, // once more: the old yes was to less
+		{e, 1, 0, 0}, // once more: the old consent covered less
 		{old, 0, 0, 0},
 		{e, 0, 0, 0},
 	} {
@@ -145,7 +147,7 @@ func TestTwoVersionsTakeTurns(t *testing.T) {
 	}
 }
 
-// Both versions at once on one state directory, answering at the same time. Nothing is lost.
+// Both versions record answers in one state directory at the same time. Nothing is lost.
 func TestTwoVersionsAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -205,8 +207,8 @@ func (d *door) cachedTools() int {
 	return len(of)
 }
 
-// A definition that one version has seen is the one that counts for the other: a change asks, with what it was before,
-// and a yes to it holds for both. So do the lists of tools.
+// A definition that one version has seen counts for the other: a change asks, with the definition before, and an
+// approval of it holds for both. Lists of tools hold for both, too.
 func TestTwoVersionsAgreeOnDefinitions(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"released first", "released last"} {
@@ -244,8 +246,8 @@ func TestTwoVersionsAgreeOnDefinitions(t *testing.T) {
 	}
 }
 
-// Both versions at once, each with servers of its own: every pinned definition and every list of tools is there
-// afterwards, for both.
+// Both versions run at once, each with calls to servers of its own: afterwards both have every pinned definition and
+// every list of tools.
 func TestTwoVersionsPinAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

@@ -30,7 +30,7 @@ func newWeb(t *testing.T, o fakeserver.HTTPOptions, options ...fakeserver.Option
 	return newWebWith(t, o, nil, options...)
 }
 
-// newWebWith puts a handler around the server.
+// newWebWith is newWeb with a handler around the server's.
 func newWebWith(t *testing.T, o fakeserver.HTTPOptions, around func(http.Handler) http.Handler,
 	options ...fakeserver.Option) *web {
 	t.Helper()
@@ -102,7 +102,7 @@ func (b *web) came(d *door, match func(fakeserver.Exchange) bool) fakeserver.Exc
 	return x
 }
 
-// exchanges counts those that match.
+// exchanges counts the exchanges that match.
 func (b *web) exchanges(match func(fakeserver.Exchange) bool) (n int) {
 	for _, x := range b.http.Exchanges() {
 		if match(x) {
@@ -123,8 +123,8 @@ func isPost(method, tool string) func(fakeserver.Exchange) bool {
 	}
 }
 
-// openWeb opens a hub with a scriptable server behind a URL, a bystander over stdio, and a window. The function that it
-// gives is to be deferred: it checks that the bystander was not disturbed.
+// openWeb opens a hub with a scriptable server behind a URL, a bystander over stdio, and a window. The caller must
+// defer the function that it returns, which checks that the bystander was not disturbed.
 func openWeb(t *testing.T, b *web, era string) (*door, *fakeeditor.Window, func()) {
 	t.Helper()
 	p := newPlace(t)

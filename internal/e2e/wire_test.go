@@ -17,11 +17,11 @@ import (
 	"testing"
 )
 
-// maxRecorded is how much of a line is written down.
+// maxRecorded is how much of a line is recorded.
 const maxRecorded = 64 << 10
 
-// beProxy stands between the hub and a server, as `proxy FILE COMMAND ARGS...`, and writes down every line of both
-// directions. A line is written down before it goes on: so what caused a line always stands above it.
+// beProxy is the process `proxy FILE COMMAND ARGS...` between the hub and a server, which records every line of both
+// directions. A line is recorded before it is passed on, so what caused a line always stands above it.
 func beProxy(args []string) int {
 	record, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -56,7 +56,7 @@ func beProxy(args []string) int {
 		_ = in.Close()
 	}()
 	tee("<", out, os.Stdout)
-	_ = server.Wait() // how it went is in its state
+	_ = server.Wait() // the exit status is in ProcessState
 	return max(server.ProcessState.ExitCode(), 0)
 }
 
@@ -65,7 +65,7 @@ func proxyFailed(err error) int {
 	return 1
 }
 
-// wire is what a proxy wrote down.
+// wire is what a proxy has recorded.
 type wire struct {
 	t    *testing.T
 	path string
@@ -104,7 +104,7 @@ func (m message) String() string {
 	return "< " + m.raw
 }
 
-// lines gives all whole lines so far.
+// lines returns all complete lines so far.
 func (w *wire) lines() []message {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path)
@@ -118,13 +118,13 @@ func (w *wire) lines() []message {
 			continue
 		}
 		m := message{toServer: mark == ">", raw: raw}
-		_ = json.Unmarshal([]byte(raw), &m) // what is none has no method and no id
+		_ = json.Unmarshal([]byte(raw), &m) // a line that is no message has no method and no id
 		all = append(all, m)
 	}
 	return all
 }
 
-// all gives the lines that match.
+// all returns the lines that match.
 func (w *wire) all(match func(message) bool) []message {
 	w.t.Helper()
 	var found []message
@@ -136,7 +136,7 @@ func (w *wire) all(match func(message) bool) []message {
 	return found
 }
 
-// one gives the line that matches, and fails unless it is exactly one.
+// one returns the line that matches, and fails unless there is exactly one.
 func (w *wire) one(what string, match func(message) bool) message {
 	w.t.Helper()
 	found := w.all(match)
@@ -146,7 +146,7 @@ func (w *wire) one(what string, match func(message) bool) message {
 	return found[0]
 }
 
-// await waits until a line matches and gives the first.
+// await waits until a line matches, and returns the first.
 func (w *wire) await(what string, match func(message) bool) message {
 	w.t.Helper()
 	var found []message

@@ -18,7 +18,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// beWitness is a server that writes down every signal and everything that it reads, as `witness FILE`.
+// beWitness is the server process `witness FILE`, which records every signal and everything that it reads.
 func beWitness(args []string) int {
 	file, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -30,7 +30,7 @@ func beWitness(args []string) int {
 	signal.Notify(signals)
 	go func() { // ends with the process
 		for s := range signals {
-			if s != syscall.SIGURG { // Go's own, by which it stops its goroutines
+			if s != syscall.SIGURG { // the Go runtime's own, for preemption
 				note("signal " + s.String())
 			}
 		}
@@ -43,7 +43,7 @@ func beWitness(args []string) int {
 	return 0
 }
 
-// notedReader notes what is read, and the end of it.
+// notedReader records what is read, and the end.
 type notedReader struct {
 	io.Reader
 	note func(string)
@@ -60,8 +60,8 @@ func (r *notedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestReloadWithNoChange: a reload that changes nothing about a server costs it no signal and no byte; nor does one
-// that changes only what the hub itself heeds.
+// TestReloadWithNoChange: a reload that changes nothing about a server sends it no signal and no byte; nor does one
+// that changes only settings that concern the hub alone.
 func TestReloadWithNoChange(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

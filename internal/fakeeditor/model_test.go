@@ -41,7 +41,7 @@ func closed(sequence uint64, id string) *mcphubv1.AttachResponse {
 		Event: &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{PromptId: id}}}
 }
 
-// The checks find what they are there for: a fake that finds nothing would make every test that uses it pass.
+// Each check finds the fault that it is for. If the model found no faults, every test that uses it would pass.
 func TestModelFindsFaults(t *testing.T) {
 	type stream []*mcphubv1.AttachResponse
 	cases := map[string]struct {

@@ -16,15 +16,15 @@ import (
 
 var errTestOver = errors.New("test is over")
 
-// client is the other end: it writes lines and reads lines, each read bounded by (fake) time.
+// client is the client's end of a connection: it writes and reads lines. Each read fails the test after a minute of
+// fake time.
 type client struct {
 	t     *testing.T
 	w     io.Writer
 	lines chan string // closed at the end of the server's output
 }
 
-// dial serves s over a net.Pipe. The returned close ends the client's side; the server is waited for at the end of the
-// test.
+// dial serves s over a net.Pipe. The returned function closes the client's side and waits until the server has ended.
 func dial(t *testing.T, s *fakeserver.Server) (*client, func()) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -58,7 +58,7 @@ func (c *client) send(lines ...string) {
 	}
 }
 
-// want reads one line and compares it as it is.
+// want reads one line, which must be exactly this one.
 func (c *client) want(line string) {
 	c.t.Helper()
 	select {
@@ -94,7 +94,7 @@ func (c *client) wantPart(parts ...string) string {
 	return ""
 }
 
-// quiet checks that nothing comes within a minute of fake time.
+// quiet checks that no line comes within a minute of fake time.
 func (c *client) quiet() {
 	c.t.Helper()
 	select {

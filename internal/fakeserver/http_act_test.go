@@ -116,7 +116,7 @@ func TestHTTPActShapesTheStream(t *testing.T) {
 			})
 		})
 	}
-	// A pipe gives each write to a read of its own: that is how pieces can be told.
+	// A pipe returns each write from a Read of its own, so the pieces can be told apart.
 	overHTTP(t, withEcho(), fakeserver.HTTPOptions{}, func(t *testing.T, w *web) {
 		w.initialize()
 		w.http.On("POST tools/call", 1, fakeserver.Act{Split: []int{1, 20}})
@@ -175,7 +175,7 @@ func TestHTTPWithSSE(t *testing.T) {
 		if err := <-causes; err.Error() != `cancelled by the client: "enough"` {
 			t.Errorf("cancelled by %v", err)
 		}
-		// Here the end of the stream is the end of everything.
+		// Over the older HTTP with SSE, the end of the stream ends the session.
 		send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"hang"}}`)
 		synctest.Wait()
 		g.close()

@@ -17,16 +17,16 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// web is a client of plain net/http.
+// web is a client that uses only net/http.
 type web struct {
 	t       *testing.T
 	http    *fakeserver.HTTP
 	trip    http.RoundTripper
 	base    string
-	headers map[string]string // go out with each request
+	headers map[string]string // sent with each request
 }
 
-// overHTTP runs body in a bubble, against h behind in-memory connections.
+// overHTTP runs body in a synctest bubble, with a client of a fake HTTP server on in-memory connections.
 func overHTTP(t *testing.T, s *fakeserver.Server, o fakeserver.HTTPOptions, body func(t *testing.T, w *web)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func overHTTP(t *testing.T, s *fakeserver.Server, o fakeserver.HTTPOptions, body
 	})
 }
 
-// answer is what came back; events are read on demand.
+// answer is the response to one request. Its events are read when a test asks for them.
 type answer struct {
 	t      *testing.T
 	res    *http.Response
@@ -48,7 +48,8 @@ type answer struct {
 
 var errClosed = errors.New("the client closed the exchange")
 
-// begin sends a request and gives a channel with its answer; close gives it up, before the headers or after.
+// begin sends a request. It returns a channel with the answer, nil if the connection breaks, and a function that closes
+// the request, before or after its headers have come.
 func (w *web) begin(verb, path, body string, headers ...string) (answered <-chan *answer, close func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancelCause(w.t.Context())
@@ -80,7 +81,7 @@ func (w *web) begin(verb, path, body string, headers ...string) (answered <-chan
 	return answers, func() { cancel(errClosed) }
 }
 
-// do waits for the headers of the answer.
+// do sends a request and waits for the headers of the answer.
 func (w *web) do(verb, path, body string, headers ...string) *answer {
 	w.t.Helper()
 	answers, _ := w.begin(verb, path, body, headers...)
@@ -101,7 +102,7 @@ func (w *web) post(body string, headers ...string) *answer {
 	return w.do(http.MethodPost, fakeserver.PathMCP, body, headers...)
 }
 
-// initialize begins a legacy session, which all later requests belong to.
+// initialize opens a legacy session. All later requests belong to it.
 func (w *web) initialize() {
 	w.t.Helper()
 	a := w.post(
@@ -115,7 +116,7 @@ func (w *web) initialize() {
 	w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`).status(http.StatusAccepted)
 }
 
-// modern sends a request of 2026-07-28.
+// modernCall returns the body and the headers of a request of 2026-07-28.
 func modernCall(id int, method, params string) (body string, headers []string) {
 	name := ""
 	if method == "tools/call" {
@@ -136,7 +137,7 @@ func (a *answer) status(want int) *answer {
 	return a
 }
 
-// rest is the body from here to its end, be that broken or not.
+// rest reads the body to its end. An error of the reader is appended in angle brackets.
 func (a *answer) rest() string {
 	b, err := io.ReadAll(a.lines)
 	a.close()
@@ -146,8 +147,7 @@ func (a *answer) rest() string {
 	return string(b)
 }
 
-// event reads the lines of the next event, which stands for itself with "|" between the lines; "" is the end of the
-// stream.
+// event reads the next event and returns its lines, joined with "|". It returns "" at the end of the stream.
 func (a *answer) event() string {
 	a.t.Helper()
 	var lines []string
@@ -166,7 +166,7 @@ func (a *answer) event() string {
 	}
 }
 
-// want reads one event of type message without an id.
+// want reads one event, which must have the type message, this data and no id.
 func (a *answer) want(data string) {
 	a.t.Helper()
 	if got := a.event(); got != "event: message|data: "+data {
@@ -191,7 +191,7 @@ func (a *answer) close() {
 	_ = a.res.Body.Close()
 }
 
-// steps checks what happened from the given step on, once all is at rest.
+// steps checks the recorded steps from the given one on, once all goroutines of the bubble are blocked.
 func (w *web) steps(from int, want ...string) {
 	w.t.Helper()
 	synctest.Wait()
@@ -201,7 +201,7 @@ func (w *web) steps(from int, want ...string) {
 	}
 }
 
-// mark is where the steps stand now.
+// mark returns the number of steps so far, once all goroutines of the bubble are blocked.
 func (w *web) mark() int {
 	synctest.Wait()
 	return len(w.http.Steps())

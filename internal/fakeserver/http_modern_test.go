@@ -24,7 +24,7 @@ func TestHTTPModernCall(t *testing.T) {
 	overHTTP(t, s, fakeserver.HTTPOptions{Resumable: true}, func(t *testing.T, w *web) {
 		w.modern(1, "server/discover", "").has(`"supportedVersions":["2026-07-28"]`)
 		a := w.modern(1, "tools/call", `"name":"echo"`)
-		a.want(echoResult) // no progress without a token, and no ids of events
+		a.want(echoResult) // no progress without a token, and no event ids
 		if got := a.event(); got != "" {
 			t.Errorf("after the answer came %q", got)
 		}
@@ -81,7 +81,7 @@ func TestHTTPModernProbeOfALegacyServer(t *testing.T) {
 		}
 		w.initialize()
 	})
-	// A server of both eras.
+	// The server is of both eras.
 	overHTTP(t, withEcho(fakeserver.WithModern(), fakeserver.WithRevision("2025-11-25")), fakeserver.HTTPOptions{},
 		func(t *testing.T, w *web) {
 			w.modern(1, "tools/call", `"name":"echo"`).want(echoResult)
@@ -92,7 +92,7 @@ func TestHTTPModernProbeOfALegacyServer(t *testing.T) {
 		})
 }
 
-// Closing is the cancel, also before the headers came; a notification is none.
+// Closing the request cancels the call, also before the headers have come. A notification cancels nothing.
 func TestHTTPModernCloseCancels(t *testing.T) {
 	s := fakeserver.New(fakeserver.WithModern())
 	causes := make(chan error, 1)
@@ -156,7 +156,7 @@ func TestHTTPModernSubscription(t *testing.T) {
 	})
 }
 
-// Over HTTP/2 one exchange can be closed, and cut, without the others on its connection.
+// Over HTTP/2 one exchange can be closed, and another broken, without effect on the others of their connection.
 func TestHTTP2OneStreamOfMany(t *testing.T) {
 	s := fakeserver.New(fakeserver.WithModern())
 	causes := make(chan error, 2)

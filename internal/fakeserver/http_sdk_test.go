@@ -14,15 +14,15 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// The official SDK's client, which we did not write, finds nothing wrong with the fake: it connects, calls and cancels,
-// and resumes where that is asked for.
+// The client of the official SDK, which is not code of this project, accepts the fake server: it connects, calls,
+// cancels, and resumes where the row says so.
 func TestHTTPSatisfiesTheSDK(t *testing.T) {
 	modern := []fakeserver.Option{fakeserver.WithModern()}
 	for _, tt := range []struct {
 		name, path, revision string
 		opts                 []fakeserver.Option
 		o                    fakeserver.HTTPOptions
-		first, cancel        string // steps: the first one, and what ended the cancelled call
+		first, cancel        string // recorded steps: the first one, and the one that ended the cancelled call
 	}{
 		{"legacy", fakeserver.PathMCP, "2025-11-25", nil, fakeserver.HTTPOptions{}, "1 POST initialize",
 			"POST notifications/cancelled"},

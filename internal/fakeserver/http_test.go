@@ -13,7 +13,7 @@ import (
 
 const callEcho = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":"p"}}}`
 
-// echo answers after a progress notification.
+// echo sends a progress notification and then its result.
 func echo(c *fakeserver.CallContext) {
 	c.Progress(1, 0, "")
 	c.Result(`{"n": 1.0}`)
@@ -96,7 +96,7 @@ func TestHTTPAnswersInJSON(t *testing.T) {
 		if got := w.post(callEcho).rest(); got != echoResult {
 			t.Errorf("got %s", got)
 		}
-		// What does not fit into the body was kept for the standalone stream.
+		// The progress does not fit into a JSON body, so it was kept for the standalone stream.
 		g := w.do(http.MethodGet, fakeserver.PathMCP, "")
 		g.want(echoProgress)
 		g.close()
@@ -137,7 +137,8 @@ func TestHTTPServerAsksOnEitherStream(t *testing.T) {
 	})
 }
 
-// The legacy cancel is the notification; leaving is none. The record shows which came first.
+// In a legacy session the notification cancels the call, and closing the stream does not. The recorded steps show their
+// order.
 func TestHTTPLegacyCancel(t *testing.T) {
 	s := fakeserver.New()
 	causes := make(chan error, 1)
@@ -246,7 +247,7 @@ func TestHTTPSessionless(t *testing.T) {
 	overHTTP(t, withEcho(), fakeserver.HTTPOptions{Sessionless: true}, func(t *testing.T, w *web) {
 		w.post(callEcho).status(http.StatusBadRequest).close()
 		w.initialize()
-		w.initialize() // takes the place of the first
+		w.initialize() // replaces the first session
 		if id, ok := w.headers["Mcp-Session-Id"]; ok {
 			t.Errorf("a session id was given out: %q", id)
 		}

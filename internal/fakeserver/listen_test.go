@@ -41,7 +41,7 @@ func TestSubscriptionEndings(t *testing.T) {
 					return
 				}
 				c.want(tc.want)
-				tc.end(s, sub) // over already: nothing more
+				tc.end(s, sub) // it has ended already: this has no effect
 				c.quiet()
 				if n := len(s.Subscriptions()); n != 0 {
 					t.Errorf("%d subscriptions left", n)

@@ -9,13 +9,13 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A paused server leaves its client's writes blocked, as a full stdin pipe does.
+// When the server pauses reading, the writes of its client block as on a full stdin pipe.
 func TestPauseReadingBlocksTheClient(t *testing.T) {
 	in(t, with(), func(t *testing.T, s *fakeserver.Server, c *client) {
 		c.initialize()
 		waitFor(t, s, fakeserver.Method("notifications/initialized"))
 		resume := s.PauseReading()
-		c.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`) // taken from the pipe, not acted on
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`) // read from the pipe, but not handled
 		wrote := make(chan struct{})
 		go func() {
 			defer close(wrote)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// in runs body in a bubble against a fresh server.
+// in runs body in a synctest bubble with a new server and a client.
 func in(t *testing.T, s func() *fakeserver.Server, body func(t *testing.T, s *fakeserver.Server, c *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCancelReachesTheCallItNames(t *testing.T) {
 		})
 		c.initialize()
 		c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hang"}}`)
-		// The string "7" is another id than the number 7; malformed ones name nothing.
+		// The string "7" is not the number 7, and a malformed cancel names no request.
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7","reason":"other"}}`,
 			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
 		c.quiet()

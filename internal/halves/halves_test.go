@@ -16,11 +16,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// serverSide is the handler: it writes how each thing ended into a channel.
+// serverSide is the handler of the server. It reports how each call ended on a channel.
 type serverSide struct {
 	began chan struct{}
 	ended chan string
-	asked chan context.CancelCauseFunc // of the open question
+	asked chan context.CancelCauseFunc // cancels the open question
 }
 
 type reason string
@@ -58,7 +58,8 @@ func (h *serverSide) Request(ctx context.Context, c *mcpserver.Call) (json.RawMe
 func (*serverSide) Notified(*mcpserver.Session, string, json.RawMessage) {}
 func (*serverSide) Ended(*mcpserver.Session, error)                      {}
 
-// clientSide answers questions when it is told to, and tells why they ended.
+// clientSide is the handler of the client. It answers a question when the test tells it to, and reports why a question
+// was closed.
 type clientSide struct {
 	mcp.NoHandler
 	opened, answer chan struct{}
@@ -76,8 +77,9 @@ func (c *clientSide) Ask(ctx context.Context, _ *mcp.Question) (mcp.Answer, erro
 	}
 }
 
-// TestHalves shows in both eras and over both bindings that our two halves agree on a call with progress, a cancel with
-// its reason as far as it can travel, a question that is answered, and a legacy one that is withdrawn.
+// TestHalves checks in both eras and over both bindings that the client half and the server half of the engine agree on
+// a call with progress, a cancel with its reason where the protocol carries one, a question that is answered, and a
+// legacy question that is withdrawn.
 func TestHalves(t *testing.T) {
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern, mcp.EraAuto} {
 		for _, binding := range []string{"stdio", "http"} {
@@ -135,7 +137,7 @@ func halves(t *testing.T, era, binding string) {
 	<-person.opened
 	<-h.asked
 	if s.Era() == mcp.Modern {
-		return // a question is withdrawn there by what the retry gets
+		return // in the modern era the result of the retry withdraws a question
 	}
 	go func() {
 		<-person.opened
@@ -150,7 +152,7 @@ func halves(t *testing.T, era, binding string) {
 	}
 }
 
-// stdio is a pair of pipes, as a process would have them.
+// stdio connects client and server by a pair of pipes, as for a process.
 func stdio(t *testing.T, server *mcpserver.Server) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
 		toServer, in, err := os.Pipe()

@@ -11,8 +11,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestPageThatSwallows: a sign-in page whose address would swallow what the hub adds to it is offered to nobody, and
-// the call fails. Finding C7.
+// TestPageThatSwallows: a sign-in URL that would hide parameters that the hub adds is not offered to anybody, and the
+// call fails. Finding C7.
 func TestPageThatSwallows(t *testing.T) {
 	s, good := onSockets(t)
 	entries := fmt.Sprintf(`"good":{"type":"http","url":%q,"alwaysAllow":["*"]}`, good)

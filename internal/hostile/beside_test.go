@@ -13,9 +13,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallsBesideAnOpenQuestion: nobody answers the question about a folder's server, and calls of it come and are
-// cancelled one after the other. Each ends at once, and the question stays, with the call that asked first. What the
-// question holds of them is counted by TestOpenQuestionHoldsNothingThatEnded in package hub. Finding A11.
+// TestCallsBesideAnOpenQuestion: while the launch question of a folder's server is open, calls of that server come and
+// are cancelled one after the other. Each ends at once, and the question stays open for the call that came first.
+// TestOpenQuestionHoldsNothingThatEnded in package hub counts what the question keeps of the ended calls. Finding A11.
 func TestCallsBesideAnOpenQuestion(t *testing.T) {
 	s := bare(t)
 	s.load(users(), workspace(`{"servers":{"folders":{"command":"evil","alwaysAllow":["*"]}}}`))
@@ -26,7 +26,7 @@ func TestCallsBesideAnOpenQuestion(t *testing.T) {
 	}
 	for range 100 {
 		c := s.call("folders", "echo")
-		s.window.CancelRequest(c.id, "enough") // it may overtake its call
+		s.window.CancelRequest(c.id, "enough") // the cancel may arrive before its call
 		s.ends(c, "a cancelled call")
 		if status.Code(c.err) != codes.Canceled {
 			t.Fatalf("a cancelled call ended with %v", c.err)
@@ -49,8 +49,8 @@ func TestCallsBesideAnOpenQuestion(t *testing.T) {
 	s.ends(first, "the call that waited")
 }
 
-// TestLargeResultsOverHTTP: results of some MiB, as one body and as an event of a stream, come whole and hold up
-// nobody, and neither does one that breaks off in the middle: its call fails. Finding A15.
+// TestLargeResultsOverHTTP: results of several MiB, as one body or as an event of a stream, arrive complete and delay
+// no other call. A result that breaks off in the middle fails its call, and only that. Finding A15.
 func TestLargeResultsOverHTTP(t *testing.T) {
 	s, good := onSockets(t)
 	entries := fmt.Sprintf(`"good":{"type":"http","url":%q,"alwaysAllow":["*"]}`, good)
@@ -65,7 +65,7 @@ func TestLargeResultsOverHTTP(t *testing.T) {
 		entries += fmt.Sprintf(`,%q:{"type":"http","url":%q,"alwaysAllow":["*"]}`, name, s.site(h)+fakeserver.PathMCP)
 	}
 	s.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` + entries + `}}`})
-	for name := range forms { // with their tools listed
+	for name := range forms { // so that their tools are listed
 		s.ends(s.call(name, "echo"), "a small call")
 	}
 	var attacks []*pending
@@ -86,7 +86,7 @@ func TestLargeResultsOverHTTP(t *testing.T) {
 	s.bystander()
 }
 
-// breaksOff is a server that ends each answer of more than a MiB in the middle.
+// breaksOff is a server that breaks off each write of more than a MiB in the middle.
 type breaksOff struct{ *fakeserver.HTTP }
 
 func (b breaksOff) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.HTTP.ServeHTTP(&broken{w}, r) }

@@ -8,9 +8,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestToolsThatAlwaysChange: a tool that is another one whenever it is looked at is asked about, as each change after
-// the first sight of it is; a person who says yes each time gets calls that were sent or fail clearly, after a few
-// lists. Finding A3.
+// TestToolsThatAlwaysChange: a tool whose definition changes with each list is asked about again after each change. If
+// the user accepts each time, every call is sent or fails with a clear error after a few lists. Finding A3.
 func TestToolsThatAlwaysChange(t *testing.T) {
 	s := play(t, "", "changes-always")
 	answered := map[string]bool{}
@@ -28,8 +27,8 @@ func TestToolsThatAlwaysChange(t *testing.T) {
 	s.bystander()
 }
 
-// callAndAccept calls the tool of an evil server and says yes to each question about it, which it notes in answered,
-// until the call is over.
+// callAndAccept calls the tool of a hostile server and accepts each question about it until the call has ended. It
+// records the accepted prompts in answered.
 func (s *stage) callAndAccept(name string, answered map[string]bool) {
 	s.t.Helper()
 	attack := s.call(name, hostile.Tool)

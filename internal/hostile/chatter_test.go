@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// pings waits until a client on a pipe has been heard, and gives what else came.
+// pings sends a ping on a pipe and waits for its answer. It returns the lines that came before.
 func (e *entrance) pings(p *pipe) (others []string) {
 	p.say(`{"jsonrpc":"2.0","id":"the end","method":"ping"}`)
 	for {
@@ -55,7 +55,7 @@ func roots(t *testing.T, e *entrance) {
 		p.say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 		p.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
-	if others := e.pings(p); len(others) > 0 { // it has not declared any
+	if others := e.pings(p); len(others) > 0 { // no roots are requested: the client has not declared any
 		t.Errorf("it was told %q", others[:1])
 	}
 	e.leave(p)

@@ -20,12 +20,12 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// entrance is a gateway on a stage, to which hostile clients come, and an honest one.
+// entrance is a stage with a gateway. The hostile clients connect to it, and one honest client.
 type entrance struct {
 	*stage
 	at     *gateway.Endpoint
 	client *http.Client
-	honest string // its session
+	honest string // the session of the honest client
 	heard  chan string
 	calls  int
 }
@@ -61,7 +61,7 @@ func newEntrance(t *testing.T) *entrance {
 const greeting = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{},"clientInfo":{"name":"a client","version":"1"}}}`
 
-// post sends a message and gives the status and the beginning of what comes.
+// post sends a message and returns the status and the beginning of the answer.
 func (e *entrance) post(session, body string) (int, string) {
 	status, text, _ := e.send(http.MethodPost, session, "Bearer "+e.at.Token, strings.NewReader(body))
 	return status, text
@@ -92,7 +92,7 @@ func (e *entrance) send(method, session, authorization string, body io.Reader) (
 	return response.StatusCode, string(text), response.Header
 }
 
-// session opens one; "": it was refused.
+// session opens a session and returns its id, or "" if it was refused.
 func (e *entrance) session() string {
 	status, _, header := e.send(http.MethodPost, "", "Bearer "+e.at.Token, strings.NewReader(greeting))
 	if status != http.StatusOK {
@@ -101,7 +101,7 @@ func (e *entrance) session() string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// atOnce does something n times, on some goroutines.
+// atOnce calls do for each i below n, on 32 goroutines, and waits for all of them.
 func atOnce(n int, do func(i int)) {
 	var all sync.WaitGroup
 	next := make(chan int)
@@ -119,7 +119,8 @@ func atOnce(n int, do func(i int)) {
 	all.Wait()
 }
 
-// passerby is what a client does that has nothing to do with the hostile ones.
+// passerby checks that the honest client, and a bystander of the stage, are not affected: a call ends, and a cancel
+// reaches the server.
 func (e *entrance) passerby() {
 	e.t.Helper()
 	e.bystander()
@@ -164,8 +165,8 @@ func (e *entrance) passerby() {
 	e.in("the end of a cancelled call", ended)
 }
 
-// TestHostileClients: what clients of a gateway may do wrong is refused or bounded, and they are told why; nobody else
-// feels it, and nothing is left of it.
+// TestHostileClients: what clients of a gateway do wrong is refused or limited with an error that says why. Other
+// clients are not affected, and nothing of it is left.
 func TestHostileClients(t *testing.T) {
 	e := newEntrance(t)
 	e.passerby()
@@ -194,7 +195,7 @@ func TestHostileClients(t *testing.T) {
 		})
 	}
 	e.client.CloseIdleConnections()
-	e.settles(before + 20) // connections that the honest client holds
+	e.settles(before + 20) // the honest client keeps some connections open
 	left, err := e.stage.calls.ListRequests(t.Context(), &mcphubv1.ListRequestsRequest{})
 	if err != nil || len(left.GetRequests()) != 0 {
 		t.Errorf("left are %v, %v", left, err)
@@ -239,7 +240,7 @@ func garbage(t *testing.T, e *entrance) {
 	e.send(http.MethodDelete, session, "Bearer "+e.at.Token, http.NoBody)
 }
 
-// endless is n bytes of text.
+// endless is a reader that returns n bytes of text.
 type endless struct{ n int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -251,10 +252,10 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pipe is a client on a pipe.
+// pipe is a client of the gateway over in-memory pipes.
 type pipe struct {
 	in    io.WriteCloser
-	lines chan string // what comes; closed at the end
+	lines chan string // the lines from the gateway; closed at the end
 	ended chan struct{}
 }
 
@@ -286,7 +287,7 @@ func (e *entrance) pipe(reads bool) *pipe {
 	return p
 }
 
-// next gives the next line that comes.
+// next returns the next line from the gateway. It fails the test if the session ends first.
 func (e *entrance) next(p *pipe) string {
 	e.t.Helper()
 	select {
@@ -306,7 +307,7 @@ func (p *pipe) say(line string) bool {
 	return err == nil
 }
 
-// leave ends the input, and waits for the end of the session.
+// leave closes the input and waits for the end of the session.
 func (e *entrance) leave(p *pipe) {
 	_ = p.in.Close()
 	e.in("the end of a client's session", p.ended)
@@ -322,12 +323,12 @@ func crowd(t *testing.T, e *entrance) {
 			t.Fatalf("it was answered %.300s", line)
 		}
 	}
-	e.passerby() // while 64 of them hang
+	e.passerby() // while 64 calls of the client hang
 	e.leave(p)
 }
 
 func cancels(t *testing.T, e *entrance) {
-	hang := e.call("good", "hang") // somebody else's
+	hang := e.call("good", "hang") // a call of the other window
 	e.other.WaitRequest(hang.id, mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 	p := e.pipe(true)
 	for i := range 20_000 {
@@ -374,7 +375,7 @@ func deaf(_ *testing.T, e *entrance) {
 	p := e.pipe(false)
 	for i := 0; i < 100_000; i++ {
 		if !p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i)) {
-			break // it was ended
+			break // the gateway has ended the session
 		}
 	}
 	e.in("the end of the session of a client that reads nothing", p.ended)

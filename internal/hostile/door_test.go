@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// raw writes a request by hand and gives the answer, its body read to the end.
+// raw writes the text of a request to a new connection and returns the answer, with its body read to the end. If after
+// is not nil, raw calls it when the text is written.
 func (e *entrance) raw(t *testing.T, text string, after func(net.Conn)) (status int, header http.Header, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.at.URL, "http://"), "/mcp"))
@@ -33,14 +34,15 @@ func (e *entrance) raw(t *testing.T, text string, after func(net.Conn)) (status 
 	return answer.StatusCode, answer.Header, string(b)
 }
 
-// post is a request with a body, by hand. lines are its header, but for what says how long it is.
+// byHand returns the text of a request with a body. lines are its headers, except for those that describe the body.
 func byHand(line, body string, lines ...string) string {
 	return line + " HTTP/1.1\r\n" + strings.Join(lines, "\r\n") + fmt.Sprintf("\r\nContent-Type: application/json\r\n"+
 		"Connection: close\r\nContent-Length: %d\r\n\r\n", len(body)) + body
 }
 
-// TestDoorOfAGateway: what leads a browser's page, or somebody without the token, to a gateway is refused, in every
-// spelling; bodies and connections that never end cost nobody else anything.
+// TestDoorOfAGateway: requests that the page of a web site could send, and requests without the token, are refused in
+// every spelling. A request with a wrong method, a header that is too long, or a Last-Event-ID that was never given out
+// is refused too.
 func TestDoorOfAGateway(t *testing.T) {
 	e := newEntrance(t)
 	bearer, here := "Authorization: Bearer "+e.at.Token, "Host: 127.0.0.1"
@@ -98,8 +100,8 @@ func TestDoorOfAGateway(t *testing.T) {
 	e.passerby()
 }
 
-// TestBodiesThatNeverEnd: a body that is not what its header says, or comes half, is given up with its connection, and
-// a client that has closed its half of one is taken as gone.
+// TestBodiesThatNeverEnd: a body that is malformed, incomplete or without an end gets no success, and a client that has
+// closed its half of the connection counts as gone: its call is cancelled. Other clients are not affected.
 func TestBodiesThatNeverEnd(t *testing.T) {
 	e := newEntrance(t)
 	head := "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + e.at.Token +
@@ -122,7 +124,7 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 		}
 	}
 	var open []net.Conn
-	for range 300 { // they stay for a minute, the headers of a part of them for ten seconds
+	for range 300 { // the gateway closes each of them after a minute at the latest
 		c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.at.URL, "http://"), "/mcp"))
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +138,7 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 	}
 	modern := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__reasons","_meta":{"progressToken":1,` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
-	started := func(c net.Conn) { // a call that is withdrawn before the server has it is never heard of there
+	started := func(c net.Conn) { // after progress: a call cancelled earlier may never reach the server
 		for lines := bufio.NewScanner(c); lines.Scan(); {
 			if strings.Contains(lines.Text(), "at work") {
 				half(c)

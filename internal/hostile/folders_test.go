@@ -18,14 +18,14 @@ func workspace(json string) *mcphubv1.ConfigSource {
 	return &mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json", Scope: "workspace", Folder: "/repos/site", Json: json}
 }
 
-// users is the user's own file: the server good.
+// users returns the user's own config file, with the server good.
 func users() *mcphubv1.ConfigSource {
 	return &mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user",
 		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`}
 }
 
-// TestLargeFolder_amount: a file of a workspace that nobody has agreed to is refused beyond its bounds, and costs
-// nobody else anything. Finding A13.
+// TestLargeFolder_amount: a workspace file that the user has not agreed to is refused beyond its limits and affects
+// nothing else. Finding A13.
 func TestLargeFolder_amount(t *testing.T) {
 	for name, text := range map[string]string{
 		"servers": hostile.ManyServers(100_000), "variables": hostile.ManyVariables(500_000),
@@ -53,8 +53,8 @@ func TestLargeFolder_amount(t *testing.T) {
 	}
 }
 
-// TestFolderTakesNothingOver: before anybody has agreed to a folder, the user's own server of a name counts, its calls
-// go on, and it stays switched on. Finding C3.
+// TestFolderTakesNothingOver: until the user has agreed to a workspace file, the user's own server of the same name is
+// used. Its calls go on, and it stays enabled. Finding C3.
 func TestFolderTakesNothingOver(t *testing.T) {
 	for name, entry := range map[string]string{"takes over": `{"command":"evil"}`,
 		"switches off": `{"command":"good","disabled":true}`} {
@@ -79,7 +79,7 @@ func TestFolderTakesNothingOver(t *testing.T) {
 	}
 }
 
-// TestSourceWithoutScope: a file of which nobody says whose it is counts as the workspace's. Finding C4.
+// TestSourceWithoutScope: a config source without a scope counts as one of the workspace. Finding C4.
 func TestSourceWithoutScope(t *testing.T) {
 	s := bare(t)
 	s.load(&mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json",
@@ -93,7 +93,8 @@ func TestSourceWithoutScope(t *testing.T) {
 	s.ends(c, "the call")
 }
 
-// TestEnvFileChangesAfterTheYes: what an envFile says is in what was agreed to. Finding C2.
+// TestEnvFileChangesAfterTheYes: the consent to a launch includes the content of its envFile, so a change is asked
+// about again. A variable that loads code is not taken from an envFile. Finding C2.
 func TestEnvFileChangesAfterTheYes(t *testing.T) {
 	s := bare(t)
 	file := filepath.Join(t.TempDir(), ".env")

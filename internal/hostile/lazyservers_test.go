@@ -7,14 +7,15 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestListOfManyLazyServers: listing the tools of all starts few of fifty servers at a time. Finding A14.
+// TestListOfManyLazyServers: a list of the tools of all servers starts only a few of fifty servers at a time. Finding
+// A14.
 func TestListOfManyLazyServers(t *testing.T) {
 	s := bare(t)
 	evil, err := hostile.New("start-never")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.evil["none"], s.evil["start-never"] = evil, evil // by command, and by behaviour
+	s.evil["none"], s.evil["start-never"] = evil, evil // as "none" for the command, and by its behaviour
 	s.load(users(), &mcphubv1.ConfigSource{Path: "/user/more.json", Scope: "user", Json: hostile.ManyLazyServers(50)})
 	listed := make(chan struct{})
 	go func() {

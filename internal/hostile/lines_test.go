@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestStorm: what one server says a thousand times a second ends no window and starves no other server's progress.
-// Finding A6.
+// TestStorm: a server that sends a thousand messages or lines a second neither ends a window nor delays the progress of
+// other servers. Finding A6.
 func TestStorm(t *testing.T) {
 	for _, name := range []string{"storm", "stderr"} {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestDeepAnswer: an answer that nests too deep fails its call at once, and says so. Finding A8.
+// TestDeepAnswer: an answer that is nested too deeply fails its call at once, with an error that says so. Finding A8.
 func TestDeepAnswer(t *testing.T) {
 	for _, name := range []string{"deep-answer", "deep-list"} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestDeepAnswer(t *testing.T) {
 	}
 }
 
-// TestLongLogLine: a line that is no message is nobody's answer, however long it is: the open call gets its own.
+// TestLongLogLine: a line that is not a message, however long, answers no call: the open call gets its own answer.
 // Finding A9.
 func TestLongLogLine(t *testing.T) {
 	s := play(t, `,"maxMessageBytes":1048576`, "long-log")

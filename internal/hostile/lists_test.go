@@ -8,8 +8,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestEndlessLists_amount: a list ends at the bound of its bytes and pages, and what was kept of it is given back.
-// Finding A5.
+// TestEndlessLists_amount: a list ends at the limit of its bytes and pages, and its memory is released. Finding A5.
 func TestEndlessLists_amount(t *testing.T) {
 	for name, pages := range map[string]int{"list-forever": 6, "list-many": 10_000} {
 		t.Run(name, func(t *testing.T) {

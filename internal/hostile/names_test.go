@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestNamesThatLookLikeOthers: a folder's server whose name looks like that of the user's is told with both names
-// spelled out, and takes no call of it. Finding C9.
+// TestNamesThatLookLikeOthers: for a folder's server whose name looks like that of a user's server, the problem shows
+// both names with escapes. The folder's server gets no call of the other. Finding C9.
 func TestNamesThatLookLikeOthers(t *testing.T) {
 	s := bare(t)
 	r := s.load(users(), workspace(`{"servers":{"`+hostile.LikeGood+`":{"command":"evil"}}}`))
@@ -28,8 +28,8 @@ func TestNamesThatLookLikeOthers(t *testing.T) {
 	}
 }
 
-// TestLongNames: what a server calls itself and its tools, however long, is cut where all windows are told of it, and
-// costs others nothing. Finding C9.
+// TestLongNames: long names, versions and instructions of a server are cut in what all windows are told, and delay no
+// other server. Finding C9.
 func TestLongNames(t *testing.T) {
 	const name = "long-names"
 	s := play(t, "", name)

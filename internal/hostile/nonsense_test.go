@@ -10,9 +10,9 @@ import (
 )
 
 // TestNonsense: no message of a server, however wrong, makes the hub panic under its lock, which would end the process.
-// What once ended it was a fault in an exporter of traces (TestPanicUnderTheLockIsFatal in package hub plays that), and
-// a schema that led back to itself (TestFormThatCannotBeChecked): of these two no server reaches the first, and the
-// second is checked without the lock. Finding A12.
+// Two faults once did. One was in an exporter of traces: no server can trigger it, and TestPanicUnderTheLockIsFatal in
+// package hub covers it. The other was a schema that refers to itself, which is now checked without the lock
+// (TestFormThatCannotBeChecked). Finding A12.
 func TestNonsense(t *testing.T) {
 	const name = "nonsense"
 	var mu sync.Mutex

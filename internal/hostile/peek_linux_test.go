@@ -14,7 +14,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// played names the behaviour of a test binary that is a hostile server.
+// played is the environment variable that makes the test binary a hostile server with the behaviour that it names.
 const played = "MCPHUB_TEST_HOSTILE"
 
 func TestMain(m *testing.M) {
@@ -32,14 +32,14 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestPeek: a server that looks at its descriptors finds nothing of what the hub's process has open, or has been left
-// open by the editor. Finding C5.
+// TestPeek: a server that looks at its file descriptors finds none that the hub has open or has inherited from the
+// editor. Finding C5.
 func TestPeek(t *testing.T) {
 	private := filepath.Join(t.TempDir(), "private-of-the-editor")
 	if err := os.WriteFile(private, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fd, err := unix.Open(private, unix.O_RDONLY, 0) // without O_CLOEXEC, as an editor leaves it to the hub
+	fd, err := unix.Open(private, unix.O_RDONLY, 0) // without O_CLOEXEC, as an editor may leave it to the hub
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// script makes a program in a folder.
+// script creates a program in a folder.
 func script(t *testing.T, folder, name string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
@@ -19,7 +19,7 @@ func script(t *testing.T, folder, name string) string {
 	return path
 }
 
-// link makes path lead to target, whatever it led to.
+// link makes path a symbolic link to target, in place of whatever path was.
 func link(t *testing.T, target, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -31,9 +31,9 @@ func link(t *testing.T, target, path string) {
 	}
 }
 
-// TestFoldersOwnProgram: a folder's entry that says node runs what the folder has under that name. The question shows
-// that file and what loads code into it, a No starts nothing, and another file under that name is asked about again.
-// Finding C1.
+// TestFoldersOwnProgram: an entry of a workspace file with the command node runs the workspace's own file of that name.
+// The question shows that file and the variable that loads code into it. A No starts nothing, and another file under
+// that name is asked about again. Finding C1.
 func TestFoldersOwnProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs are scripts and links here")

@@ -10,7 +10,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/hostile"
 )
 
-// TestPingBesideQuestions: a server with as many questions open as it may is still answered its ping. Finding A10.
+// TestPingBesideQuestions: a server whose open questions have reached their limit still gets an answer to its ping.
+// Finding A10.
 func TestPingBesideQuestions(t *testing.T) {
 	s := play(t, "", "ping-beside")
 	attack := s.call("ping-beside", hostile.Tool)
@@ -23,8 +24,8 @@ func TestPingBesideQuestions(t *testing.T) {
 	s.ends(attack, "the call that asked")
 }
 
-// TestAddressesOfQuestions: an address that runs something, reads a file or hides where it leads is refused to the
-// server, and shown to nobody. Finding C6.
+// TestAddressesOfQuestions: a URL that runs code, reads a file or hides its host is refused to the server and shown to
+// nobody. Finding C6.
 func TestAddressesOfQuestions(t *testing.T) {
 	for _, name := range []string{"url-javascript", "url-file", "url-data", "url-vscode", "url-userinfo"} {
 		t.Run(name, func(t *testing.T) {
@@ -42,12 +43,13 @@ func TestAddressesOfQuestions(t *testing.T) {
 	}
 }
 
-// snapshotMost bounds what a new window gets while hostile servers ask: the questions of one server, and a little
-// beside.
+// snapshotMost limits the bytes that a new window gets while a hostile server asks: the open questions of one server,
+// and some more for the rest.
 const snapshotMost = 24 << 20
 
-// TestLargeQuestions_amount: what is too large is refused to the server that asks, and all that it may keep open is
-// bounded: no window is ended for it, and a new one gets no more than that. Finding A4.
+// TestLargeQuestions_amount: a question that is too large is refused to the server, and the open questions of a server
+// are limited in total. No window is ended because of them, and a new window gets at most snapshotMost bytes. Finding
+// A4.
 func TestLargeQuestions_amount(t *testing.T) {
 	for name, refused := range map[string]int{"questions-huge": 64, "sampling-huge": 8, "questions-large": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +80,8 @@ func TestLargeQuestions_amount(t *testing.T) {
 	}
 }
 
-// TestNag: a server that asks again after each No is soon heard no more. Finding A7.
+// TestNag: when the user has declined several questions of a server in a row, further ones are refused without asking.
+// Finding A7.
 func TestNag(t *testing.T) {
 	s := play(t, "", "nag")
 	s.ends(s.call("nag", hostile.Tool), "the call")

@@ -10,7 +10,8 @@ import (
 
 const form = mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM
 
-// TestOutputThatCannotBeChecked: so with the output of a tool. Findings A1, A2.
+// TestOutputThatCannotBeChecked: a tool's output whose schema costs too much to check does not fail the call, and
+// delays no other. Findings A1, A2.
 func TestOutputThatCannotBeChecked(t *testing.T) {
 	for _, name := range []string{"output-self-ref", "output-forever"} {
 		t.Run(name, func(t *testing.T) {
@@ -27,8 +28,8 @@ func TestOutputThatCannotBeChecked(t *testing.T) {
 	}
 }
 
-// TestFormThatCannotBeChecked: the answer to a form whose schema costs too much is told without a check, or refused;
-// nobody waits for it, and no goroutine goes on computing. Findings A1, A2.
+// TestFormThatCannotBeChecked: the answer to a form whose schema costs too much to check is sent unchecked, or refused.
+// It delays nothing else, and no goroutine keeps computing. Findings A1, A2.
 func TestFormThatCannotBeChecked(t *testing.T) {
 	for _, name := range []string{"form-self-ref", "form-self-allof", "form-self-dynamic", "form-doubling",
 		"form-forever"} {
@@ -40,7 +41,7 @@ func TestFormThatCannotBeChecked(t *testing.T) {
 			before := runtime.NumGoroutine()
 			answered := make(chan *mcphubv1.Reply, 1)
 			go func() { answered <- s.window.Accept(p.GetPromptId(), `{"name":"Ada"}`) }()
-			// The same window goes on while its answer is looked at.
+			// The same window can cancel a call while its answer is checked.
 			hang := s.call("good", "hang")
 			s.window.WaitRequest(hang.id, mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 			cancelled := make(chan struct{})
@@ -50,7 +51,7 @@ func TestFormThatCannotBeChecked(t *testing.T) {
 			}()
 			s.in("a cancel behind the answer to a form", cancelled)
 			s.bystander()
-			if r := <-answered; r.GetError() != nil { // what cannot be checked may be refused: then the user can still say no
+			if r := <-answered; r.GetError() != nil { // it may be refused: then the user can still decline
 				s.window.Decline(p.GetPromptId(), "")
 			}
 			s.ends(attack, "the call that asked")

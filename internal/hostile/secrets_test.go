@@ -10,8 +10,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestServerGivesAway: what a server was told in confidence is in nothing that it logs, in none of the usual spellings.
-// Finding C8.
+// TestServerGivesAway: a secret that a server was given appears in none of its log messages, in none of the usual
+// encodings. Finding C8.
 func TestServerGivesAway(t *testing.T) {
 	const name = "gives-away"
 	s := bare(t)

@@ -28,12 +28,13 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// bound is for a test that fails: nobody waits for it when all is well.
+// bound is the time limit of a test that fails. A test that passes does not wait for it.
 const bound = 5 * time.Minute
 
 var errBound = errors.New("a bystander waited too long")
 
-// stage is the whole hub behind its counter, with servers in memory: hostile ones, and "good", which is nobody's enemy.
+// stage is a hub with its gRPC services, two windows, and in-memory servers: hostile ones, and "good", which behaves
+// well.
 type stage struct {
 	t       *testing.T
 	hub     *hub.Hub
@@ -43,14 +44,15 @@ type stage struct {
 	good    *fakeserver.Server
 	evil    map[string]*hostile.Server
 	window  *fakeeditor.Window // answers the hostile server
-	other   *fakeeditor.Window // a bystander's
+	other   *fakeeditor.Window // the window of a bystander
 	n       int
 
 	mu     sync.Mutex // guards what follows
 	opened map[string]int
 }
 
-// play opens a stage with these hostile servers, by behaviour. extra are further members of their entries.
+// play returns a stage with one hostile server for each behaviour. extra is added to the config entries of those
+// servers.
 func play(t *testing.T, extra string, behaviours ...string) *stage {
 	t.Helper()
 	s := bare(t)
@@ -64,13 +66,13 @@ func play(t *testing.T, extra string, behaviours ...string) *stage {
 	return s
 }
 
-// bare is a stage without config.
+// bare returns a stage without config.
 func bare(t *testing.T) *stage {
 	t.Helper()
 	return bareWith(t, hub.Options{})
 }
 
-// bareWith is a stage whose hub has these options. Its servers are in memory.
+// bareWith returns a stage with in-memory servers whose hub has the options o.
 func bareWith(t *testing.T, o hub.Options) *stage {
 	t.Helper()
 	s := newStage(t)
@@ -79,7 +81,7 @@ func bareWith(t *testing.T, o hub.Options) *stage {
 	return s
 }
 
-// onSockets is a stage whose servers are behind addresses and in processes; good is at the address that it gives.
+// onSockets returns a stage whose servers are at URLs or in processes. good is the URL of the good server.
 func onSockets(t *testing.T) (s *stage, good string) {
 	t.Helper()
 	s = newStage(t)
@@ -88,7 +90,7 @@ func onSockets(t *testing.T) (s *stage, good string) {
 	return s, good + fakeserver.PathMCP
 }
 
-// site serves a server at the address that it gives, until the stage is over.
+// site serves h at the returned URL until the end of the test.
 func (s *stage) site(h http.Handler) string {
 	web := httptest.NewServer(h)
 	s.t.Cleanup(func() {
@@ -117,7 +119,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// serve opens the hub and its windows.
+// serve starts the hub, its services and its two windows. They end with the test.
 func (s *stage) serve(o hub.Options) {
 	t := s.t
 	t.Helper()
@@ -151,7 +153,7 @@ func (s *stage) serve(o hub.Options) {
 	s.other = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "other"})
 }
 
-// open connects a server in memory, as its process would be.
+// open connects an in-memory server as if it were a process.
 func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
 		s.mu.Lock()
@@ -189,14 +191,14 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 	}
 }
 
-// starts tells how often a server was started.
+// starts returns how often a server was started.
 func (s *stage) starts(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened[name]
 }
 
-// lines hands each write on as a line.
+// lines calls the function with each write, as one line.
 type lines func(string)
 
 func (f lines) Write(b []byte) (int, error) {
@@ -213,7 +215,7 @@ func (s *stage) load(sources ...*mcphubv1.ConfigSource) *mcphubv1.ReloadConfigRe
 	return r
 }
 
-// pending is a call in the background.
+// pending is a call in the background. Its goroutine ends with the call.
 type pending struct {
 	id       string
 	done     chan struct{}
@@ -245,7 +247,7 @@ func (s *stage) start(server string) *pending {
 	return p
 }
 
-// newEvil makes a hostile server.
+// newEvil returns a hostile server with a behaviour.
 func newEvil(t *testing.T, behaviour string) *hostile.Server {
 	t.Helper()
 	s, err := hostile.New(behaviour)
@@ -265,7 +267,7 @@ func (s *stage) list(server string) *pending {
 	return p
 }
 
-// logs waits until both windows were shown so many log messages of a server.
+// logs waits until each window was shown n log messages of a server.
 func (s *stage) logs(server string, n int) {
 	s.t.Helper()
 	for _, w := range s.both() {
@@ -283,7 +285,7 @@ func (s *stage) logs(server string, n int) {
 	}
 }
 
-// both are the windows of the stage.
+// both returns the windows of the stage.
 func (s *stage) both() []*fakeeditor.Window { return []*fakeeditor.Window{s.window, s.other} }
 
 // ends waits for the end of a call.
@@ -296,7 +298,8 @@ func (s *stage) ends(p *pending, what string) {
 	}
 }
 
-// bystander does what somebody does who has nothing to do with a hostile server, and fails unless it works.
+// bystander checks that nobody else is affected by a hostile server: a call of the good server ends, a cancel in the
+// other window works, a new window gets its snapshot, and no window was ended.
 func (s *stage) bystander() {
 	s.t.Helper()
 	echo := s.call("good", "echo")
@@ -335,7 +338,7 @@ func (s *stage) bystander() {
 	}
 }
 
-// does waits until a hostile server has done something so often.
+// does waits until a hostile server has counted what the given number of times.
 func (s *stage) does(name, what string, times int) {
 	s.t.Helper()
 	late := make(chan struct{})
@@ -346,7 +349,7 @@ func (s *stage) does(name, what string, times int) {
 	}
 }
 
-// heap is what is in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -355,7 +358,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// settles waits until the number of goroutines has come down to so many.
+// settles waits until there are at most so many goroutines.
 func (s *stage) settles(most int) {
 	s.t.Helper()
 	late := time.After(bound)
@@ -370,7 +373,7 @@ func (s *stage) settles(most int) {
 	}
 }
 
-// in waits for something within the bound of a test that fails.
+// in waits until done is closed, at most for bound.
 func (s *stage) in(what string, done <-chan struct{}) {
 	s.t.Helper()
 	select {
@@ -380,7 +383,7 @@ func (s *stage) in(what string, done <-chan struct{}) {
 	}
 }
 
-// prompt gives an open question of a kind; nil when none comes in that time, or before over is closed.
+// prompt returns an open prompt of a kind. It returns nil if none opens in time, or if over is closed first.
 func (s *stage) prompt(kind mcphubv1.PromptKind, within time.Duration, over <-chan struct{}) *mcphubv1.Prompt {
 	late := time.After(within)
 	look := time.NewTicker(2 * time.Millisecond)

@@ -10,10 +10,11 @@ import (
 
 const tooSlow = "too slow"
 
-// delivered: of all bindings only a modern exchange is closed without a word, and that too tells the server.
+// delivered is the delivery of most cancels. A modern exchange over HTTP is cancelled by closing it, and counts as
+// delivered too.
 const delivered = event.DeliveryDelivered
 
-// hang is a tool that works until it is cancelled, and answers nothing then.
+// hang is a tool that works until it is cancelled, and then sends no answer.
 func hang(c *fakeserver.CallContext) { _ = c.Hang() }
 
 // echo answers at once.
@@ -36,14 +37,14 @@ var beforeHeaders = situation{
 		c.step("a call, not answered by headers even", func() { p = c.call("slow") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
-		if !c.binding.modern() { // on its way still, as the next step shows
+		if !c.binding.modern() { // not sent yet, as the next step shows
 			delivery = event.DeliveryPending
 		}
 		c.cancelled(p, tooSlow, delivery)
-		// a legacy server hears of it now: it must not overtake its call
+		// A legacy server gets the cancel only now, so that it does not overtake its call.
 		c.pass("a second after the call was written", time.Second)
 		if !c.binding.modern() {
-			// it had read the call, or its headers would come now
+			// The call stays silent, so the server had read it before the cancel: otherwise it would send headers now.
 			c.pass("a second later, with no word of the call", time.Second)
 		}
 	},
@@ -210,7 +211,7 @@ var unknown = situation{
 
 func TestCancelUnknown(t *testing.T) { run(t, unknown) }
 
-// malformedCancels name question 0, or would if they were well-formed.
+// malformedCancels are bodies of cancels that would name question 0 if they were well-formed.
 var malformedCancels = []string{"", `null`, `[]`, `"0"`, `{}`, `{"requestId":null}`, `{"requestId":{}}`,
 	`{"requestId":[0]}`, `{"requestId":true}`, `{"requestId":"0"}`, `{"requestId":0.0}`, `{"id":0}`}
 

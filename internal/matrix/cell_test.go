@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// cell is one situation over one transport in one revision: the hub, the server and a window.
+// cell plays one situation over one transport in one revision. It has a hub, a fake server and a window.
 type cell struct {
 	t       *testing.T
 	binding binding
@@ -30,11 +30,11 @@ type cell struct {
 	hub     *hub.Hub
 	view    *view
 	url     string
-	open    func(config.Server, func(string)) mcp.Opener // nil: the hub's own way
+	open    func(config.Server, func(string)) mcp.Opener // how the hub connects; nil: with its own transports
 	calls   []*call
-	settled func() // waits until the step is over
+	settled func() // waits until the current step is complete
 	idle    func(time.Duration)
-	gone    func() // waits until the hub has closed its last connection; nil in a bubble, whose end does
+	gone    func() // waits until the hub has closed its last connection; nil in a bubble, which waits for that itself
 }
 
 // call is a tool call in the background.
@@ -44,7 +44,8 @@ type call struct {
 	err    error
 }
 
-// newCell makes a cell for a bubble. The server is there, the hub is not: the cell says first what the server does.
+// newCell returns a cell for a synctest bubble. Its server exists, but its hub does not yet, so that the situation can
+// first say what the server does.
 func newCell(t *testing.T, b binding) *cell {
 	c := &cell{t: t, binding: b, entry: `"alwaysAllow":["*"]`, tape: newTape(), fake: newFake(b)}
 	c.settled = synctest.Wait
@@ -84,12 +85,13 @@ func newFake(b binding) *fakeserver.Server {
 	return fakeserver.New(o...)
 }
 
-// newHTTP serves it. Streams of 2025-11-25 can be resumed, so that the transcripts show what is not resumed.
+// newHTTP returns the HTTP handler of a fake server. Streams of 2025-11-25 can be resumed, so the transcripts show that
+// the stream of a cancelled call is not.
 func newHTTP(fake *fakeserver.Server, b binding) *fakeserver.HTTP {
 	return fakeserver.NewHTTP(fake, fakeserver.HTTPOptions{Resumable: b.revision == rev2511})
 }
 
-// listen serves a handler in memory until the end of the test.
+// listen serves a handler on in-memory connections until the end of the test.
 func listen(h http.Handler, t *testing.T) (*fakeserver.Memory, *http.Transport) {
 	m := fakeserver.NewMemory()
 	server := &http.Server{Handler: h}
@@ -107,7 +109,7 @@ func listen(h http.Handler, t *testing.T) (*fakeserver.Memory, *http.Transport) 
 	return m, trip
 }
 
-// prepare makes the hub and its window, and connects nothing.
+// prepare creates the hub and its window, and connects no server.
 func (c *cell) prepare() {
 	c.t.Helper()
 	c.hub = hub.New(hub.Options{Version: "1", Open: c.open, Environ: []string{}})
@@ -123,14 +125,14 @@ func (c *cell) prepare() {
 	c.view = attach(c.t, c.hub, c.tape)
 }
 
-// start prepares the cell and connects the server. It is no step: the transcripts of the start show it.
+// start prepares the cell and connects the server. It is not a step: the start has transcripts of its own.
 func (c *cell) start() {
 	c.t.Helper()
 	c.prepare()
 	c.connect()
 }
 
-// again connects the server anew, where that is needed.
+// again connects the server again, as a step.
 func (c *cell) again() {
 	c.t.Helper()
 	c.tape.begin("the server is needed again", true)
@@ -161,7 +163,7 @@ func (c *cell) connect() {
 	c.settled()
 }
 
-// await waits for a line on the tape.
+// await waits for a line of an exchange on the tape.
 func (c *cell) await(exchange, text string) {
 	c.t.Helper()
 	for {
@@ -177,7 +179,7 @@ func (c *cell) await(exchange, text string) {
 	}
 }
 
-// said makes a behaviour wait for what the cell says. A cell that has failed says nothing more.
+// said makes a tool of the server wait until the cell closes what. If the test has failed, it returns.
 func (c *cell) said(what <-chan struct{}) {
 	select {
 	case <-what:
@@ -185,8 +187,7 @@ func (c *cell) said(what <-chan struct{}) {
 	}
 }
 
-// step does something and waits until nothing moves any more. All that crosses the wire meanwhile stands under its
-// title.
+// step runs do and waits until nothing happens any more. The tape records all messages of this time under the title.
 func (c *cell) step(title string, do func()) {
 	c.t.Helper()
 	c.tape.begin(title, false)
@@ -194,8 +195,7 @@ func (c *cell) step(title string, do func()) {
 	c.settled()
 }
 
-// looseStep is a step whose exchanges over HTTP are independent of each other, so that the protocol leaves their order
-// open.
+// looseStep is a step with independent HTTP exchanges, whose order the protocol does not fix.
 func (c *cell) looseStep(title string, do func()) {
 	c.t.Helper()
 	c.tape.begin(title, true)
@@ -203,14 +203,14 @@ func (c *cell) looseStep(title string, do func()) {
 	c.settled()
 }
 
-// pass is a step in which nothing is done for a time.
+// pass is a step in which only time passes.
 func (c *cell) pass(title string, d time.Duration) {
 	c.tape.begin(title, false)
 	c.idle(d)
 }
 
-// subscribed gives the newest subscription of the fake. It can be found a moment after it is acknowledged, so a
-// transcript that shows the acknowledgement does not show that it is there.
+// subscribed returns the newest subscription of the fake server. It waits for it, because the fake may register a
+// subscription a moment after it has acknowledged it.
 func (c *cell) subscribed() *fakeserver.Subscription {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(c.t.Context(), patience, errNothingCame)
@@ -222,7 +222,7 @@ func (c *cell) subscribed() *fakeserver.Subscription {
 	return sub
 }
 
-// call calls a tool as request r1, r2, ...
+// call starts a tool call in the background. Its request ids are r1, r2 and so on.
 func (c *cell) call(tool string) *call {
 	p := &call{done: make(chan struct{})}
 	c.calls = append(c.calls, p)
@@ -234,7 +234,7 @@ func (c *cell) call(tool string) *call {
 	return p
 }
 
-// text waits for a result and checks that it is this text.
+// text waits for the result of a call and checks its text.
 func (c *cell) text(p *call, want string) {
 	c.t.Helper()
 	<-p.done
@@ -246,7 +246,7 @@ func (c *cell) text(p *call, want string) {
 	}
 }
 
-// failed waits for the end of a call and checks the hub's error.
+// failed waits for the end of a call and checks the error of the hub.
 func (c *cell) failed(p *call, code event.Code, reason string) {
 	c.t.Helper()
 	<-p.done
@@ -256,7 +256,7 @@ func (c *cell) failed(p *call, code event.Code, reason string) {
 	}
 }
 
-// cancel presses the button of request r1 and checks what comes of it.
+// cancel cancels a request as the user does, and checks the outcome.
 func (c *cell) cancel(id, reason string, want event.Outcome) {
 	c.t.Helper()
 	got, err := c.hub.CancelRequest(id, "", reason, event.OriginUser)
@@ -265,15 +265,15 @@ func (c *cell) cancel(id, reason string, want event.Outcome) {
 	}
 }
 
-// cancelled checks the terminal event of a call that the user cancelled, and what its caller got.
+// cancelled checks the terminal event of a call that the user has cancelled, and the error that its caller got.
 func (c *cell) cancelled(p *call, reason string, delivery event.CancelDelivery) {
 	c.t.Helper()
 	c.failed(p, event.CodeCancelled, event.ReasonCancelled)
 	c.ended("r1", event.OriginUser, reason, delivery)
 }
 
-// ended checks the terminal event of a cancelled request. In all bindings the server may go on, unless it had nothing
-// to be told: that it was told is no promise, in the modern era either. Finding B11.
+// ended checks the terminal event of a cancelled request. ServerMayContinue must be true unless nothing was sent to the
+// server: that the server was told does not mean that it stops, in the modern era either. Finding B11.
 func (c *cell) ended(id string, origin event.Origin, reason string, delivery event.CancelDelivery) {
 	c.t.Helper()
 	e, ok := c.view.end(id).(*event.RequestCancelled)
@@ -285,7 +285,7 @@ func (c *cell) ended(id string, origin event.Origin, reason string, delivery eve
 	}
 }
 
-// promptClosed checks how a prompt closed.
+// promptClosed checks how a prompt was closed.
 func (c *cell) promptClosed(p event.PromptInfo, cause event.PromptCause, origin event.Origin, reason string) {
 	c.t.Helper()
 	c.view.mu.Lock()
@@ -295,7 +295,7 @@ func (c *cell) promptClosed(p event.PromptInfo, cause event.PromptCause, origin 
 	}
 }
 
-// close ends the hub, and looks for what should not be left.
+// close closes the hub, and checks that no request, prompt or exchange is left.
 func (c *cell) close() {
 	c.t.Helper()
 	for _, p := range c.calls {
@@ -306,7 +306,7 @@ func (c *cell) close() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	// The last thing that crosses may be a part of a start, which the hub has not read yet over a socket.
+	// Over sockets a start may still be in progress here: its last message has been sent, but the hub has not read it.
 	left := slices.DeleteFunc(start.Snapshot.Requests, func(r event.RequestInfo) bool {
 		return r.State == event.StateConnecting && c.gone != nil
 	})

@@ -9,9 +9,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// breaks prepares how a server goes in mid-call, after n events. Over one link the behaviour ends that. Over Streamable
-// HTTP the connection of the call breaks with the last of the events; where streams can be resumed (2025-11-25) the
-// server has forgotten the session by then.
+// breaks prepares the end of a server in the middle of a call, and returns what the tool must do for it. Over stdio and
+// over HTTP with SSE the tool ends the whole connection. Over Streamable HTTP the stream of the call breaks with its
+// event number n. Where streams can be resumed (2025-11-25), forgets must make the server refuse that.
 func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
 	if c.binding.transport != web {
 		return (*fakeserver.CallContext).Disconnect
@@ -23,14 +23,14 @@ func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
 	}
 }
 
-// forgets makes the server refuse to resume. It is said once the standalone stream is open.
+// forgets makes the server refuse to resume a stream. It must be called when the standalone stream is already open.
 func (c *cell) forgets() {
 	if c.binding.transport == web && c.binding.revision == rev2511 {
 		c.http.On("GET", 1, fakeserver.Act{Status: http.StatusNotFound})
 	}
 }
 
-// lost checks how a call ends whose server went.
+// lost checks how a call ended whose server is gone.
 func (c *cell) lost(p *call) {
 	c.t.Helper()
 	reason := event.ReasonServerGone
@@ -91,7 +91,7 @@ var serverGonePrompt = situation{
 		if len(prompts) != 1 {
 			c.t.Fatalf("%d prompts were opened", len(prompts))
 		}
-		if c.binding.transport == web && c.binding.revision != rev2511 { // the session is as it was
+		if c.binding.transport == web && c.binding.revision != rev2511 { // the session goes on
 			c.promptClosed(prompts[0], event.CauseParent, event.OriginParent, "the request that caused it is over")
 		} else {
 			c.promptClosed(prompts[0], event.CauseServerGone, event.OriginTransport, "the connection to the server ended")
@@ -101,7 +101,7 @@ var serverGonePrompt = situation{
 
 func TestServerGoneWithAPrompt(t *testing.T) { run(t, serverGonePrompt) }
 
-// listenEnds is a situation in which the server ends its subscriptions/listen while a call is open.
+// listenEnds returns a situation in which the server ends its subscriptions/listen while a call is open.
 func listenEnds(name, test, about string, end func(*cell, *fakeserver.Subscription)) situation {
 	return situation{
 		name: name, test: test, on: modern,
@@ -143,7 +143,8 @@ var listenError = listenEnds("listen-error", "TestListenEndsWithError",
 
 func TestListenEndsWithError(t *testing.T) { run(t, listenError) }
 
-// listenLink is the fourth form. Over stdio the stream ends with the whole link, so there is no call beside it.
+// listenLink is the fourth way in which a subscriptions/listen ends. Over stdio its whole connection ends, so there is
+// no call beside it.
 var listenLink = situation{
 	name: "listen-link", test: "TestListenEndsWithLink", on: modern,
 	about: "subscriptions/listen ends with its link: over Streamable HTTP that stream alone breaks, and it is opened anew; over stdio the server is gone, and the next call starts it anew. Nobody's request is cancelled.",

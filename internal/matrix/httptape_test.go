@@ -16,14 +16,13 @@ import (
 
 const eventStream = "text/event-stream"
 
-// taped stands before the fake's handler and keeps every exchange: what was asked with which headers of the protocol,
-// what was answered, and who closed it. Who ends a stream on which the answer has gone out is left out: both sides do,
-// in either order.
+// taped records every exchange of the fake's handler: the request with its protocol headers, the answer, and who closed
+// it. Who ends a stream after its answer is not recorded, because both sides do so, in either order.
 func taped(t *tape, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client left while it was sending: nothing was asked
+			return // the client closed the request before its end
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		m := messageIn(body)
@@ -50,12 +49,12 @@ type message struct {
 }
 
 func messageIn(body []byte) (m message) {
-	_ = json.Unmarshal(body, &m) // what is no message has no name
+	_ = json.Unmarshal(body, &m) // text that is not a message has no method
 	return m
 }
 
-// exchangeName names an exchange by what it is about, which unlike a number is the same in whatever order independent
-// ones arrive.
+// exchangeName names an exchange after its content. Unlike a number, the name does not depend on the order in which
+// independent exchanges arrive.
 func exchangeName(r *http.Request, m message) string {
 	switch {
 	case m.Method != "" && m.ID != nil:
@@ -82,21 +81,21 @@ type tapedExchange struct {
 	http.ResponseWriter
 	tape *tape
 	name string
-	id   string // of the request that is answered; "" for none
+	id   string // of the request that is answered; "" if there is none
 
 	asked *entry
-	// aside: a POST of the older HTTP with SSE, or of an answer. What it brings about comes on a stream, before or after
-	// its own status.
+	// aside is true for a POST of the older HTTP with SSE, and for a POST of an answer. The messages that such a POST
+	// causes come on another stream, before or after its own status.
 	aside bool
 
-	mu       sync.Mutex // guards what follows; handlers write from one goroutine, and the end is looked at from it too
+	mu       sync.Mutex // guards what follows: one goroutine writes, and another one may call over
 	status   int
 	stream   bool
 	answered bool
 	part     string
 }
 
-// Unwrap lets http.ResponseController flush.
+// Unwrap lets http.ResponseController find the flusher.
 func (x *tapedExchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 func (x *tapedExchange) WriteHeader(status int) {
@@ -160,7 +159,7 @@ func (x *tapedExchange) event(text string) { // called with mu held
 	}
 }
 
-// over notes how the exchange ended.
+// over records how the exchange ended.
 func (x *tapedExchange) over(broken, left bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -168,7 +167,7 @@ func (x *tapedExchange) over(broken, left bool) {
 	case broken:
 		x.tape.line(x.name, "broken by the server")
 	case x.name == http.MethodGet && x.tape.finishing():
-		x.tape.line(x.name, "over") // the hub closes it and then deletes the session; the server may see that first
+		x.tape.line(x.name, "over") // the hub closes the stream and deletes the session; either may come first
 	case x.status != 0 && !x.stream:
 	case left && !x.answered:
 		x.tape.line(x.name, "closed by the hub")

@@ -14,7 +14,7 @@ const (
 	sampling = `{"messages":[{"role":"user","content":{"type":"text","text":"Who?"}}],"maxTokens":9}`
 )
 
-// question is what a server of this revision asks, and a good answer. Elicitation exists from 2025-06-18 on.
+// question returns what a server of this revision asks, and a valid answer. Elicitation exists from 2025-06-18 on.
 func (c *cell) question() (method, params, content string) {
 	if c.binding.revision < rev2506 {
 		return "sampling/createMessage", sampling, `{"role":"assistant","content":{"type":"text","text":"I"},"model":"m"}`
@@ -22,7 +22,8 @@ func (c *cell) question() (method, params, content string) {
 	return "elicitation/create", form, `{"name":"I"}`
 }
 
-// ask is a tool that asks, hands its question out, and then goes on as it is told.
+// ask adds a tool that asks a question and then calls then with it. A modern server asks with an input_required result,
+// and hangs in the next round.
 func (c *cell) ask(then func(*fakeserver.CallContext, *fakeserver.OutRequest)) {
 	method, params, _ := c.question()
 	c.fake.Tool("ask", func(call *fakeserver.CallContext) {
@@ -38,8 +39,8 @@ func (c *cell) ask(then func(*fakeserver.CallContext, *fakeserver.OutRequest)) {
 	})
 }
 
-// withdraw sends the cancel of a question: with the call, but over Streamable HTTP on the stream that the server has of
-// its own, as the hub may be closing that of the call at the same time.
+// withdraw cancels a question. The notification is sent on the stream of the call, but over Streamable HTTP on the
+// standalone stream, because the hub may be closing the stream of the call at the same time.
 func (c *cell) withdraw(q *fakeserver.OutRequest, reason string) {
 	if c.binding.transport != web {
 		q.Cancel(reason)
@@ -63,7 +64,7 @@ var duringPrompt = situation{
 		prompt := c.view.prompt()
 		c.step("the user cancels the call", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
-		if c.binding.modern() { // the server has answered the round
+		if c.binding.modern() { // the server has already answered the first round
 			delivery = event.DeliveryNotNeeded
 		}
 		c.cancelled(p, tooSlow, delivery)
@@ -179,7 +180,7 @@ var serverWithdrawsLate = situation{
 		first := c.view.prompt()
 		c.step("the user answers", func() { answer(first) })
 		q := <-answered
-		// On one stream with what follows: between two of them there is no order.
+		// This cancel and the next question are sent on the same stream, because messages on two streams have no order.
 		c.step("the server takes its question back", func() { c.withdraw(q, "changed my mind") })
 		c.promptClosed(first, event.CauseAnswered, event.OriginUser, "")
 		c.step("it asks another with the same id", func() {

@@ -33,10 +33,10 @@ const (
 	rev2607 = "2026-07-28"
 )
 
-// binding is a revision over a transport.
+// binding is a revision with a transport.
 type binding struct {
 	transport, revision string
-	capabilities        string // that the server declares; "" for the fake's own
+	capabilities        string // that the server declares; "" for the default of the fake
 }
 
 func (b binding) modern() bool { return b.revision == rev2607 }
@@ -49,8 +49,8 @@ func (b binding) path() string {
 	return fakeserver.PathMCP
 }
 
-// everywhere are all that exist. The older HTTP with SSE is of 2024-11-05, and is spoken with 2025-11-25 in practice
-// too (server-everything).
+// everywhere lists all bindings that exist. The older HTTP with SSE belongs to 2024-11-05, but in practice it is also
+// used with 2025-11-25 (server-everything).
 var everywhere = []binding{
 	{transport: stdio, revision: rev2411}, {transport: stdio, revision: rev2503}, {transport: stdio, revision: rev2506},
 	{transport: stdio, revision: rev2511}, {transport: stdio, revision: rev2607},
@@ -76,15 +76,15 @@ var (
 	tasks   = where(func(b binding) bool { return b.revision == rev2511 })
 )
 
-// situation is a row of the matrix. play says what the server does, starts the cell, and goes through it in steps.
+// situation is a row of the matrix. play sets up the server, starts the cell, and plays the steps.
 type situation struct {
 	name, test, about string
 	on                []binding
-	longWaits         bool // a minute or more of (fake) time is part of it
+	longWaits         bool // it takes a minute or more of fake time
 	play              func(*cell)
 }
 
-// run plays a situation in every binding that it exists in.
+// run plays a situation in each of its bindings and compares the transcripts.
 func run(t *testing.T, s situation) {
 	t.Helper()
 	if s.test != t.Name() {
@@ -123,7 +123,7 @@ func goldenFile(s situation, transport string) string {
 	return filepath.Join("testdata", transport, s.name+".txtar")
 }
 
-// golden is the transcript of a cell as it should be.
+// golden reads the expected transcript of a cell.
 func golden(t *testing.T, s situation, b binding) string {
 	t.Helper()
 	a, err := txtar.ParseFile(goldenFile(s, b.transport))
@@ -139,7 +139,7 @@ func golden(t *testing.T, s situation, b binding) string {
 	return ""
 }
 
-// write writes transcripts; sections of cells that did not run stay.
+// write writes transcripts. Sections of cells that did not run are kept.
 func write(t *testing.T, s situation, transport string, sections map[string]string) {
 	t.Helper()
 	name := goldenFile(s, transport)
@@ -161,7 +161,7 @@ func write(t *testing.T, s situation, transport string, sections map[string]stri
 	}
 }
 
-// textOf is the text of a tool's result.
+// textOf returns the text of a tool's result.
 func textOf(result json.RawMessage) string {
 	var r struct {
 		Content []struct{ Text string }

@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patience ends a test that waits for what does not come. Nothing is measured by it.
+// patience is the time limit of a test that fails. It measures nothing.
 const patience = 2 * time.Minute
 
 var errNothingCame = errors.New("the transcript did not become what it should be")
 
-// TestOverSockets plays the rows of the matrix once more over real sockets, to servers that the hub knows by a URL in
-// its config, and wants the same transcripts. A step is over when its part of the transcript is there; what came too
-// much shows in the next one, or at the end.
+// TestOverSockets plays the rows of the matrix again over real sockets, with servers that the config names by URL, and
+// expects the same transcripts. A step ends when its part of the transcript is complete. A message too many shows in
+// the next step, or at the end.
 func TestOverSockets(t *testing.T) {
 	if *update {
 		t.Skip("the transcripts are written by the other tests")
@@ -49,7 +49,7 @@ func TestOverSockets(t *testing.T) {
 	}
 }
 
-// newSocketCell makes a cell with a server on the loopback interface.
+// newSocketCell returns a cell with a server on the loopback interface.
 func newSocketCell(t *testing.T, b binding, want string) *cell {
 	c := &cell{t: t, binding: b, entry: `"alwaysAllow":["*"]`, tape: newTape(), fake: newFake(b)}
 	c.http = newHTTP(c.fake, b)
@@ -85,8 +85,9 @@ func newSocketCell(t *testing.T, b binding, want string) *cell {
 	return c
 }
 
-// told is a transcript in which a delivery that became known within a step is that of the cancel itself. The hub waits
-// a tenth of a second for it before it says that the request is over, which a busy machine may not keep.
+// told returns a transcript in which a delivery that became known later in the same step is written into the terminal
+// event. The hub waits a tenth of a second for the delivery before it reports that the request has ended, and on a busy
+// machine the delivery may come later than that.
 func told(text string) string {
 	steps := stepsOf(text)
 	for i, step := range steps {
@@ -103,7 +104,7 @@ func told(text string) string {
 
 var laterDelivery = regexp.MustCompile(`(?m)^window: the cancel of (\S+) is (delivered|not needed)\n`)
 
-// stepsOf cuts a transcript into its steps.
+// stepsOf splits a transcript into its steps.
 func stepsOf(text string) (steps []string) {
 	for _, part := range strings.SplitAfter(text, "\n\n") {
 		if part != "" {
@@ -113,7 +114,7 @@ func stepsOf(text string) (steps []string) {
 	return steps
 }
 
-// connections are those that a server has.
+// connections are the open connections of a server.
 type connections struct {
 	mu      sync.Mutex // guards what follows
 	open    map[net.Conn]struct{}

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// holdStart keeps the server from answering the first message of a session, until release.
+// holdStart keeps the server from answering the first message of a session until release is called.
 func (c *cell) holdStart() (release func()) {
 	if c.binding.transport == stdio {
 		return c.fake.PauseReading()

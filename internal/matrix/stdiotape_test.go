@@ -14,8 +14,9 @@ import (
 
 var errKilled = errors.New("killed by the hub")
 
-// spawn serves the fake over two pipes, as a process that the hub has started, and tapes its side of them. Lines to the
-// server begin with ">".
+// spawn serves the fake server over two in-memory pipes, as if the hub had started it as a process, and records the
+// server's side of them. Lines to the server begin with ">". The goroutine of the server ends when the hub closes the
+// link or kills the process.
 func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
 	in := newPipe()
 	outR, outW := io.Pipe()
@@ -37,8 +38,8 @@ func spawn(fake *fakeserver.Server, t *tape) *mcp.Link {
 	}
 }
 
-// pipe is like one of the system: what fits is taken at once, so that what was written before the end is read before
-// it. It takes everything.
+// pipe is an in-memory pipe with a buffer without limit. Like a pipe of the operating system it takes a write at once,
+// and its reader gets what was written before the end.
 type pipe struct {
 	mu     sync.Mutex // guards what follows
 	more   sync.Cond  // on mu
@@ -77,7 +78,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends it, for the reader after what was written. Either side may call it.
+// Close ends the pipe. The reader first gets what was written before. Either side may call it.
 func (p *pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +87,7 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// pipeConn writes from the goroutine of the caller, as a LineConn does to a pipe of the system.
+// pipeConn writes in the goroutine of the caller, as a LineConn on a pipe of the operating system does.
 type pipeConn struct {
 	*jsonrpc.LineConn
 	in *pipe
@@ -101,7 +102,7 @@ func (c *pipeConn) TryWrite(msg []byte) (taken int, done bool, err error) {
 type tapedInput struct {
 	*pipe
 	tape *tape
-	part []byte // of the reading goroutine
+	part []byte // an incomplete line; used only by the reading goroutine
 }
 
 func (r *tapedInput) Read(b []byte) (int, error) {

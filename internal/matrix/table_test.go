@@ -23,7 +23,7 @@ const (
 	tableStart   = "## The cancellation matrix\n"
 )
 
-// table is the section of the requirements that names every cell.
+// table returns the section of the requirements that lists every cell.
 func table() string {
 	var b strings.Builder
 	b.WriteString(tableStart + `
@@ -52,7 +52,7 @@ with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section 
 	return b.String()
 }
 
-// TestRequirementsNameEveryCell: the page names the cells that exist, and no others.
+// TestRequirementsNameEveryCell: the page of the requirements lists exactly the cells that exist.
 func TestRequirementsNameEveryCell(t *testing.T) {
 	raw, err := os.ReadFile(requirements)
 	if err != nil {

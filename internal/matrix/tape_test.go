@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// tape keeps what crosses the wire, as the server sees it, and what the windows are told, by the steps of a cell. Over
-// HTTP each line names its exchange.
+// tape records the messages on the wire, as the server sees them, and the events of the window, for each step of a
+// cell. Over HTTP each line names its exchange.
 type tape struct {
 	mu      sync.Mutex // guards what follows
 	steps   []*step
@@ -19,20 +19,21 @@ type tape struct {
 
 type step struct {
 	title string // "" is not shown
-	// its exchanges are independent of each other: they are shown one after the other, in the order of their names
+	// The exchanges of a loose step are independent of each other. They are written one after the other, sorted by
+	// their names.
 	loose  bool
 	wire   []*entry
 	window []string
 }
 
-// entry is one line: of an exchange over HTTP, of no exchange else.
+// entry is one line on the wire. exchange is empty over stdio.
 type entry struct{ exchange, text string }
 
 func newTape() *tape {
 	return &tape{steps: []*step{{}}, changed: make(chan struct{})}
 }
 
-// begin starts a step: what comes from now on belongs to it. Cells do it when nothing moves.
+// begin starts a step. All that comes from now on belongs to it. Cells call it when nothing happens any more.
 func (t *tape) begin(title string, loose bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +41,7 @@ func (t *tape) begin(title string, loose bool) {
 	t.tell()
 }
 
-// finish notes that the hub is being closed.
+// finish records that the hub is being closed.
 func (t *tape) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +68,7 @@ func (t *tape) line(exchange, format string, args ...any) *entry {
 	return e
 }
 
-// amend adds to a line what came of it, where the order of that among other lines means nothing.
+// amend adds a status to a line. It is used where the order of the status among other lines does not matter.
 func (t *tape) amend(e *entry, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +76,7 @@ func (t *tape) amend(e *entry, text string) {
 	t.tell()
 }
 
-// hubsOwn is an id that a hub gave out: it names the hub, and each run has another one.
+// hubsOwn matches an id that the hub made. Such an id has a part that differs in each run.
 var hubsOwn = regexp.MustCompile(`\b(start|call|ask|prompt)-[a-z2-7]{6}-([0-9]+)\b`)
 
 func (t *tape) windowLine(format string, args ...any) {
@@ -86,7 +87,7 @@ func (t *tape) windowLine(format string, args ...any) {
 	t.tell()
 }
 
-// has tells whether the wire has such a line, in whatever step, and what closes when there is more to look at.
+// has reports whether any step has such a line on the wire. The channel is closed when there are more lines.
 func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,8 +101,8 @@ func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
 	return false, t.changed
 }
 
-// current gives the number of the current step among those that are shown, from 1, and 0 for one that is not; its text;
-// and what closes when there is more of it.
+// current returns the number of the current step among those with a title, counted from 1, and its text. The number is
+// 0 if the step has no title. The channel is closed when there are more lines.
 func (t *tape) current() (n int, text string, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +118,7 @@ func (t *tape) current() (n int, text string, changed <-chan struct{}) {
 	return n, last.text(), t.changed
 }
 
-// text is the whole transcript.
+// text returns the whole transcript.
 func (t *tape) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,8 +153,8 @@ func (s *step) text() string {
 	return b.String()
 }
 
-// modernMeta is what each request of 2026-07-28 carries in its _meta besides what is its own. The transcripts of the
-// start show it in full.
+// modernMeta matches the _meta members that every request of 2026-07-28 has. The transcripts of the start show them in
+// full.
 var modernMeta = regexp.MustCompile(
 	`"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":` + clientCapabilities)
 
@@ -161,10 +162,10 @@ const clientCapabilities = `\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})
 
 var sessionIDs = regexp.MustCompile(`session-[0-9]+`)
 
-// taskTokens: the progress token of a task has a part that is random.
+// taskTokens matches the progress token of a task, which has a random part.
 var taskTokens = regexp.MustCompile(`"(p[0-9]+)-[A-Z2-7]{26}"`)
 
-// plain takes out of a line what differs between runs, or is the same on every line.
+// plain removes from a line what differs between runs, and what is the same on every line.
 func plain(text string) string {
 	text = taskTokens.ReplaceAllString(text, `"$1-<random>"`)
 	return sessionIDs.ReplaceAllString(modernMeta.ReplaceAllString(text, "<modern>"), "<session>")

@@ -15,8 +15,8 @@ const (
 	modernTasks   = `{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 )
 
-// withTasks are bindings whose servers have tasks: those of 2025-11-25, where the call asks for one, and the extension
-// of 2026-07-28, where the server decides.
+// withTasks returns the bindings of list with servers that support tasks. In 2025-11-25 the call asks for a task. In
+// the extension of 2026-07-28 the server decides.
 func withTasks(capabilities string, list []binding) []binding {
 	var out []binding
 	for _, b := range list {
@@ -31,7 +31,7 @@ func withTasks(capabilities string, list []binding) []binding {
 
 var everyTask = withTasks(legacyTasks, where(func(b binding) bool { return b.revision == rev2511 || b.modern() }))
 
-// state is the JSON text of task T-1 in some status, polled once a minute.
+// state returns the JSON members of task T-1 in some status. The task is polled once a minute.
 func (c *cell) state(status string) string {
 	if c.binding.modern() {
 		return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttlMs":null,"pollIntervalMs":60000`, status)
@@ -40,7 +40,7 @@ func (c *cell) state(status string) string {
 		`"taskId":"T-1","status":%q,"ttl":null,"pollInterval":60000,"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`, status)
 }
 
-// made is the result of a call that has become the task.
+// made returns the result of a call that has become the task.
 func (c *cell) made() string {
 	if c.binding.modern() {
 		return `{"resultType":"task",` + c.state("working") + `}`
@@ -48,7 +48,7 @@ func (c *cell) made() string {
 	return `{"task":{` + c.state("working") + `}}`
 }
 
-// polled is the answer to tasks/get; members are further ones.
+// polled returns the answer to tasks/get, with further members.
 func (c *cell) polled(status, members string) string {
 	if c.binding.modern() {
 		members += `,"resultType":"complete"`
@@ -56,20 +56,20 @@ func (c *cell) polled(status, members string) string {
 	return `{` + c.state(status) + members + `}`
 }
 
-// tasks gives the server the tool job and tasks/cancel. answered is closed when the call may be answered; nil is at
-// once.
+// tasks adds the tool job and the method tasks/cancel to the server. The call is answered when answered is closed, or
+// at once if it is nil.
 func (c *cell) tasks(answered <-chan struct{}, onCancel fakeserver.Handler) {
 	c.fake.ToolWith(`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
 		func(call *fakeserver.CallContext) {
 			if answered != nil {
-				c.said(answered) // also after the cancel
+				c.said(answered) // waits also after the cancel
 			}
 			call.Result(c.made())
 		})
 	c.fake.Handle("tasks/cancel", onCancel)
 }
 
-// acknowledge is what a server says that cancels a task.
+// acknowledge answers tasks/cancel as a server does that cancels the task.
 func (c *cell) acknowledge(call *fakeserver.CallContext) {
 	if c.binding.modern() {
 		call.Result(`{"resultType":"complete"}`)
@@ -90,7 +90,7 @@ var taskBeforeID = situation{
 		c.step("a call", func() { p = c.call("job") })
 		c.step("the user cancels", func() { c.cancel("r1", tooSlow, event.OutcomeCancelling); <-p.done })
 		delivery := delivered
-		if !c.binding.modern() { // tasks/cancel has to wait for the id
+		if !c.binding.modern() { // tasks/cancel needs the id, which is not known yet
 			delivery = event.DeliveryPending
 		}
 		c.cancelled(p, tooSlow, delivery)

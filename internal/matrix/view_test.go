@@ -14,8 +14,8 @@ import (
 var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
 	event.PromptElicitationURL}
 
-// view is a window that keeps what it was told about requests, prompts and tools, and puts it on the tape. The start of
-// a session is a request too, and of no cell's interest.
+// view is a window that records on the tape what it is told about requests, prompts and tools. The request that starts
+// a session is left out.
 type view struct {
 	t    *testing.T
 	tape *tape
@@ -23,7 +23,7 @@ type view struct {
 
 	mu      sync.Mutex // guards what follows
 	started map[string]bool
-	ended   map[string]event.Body // by request: its terminal event, with what became of the cancel's delivery since
+	ended   map[string]event.Body // by request: its terminal event, updated when the delivery of the cancel is known
 	opened  []event.PromptInfo
 	closed  map[string]*event.PromptClosed
 }
@@ -114,15 +114,15 @@ func (v *view) terminal(id string, b event.Body) { // called with mu held
 // Closed implements windows.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// end gives the terminal event of a request, with the delivery of the cancel as it is known now, nil while there is
-// none.
+// end returns the terminal event of a request, with the delivery of the cancel as far as it is known, or nil if there
+// is none yet.
 func (v *view) end(id string) event.Body {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.ended[id]
 }
 
-// questions gives the ids of the server's requests.
+// questions returns the request ids of the server's questions.
 func (v *view) questions() (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -134,7 +134,7 @@ func (v *view) questions() (ids []string) {
 	return ids
 }
 
-// prompt gives the one open prompt.
+// prompt returns the only open prompt. It fails the test if there is not exactly one.
 func (v *view) prompt() event.PromptInfo {
 	v.t.Helper()
 	v.mu.Lock()
@@ -151,7 +151,7 @@ func (v *view) prompt() event.PromptInfo {
 	return open[0]
 }
 
-// complete checks that every request has ended and every prompt has closed.
+// complete checks that every request has ended and every prompt is closed.
 func (v *view) complete() {
 	v.t.Helper()
 	v.mu.Lock()

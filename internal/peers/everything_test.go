@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestEverythingAnswers starts the real server, so that a broken installation shows here and not in some far test.
+// TestEverythingAnswers starts server-everything, so that a broken installation fails here and not in another package.
 func TestEverythingAnswers(t *testing.T) {
 	name, args := Everything(t)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the server neither answered nor ended"))
@@ -39,7 +39,7 @@ func TestEverythingAnswers(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	// Its stdin closed before `initialized`, the server has nothing left to do and ends by itself.
+	// The server did not get `initialized`, so it has nothing left to do and exits when its stdin is closed.
 	if err := in.Close(); err != nil {
 		t.Error(err)
 	}
@@ -125,7 +125,7 @@ func TestEverythingHomeIsFoundFromDeepInside(t *testing.T) {
 	}
 }
 
-// TestLockNamesNoRegistry keeps the lock usable with every registry mirror, and every package pinned by its hash.
+// TestLockNamesNoRegistry: the lock works with every registry mirror, and pins every package by its hash.
 func TestLockNamesNoRegistry(t *testing.T) {
 	for server, dependency := range map[string]string{
 		"everything": everythingPackage, "typescript1": "@modelcontextprotocol/sdk",
@@ -147,7 +147,7 @@ func namesNoRegistry(t *testing.T, server, dependency string) {
 	}
 	for name, p := range lock.Packages {
 		if name == "" {
-			continue // the folder itself
+			continue // the package of the lock itself
 		}
 		if p.Resolved != "" {
 			t.Errorf("%s: resolved from %s: install with the .npmrc beside the lock", name, p.Resolved)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sdkServers are those with a journal.
+// sdkServers are the servers that keep a journal.
 var sdkServers = map[string]func(testing.TB) *Server{"TypeScript 1": TypeScript1, "TypeScript 2": TypeScript2,
 	"Go": GoSDK}
 
@@ -20,7 +20,7 @@ func each(t *testing.T, servers map[string]func(testing.TB) *Server, test func(t
 
 const slowCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"slow","arguments":{"ms":60000,"steps":2000},"_meta":{"progressToken":"p"}}}`
 
-// TestLegacyCancelIsSeen: a cancel by notification reaches the tool, with its reason where the SDK passes that on.
+// TestLegacyCancelIsSeen: a cancel notification reaches the tool, with its reason if the SDK passes the reason on.
 func TestLegacyCancelIsSeen(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
@@ -38,8 +38,8 @@ func TestLegacyCancelIsSeen(t *testing.T) {
 	})
 }
 
-// TestLegacyDisconnectIsNoCancel: up to 2025-11-25 a tool runs on when its stream is closed; only the journal shows
-// that.
+// TestLegacyDisconnectIsNoCancel: up to 2025-11-25 a tool goes on when its stream is closed. Only the journal shows the
+// close.
 func TestLegacyDisconnectIsNoCancel(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		call := legacy(t,
@@ -57,7 +57,8 @@ func TestLegacyDisconnectIsNoCancel(t *testing.T) {
 	})
 }
 
-// TestLegacyWithdrawal: the servers take a question back by a notification about its id, on whichever stream.
+// TestLegacyWithdrawal: a server withdraws its question with a notification that names the question's id. Either stream
+// may carry it.
 func TestLegacyWithdrawal(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
@@ -83,7 +84,7 @@ func TestLegacyWithdrawal(t *testing.T) {
 	})
 }
 
-// TestLegacyQuestionIsAnswered: the answer of a form comes back through the tool.
+// TestLegacyQuestionIsAnswered: the answer to a form is part of the tool's result.
 func TestLegacyQuestionIsAnswered(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
@@ -96,7 +97,7 @@ func TestLegacyQuestionIsAnswered(t *testing.T) {
 	})
 }
 
-// TestLegacySamplingIsAnswered: so does the completion of a model.
+// TestLegacySamplingIsAnswered: the answer to a sampling request is part of the tool's result.
 func TestLegacySamplingIsAnswered(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
@@ -111,7 +112,7 @@ func TestLegacySamplingIsAnswered(t *testing.T) {
 	})
 }
 
-// TestEverythingOverStreamableHTTP: the reference server listens where it says, and has the tools that tests call.
+// TestEverythingOverStreamableHTTP: server-everything listens at its URL, and has the tools that tests call.
 func TestEverythingOverStreamableHTTP(t *testing.T) {
 	s := EverythingHTTP(t)
 	x := legacy(t, s.URL).post(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
@@ -120,7 +121,7 @@ func TestEverythingOverStreamableHTTP(t *testing.T) {
 	}
 }
 
-// TestSSE: the servers with the transport of 2024-11-05 answer on the stream to what is posted elsewhere.
+// TestSSE: a server with the transport of 2024-11-05 answers messages that are posted to its endpoint on the stream.
 func TestSSE(t *testing.T) {
 	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1, "Go": GoSDK},
 		func(t *testing.T, s *Server) {

@@ -8,7 +8,7 @@ import (
 
 var modernServers = map[string]func(testing.TB) *Server{"TypeScript 2": TypeScript2, "Go": GoSDK}
 
-// TestModernDiscover: the same URL serves the modern era.
+// TestModernDiscover: the same URL also serves the modern era.
 func TestModernDiscover(t *testing.T) {
 	each(t, modernServers, func(t *testing.T, s *Server) {
 		m := modern(t, s.URL, "1", "server/discover", "", "").next()
@@ -18,7 +18,7 @@ func TestModernDiscover(t *testing.T) {
 	})
 }
 
-// TestModernDisconnectCancels: the end of the exchange is the cancel.
+// TestModernDisconnectCancels: closing the exchange cancels the call.
 func TestModernDisconnectCancels(t *testing.T) {
 	each(t, modernServers, func(t *testing.T, s *Server) {
 		call := modern(t, s.URL, "7", "tools/call", "slow", `"name":"slow","arguments":{"ms":60000,"steps":2000}`)
@@ -36,7 +36,7 @@ func TestModernDisconnectCancels(t *testing.T) {
 	})
 }
 
-// TestModernQuestion: the server asks by a result, and the next round brings the answer.
+// TestModernQuestion: the server asks with a result, and the next round has the answer.
 func TestModernQuestion(t *testing.T) {
 	questions := map[string]struct{ method, answer, want string }{
 		"ask": {"elicitation/create", `{"action":"accept","content":{"name":"Ada"}}`, "Ada"},

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// raw is a client that does what it is told and nothing else, on plain net/http.
+// raw is an HTTP client without an SDK. It sends only what a test tells it to.
 type raw struct {
 	t       testing.TB
 	url     string
@@ -29,7 +29,7 @@ func newRaw(t testing.TB, url string) *raw {
 	return &raw{t: t, url: url, headers: map[string]string{}, http: &http.Client{Transport: transport}}
 }
 
-// message is a JSON-RPC message, as far as the tests look at it.
+// message is a JSON-RPC message with the members that the tests use.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -41,7 +41,7 @@ type message struct {
 	}
 }
 
-// exchange is one HTTP answer that may go on as a stream.
+// exchange is one HTTP answer, which may be a stream.
 type exchange struct {
 	t      testing.TB
 	header http.Header
@@ -54,7 +54,7 @@ type exchange struct {
 
 var errAborted = errors.New("the test goes away")
 
-// send makes an HTTP request. The exchange is aborted with the test at the latest.
+// send sends an HTTP request. The exchange is aborted at the end of the test at the latest.
 func (r *raw) send(verb, url, body string) *exchange {
 	r.t.Helper()
 	patient, stop := context.WithTimeoutCause(context.Background(), bound, errors.New("the server did not answer in time"))
@@ -87,7 +87,7 @@ func (r *raw) send(verb, url, body string) *exchange {
 
 func (r *raw) post(body string) *exchange { r.t.Helper(); return r.send(http.MethodPost, r.url, body) }
 
-// event gives the next SSE event with data.
+// event returns the next SSE event with data. It fails the test if the stream ends first.
 func (x *exchange) event() (name, data string) {
 	x.t.Helper()
 	if name, data = x.tryEvent(); data == "" {
@@ -96,7 +96,7 @@ func (x *exchange) event() (name, data string) {
 	return name, data
 }
 
-// tryEvent is event, with no data at the end of the stream. It may be called from any goroutine.
+// tryEvent is event, but returns no data at the end of the stream. It may be called from any goroutine.
 func (x *exchange) tryEvent() (name, data string) {
 	for {
 		line, err := x.lines.ReadString('\n')
@@ -117,7 +117,7 @@ func (x *exchange) tryEvent() (name, data string) {
 	}
 }
 
-// next gives the next message of the answer.
+// next returns the next message of the answer.
 func (x *exchange) next() message {
 	x.t.Helper()
 	var text string
@@ -137,13 +137,13 @@ func (x *exchange) next() message {
 	return m
 }
 
-// until gives the first message for which match is true.
+// until returns the first message for which match is true.
 func (x *exchange) until(match func(message) bool) message {
 	x.t.Helper()
 	return messages(x.next).until(match)
 }
 
-// messages gives one message after the other.
+// messages returns the next message with each call.
 type messages func() message
 
 func (next messages) until(match func(message) bool) message {
@@ -154,8 +154,8 @@ func (next messages) until(match func(message) bool) message {
 	}
 }
 
-// listen makes a call in a legacy session and gives what comes on its stream and on the GET stream: SDKs differ in
-// which of the two they put their own requests on.
+// listen makes a call in a legacy session and returns the messages of its stream and of the GET stream: SDKs differ in
+// which of the two they send their own requests on. Its goroutines end with the test.
 func (r *raw) listen(call string) messages {
 	r.t.Helper()
 	came := make(chan message)
@@ -208,7 +208,7 @@ func isAnswerTo(id string) func(message) bool {
 
 const initialize = `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}},"sampling":{},"tasks":{"requests":{"elicitation":{"create":{}}}}},"clientInfo":{"name":"peers","version":"0"}}}`
 
-// legacy begins a session over Streamable HTTP.
+// legacy opens a session over Streamable HTTP.
 func legacy(t testing.TB, url string) *raw {
 	t.Helper()
 	r := newRaw(t, url)
@@ -228,7 +228,7 @@ func legacy(t testing.TB, url string) *raw {
 	return r
 }
 
-// modern makes one request of the revision 2026-07-28. params is the inside of an object.
+// modern sends one request of the revision 2026-07-28. params are the members of its params object.
 func modern(t testing.TB, url, id, method, name, params string) *exchange {
 	t.Helper()
 	r := newRaw(t, url)
@@ -245,7 +245,7 @@ func modern(t testing.TB, url, id, method, name, params string) *exchange {
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"sampling":{}}}}}`)
 }
 
-// lineExchange reads the messages of a server over stdio, one a line.
+// lineExchange reads the messages of a server over stdio, one from each line.
 func lineExchange(t testing.TB, from io.Reader) messages {
 	lines := bufio.NewReader(from)
 	return func() message {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestServersEndWithTheirTest: no process of a server's group is left, and its journal is complete.
+// TestServersEndWithTheirTest: when a test has ended, no process of its server's process group is left.
 func TestServersEndWithTheirTest(t *testing.T) {
 	all := map[string]func(testing.TB) *Server{"everything": EverythingHTTP}
 	for name, open := range sdkServers {
@@ -28,7 +28,7 @@ func TestServersEndWithTheirTest(t *testing.T) {
 	}
 }
 
-// TestServersEndWithTheirInput: a server outlives no test process that was killed, since its stdin ends then.
+// TestServersEndWithTheirInput: a server exits when its stdin ends, as it does when the test process is killed.
 func TestServersEndWithTheirInput(t *testing.T) {
 	commands := map[string]func() *exec.Cmd{
 		"TypeScript 1": func() *exec.Cmd {
@@ -44,7 +44,7 @@ func TestServersEndWithTheirInput(t *testing.T) {
 	}
 	for name, command := range commands {
 		t.Run(name, func(t *testing.T) {
-			cmd := command() // its stdin is /dev/null, at its end from the start
+			cmd := command() // its stdin is /dev/null, which is at its end from the start
 			cmd.Env = append(os.Environ(), "PORT=0")
 			ownGroup(cmd)
 			if err := cmd.Start(); err != nil {
@@ -70,7 +70,7 @@ func TestServersEndWithTheirInput(t *testing.T) {
 	}
 }
 
-// TestKilledServerIsGone: Kill is for tests of a server that dies; a connection to it breaks at once.
+// TestKilledServerIsGone: Kill kills the server, so its connections break at once. Tests of a crash use it.
 func TestKilledServerIsGone(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
@@ -88,7 +88,7 @@ func TestKilledServerIsGone(t *testing.T) {
 	}
 }
 
-// TestStdio: the same servers over stdio, with the journal in a file.
+// TestStdio: the same servers work over stdio, with the journal in a file.
 func TestStdio(t *testing.T) {
 	for name, command := range map[string]func(testing.TB) (string, []string){
 		"TypeScript 1": TypeScript1Stdio, "TypeScript 2": TypeScript2Stdio, "Go": GoSDKStdio,

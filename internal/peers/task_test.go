@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// begin begins a task and gives its id.
+// begin starts a task and returns its id.
 func (r *raw) begin(tool, arguments string) string {
 	r.t.Helper()
 	m := r.post(
@@ -27,7 +27,7 @@ func (r *raw) task(method, id string) *exchange {
 	return r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"t","method":%q,"params":{"taskId":%q}}`, method, id))
 }
 
-// TestTaskCancel: tasks/cancel reaches the work of a task of 2025-11-25, and the task says so.
+// TestTaskCancel: tasks/cancel cancels the work of a task of 2025-11-25, and its answer has the status cancelled.
 func TestTaskCancel(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
@@ -38,7 +38,7 @@ func TestTaskCancel(t *testing.T) {
 	s.Wait("the cancelled work", func(e Event) bool { return e.Is(EventCancelled, "task") && e.Task == id })
 }
 
-// TestTaskResult: tasks/result waits for the end of the work.
+// TestTaskResult: tasks/result waits for the end of the task.
 func TestTaskResult(t *testing.T) {
 	r := legacy(t, TypeScript1(t).URL)
 	id := r.begin("task", `{"ms":100,"steps":2}`)
@@ -47,7 +47,7 @@ func TestTaskResult(t *testing.T) {
 	}
 }
 
-// TestTaskAsks: a task waits for input, puts its question on the stream of tasks/result, and goes on with the answer.
+// TestTaskAsks: a task that needs input sends its question on the stream of tasks/result, and goes on with the answer.
 func TestTaskAsks(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
@@ -67,7 +67,8 @@ func TestTaskAsks(t *testing.T) {
 	}
 }
 
-// TestTaskOutlivesItsSession: a session that ends amid a task that asks takes no server down with it.
+// TestTaskOutlivesItsSession: if a session ends while one of its tasks asks, the task fails and the server keeps
+// running.
 func TestTaskOutlivesItsSession(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
@@ -76,10 +77,10 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 	asking.until(isMethod("elicitation/create"))
 	r.send(http.MethodDelete, s.URL, "")
 	s.Wait("the end of the task", func(e Event) bool { return e.Is(EventFailed, "task_ask") && e.Task == id })
-	legacy(t, s.URL) // fails when nobody answers
+	legacy(t, s.URL) // fails if the server does not answer
 }
 
-// TestTaskIsRequired: a tool that can only be a task refuses a plain call.
+// TestTaskIsRequired: a tool that can only run as a task refuses a plain call.
 func TestTaskIsRequired(t *testing.T) {
 	r := legacy(t, TypeScript1(t).URL)
 	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(

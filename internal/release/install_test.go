@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// registry serves the packages of our scope to npm, as a registry does. A machine's program that this release has not
-// is not there: npm must do without, since it is optional.
+// registry is an npm registry with the packages of our scope that are in out. It answers 404 for the program of another
+// platform: npm must install without it, because it is an optional dependency.
 func registry(t *testing.T, out string) *httptest.Server {
 	t.Helper()
 	var server *httptest.Server
@@ -46,7 +46,7 @@ func registry(t *testing.T, out string) *httptest.Server {
 	return server
 }
 
-// manifestOf is the package.json in a tarball.
+// manifestOf returns the package.json in a tarball.
 func manifestOf(path string) (manifest map[string]any, err error) {
 	text, err := exec.Command("tar", "-xzOf", path, "package/package.json").Output()
 	if err != nil {
@@ -56,7 +56,7 @@ func manifestOf(path string) (manifest map[string]any, err error) {
 	return manifest, err
 }
 
-// answered runs a command, and says yes to each question when it is asked.
+// answered runs a command and answers each question on its stdout with yes.
 func answered(t *testing.T, dir string, command []string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("it asks for something else"))
 	defer cancel()
@@ -86,8 +86,8 @@ func answered(t *testing.T, dir string, command []string) (string, error) {
 	return said.String(), cmd.Wait()
 }
 
-// npm install in an empty folder, with no script run, and the example of docs/embedding.md runs there: the program is
-// found without a path.
+// After npm install in an empty folder, without install scripts, the example of docs/embedding.md runs there and finds
+// the program without a path.
 func TestInstalledFromTarballs(t *testing.T) {
 	for _, tool := range []string{"npm", "node", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {

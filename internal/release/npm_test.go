@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestConditionsKeepTheirOrder: who resolves "exports" takes the first condition that holds, so that "types" is of no
-// use behind "default".
+// TestConditionsKeepTheirOrder: a resolver takes the first condition of "exports" that matches, so "types" must come
+// before "default".
 func TestConditionsKeepTheirOrder(t *testing.T) {
 	r := release{version: testVersion, root: t.TempDir(), out: t.TempDir()}
 	real, err := os.ReadFile("../../editors/host/package.json")
@@ -39,7 +39,8 @@ func TestConditionsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestTypesOfTheAPI: the package has the types as the extension has them, where a compiler looks for them.
+// TestTypesOfTheAPI: the package contains the same types as the extension, at the place where a compiler looks for
+// them.
 func TestTypesOfTheAPI(t *testing.T) {
 	r := release{version: testVersion, root: "../..", out: t.TempDir()}
 	if err := r.apiPackage(); err != nil {

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// mostBytes is the most that a program may have.
+// mostBytes is the largest size that the program may have.
 const mostBytes = 30_000_000
 
-const testVersion = "99.0.1-test" // no host finds it too old
+const testVersion = "99.0.1-test" // newer than any version that a host requires
 
-// own is the target of the machine that the tests run on.
+// own returns the target of the machine that the tests run on.
 func own(t *testing.T) target {
 	t.Helper()
 	i := slices.IndexFunc(targets, func(t target) bool { return t.goos == runtime.GOOS && t.goarch == runtime.GOARCH })
@@ -29,7 +29,7 @@ func own(t *testing.T) target {
 	return targets[i]
 }
 
-// made makes the release of this machine's target from a root.
+// made builds the release for this machine's target from the repository at root.
 func made(t *testing.T, root string) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "dist")
@@ -40,14 +40,14 @@ func made(t *testing.T, root string) (out string) {
 	return out
 }
 
-// Two builds in two folders give the same bytes, and what is in the archive is the program that says its version.
+// Two builds in two folders give the same bytes, and the program in the archive reports the version.
 func TestSameBytesEverywhere(t *testing.T) {
 	first := made(t, "../..")
 	elsewhere := filepath.Join(t.TempDir(), "another place")
 	if err := os.Mkdir(elsewhere, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Without what is installed, and without the history.
+	// The copy has neither installed packages nor the git history.
 	const copied = `tar -C ../.. --exclude=node_modules --exclude=./.git --exclude=.editors -cf - . | tar -C "$0" -xf -`
 	if out, err := exec.Command("sh", "-c", copied, elsewhere).CombinedOutput(); err != nil {
 		t.Skipf("the repository cannot be copied: %s", out)
@@ -75,7 +75,8 @@ func TestSameBytesEverywhere(t *testing.T) {
 	}
 }
 
-// The bill of materials has what is linked, each with a licence that is known, and the notices have its text.
+// The bill of materials names everything that is linked, each with a known licence. It names nothing that only tests
+// use.
 func TestWhatIsLinkedIsNamed(t *testing.T) {
 	out := made(t, "../..")
 	text, err := os.ReadFile(filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".cdx.json"))
@@ -108,7 +109,7 @@ func TestWhatIsLinkedIsNamed(t *testing.T) {
 	}
 }
 
-// Text without a licence, and one that may not be linked, stop a release.
+// A release fails if a module has no licence file, an unknown licence, or one that may not be linked.
 func TestUnknownLicencesAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"README":  "hello",
@@ -126,7 +127,7 @@ func TestUnknownLicencesAreRefused(t *testing.T) {
 	}
 }
 
-// A zip is the same whatever its order and times were.
+// A repacked zip does not depend on the order and times of its files.
 func TestRepacked(t *testing.T) {
 	pack := func(names ...string) []byte {
 		var b bytes.Buffer
@@ -155,7 +156,8 @@ func TestRepacked(t *testing.T) {
 	}
 }
 
-// The .vsix is the same twice, brings the program that says its version, and names what others wrote in either part.
+// Two packed .vsix files are the same. The file contains the program with the right version, and names the code of
+// other authors in both the extension and the program.
 func TestExtension(t *testing.T) {
 	if _, err := os.Stat("../../editors/node_modules/.installed"); err != nil {
 		t.Skip("the packages of editors/ are not installed: make test-release does it")
@@ -205,7 +207,7 @@ func TestExtension(t *testing.T) {
 	if size < 1<<20 || size > mostBytes {
 		t.Errorf("the program has %d bytes, and %d are allowed: see docs/adr/0051-size-of-the-program.md", size, mostBytes)
 	}
-	// Of the bundle: with a file for its licence, and without one. Of the program.
+	// Two packages of the extension, one of them without a licence file; a licence text; and a module of the program.
 	for _, want := range []string{"\nprotobufjs ", "\n@bufbuild/protobuf ", "Copyright 2008 Google Inc.",
 		"\ngoogle.golang.org/grpc "} {
 		if !strings.Contains(within("THIRD_PARTY_NOTICES.txt"), want) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// causelessCancels: why something was cancelled is the product, so no cancel may lose it. Tests are held to it too:
-// what they show is copied.
+// causelessCancels finds contexts that can be cancelled without a cause. The hub reports why a request was cancelled,
+// so no cancel may lose the cause. The rule includes tests, because their code is copied.
 func causelessCancels(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -51,10 +51,10 @@ var _ = context.WithCancel
 	})), "hub/a.go:4", "hub/a.go:7", "hub/b_test.go:3", "hub/c.go:1")
 }
 
-// strayOutput: the process's stdout belongs to the handshake and its stderr to the host's log. go-plugin swaps both for
-// pipes that someone must drain, so that one stray print can stall the hub. The command talks to people; the door
-// captures stderr, for the log, before the swap; the demo server's stdout is its wire. What else lies under internal
-// are programs of the tests.
+// strayOutput finds writes to stdout and stderr. The stdout of the hub's process is for the handshake, and its stderr
+// is the host's log. go-plugin replaces both with pipes that somebody must drain, so one stray print can block the hub.
+// Exceptions: the command writes for people, package plugin uses stderr for the log before go-plugin replaces it, and
+// the demo server's stdout is its connection. The other packages in internal are programs and tools of the tests.
 func strayOutput(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {

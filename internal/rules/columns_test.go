@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// How wide a line may be. A tab counts as one column, as for the linters of the ecosystem.
+// The longest line that is allowed. A tab counts as one column, as in other linters.
 const (
 	maxColumns         = 120
 	maxMarkdownColumns = 160
 )
 
-// lineWidth keeps lines of code and comments readable side by side. A line may go on when what crosses the last column
-// is a text: text is data, and cutting it in two makes it harder to find.
+// lineWidth finds lines that are too long to be read side by side. A line may be longer if a string crosses the last
+// column: a string that is cut in two is harder to find.
 func lineWidth(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -36,11 +36,11 @@ func lineWidth(t *tree) []violation {
 	return bad
 }
 
-// jsdocType matches a comment that has a type, which is code and cannot always be broken.
+// jsdocType matches a comment with a type. A type is code, and cannot always be broken.
 var jsdocType = regexp.MustCompile(`@(param|property|returns|type|typedef)\b`)
 
-// commentMarks returns how a comment begins in a source that is not Go, nil for other files. The code of these sources
-// has formatters of its own.
+// commentMarks returns how a comment begins in a source that is not Go, or nil for other files. The code of these
+// sources has formatters of its own.
 func commentMarks(path string) []string {
 	switch ext := filepath.Ext(path); {
 	case strings.Contains(path, "/gen/"):
@@ -72,7 +72,7 @@ func commentWidth(t *tree) []violation {
 	return bad
 }
 
-// markdownWidth is the same for documents. Tables, blocks of code and markup cannot be broken.
+// markdownWidth is lineWidth for documents. Tables, code blocks and markup cannot be broken.
 func markdownWidth(t *tree) []violation {
 	var bad []violation
 	for _, path := range t.files {
@@ -94,7 +94,7 @@ func markdownWidth(t *tree) []violation {
 	return bad
 }
 
-// textLines gives the lines in which a string, or a part of one, crosses the last column.
+// textLines returns the lines in which a string, or a part of one, crosses the last column.
 func textLines(src []byte) map[int]bool {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(src))
@@ -110,7 +110,7 @@ func textLines(src []byte) map[int]bool {
 		}
 		at := file.Position(pos)
 		for i, part := range strings.Split(lit, "\n") {
-			column := 0 // of the first byte of part; bytes are not fewer than columns
+			column := 0 // of the first byte of part; there are at least as many bytes as columns
 			if i == 0 {
 				column = at.Column - 1
 			}

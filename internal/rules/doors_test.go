@@ -16,7 +16,7 @@ var updateDoors = flag.Bool("update", false, "write testdata/doors.txt anew")
 
 const doorsFile = "testdata/doors.txt"
 
-// doors lists what each room of the hub exports, so that a door that grows is seen in review.
+// doors lists the exported names of each package of the hub, so that a review sees when a package exports more.
 func doors(t *tree) string {
 	names := map[string][]string{}
 	for _, s := range t.code {
@@ -36,7 +36,7 @@ func doors(t *tree) string {
 	for _, room := range rooms {
 		list := names[room]
 		slices.Sort(list)
-		list = slices.Compact(list) // one name may be built for several systems
+		list = slices.Compact(list) // several systems may declare the same name
 		fmt.Fprintf(&b, "%s (%d)\n", room, len(list))
 		for _, name := range list {
 			fmt.Fprintf(&b, "\t%s\n", name)
@@ -45,7 +45,7 @@ func doors(t *tree) string {
 	return b.String()
 }
 
-// exported gives the exported names of a declaration; those of methods with their exported type.
+// exported returns the exported names of a declaration, those of methods with their exported type.
 func exported(d ast.Decl) (names []string) {
 	add := func(kind string, id *ast.Ident) {
 		if id.IsExported() {
@@ -75,7 +75,7 @@ func exported(d ast.Decl) (names []string) {
 	return names
 }
 
-// receiver is the name of the type that d is a method of, "" for a function.
+// receiver returns the name of the type that d is a method of, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// script says whether a file is hand-written TypeScript or JavaScript, and whether it is a test.
+// script reports whether a file is hand-written TypeScript or JavaScript of the editors part, and whether it is a test.
 func script(p string) (ours, test bool) {
 	if !strings.HasPrefix(p, "editors/") || strings.Contains(p, "/gen/") ||
 		!slices.Contains([]string{".ts", ".js", ".mjs", ".cjs"}, path.Ext(p)) {
@@ -18,7 +18,7 @@ func script(p string) (ours, test bool) {
 	return true, strings.Contains(p, ".test.") || strings.Contains(p, "/test/") || strings.Contains(p, "/e2e/")
 }
 
-// loose are the ways around the type checker, and the ways in which text becomes markup.
+// loose are ways around the type checker, and ways to insert text as markup.
 var loose = []struct {
 	what    string
 	pattern *regexp.Regexp
@@ -41,7 +41,7 @@ func scriptFaults(t *tree) []violation {
 		if test {
 			limit = maxTestLines
 		}
-		// A language is one list of texts.
+		// The file of a language is a single list of texts, which cannot be split.
 		if len(lines) > limit+1 && !strings.Contains(p, "/l10n/") {
 			bad = append(bad, violation{path: p, text: fmt.Sprintf("%d lines, at most %d: split it by concept", len(lines)-1,
 				limit)})
@@ -82,10 +82,11 @@ func TestScriptsAreStrictFindsViolations(t *testing.T) {
 		"editors/webview/cards.js:2", "editors/webview/long.js")
 }
 
-// A code block of the documentation that names a file is a part of that file, which something compiles.
+// sample matches a code block of the documentation that names a file. The block must be part of that file, so that it
+// is compiled.
 var sample = regexp.MustCompile("(?s)<!-- ([a-zA-Z0-9/._-]+) -->\n```[a-z]*\n(.*?)\n```")
 
-// quoting are the pages whose samples must be such.
+// quoting are the pages that must have such blocks, and no others.
 var quoting = []string{"docs/embedding.md", "docs/cancellation.md", "docs/migrating.md"}
 
 func strayBlocks(t *tree) []violation {
@@ -100,7 +101,7 @@ func strayBlocks(t *tree) []violation {
 	for _, page := range quoting {
 		text, ok := t.text[page]
 		if !ok {
-			continue // in the trees of the test below
+			continue // the trees of the test below have only one page
 		}
 		blocks := sample.FindAllStringSubmatch(string(text), -1)
 		if len(blocks) == 0 {

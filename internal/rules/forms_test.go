@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// lostForms: what a test's name says about how it is run, after an underscore. make test runs "_long" tests in the
-// short form that testing.Short gives, and make soak in full; "_amount" tests without the race detector. Another word
-// there would be a mark that no target knows. The end-to-end tests are never run with -short by a target.
+// lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
+// which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
+// detector. No make target knows another mark behind the underscore. No target runs the end-to-end tests with -short.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -39,7 +39,7 @@ func lostForms(t *tree) []violation {
 	return bad
 }
 
-// function gives the function that a node is in, nil when it is in none.
+// function returns the function that contains a node, or nil if there is none.
 func (s *source) function(n ast.Node) *ast.FuncDecl {
 	for _, decl := range s.file.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Pos() <= n.Pos() && n.End() <= fn.End() {

@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-// mayImport says for each folder which of our folders its packages, and those below it, may import:
+// mayImport lists for each folder which folders of this repository its packages may import:
 //
 //	cmd -> plugin -> ipc -> hub -> hub/{mcp,config} -> hub/{jsonrpc,transport}
 //
-// The longest matching folder counts, and a name stands for everything below it. Test files may import internal
-// besides, and their own package. Circles are the compiler's matter.
+// The entry of the longest matching folder applies, and a folder includes everything below it. Test files may also
+// import internal. The compiler refuses cycles.
 var mayImport = map[string][]string{
 	"hub/allowance": {"hub/allowance", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/mcp", "hub/redact", "hub/schema"},
 	"hub/bounds":    {"hub/bounds"},
@@ -79,18 +79,19 @@ var mayImport = map[string][]string{
 	"cmd": {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web",
 		"internal/doctor", "editors/webview"},
 	"proto": {"proto"},
-	// The demo server ships with the command. It is a foreign server to the hub, so it knows nothing of ours.
+	// The demo server is part of the command. For the hub it is like a foreign server, so it uses none of the hub's
+	// packages.
 	"internal/demoserver": {"internal/demoserver"},
-	// The doctor is a client of the hub's own transports and sessions, and knows no hub.
+	// The doctor is a client that uses the hub's own transports and sessions. It does not use the hub.
 	"internal/doctor": {"internal/doctor", "hub/mcp", "hub/jsonrpc", "hub/jsontext", "hub/transport", "hub/bounds"},
-	// So does the server of the page. It relays the window stream and knows no hub.
-	"internal/web": {"internal/web", "plugin/host", "proto", "hub/bounds"}, // the leaf that bounds connections
-	// The page is no Go: its folder has one file that embeds it.
+	// The server of the page relays the window stream. It does not use the hub.
+	"internal/web": {"internal/web", "plugin/host", "proto", "hub/bounds"}, // bounds limits connections
+	// The page is not Go. Its folder has one Go file, which embeds the page.
 	"editors":  {"editors"},
 	"internal": {"plugin", "ipc", "hub", "proto", "internal"},
 }
 
-// importDirection looks at every file, whatever system it is built for.
+// importDirection checks every file, for whatever system it is built.
 func importDirection(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -164,8 +165,9 @@ func TestImportsPointOneWayFindsViolations(t *testing.T) {
 		"editors/webview/page.go:2", "elsewhere/new.go")
 }
 
-// foreignToHub are modules that the domain must not reach, on any way: another door or another counter must not touch
-// it. And the engine is our own: the SDK's sessions cannot do what the hub is for.
+// foreignToHub are modules that the hub must not depend on, directly or indirectly, so that another plugin library or
+// another API needs no change of the hub. The SDK is among them because its sessions cannot do what the hub needs, so
+// the hub has an engine of its own.
 var foreignToHub = []string{
 	"google.golang.org/grpc",
 	"google.golang.org/protobuf",
@@ -176,7 +178,7 @@ var foreignToHub = []string{
 	"github.com/modelcontextprotocol/go-sdk/mcp",
 }
 
-// listed is one package as the go command knows it; Deps is transitive.
+// listed is a package as `go list` returns it. Deps is transitive.
 type listed struct {
 	ImportPath string
 	Deps       []string

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A link of a Markdown page into the repository, with the heading that it points to, and the headings of a page.
+// Links of a Markdown page, its headings, its code blocks, and the characters that the anchor of a heading does not
+// have.
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"`)
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
@@ -18,7 +19,8 @@ var (
 	anchor  = regexp.MustCompile(`[^\p{L}\p{N}\-_ ]`)
 )
 
-// deadLinks finds links of pages to files and headings that are not there. exists tells of what is no text file.
+// deadLinks finds links of Markdown pages to files and headings that do not exist. exists reports whether a path exists
+// that is not a text file.
 func deadLinks(t *tree, exists func(path string) bool) []violation {
 	var bad []violation
 	for _, p := range t.files {
@@ -47,7 +49,7 @@ func deadLinks(t *tree, exists func(path string) bool) []violation {
 	return bad
 }
 
-// anchors are the names of a page's headings in links.
+// anchors returns the link targets of a page's headings.
 func anchors(page []byte) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(string(page), ""), -1) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// strayLocks: the hub's lock is taken, and the state that it guards is reached, in hub/lock.go alone, and every lock of
-// package hub is released by a defer right behind it. A panic between the two would leave it locked, and nothing would
-// answer any more.
+// strayLocks finds code outside hub/lock.go that takes the hub's lock or uses the state that it guards. It also finds
+// every lock in package hub without a deferred unlock right behind it: a panic between the two would leave it locked,
+// and the hub would not answer any more.
 func strayLocks(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -45,8 +45,8 @@ func strayLocks(t *tree) []violation {
 	return bad
 }
 
-// deferredUnlocks notes which of these statements lock and have their unlock deferred: "defer x.lock().unlock()",
-// "st := x.lock()" before "defer st.unlock()", or "x.Lock()" before "defer x.Unlock()".
+// deferredUnlocks records the statements that take a lock whose unlock is deferred: "defer x.lock().unlock()", "st :=
+// x.lock()" before "defer st.unlock()", or "x.Lock()" before "defer x.Unlock()".
 func deferredUnlocks(list []ast.Stmt, good map[ast.Node]bool) {
 	for i, stmt := range list {
 		if d, ok := stmt.(*ast.DeferStmt); ok {

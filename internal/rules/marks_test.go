@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// marks are what work leaves lying about. Each pattern is written so that its own text does not match it.
+// marks are patterns of unfinished work and of text that does not belong in the repository. No pattern matches its own
+// text.
 var marks = []struct {
 	what    string
 	pattern *regexp.Regexp
@@ -22,7 +23,7 @@ var marks = []struct {
 	{"a merge that was not ended", regexp.MustCompile(`^(?:[<]{7} |[>]{7} |[=]{7}$)`)},
 }
 
-// unmarked are files whose text other tools wrote.
+// unmarked are files with text that other tools have written.
 var unmarked = []string{"go.sum", "package-lock.json", "LICENSE", "released.json"}
 
 func leftovers(t *tree) []violation {
@@ -47,7 +48,7 @@ func TestNothingIsLeftOver(t *testing.T) {
 }
 
 func TestNothingIsLeftOverFindsViolations(t *testing.T) {
-	// Put together here, so that this file stays clean itself.
+	// The strings are concatenated, so that this file does not match the patterns itself.
 	dirty := []string{
 		"/wo" + "rk/main/hub", "see /ro" + "ot/x", "/ho" + "me/ada", "/Us" + "ers/Ada", "/tm" + "p/brief/x",
 		"// TO" + "DO: later", "FIX" + "ME", "XX" + "X", "HA" + "CK",
@@ -70,7 +71,7 @@ func TestNothingIsLeftOverFindsViolations(t *testing.T) {
 	})), want...)
 }
 
-// front is what a visitor looks for, and words that must be in it.
+// front lists files that a visitor looks for, with words that they must contain.
 var front = map[string][]string{
 	"LICENSE":      {"Apache License", "Version 2.0, January 2004"},
 	"CHANGELOG.md": {"#"},

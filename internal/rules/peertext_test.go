@@ -6,27 +6,28 @@ import (
 	"testing"
 )
 
-// readsPeers are the rooms in which everything that is read was written by a server.
+// readsPeers are the packages that read what servers write.
 var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema", "hub/prompts", "hub/toolset"}
 
-// decodesAll may decode with encoding/json in those rooms, each for its reason.
+// decodesAll lists files and packages that may decode with encoding/json in these packages and in package hub, each
+// with the reason.
 var decodesAll = []string{
 	"hub/jsontext/token.go",         // a string token, which has no members
 	"hub/mcp/tools.go",              // a definition, into plain values: canonical JSON for its hash
 	"hub/mcp/outputschema.go",       // the validator's library has types of its own for schemas and values
-	"hub/schema",                    // the same
-	"hub/transport/guard.go",        // what another process of ours says
+	"hub/schema",                    // like outputschema.go
+	"hub/transport/guard.go",        // from another process of ours
 	"hub/transport/ledger_sweep.go", // a file of ours
 
-	"hub/prompts/answer.go",                  // what a window says, checked member by member
-	"hub/outgoing.go", "hub/tracecontext.go", // what the host says: a map, a string
+	"hub/prompts/answer.go",                  // from a window; each member is checked
+	"hub/outgoing.go", "hub/tracecontext.go", // from the host: a map, a string
 	"hub/approvalfile.go", "hub/consentkey.go", "hub/kept.go", // files of ours
-	// token by token, or into plain values: no names are looked for
+	// The next files read token by token, or into plain values, so they match no names of members.
 	"hub/definitiondiff.go", "hub/redact.go", "hub/redactjson.go",
 }
 
-// foldedReading: encoding/json takes "URL" for the member "url" of a struct, so that a person is shown one text and
-// another counts. What servers write is read by hub/jsontext, which compares names exactly.
+// foldedReading finds uses of encoding/json for text of servers. It takes "URL" for the member "url" of a struct, so
+// the user could be shown one text while another one is used. Package hub/jsontext compares names exactly.
 func foldedReading(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {

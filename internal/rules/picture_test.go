@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// The picture of the rooms lies in CONTRIBUTING.md between these marks. It is made from the imports, so that it stays
-// true: `make rooms` writes it anew.
+// The graph of the rooms is in CONTRIBUTING.md between these marks. `make rooms` writes it from the imports, so it is
+// never out of date.
 const (
 	pictureFile  = "CONTRIBUTING.md"
 	pictureBegin = "<!-- rooms: made by `make rooms` -->\n"
 	pictureEnd   = "<!-- end of rooms -->\n"
 )
 
-// inPicture are the folders whose packages are drawn; one below another is a room of its own.
+// inPicture are the folders whose packages are in the graph. Each package below one of them is a room of its own.
 var inPicture = []string{"cmd/mcphub", "plugin", "ipc", "hub", "proto/mcphub/v1"}
 
-// roomImports gives the rooms that each room imports, without tests.
+// roomImports returns the rooms that each room imports, without the imports of tests.
 func roomImports(t *tree) map[string][]string {
 	imports := map[string][]string{}
 	for _, s := range t.code {
@@ -42,13 +42,13 @@ func roomImports(t *tree) map[string][]string {
 	return imports
 }
 
-// reaches tells whether a room imports another one, or imports one that does. Imports have no circles.
+// reaches reports whether a room imports another one, directly or indirectly. Imports have no cycles.
 func reaches(imports map[string][]string, from, to string) bool {
 	return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(imports, next, to) })
 }
 
-// picture draws the rooms as Mermaid. An import that follows from others is left out: who imports a room through
-// another one is drawn above both.
+// picture returns the graph of the rooms as Mermaid. It leaves out an import if the room also imports it through
+// another room.
 func picture(t *tree) string {
 	imports := roomImports(t)
 	var rooms []string
@@ -69,7 +69,7 @@ func picture(t *tree) string {
 	return b.String()
 }
 
-// withPicture gives the text with the picture between its marks.
+// withPicture returns the text with the picture between its marks.
 func withPicture(text, picture string) (string, error) {
 	before, rest, begins := strings.Cut(text, pictureBegin)
 	_, after, ends := strings.Cut(rest, pictureEnd)

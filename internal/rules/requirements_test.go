@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// requirementsPage is the table of promises with the tests that show them.
+// requirementsPage is the table of requirements with the tests that show them.
 const requirementsPage = "docs/contributing/requirements.md"
 
 var (
 	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
-	// A test of the editor part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes
+	// A test of the editors part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes
 	// away breaks nothing`.
 	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)): ([^`]+)`")
 	declared = regexp.MustCompile(
 		`(?m)^func (?:(Test[A-Za-z0-9_]+)\(t \*testing\.T\)|(Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\))`)
-	// Whatever stands in backquotes in the second column names a test.
+	// All that is in backquotes in the second column must name a test.
 	quoted = regexp.MustCompile("`[^`]*`")
 )
 
-// unshown finds rows of the table that name no test, and names that are no test.
+// unshown finds rows of the table without a test, and names of tests that do not exist.
 func unshown(t *tree) []violation {
 	tests := map[string]bool{}
 	for _, p := range t.files {
@@ -59,7 +59,7 @@ func unshown(t *tree) []violation {
 	return bad
 }
 
-// hasTitle tells whether a test file has the title as one whole string.
+// hasTitle reports whether a test file contains the title as a whole string.
 func hasTitle(text []byte, title string) bool {
 	for _, quote := range []string{"'", `"`, "`"} {
 		if strings.Contains(string(text), quote+title+quote) {

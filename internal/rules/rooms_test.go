@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// roomsHeading begins the section of CONTRIBUTING.md with the table of rooms.
+// roomsHeading is the heading of the section of CONTRIBUTING.md with the table of rooms.
 const roomsHeading = "## The rooms\n"
 
-// unlistedRooms keeps the table of rooms whole: a newcomer looks there for where something lives. Each package that
-// the hub's process is made of stands in the first column of a row, and each name there is a folder of the repository.
+// unlistedRooms checks that the table of rooms is complete, because a newcomer looks there for where something is. Each
+// package of the hub's process must be in the first column of a row, and each name there must be a folder of the
+// repository.
 func unlistedRooms(t *tree) []violation {
 	before, section, found := strings.Cut(string(t.text[pictureFile]), roomsHeading)
 	if !found {

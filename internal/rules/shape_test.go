@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Lines of hand-written Go. The aim is 50 to 300; these are where a file surely holds two concepts.
+// The largest number of lines of a hand-written Go file. The aim is 50 to 300 lines. A file above these limits surely
+// contains two concepts.
 const (
 	maxLines     = 400
 	maxTestLines = 600
@@ -44,7 +45,7 @@ func TestFilesStaySmallFindsViolations(t *testing.T) {
 	})), "hub/b.go", "hub/b_test.go")
 }
 
-// emptyNames say nothing about what lives in a package or a file, so everything ends up there.
+// emptyNames do not say what a package or a file contains, so anything could be put there.
 var emptyNames = []string{"util", "utils", "common", "types", "manager", "managers", "helper", "helpers", "misc",
 	"shared"}
 
@@ -82,7 +83,8 @@ func TestNamesSaySomethingFindsViolations(t *testing.T) {
 	})), "hub/util", "hub/x", "hub/types.go", "hub/helper_test.go")
 }
 
-// undescribed: a package's comment says what lives in it and what must not. A folder with nothing but tests needs none.
+// undescribed finds packages without a package comment, which says what belongs in the package and what does not. A
+// folder with only tests needs none.
 func undescribed(t *tree) []violation {
 	described := map[string]bool{}
 	for _, s := range t.code {

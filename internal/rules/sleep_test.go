@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// wallClockSleeps: a test that sleeps is slow, and still guesses. Inside a synctest bubble a sleep takes no time and
-// moves the fake clock by an exact amount: there, and only there, it is the right word. Bubbles are told by their text:
-// a function literal given to synctest.Test, or to a function of the same folder that passes its parameter on to it.
+// wallClockSleeps finds tests that sleep outside a synctest bubble: such a test is slow and depends on timing. In a
+// bubble a sleep takes no time and advances the fake clock by an exact amount. A bubble is recognized by its text: a
+// function literal that is passed to synctest.Test, or to a function of the same folder that calls synctest.Test.
 func wallClockSleeps(t *tree) []violation {
-	makers := map[string][]string{} // by folder: the functions that run what they get in a bubble
+	makers := map[string][]string{} // by folder: the functions that run a parameter in a bubble
 	for changed := true; changed; {
 		changed = false
 		for _, s := range t.code {

@@ -21,14 +21,15 @@ import (
 
 const modulePath = "github.com/mcphub-go/mcphub"
 
-// tree is the repository as it lies on the disk, nested modules included, foreign and built files not.
+// tree is the repository as it is on the disk. It includes nested modules, and excludes installed packages and built
+// files.
 type tree struct {
 	files []string // every text file's path, slash separated, sorted
 	text  map[string][]byte
 	code  []*source
 }
 
-// source is one Go file of the repository, for whatever system it is built.
+// source is a Go file of the repository, for whatever system it is built.
 type source struct {
 	path      string
 	fset      *token.FileSet
@@ -38,7 +39,7 @@ type source struct {
 	lines     int
 }
 
-// violation says where a rule is broken and what to do instead.
+// violation says where a rule is broken and what to do about it.
 type violation struct {
 	path string
 	line int // 0: the file or folder as a whole
@@ -55,12 +56,12 @@ func (v violation) String() string {
 // dir returns the folder of the file's package, "." for the root.
 func (s *source) dir() string { return path.Dir(s.path) }
 
-// in says whether the file lies in one of the folders or below.
+// in reports whether the file is in one of the folders or below one.
 func (s *source) in(folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return within(f, s.dir()) })
 }
 
-// within says whether dir is folder or lies below it.
+// within reports whether dir is folder or below it.
 func within(folder, dir string) bool {
 	return dir == folder || strings.HasPrefix(dir, folder+"/")
 }
@@ -69,7 +70,7 @@ func (s *source) at(n ast.Node, format string, args ...any) violation {
 	return violation{s.path, s.fset.Position(n.Pos()).Line, fmt.Sprintf(format, args...)}
 }
 
-// local returns the name under which the file imports a package; ok is false when it does not.
+// local returns the name under which the file imports a package. ok is false if it does not import it.
 func (s *source) local(importPath string) (name string, ok bool) {
 	for _, spec := range s.file.Imports {
 		if p, _ := strconv.Unquote(spec.Path.Value); p != importPath {
@@ -83,8 +84,8 @@ func (s *source) local(importPath string) (name string, ok bool) {
 	return "", false
 }
 
-// uses calls found for each mention of one of the package's identifiers. A dot import hides which of them is meant, so
-// it counts as a mention, named "*".
+// uses calls found for each use of one of the names of a package. A dot import hides which names are used, so it counts
+// as a use of "*".
 func (s *source) uses(importPath string, names []string, found func(n ast.Node, name string)) {
 	local, ok := s.local(importPath)
 	if !ok {
@@ -105,18 +106,18 @@ func (s *source) uses(importPath string, names []string, found func(n ast.Node, 
 	})
 }
 
-// builtByEditors are the folders that the editor part builds: .gitignore has the same.
+// builtByEditors matches the folders that the build of the editors part writes. .gitignore lists the same folders.
 var builtByEditors = regexp.MustCompile(
 	`^editors/(?:out|\.editors|[a-z]+/(?:build|dist)|vscode/bin|vscode/media/page)$`)
 
-// skipped says whether a folder holds nothing of ours: version control, installed packages, built files.
+// skipped reports whether a folder has no sources: version control, installed packages, built files.
 func skipped(dir string) bool {
 	return dir == "bin" || dir == "dist" || slices.Contains([]string{".git", "node_modules", ".idea"}, path.Base(dir)) ||
 		builtByEditors.MatchString(dir)
 }
 
-// read loads a tree. Go files that cannot be parsed are an error: a rule that does not see a file proves nothing about
-// it.
+// read loads a tree. A Go file that cannot be parsed is an error, because a rule that does not see a file proves
+// nothing about it.
 func read(root fs.FS) (*tree, error) {
 	t := &tree{text: map[string][]byte{}}
 	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
@@ -137,11 +138,11 @@ func read(root fs.FS) (*tree, error) {
 			return err
 		}
 		if bytes.IndexByte(text, 0) >= 0 {
-			return nil // no text
+			return nil // not text
 		}
 		t.files = append(t.files, p)
 		t.text[p] = text
-		// The go command does not see testdata, and neither do rules about code.
+		// The go command ignores testdata, and so do the rules about code.
 		if path.Ext(p) != ".go" || slices.Contains(strings.Split(p, "/"), "testdata") {
 			return nil
 		}
@@ -161,7 +162,8 @@ func read(root fs.FS) (*tree, error) {
 	return t, err
 }
 
-// repositoryRoot is the folder two above this package, which is where the go command runs its tests.
+// repositoryRoot returns the folder two levels above this package. The go command runs the tests of a package in its
+// folder.
 func repositoryRoot(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -175,10 +177,10 @@ func repositoryRoot(t testing.TB) string {
 	return root
 }
 
-// readRepository reads the tree that the rules are about once for all of them. No rule changes it.
+// readRepository reads the repository once for all rules. No rule changes the tree.
 var readRepository = sync.OnceValues(func() (*tree, error) { return read(os.DirFS(filepath.Join("..", ".."))) })
 
-// repository is the tree that the rules are about.
+// repository returns the tree of the repository.
 func repository(t testing.TB) *tree {
 	t.Helper()
 	repositoryRoot(t)
@@ -213,7 +215,7 @@ func report(t *testing.T, violations []violation) {
 	}
 }
 
-// finds checks that a rule marks exactly these places, each given as path:line, or as path for a whole file.
+// finds checks that a rule reports exactly these places, each as path:line, or as path for a whole file.
 func finds(t *testing.T, violations []violation, want ...string) {
 	t.Helper()
 	var got []string

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// open stands for what differs between two texts of one form: verbs in a format, "…" in the document.
+// open replaces the parts that differ between two texts of the same form: the verbs of a format string, and "…" in the
+// document.
 const open = "\x00"
 
 var (
@@ -21,7 +22,7 @@ var (
 	headings = regexp.MustCompile("(?m)^### `(.*)`$")
 )
 
-// TestTroubleshootingQuotesWhatIsSaid: each heading of docs/troubleshooting.md is a text that the code can say.
+// TestTroubleshootingQuotesWhatIsSaid: each heading of docs/troubleshooting.md is a message that the code contains.
 func TestTroubleshootingQuotesWhatIsSaid(t *testing.T) {
 	said := strings.Join(constants(t, "../.."), "\n")
 	doc, err := os.ReadFile("../../docs/troubleshooting.md")
@@ -42,7 +43,7 @@ func TestTroubleshootingQuotesWhatIsSaid(t *testing.T) {
 	}
 }
 
-// constants gives the string literals of the code that ships, those that are joined by + as one.
+// constants returns the string literals of the code that ships. Literals that are joined by + are one string.
 func constants(t *testing.T, root string) (texts []string) {
 	t.Helper()
 	for _, folder := range []string{"hub", "ipc", "plugin", "cmd"} {
@@ -74,7 +75,8 @@ func constants(t *testing.T, root string) (texts []string) {
 	return texts
 }
 
-// literal is the text of a literal, or of several joined by +; what is no literal among them stands open.
+// literal returns the text of a string literal, or of several joined by +. An operand that is not a literal becomes
+// open.
 func literal(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

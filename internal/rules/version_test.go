@@ -8,24 +8,25 @@ import (
 	"testing"
 )
 
-// versionFile declares the version of the binary, which is that of everything else too.
+// versionFile declares the version of the binary. Everything else has the same version.
 const versionFile = "cmd/mcphub/main.go"
 
 var versionLine = regexp.MustCompile(`(?m)^var version = "([^"]+)"$`)
 
-// editorsLock tells the versions of the packages under editors/ as npm ci reads them.
+// editorsLock is the lock file that npm ci reads for the packages in editors/.
 const editorsLock = "editors/package-lock.json"
 
-// versionedPackages are those that are given to people, or built into what is.
+// versionedPackages are the packages that are published, or that are built into one.
 var versionedPackages = []string{"host", "vscode", "webview"}
 
-// npmPackage is as much of package.json, and of a package in package-lock.json, as tells versions.
+// npmPackage has the members of package.json, and of a package in package-lock.json, that contain versions.
 type npmPackage struct {
 	Version      string            `json:"version"`
 	Dependencies map[string]string `json:"dependencies"`
 }
 
-// otherVersions finds packages whose number is not that of the binary, or that ask for another of the host package.
+// otherVersions finds packages with another version than the binary, or that depend on another version of the host
+// package.
 func otherVersions(t *tree) []violation {
 	declared := versionLine.FindSubmatch(t.text[versionFile])
 	if declared == nil {

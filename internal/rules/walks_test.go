@@ -13,8 +13,8 @@ var (
 	capital = regexp.MustCompile(`[A-Z]`)
 )
 
-// lostWalks: what CONTRIBUTING.md names on the way of a call and of a cancel is there: a function or type of the
-// product, bare, with its package, or as a method of its type; a file or folder; or a field of the contract.
+// lostWalks finds names in the two walks of CONTRIBUTING.md that do not exist. A name is a function or type of hub or
+// ipc, alone, with its package, or as a method of its type; a file or folder; or a name of the contract.
 func lostWalks(t *tree) []violation {
 	const page, heading = "CONTRIBUTING.md", "## Two walks\n"
 	before, walks, found := strings.Cut(string(t.text[page]), heading)

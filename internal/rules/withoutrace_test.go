@@ -10,8 +10,8 @@ import (
 
 var sequentialLine = regexp.MustCompile(`(?m)^SEQUENTIAL := (.*)$`)
 
-// lostRaces: a package that make test runs without the race detector, one of the Makefile's SEQUENTIAL, starts no
-// goroutine, in its tests neither.
+// lostRaces finds goroutines in the packages that make test runs without the race detector (SEQUENTIAL in the
+// Makefile), and in their tests.
 func lostRaces(t *tree) []violation {
 	var sequential []string
 	if m := sequentialLine.FindSubmatch(t.text["Makefile"]); m != nil {
@@ -26,7 +26,7 @@ func lostRaces(t *tree) []violation {
 	return bad
 }
 
-// goroutines are the places of a file that have to do with more than one.
+// goroutines finds the places of a file that start a goroutine, or that are only useful with several.
 func goroutines(s *source) []violation {
 	const why = " in a package that is tested without the race detector: see SEQUENTIAL"
 	var bad []violation

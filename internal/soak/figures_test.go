@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// figures are what came out for one subject. All but the violations belong to the goroutine of its test, or to its
-// window's lock.
+// figures are the results of one subject. The fields before mu are changed only by the goroutine of the test, or with
+// the lock of its window.
 type figures struct {
 	subject *subject
 	seed    uint64
 	took    time.Duration
 
-	calls, asking                        int // asking: those whose tool asks
+	calls, asking                        int // asking: the calls whose tool asks
 	cancelled, finished, refused         int
 	delivered, received, lost, unclaimed int
 	doubled                              int
-	// of the cancelled: those whose outcome came after their end, and those whose cancel failed
+	// Of the cancelled calls: those whose delivery came after the terminal event, and those whose cancel failed.
 	pended, failed                       int
-	overtaken                            int // called delivered, when the server had just answered
-	unread                               int // called delivered, when the server had not looked at the call
-	outOfOrder                           int // read before its call by a server that took its time
+	overtaken                            int // reported as delivered, when the server had just answered
+	unread                               int // reported as delivered, when the server had not looked at the call
+	outOfOrder                           int // the server was slow and read the cancel before the call
 	questions, withdrawn, closedByParent int
 	ghosts, leftOpen, nudged             int
-	reasons                              map[string]int // why cancels failed
+	reasons                              map[string]int // how often a cancel failed for a reason
 
 	goroutines, goroutinesMost, goroutinesAfter int
 	heapEarly, heapLate                         uint64
@@ -45,7 +45,7 @@ type violation struct {
 
 const mostExamples = 5
 
-// bad notes a broken invariant.
+// bad records a broken invariant.
 func (f *figures) bad(what, format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,11 +59,11 @@ func (f *figures) bad(what, format string, args ...any) {
 	}
 }
 
-// heap is what is in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what the first one finalised
+	runtime.GC() // frees what the first one finalised
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
@@ -92,7 +92,7 @@ func (f *figures) outcome() string {
 		f.questions, f.withdrawn, f.closedByParent, f.ghosts, f.nudged, f.leftOpen, f.reasoned())
 }
 
-// why counts a reason.
+// why counts a reason for a failed cancel.
 func (f *figures) why(reason string) {
 	if f.reasons == nil {
 		f.reasons = map[string]int{}
@@ -108,7 +108,7 @@ func (f *figures) reasoned() string {
 	return text
 }
 
-// add takes the counts of a subject into a total.
+// add adds the counts of a subject to a total.
 func (f *figures) add(g *figures) {
 	for _, c := range []struct {
 		to   *int

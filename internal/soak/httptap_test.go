@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// journaled makes a witness of what a server notes itself.
+// journaled records in the witness what a server writes to its journal.
 func journaled(w *witness, s *peers.Server) {
 	s.Observe(func(e peers.Event) {
 		id := wireID{e.Session, string(e.ID)}
@@ -23,7 +23,7 @@ func journaled(w *witness, s *peers.Server) {
 			w.cancelled(id)
 		case e.Event == peers.EventRequest && e.Method != "response" && e.ID != nil:
 			w.asked(id, e.Tag)
-		case e.Method == "notifications/cancelled" || e.Method == "response": // of which it does not matter how they ended
+		case e.Method == "notifications/cancelled" || e.Method == "response": // how these ended does not matter
 		case e.Event == peers.EventDisconnected && e.ID != nil:
 			w.closed(id)
 		case e.Event == peers.EventAnswered && e.ID != nil:
@@ -32,7 +32,8 @@ func journaled(w *witness, s *peers.Server) {
 	})
 }
 
-// tapped stands before a server that keeps no journal, and gives the address to use in its place.
+// tapped serves a reverse proxy in front of a server without a journal, and returns the URL to use instead. The proxy
+// ends with the test.
 func tapped(t *testing.T, w *witness, address string) string {
 	t.Helper()
 	target, err := url.Parse(address)
@@ -51,7 +52,7 @@ func tapped(t *testing.T, w *witness, address string) string {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the hub gave the request up before its end
+			return // the hub closed the request before its end
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		q := r.URL.Query()

@@ -19,31 +19,31 @@ import (
 )
 
 const (
-	// mostDelay is the latest moment of a cancel after its call began.
+	// mostDelay is the longest time between the start of a call and its cancel.
 	mostDelay = 20 * time.Millisecond
-	// noteTime is what a server gets to note what it has received.
+	// noteTime is how long a server may take to record what it has received.
 	noteTime = 5 * time.Second
-	// restTime is what the hub gets to come to rest once all calls are over: a server may take a second to withdraw its
-	// question.
+	// restTime is how long the hub may take until nothing is left once all calls have ended. A server may take a second
+	// to withdraw its question.
 	restTime = 3 * time.Second
-	// passTime is what a call gets that nobody cancels.
+	// passTime is the time limit of a call that is not cancelled.
 	passTime = time.Minute
-	// unreadTime is what a server of the modern era gets to note a call whose stream was closed at once.
+	// unreadTime is how long a server of the modern era may take to record a call whose stream was closed at once.
 	unreadTime = 500 * time.Millisecond
-	// deliveryTime is what a pending cancel gets: the hub calls it failed after 30 s.
+	// deliveryTime is how long a cancel may be pending. The hub reports it as failed after 30 s.
 	deliveryTime = 35 * time.Second
-	// cancelDelay is how long the hub waits for the headers of a legacy call over HTTP before it cancels it all the
-	// same. A server on a busy machine that leaves the call unread for longer may read the cancel first. That is no
-	// fault as long as it is not called delivered.
+	// cancelDelay is how long the hub waits for the headers of a legacy call over HTTP before it sends the cancel
+	// anyway. A server on a busy machine that reads the call later than that may read the cancel first. That is no
+	// fault unless the hub reports the cancel as delivered.
 	cancelDelay = time.Second
-	// slackGoroutines is what idle connections and timers may add to the goroutines at rest: the hub keeps 128 connections
-	// to a host, with two each.
+	// slackGoroutines is how many goroutines idle connections and timers may add. The hub keeps up to 128 connections
+	// to a host, with two goroutines each.
 	slackGoroutines = 300
-	// slackHeap is what bounded histories may add once they are warm.
+	// slackHeap is how much the bounded histories may still grow after the first calls.
 	slackHeap = 24 << 20
 )
 
-// runner cancels calls of one subject.
+// runner makes and cancels the calls of one subject.
 type runner struct {
 	*figures
 	t       *testing.T
@@ -54,7 +54,7 @@ type runner struct {
 	n       int // calls begun
 }
 
-// soak makes calls until there are so many, or the time is up, and judges them batch by batch.
+// soak makes calls until there are enough or the time is up, in batches that are judged one by one.
 func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, seed uint64) *figures {
 	t.Helper()
 	f := &figures{subject: s, seed: seed, violations: map[string]*violation{}}
@@ -72,7 +72,7 @@ func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, s
 		if s.most > 0 {
 			atOnce = min(atOnce, s.most)
 		}
-		r.batch(index, min(calls-r.n, 100*atOnce, max(calls/6, shortCalls)), atOnce) // its end costs a second or two
+		r.batch(index, min(calls-r.n, 100*atOnce, max(calls/6, shortCalls)), atOnce) // its end takes a second or two
 		if f.heapEarly == 0 && r.n >= calls/4 {
 			f.heapEarly = heap()
 		}
@@ -88,7 +88,7 @@ func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, s
 	}
 	slack := slackGoroutines
 	if s.bare {
-		slack *= 5 // both ends of what stands before it are in this process
+		slack *= 5 // both sides of the proxy are in this process
 	}
 	if f.goroutinesMost > f.goroutines+slack {
 		f.bad("goroutines grew", "%d became %d", f.goroutines, f.goroutinesMost)
@@ -101,20 +101,20 @@ func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, s
 	return f
 }
 
-// batch makes n calls, a number at once, waits until all is over, and judges.
+// batch makes n calls, atOnce of them at a time, waits until all have ended, and judges them.
 func (r *runner) batch(index, n, atOnce int) {
 	type order struct {
 		tag   string
 		call  call
 		delay time.Duration
-		host  bool // the caller leaves, where otherwise a person cancels
+		host  bool // the caller leaves; otherwise the user cancels
 	}
 	var orders []order
 	for range n {
 		c := r.subject.tools.works
 		if asks := []call{r.subject.tools.form, r.subject.tools.sample}[r.rng.IntN(2)]; asks.tool != "" &&
 			r.rng.IntN(100) < 54 {
-			// half of all calls: one subject cannot ask
+			// 54 percent, so that at least half of all calls ask, although one subject cannot ask.
 			c = asks
 		}
 		if c.tool != r.subject.tools.works.tool {
@@ -175,14 +175,16 @@ func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
 	}
 }
 
-// passing begins the ids of pass.
+// passing is the prefix of the ids of pass.
 const passing = "pass-"
 
-// pass makes a call that nobody cancels. What the server had to do before is done, and what it asks has been asked.
+// pass makes a call that nobody cancels. When it has ended, the server has handled the earlier calls and asked their
+// questions.
 //
-// A server that does so many things at a time and no more (mcp-go: five calls) may be held up by questions of calls
-// that were cancelled while they waited for their turn. They open for nobody that could be named, because pass may have
-// asked them, and pass waits behind them: people would answer, and after a time the window does.
+// A server that runs only a limited number of calls at a time (mcp-go: five) may be blocked by the questions of
+// cancelled calls that were waiting in its queue. The hub cannot tell which call such a question belongs to, because it
+// may be that of pass, so it stays open and pass waits behind it. A user would answer it. Here the window closes it
+// after restTime.
 func (r *runner) pass() {
 	answered := make(chan struct{})
 	r.view.work.Go(func() {
@@ -209,7 +211,8 @@ func (r *runner) pass() {
 	}
 }
 
-// settle waits until the hub is at rest and the server has noted what came, and judges the batch.
+// settle waits until the hub has nothing left to do and the server has recorded what it received. Then it judges the
+// batch.
 func (r *runner) settle() {
 	r.pass()
 	r.until(restTime, func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
@@ -228,7 +231,7 @@ func (r *runner) settle() {
 		for tag, c := range calls {
 			seen := r.witness.of(tag)
 			if r.closes() && len(seen) == 0 && time.Since(from) > unreadTime {
-				continue // it may never have looked at the call
+				continue // the server may never have looked at the call
 			}
 			if r.claimed(c) && !r.evident(seen) && !r.answered(seen) {
 				return false
@@ -239,7 +242,7 @@ func (r *runner) settle() {
 	for tag, c := range calls {
 		r.judge(tag, c, r.witness.of(tag))
 	}
-	r.until(noteTime, func() bool { return r.witness.strays() == 0 }) // its call may have been read, and not noted
+	r.until(noteTime, func() bool { return r.witness.strays() == 0 }) // its call may have been read, but not recorded
 	if n := r.witness.strays(); n > 0 {
 		r.bad("a cancel names a request that did not come", "%d in a batch", n)
 	}
@@ -250,17 +253,17 @@ func (r *runner) settle() {
 	r.view.forget()
 }
 
-// closes: a cancel is the end of the call's stream, and nothing else.
+// closes reports whether a call is cancelled by closing its stream and in no other way.
 func (r *runner) closes() bool { return r.subject.transport == "http" && r.subject.era == modern }
 
-// claimed: the hub says that the server was told.
+// claimed reports whether the hub says that the server was told.
 func (r *runner) claimed(c *told) bool {
 	return c.cancelled != nil && (c.cancelled.ServerNotified() || c.settled != nil &&
 		c.settled.Sending.Delivery == event.DeliveryDelivered)
 }
 
-// evident: the server was told, by the request that was open last. In the modern era HTTP has no other cancel than the
-// end of its stream.
+// evident reports whether the server received the cancel, in the request of the call that was open last. Over HTTP in
+// the modern era the cancel is the end of the stream.
 func (r *runner) evident(seen []exchange) bool {
 	if len(seen) == 0 {
 		return false
@@ -272,12 +275,12 @@ func (r *runner) evident(seen []exchange) bool {
 	return last.cancels > 0
 }
 
-// answered: the server had ended its answer, so there was nothing left to tell it.
+// answered reports whether the server had finished its answer, so that there was nothing to cancel.
 func (r *runner) answered(seen []exchange) bool { return len(seen) > 0 && seen[len(seen)-1].answered }
 
-// tooManyOpen is in the result of a call whose question was refused: 64 of its server's were open and 64 more about to
-// be answered with cancel. A server gets there that does not withdraw the questions of cancelled calls, where these may
-// also be of a call that goes on.
+// tooManyOpen is in the result of a call whose question was refused because 64 questions of its server were open and 64
+// more were about to be answered with cancel. That happens to servers that do not withdraw the questions of cancelled
+// calls, if the hub cannot tell which call a question belongs to.
 const tooManyOpen = "too many open requests"
 
 func (r *runner) judge(tag string, c *told, seen []exchange) {
@@ -315,9 +318,9 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 	case claimed && r.answered(seen):
 		r.overtaken++
 	case claimed && len(seen) == 0 && r.closes():
-		// The request was written to its end and its stream was closed, which is how this era cancels. Nothing says that the
-		// server has read it: one that finds the connection closed may not look at the request at all. Then nothing has run
-		// either.
+		// The hub wrote the whole request and closed its stream, which is the cancel of this era. It cannot know
+		// whether the server has read the request: a server that finds the connection closed may not look at it at all,
+		// and then runs nothing.
 		r.unread++
 	case claimed:
 		r.lost++
@@ -344,7 +347,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 	}
 }
 
-// end closes the hub and looks for what is left.
+// end closes the hub and checks that nothing is left.
 func (r *runner) end(before int) {
 	_, start, err := r.hub.Attach(windows.Hello{WindowID: "late"}, &view{figures: r.figures})
 	if err != nil {
@@ -358,8 +361,8 @@ func (r *runner) end(before int) {
 	if err := r.hub.Close(ctx); err != nil {
 		r.bad("the hub did not close", "%v", err)
 	}
-	if r.subject.serve == nil { // else the reader of its journal, and a tap, are still there
-		before++ // the thread that starts processes stays
+	if r.subject.serve == nil { // otherwise the journal's reader, or the proxy, still runs
+		before++ // the goroutine that starts processes stays
 		r.until(noteTime, func() bool { return runtime.NumGoroutine() <= before })
 		if n := runtime.NumGoroutine(); n > before {
 			r.bad("goroutines are left at the end", "%d, %d at the start:\n%s", n, before, stacks())
@@ -374,7 +377,7 @@ func stacks() string {
 	return strings.Join(slices.Collect(slices.Values(all[:min(len(all), 30)])), "\n\n")
 }
 
-// until looks again and again until holds or the time is up.
+// until polls until holds returns true or the time is up.
 func (r *runner) until(limit time.Duration, holds func() bool) {
 	late := time.NewTimer(limit)
 	defer late.Stop()

@@ -22,10 +22,10 @@ var (
 	onlyFlag  = flag.String("soak.only", "", "regular expression over the names of the subjects")
 )
 
-// shortCalls is what the short form does of each subject.
+// shortCalls is the number of calls of each subject in the short form.
 const shortCalls = 60
 
-// leastTime is what a subject gets at least: its server has to start.
+// leastTime is the least time limit of a subject, because its server has to start.
 const leastTime = 15 * time.Second
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the servers that are written in Go once, unless somebody has: each is started by several tests.
+// build builds the servers written in Go once for all tests, unless an environment variable names a built one.
 func build(dir string) error {
 	suffix := ""
 	if runtime.GOOS == "windows" {
@@ -65,7 +65,7 @@ func build(dir string) error {
 	return nil
 }
 
-// TestCancelsAtRandomMoments is the short form, and with -soak.calls the long one.
+// TestCancelsAtRandomMoments runs the short form, or the long form with -soak.calls.
 func TestCancelsAtRandomMoments(t *testing.T) {
 	seed := *seedFlag
 	if seed == 0 {
@@ -89,7 +89,7 @@ func TestCancelsAtRandomMoments(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			calls, limit := shortCalls, 3*time.Minute
 			if *callsFlag > 0 {
-				// What the quick ones leave of their time is for the slow ones.
+				// Time that fast subjects do not use is added to the limits of slower ones.
 				calls = (*callsFlag*s.weight + weights - 1) / weights
 				limit = max(leastTime, (*timeFlag-time.Since(start))*time.Duration(s.weight)/time.Duration(weightsLeft))
 				weightsLeft -= s.weight

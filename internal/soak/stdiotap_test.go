@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
-// message is what a tap reads of a message.
+// message has the members of a JSON-RPC message that a tap reads.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -24,12 +24,12 @@ type message struct {
 }
 
 func readMessage(text []byte) (m message, tag string) {
-	_ = json.Unmarshal(text, &m) // what is none has no method
+	_ = json.Unmarshal(text, &m) // text that is not a message has no method
 	tag, _ = m.Params.Meta[journal.TagKey].(string)
 	return m, tag
 }
 
-// sent notes what the hub sends in a session.
+// sent records what the hub sends in a session.
 func (w *witness) sent(session string, text []byte) {
 	switch m, tag := readMessage(text); {
 	case m.Method == "notifications/cancelled":
@@ -39,7 +39,7 @@ func (w *witness) sent(session string, text []byte) {
 	}
 }
 
-// stdio starts a server as the hub does, with a tap between the hub and its pipes.
+// stdio starts a server as the hub does, with a tap between the hub and the pipes of the process.
 func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opener {
 	var n atomic.Int64
 	return func(s config.Server, stderr func(string)) mcp.Opener {
@@ -56,8 +56,8 @@ func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opene
 	}
 }
 
-// tappedConn notes each message before it is in the pipe, so that no answer comes first. What is kept of a message that
-// the pipe took in part is written before any other.
+// tappedConn records each message before it is written, so that no answer is recorded before it. TryWrite records
+// afterwards, when the pipe has taken a part; the rest of that message is written before any other.
 type tappedConn struct {
 	*jsonrpc.LineConn
 	witness *witness

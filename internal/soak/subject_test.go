@@ -19,23 +19,23 @@ const (
 // subject is one server over one transport in one era.
 type subject struct {
 	name      string
-	transport string // stdio, http, sse
+	transport string // stdio, http or sse
 	era       string
-	weight    int // its share of the calls of the long form
+	weight    int // its share of the calls in the long form
 	command   func(testing.TB) (string, []string)
 	serve     func(testing.TB) *peers.Server
 	tools     tools
-	bare      bool // it keeps no journal
-	// exact: its questions come on the stream of their call, so that the hub knows whose they are.
+	bare      bool // the server keeps no journal
+	// exact: the server's questions come on the stream of their call, so the hub knows which call they belong to.
 	exact bool
-	most  int // calls at once; 0: as many as it takes
+	most  int // the most calls at a time; 0: no limit
 }
 
-// tools are the calls that a server knows. %s is the tag.
+// tools are the calls that a server supports. %q in the arguments is replaced by the tag.
 type tools struct {
 	works  call
-	quick  call // answers at once, and asks nothing
-	form   call // tool "" where it cannot ask so
+	quick  call // answers at once and asks nothing
+	form   call // tool is "" if the server cannot ask
 	sample call
 }
 
@@ -48,7 +48,7 @@ var own = tools{
 	sample: call{"sample", `{"prompt":%q}`},
 }
 
-// everything works on after a cancel, so it is given little to do.
+// ofEverything are the tools of server-everything. It works on after a cancel, so its calls are short.
 var ofEverything = tools{
 	works:  call{"trigger-long-running-operation", `{"duration":1,"steps":2}`},
 	quick:  call{"echo", `{"message":"Hello"}`},
@@ -62,7 +62,8 @@ var subjects = []subject{
 	{name: "typescript1", transport: "sse", era: legacy, weight: 2, serve: peers.TypeScript1, tools: own},
 	{name: "typescript2", transport: "stdio", era: legacy, weight: 4, command: peers.TypeScript2Stdio, tools: own},
 	{name: "typescript2", transport: "stdio", era: modern, weight: 4, command: peers.TypeScript2Stdio, tools: own},
-	// its ctx.mcpReq.elicitInput and requestSampling name no related request, so its transport puts them on the GET stream
+	// Its ctx.mcpReq.elicitInput and requestSampling name no related request, so its transport sends them on the GET
+	// stream.
 	{name: "typescript2", transport: "http", era: legacy, weight: 2, serve: peers.TypeScript2, tools: own},
 	{name: "typescript2", transport: "http", era: modern, weight: 2, serve: peers.TypeScript2, tools: own, exact: true},
 	{name: "gosdk", transport: "stdio", era: legacy, weight: 40, command: peers.GoSDKStdio, tools: own},
@@ -70,8 +71,8 @@ var subjects = []subject{
 	{name: "gosdk", transport: "http", era: legacy, weight: 4, serve: peers.GoSDK, tools: own, exact: true},
 	{name: "gosdk", transport: "http", era: modern, weight: 10, serve: peers.GoSDK, tools: own, exact: true},
 	{name: "gosdk", transport: "sse", era: legacy, weight: 6, serve: peers.GoSDK, tools: own},
-	// mcp-go works on five calls at a time over stdio, cancelled ones among them, and keeps 100 more; the next one it
-	// works on before it reads on, and waits for ever if that one asks
+	// Over stdio mcp-go runs five calls at a time, cancelled ones included, and queues 100 more. It runs a further one
+	// in the goroutine that reads, so it reads nothing more, and waits for ever if that call asks.
 	{name: "mcpgo", transport: "stdio", era: legacy, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "stdio", era: modern, weight: 5, command: peers.MCPGoStdio, tools: own, most: 4},
 	{name: "mcpgo", transport: "http", era: legacy, weight: 2, serve: peers.MCPGo, tools: own},
@@ -87,7 +88,7 @@ var subjects = []subject{
 
 func (s *subject) String() string { return s.name + "/" + s.transport + "/" + s.era }
 
-// open starts the server and a hub that knows it.
+// open starts the server, and a hub with that server in its config.
 func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 	t.Helper()
 	o := hub.Options{Logger: slog.New(&w.unasked)}

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// unasked counts the questions that the hub refused without asking, because the user had said No several times in a row
-// just before (docs/protocol.md, "What a server may cost"). The call that asked fails then, although nobody refused
-// that question. It is the hub's log, in which nothing else tells of it.
+// unasked counts the questions that the hub refused without asking, because the user had declined several in a row just
+// before (docs/protocol.md, "What a server may cost"). The call of such a question fails, although nobody refused that
+// question. unasked is the hub's log handler, because only the log reports these refusals.
 type unasked struct{ n atomic.Int64 }
 
-// take tells whether there is one that has excused no call yet.
+// take reports whether there is a refusal that has not yet explained a failed call, and uses it up.
 func (u *unasked) take() bool {
 	if u.n.Add(-1) >= 0 {
 		return true

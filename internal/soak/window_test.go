@@ -13,31 +13,31 @@ import (
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// told is what the window was told of one call.
+// told is what the window was told about one call.
 type told struct {
-	begun      time.Time // when the hub was asked for it
+	begun      time.Time // when the hub was asked to make the call
 	terminals  int
 	cancelling bool
 	cancelled  *event.RequestCancelled
-	settled    *event.RequestCancelDelivery // of a cancel that was pending at the end
+	settled    *event.RequestCancelDelivery // for a cancel that was pending at the terminal event
 	finished   *event.RequestFinished
 	asked      int
-	answered   bool // the window answered a question of it
+	answered   bool // the window has answered a question of the call
 	result     string
 }
 
 // question is one open prompt.
 type question struct {
-	tag   string // of the call that really asks; "" = the question does not say
-	owner string // the call that the hub takes it for; "" = not known
+	tag   string // the call that really asks; "": the question does not say
+	owner string // the call that the hub names; "": none
 }
 
-// view is the window: it keeps what it was told, and answers some questions.
+// view is the window. It records what it is told and answers some of the questions.
 type view struct {
 	win     *hub.Window
-	refuse  bool // it accepts nothing, because it does not know the forms
+	refuse  bool // it accepts nothing, because it does not know the server's forms
 	figures *figures
-	work    sync.WaitGroup // its answers
+	work    sync.WaitGroup // the goroutines of its answers
 
 	mu    sync.Mutex // guards what follows
 	rng   *rand.Rand
@@ -62,8 +62,8 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 // Closed implements windows.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// Deliver implements windows.Sink. What is no call of the test (the start of a session, a question as a request) has no
-// entry in calls.
+// Deliver implements windows.Sink. Requests that are not calls of the test (starts of sessions, questions) are not in
+// calls.
 func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -107,7 +107,7 @@ var tagged = regexp.MustCompile(`t\d+x\d+z`)
 func (v *view) opened(p event.PromptInfo) { // called with mu held
 	q := question{tag: string(tagged.Find(p.Question.Payload)), owner: p.ParentRequestID}
 	if v.calls[p.RequestID] != nil {
-		q.owner = p.RequestID // a question of the modern era is no request of its own
+		q.owner = p.RequestID // a question of the modern era is not a request of its own
 	}
 	v.figures.questions++
 	v.open[p.ID] = q
@@ -131,11 +131,11 @@ func (v *view) opened(p event.PromptInfo) { // called with mu held
 	wait := time.Duration(v.rng.Int64N(int64(10 * time.Millisecond)))
 	v.work.Go(func() {
 		<-time.After(wait)
-		_ = v.win.Answer(answer) // the question may have closed
+		_ = v.win.Answer(answer) // fails if the question has closed, which is expected
 	})
 }
 
-// judge compares whose question it is with whose the hub says it is. Called with mu held.
+// judge compares the call that a question belongs to with the call that the hub names. It must be called with mu held.
 func (v *view) judge(p event.PromptInfo, q question) {
 	owner, asker := v.calls[q.owner], v.calls[q.tag]
 	if asker != nil {
@@ -159,7 +159,7 @@ func (v *view) judge(p event.PromptInfo, q question) {
 	}
 }
 
-// nudge closes a question that nobody has answered.
+// nudge dismisses a question that nobody has answered.
 func (v *view) nudge(id string) {
 	v.mu.Lock()
 	q, ok := v.open[id]
@@ -173,7 +173,7 @@ func (v *view) nudge(id string) {
 	_ = v.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDismiss}) // it may have closed
 }
 
-// note keeps what a call brought.
+// note records the result of a call.
 func (v *view) note(tag, result string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -188,14 +188,14 @@ func (v *view) begin(tag string) *told {
 	return c
 }
 
-// start notes that the hub is asked for a call now.
+// start records when the hub is asked to make a call.
 func (v *view) start(tag string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.calls[tag].begun = time.Now()
 }
 
-// left gives the questions that are open.
+// left returns the open questions.
 func (v *view) left() map[string]question {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -206,7 +206,7 @@ func (v *view) left() map[string]question {
 	return left
 }
 
-// told gives what was told of the calls of this batch.
+// told returns what was told about the calls of this batch.
 func (v *view) told() map[string]*told {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -218,7 +218,7 @@ func (v *view) told() map[string]*told {
 	return calls
 }
 
-// pending counts the calls whose cancel is on its way.
+// pending counts the calls whose cancel is still pending.
 func (v *view) pending() (n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -230,14 +230,14 @@ func (v *view) pending() (n int) {
 	return n
 }
 
-// answered tells whether a question of a call was answered.
+// answered reports whether a question of a call was answered.
 func (v *view) answered(tag string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.calls[tag].answered
 }
 
-// forget makes room for the next batch.
+// forget drops the records of the batch.
 func (v *view) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// wireID names one JSON-RPC request of the hub: ids repeat in other sessions.
+// wireID identifies a JSON-RPC request of the hub: ids are unique only in their session.
 type wireID struct{ session, id string }
 
-// exchange is what a server, or what stands before it, saw of one request.
+// exchange is what a server, or a tap in front of it, has seen of one request.
 type exchange struct {
 	calls    int       // how often the request came
-	cancels  int       // notifications/cancelled that name it
-	early    int       // of these, those that came before the request
+	cancels  int       // the notifications/cancelled that name it
+	early    int       // those of them that came before the request
 	first    time.Time // when the first cancel was seen
-	closed   bool      // the client closed its stream
+	closed   bool      // the client closed the stream
 	answered bool      // stdio: its response was read; HTTP: the server ended the answer to its POST
 }
 
-// witness keeps what was seen of the calls of one batch.
+// witness records what was seen of the calls of one batch.
 type witness struct {
 	unasked   unasked
 	mu        sync.Mutex // guards what follows
@@ -32,7 +32,7 @@ func newWitness() *witness {
 	return w
 }
 
-// forget makes room for the next batch.
+// forget drops the records of the batch.
 func (w *witness) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,8 +48,8 @@ func (w *witness) at(id wireID) *exchange { // called with mu held
 	return x
 }
 
-// asked notes a request. tag is the call that it belongs to, "" for none; one call can have several requests, one for
-// each MRTR round.
+// asked records a request. tag is the call that it belongs to, or "" for none. A call can have several requests, one
+// for each MRTR round.
 func (w *witness) asked(id wireID, tag string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *witness) answered(id wireID) {
 	w.at(id).answered = true
 }
 
-// of gives what was seen of a call: its requests in their order.
+// of returns what was seen of a call: its requests in order.
 func (w *witness) of(tag string) []exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +93,7 @@ func (w *witness) of(tag string) []exchange {
 	return list
 }
 
-// strays counts cancels that name nothing that came.
+// strays counts the cancels that name a request that was not seen.
 func (w *witness) strays() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

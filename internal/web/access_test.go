@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTokenOnce: a link opens one browser, once; whoever comes second is told how to get another.
+// TestTokenOnce: a link can be used once. A second browser is told how to get another link.
 func TestTokenOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		link := w.Link()
@@ -34,7 +34,7 @@ func TestTokenOnce(t *testing.T) {
 	})
 }
 
-// TestNewLinkEndsTheOld: a link that was printed and not used is good no more once there is another; sessions stay.
+// TestNewLinkEndsTheOld: a new link makes an unused older link invalid. Open sessions go on.
 func TestNewLinkEndsTheOld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		before := w.opened()
@@ -51,7 +51,7 @@ func TestNewLinkEndsTheOld(t *testing.T) {
 	})
 }
 
-// TestWrongToken: neither a wrong token nor an empty one opens anything, nor does it spend the right one.
+// TestWrongToken: a wrong or empty token opens no session and does not use up the right one.
 func TestWrongToken(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		link := w.Link()
@@ -67,7 +67,7 @@ func TestWrongToken(t *testing.T) {
 	})
 }
 
-// TestWrongSession: a cookie that was made up opens nothing, neither page nor files nor a window.
+// TestWrongSession: a made-up cookie gives no access to the page, its files or a window.
 func TestWrongSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.opened()
@@ -83,8 +83,8 @@ func TestWrongSession(t *testing.T) {
 	})
 }
 
-// TestCookieFlags: the session is out of reach of scripts and of other sites, and named after its port and by chance,
-// so that no other port can overwrite it.
+// TestCookieFlags: scripts and other sites cannot use the session cookie. Its name has the port and a random part, so
+// that servers at other ports do not overwrite it.
 func TestCookieFlags(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.browser().get(w.Link())
@@ -100,8 +100,7 @@ func TestCookieFlags(t *testing.T) {
 	})
 }
 
-// TestStaleCookies: a link ends the sessions of servers that were at this port before, and touches no cookie of anybody
-// else.
+// TestStaleCookies: a link deletes the session cookies of earlier servers at this port, and no other cookies.
 func TestStaleCookies(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.browser()

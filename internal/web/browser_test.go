@@ -27,9 +27,9 @@ var errTestOver = errors.New("the test is over")
 
 const home = "127.0.0.1:4711"
 
-// memory is a listener without a network, so that a server fits into a bubble of fake time. (That of bufconn will not
-// do: a deadline of it can fire after it was taken back, which is what net/http does to a connection that it hands
-// over.)
+// memory is a listener without a network, for servers in a synctest bubble. (The listener of bufconn cannot be used:
+// one of its deadlines can expire after it was removed, and net/http removes the deadline of a connection that is
+// hijacked.)
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -61,16 +61,16 @@ func (m *memory) DialContext(context.Context) (net.Conn, error) {
 	}
 }
 
-// world is a server with the editor service that it serves windows of.
+// world is a server of the page, with a fake editor service behind it.
 type world struct {
 	*Server
 	t      *testing.T
 	listen *memory
 	editor *editor
-	stop   func() // ends Serve and waits for it
+	stop   func() // stops Serve and waits for it
 }
 
-// inWorld runs a test in a bubble, over a server that serves the page of testdata.
+// inWorld runs a test in a synctest bubble, with a server of the page in testdata.
 func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// browser is one browser: it keeps cookies, and follows no redirect unless it is told to.
+// browser is an HTTP client that keeps cookies and follows no redirects.
 type browser struct {
 	w *world
 	http.Client
@@ -116,7 +116,7 @@ func (w *world) browser() *browser {
 		}}}
 }
 
-// opened is a browser that has used a link.
+// opened returns a browser that has used a link.
 func (w *world) opened() *browser {
 	w.t.Helper()
 	b := w.browser()
@@ -157,8 +157,9 @@ func (b *browser) get(address string, change ...func(*http.Request)) response {
 	return response{answer.StatusCode, answer.Header, string(body), answer.Cookies()}
 }
 
-// editor is an editor service that behaves like the hub's as far as a bridge can see: it wants a hello, welcomes,
-// answers what asks for an answer, ends with a half-close, and notes how each window has ended.
+// editor is a fake editor service. It behaves like the hub's as far as the server of the page can see: it requires a
+// hello, sends the welcome, replies to messages, and ends its stream when the window does. It records how each window
+// ended.
 type editor struct {
 	mcphubv1.UnimplementedEditorServiceServer
 
@@ -217,7 +218,7 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
 				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
 			}}})
-		case *mcphubv1.AttachRequest_SearchRegistry: // says where it was sent
+		case *mcphubv1.AttachRequest_SearchRegistry: // the reply contains the URL of the registry
 			page := &mcphubv1.SearchRegistryResponse{NextCursor: ask.SearchRegistry.GetRegistryUrl()}
 			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
 				MessageId: m.GetMessageId(), Response: &mcphubv1.Reply_SearchRegistry{SearchRegistry: page}}}})
@@ -227,7 +228,7 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 		case *mcphubv1.AttachRequest_StopServer:
 			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(),
 				"the window could not keep up; attach again with resume")
-		case *mcphubv1.AttachRequest_GetTrace: // more than any buffer on the way takes
+		case *mcphubv1.AttachRequest_GetTrace: // more than all buffers on the way hold
 			for range 300 {
 				if err := stream.Send(
 					&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)}}}); err != nil {
@@ -245,7 +246,7 @@ func (e *editor) note(f func()) {
 	f()
 }
 
-// ended gives how windows have ended once everything is quiet.
+// ended returns how the windows have ended, once all goroutines of the bubble are blocked.
 func (e *editor) ended() string {
 	synctest.Wait()
 	e.mu.Lock()

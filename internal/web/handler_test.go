@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// TestHostRebinding: a name of the world that resolves to this machine reaches nothing, not even with a session or the
-// right token.
+// TestHostRebinding: a request with another host name is refused, even with a session or the right token. A web site
+// could make its own name resolve to this machine.
 func TestHostRebinding(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -30,8 +30,8 @@ func TestHostRebinding(t *testing.T) {
 	})
 }
 
-// TestForeignOrigin: what another page sends is refused, whatever it is; and what no browser would send without an
-// origin.
+// TestForeignOrigin: requests from another origin are refused, whatever the method. So are requests without an origin
+// that a browser always sends with one.
 func TestForeignOrigin(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -73,7 +73,7 @@ func TestForeignOrigin(t *testing.T) {
 	})
 }
 
-// TestPolicy: the page has a strict policy, in its header and in itself, and a nonce that was never there before.
+// TestPolicy: the page has a strict policy, as a header and as a meta element, with a new nonce each time.
 func TestPolicy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -105,13 +105,12 @@ func TestPolicy(t *testing.T) {
 			}
 		}
 		if r := b.get("/", func(r *http.Request) { r.Host = "localhost:4711" }); r.status == http.StatusOK {
-			t.Error("a cookie of 127.0.0.1 came to localhost") // browsers keep them apart; the jar of this test does, too
+			t.Error("a cookie of 127.0.0.1 came to localhost") // the jar of this test keeps them apart, as browsers do
 		}
 	})
 }
 
-// TestHeaders: everything that is sent, refusals included, says that it is not to be kept, guessed at, framed or read
-// by others.
+// TestHeaders: all answers, refusals included, forbid caching, type guessing, framing, and reading by other sites.
 func TestHeaders(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -138,7 +137,7 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// TestPageIsFilled: every token of the template is replaced, and what stands for it is what the page reads.
+// TestPageIsFilled: every placeholder of the template is replaced, with values that the page can read.
 func TestPageIsFilled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		body := w.opened().get("/").body
@@ -156,8 +155,8 @@ func TestPageIsFilled(t *testing.T) {
 	})
 }
 
-// TestBrokenPageIsRefused: a page that wants what this server does not have is a mistake of the build, found before
-// anybody sees it.
+// TestBrokenPageIsRefused: readPage returns an error for a page that refers to something that this server does not
+// have, because then the build is wrong.
 func TestBrokenPageIsRefused(t *testing.T) {
 	for name, files := range map[string]fstest.MapFS{
 		"{{what}}":  {"page.html": {Data: []byte("{{nonce}} {{what}}")}, "a.js": {}},
@@ -172,7 +171,7 @@ func TestBrokenPageIsRefused(t *testing.T) {
 	}
 }
 
-// TestFiles: scripts and styles come with their types, and nothing else comes at all.
+// TestFiles: scripts and styles are served with their types, and no other files are served.
 func TestFiles(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -183,7 +182,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 		if r := b.get("/favicon.ico"); r.status != http.StatusNoContent {
-			// 404 would be an error on the console of every browser
+			// With 404 every browser would log an error.
 			t.Errorf("the icon that nobody has: %d", r.status)
 		}
 	})
@@ -206,7 +205,7 @@ func TestPathTraversal(t *testing.T) {
 	})
 }
 
-// TestNothingIsRead: a request with a body is refused before a byte of it is read.
+// TestNothingIsRead: a request with a body is refused before its body is read.
 func TestNothingIsRead(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.opened().get("/", func(r *http.Request) {

@@ -31,8 +31,8 @@ func framed(t *testing.T) *Server {
 	return s
 }
 
-// TestSandboxIsAnotherSite: the page is told of a frame under the other name of this machine, at another port, and may
-// frame that alone.
+// TestSandboxIsAnotherSite: the page gets the URL of a frame under the other name of this machine and at another port,
+// and its policy allows only that frame.
 func TestSandboxIsAnotherSite(t *testing.T) {
 	s := framed(t)
 	for host, other := range map[string]string{home: "localhost", "localhost:4711": "127.0.0.1"} {
@@ -53,8 +53,8 @@ func TestSandboxIsAnotherSite(t *testing.T) {
 	}
 }
 
-// TestSandboxServesOneFrame: only its own address, name and a policy that begins with nothing give the frame, and it
-// has that policy and the sandbox's own.
+// TestSandboxServesOneFrame: the frame is served only at its own address and path, and only with a policy that begins
+// with default-src 'none'. The frame gets that policy and the policy of the sandbox.
 func TestSandboxServesOneFrame(t *testing.T) {
 	s := framed(t).sandbox
 	get := func(method, host, path, policy string) *httptest.ResponseRecorder {
@@ -88,7 +88,8 @@ func TestSandboxServesOneFrame(t *testing.T) {
 	}
 }
 
-// TestSandboxHasBothAddresses: nobody else can answer for the name localhost at its port.
+// TestSandboxHasBothAddresses: the sandbox listens on both addresses of localhost, so that no other program can answer
+// at one of them.
 func TestSandboxHasBothAddresses(t *testing.T) {
 	frames, err := ListenSandbox()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 const hello = `{"hello":{"windowId":"w","title":"tab"}}`
 
-// tab is the socket of one tab.
+// tab is the WebSocket of a tab.
 type tab struct {
 	*websocket.Conn
 	t *testing.T
@@ -52,7 +52,7 @@ func (tb *tab) say(text string) {
 	}
 }
 
-// hear gives the next message, read as strictly as a page would.
+// hear returns the next message. It must be a text frame without unknown fields.
 func (tb *tab) hear() *mcphubv1.AttachResponse {
 	tb.t.Helper()
 	kind, text, err := tb.Read(tb.t.Context())
@@ -66,7 +66,7 @@ func (tb *tab) hear() *mcphubv1.AttachResponse {
 	return m
 }
 
-// lastWord reads on to the close.
+// lastWord reads until the socket is closed and returns the close frame.
 func (tb *tab) lastWord() websocket.CloseError {
 	tb.t.Helper()
 	for {
@@ -80,7 +80,7 @@ func (tb *tab) lastWord() websocket.CloseError {
 	}
 }
 
-// TestBridge: what the page says reaches the hub as it is, and what the hub says the page, in the order of each.
+// TestBridge: messages of the page reach the hub, and messages of the hub reach the page, unchanged and in order.
 func TestBridge(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
@@ -109,7 +109,8 @@ func TestBridge(t *testing.T) {
 	})
 }
 
-// TestNoConfigWrites: what would write config files reaches no hub, and the window goes on.
+// TestNoConfigWrites: without the option, messages that would write or read config files do not reach the hub. The
+// window goes on.
 func TestNoConfigWrites(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
@@ -130,7 +131,7 @@ func TestNoConfigWrites(t *testing.T) {
 	})
 }
 
-// TestConfigWrites: where pages may, the message reaches the hub, and the page knows that it may.
+// TestConfigWrites: with the option, such messages reach the hub, and the page is told that it may send them.
 func TestConfigWrites(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		if text := w.page.fill("127.0.0.1:1", "nonce", ""); strings.Contains(text, "&#34;configWrites&#34;:true") {
@@ -150,7 +151,7 @@ func TestConfigWrites(t *testing.T) {
 	})
 }
 
-// TestNoFilesOfPages: a page names neither a file nor a registry.
+// TestNoFilesOfPages: a page cannot choose a file to read or the registry to search.
 func TestNoFilesOfPages(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.configWrites, w.registry = true, "https://registry.example"
@@ -170,7 +171,8 @@ func TestNoFilesOfPages(t *testing.T) {
 	})
 }
 
-// TestSocketNeedsSessionAndSubprotocol: no window without a session, from another page, or in another language.
+// TestSocketNeedsSessionAndSubprotocol: a socket without a session, from another origin or with another subprotocol is
+// refused.
 func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		for _, test := range []struct {
@@ -194,8 +196,8 @@ func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
 	})
 }
 
-// TestBadMessage: what is no message ends its own window with a word that says why, and no other window notices. The
-// window broke: it may come back.
+// TestBadMessage: a malformed message ends its own window with a reason, and no other window. The hub sees a broken
+// stream, so the window can come back.
 func TestBadMessage(t *testing.T) {
 	for name, bad := range map[string]string{
 		"no JSON": `{"hello"`, "unknown field": `{"hullo":{}}`, "wrong type": `{"cancelMcpRequest":7}`,
@@ -227,7 +229,7 @@ func TestBadMessage(t *testing.T) {
 	}
 }
 
-// TestBinaryFrame and TestTooLong: other faults of a page end its window as RFC 6455 has it.
+// TestBinaryFrame: a binary frame ends the window with the close code of RFC 6455.
 func TestBinaryFrame(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
@@ -255,7 +257,7 @@ func TestTooLong(t *testing.T) {
 	})
 }
 
-// TestHelloFirst: the hub's own refusal reaches the page, with its reason.
+// TestHelloFirst: the page gets the hub's own refusal with its reason.
 func TestHelloFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
@@ -266,7 +268,7 @@ func TestHelloFirst(t *testing.T) {
 	})
 }
 
-// TestSilentTab: a socket that never says hello does not stay, and one that has said it may be silent for ever.
+// TestSilentTab: a socket that never says hello is closed. A socket that has said hello may stay silent.
 func TestSilentTab(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -284,7 +286,8 @@ func TestSilentTab(t *testing.T) {
 	})
 }
 
-// TestHowSocketsEnd: only the page's own 1000 is the end of a window; everything else leaves it time to come back.
+// TestHowSocketsEnd: only a close with code 1000 by the page ends its window. Any other end is a broken stream, so the
+// window can come back.
 func TestHowSocketsEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(tb *tab)
@@ -309,14 +312,14 @@ func TestHowSocketsEnd(t *testing.T) {
 	}
 }
 
-// TestGoodbyeInTheMiddle: a page that says goodbye while the hub talks is gone for good all the same.
+// TestGoodbyeInTheMiddle: a page that closes its socket while the hub sends has ended its window all the same.
 func TestGoodbyeInTheMiddle(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
 		tb.say(`{"getTrace":{}}`)
-		synctest.Wait() // the server is in the middle of a message that nobody reads
+		synctest.Wait() // the server is writing a message that nobody reads
 		_ = tb.Close(websocket.StatusNormalClosure, "")
 		if got := w.editor.ended(); got != "w closed" {
 			t.Errorf("ends: %s", got)
@@ -324,7 +327,7 @@ func TestGoodbyeInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestTooSlow: the hub's word to a window that cannot keep up is 4008.
+// TestTooSlow: if the hub ends a window because it cannot keep up, the close code is 4008.
 func TestTooSlow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		tb := w.opened().tab()
@@ -337,8 +340,8 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
-// TestStalledBrowser: a browser that reads nothing at all is let go after a while, and holds up no other window until
-// then.
+// TestStalledBrowser: a browser that reads nothing is disconnected after a while, and until then delays no other
+// window.
 func TestStalledBrowser(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -363,8 +366,8 @@ func TestStalledBrowser(t *testing.T) {
 	})
 }
 
-// TestStop: when the server stops, every window hears it and has ended, a stalled one within seconds; and nobody gets
-// in any more.
+// TestStop: when the server stops, every window is closed, a stalled one within seconds, and no new connection is
+// accepted.
 func TestStop(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		b := w.opened()
@@ -395,7 +398,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestLoopbackOnly: the port is one of this machine alone.
+// TestLoopbackOnly: the server listens only on the loopback address.
 func TestLoopbackOnly(t *testing.T) {
 	l, err := Listen(0)
 	if err != nil {
@@ -407,7 +410,7 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
-// TestCloseText: a close frame takes 123 bytes and no broken characters.
+// TestCloseText: the text of a close frame has at most 123 bytes and is valid UTF-8.
 func TestCloseText(t *testing.T) {
 	long := closeText(strings.Repeat("ü", 100))
 	if len(long) > maxReason || !strings.HasSuffix(long, "ü...") || len(long) < maxReason-1 {

@@ -22,13 +22,14 @@ import (
 // Steps:
 //
 //	config         the config file, before all others
+//	gateway        the options of the gateways, as JSON
 //	NAME offers    what a server answers by itself: lines of "METHOD RESULT"; without a result it just takes the message
 //	NAME http      says that the client NAME comes over HTTP: each of its lines is a POST, what comes back says on which
 //	               stream (see webClient)
 //	NAME second    says that the client NAME comes to a second gateway of the same hub
 //	NAME           lines that the server, or the client, NAME sends. A client is one that the config does not name; it
-//	               connects when it is first named. STATE stands for the last requestState, TOKEN for the last progress
-//	               token of a task.
+//	               connects when it is first named. STATE stands for the last requestState, RESULT for the id of the
+//	               last result that was kept, TOKEN for the last progress token of a task.
 //	do             commands: wait DURATION, eof CLIENT, deaf CLIENT, hears CLIENT, window KIND..., answer ACTION CONTENT,
 //	               cancel REASON (all), cancelnewest REASON, kill SERVER, stop SERVER, restart SERVER, load CONFIG (the
 //	               host's), loadfolder CONFIG (a workspace's), closesecond; over HTTP get CLIENT [STREAM], resume CLIENT
@@ -76,7 +77,7 @@ func (s *stage) play(steps []txtar.File) string {
 			}
 			synctest.Wait()
 		}
-		<-time.After(50 * time.Millisecond) // what gathers has gone
+		<-time.After(50 * time.Millisecond) // changes are gathered for a while before the gateway reports them
 		synctest.Wait()
 		for _, name := range s.order {
 			p := s.parties[name]
@@ -179,7 +180,7 @@ func (s *stage) act(line string) {
 	}
 }
 
-// Deliver and Closed make the stage the sink of its window.
+// Deliver makes the stage, with Closed, the sink of its window.
 func (s *stage) Deliver(e event.Event) {
 	if opened, ok := e.Body.(*event.PromptOpened); ok {
 		s.mu.Lock()
@@ -189,7 +190,7 @@ func (s *stage) Deliver(e event.Event) {
 	}
 }
 
-// Closed is the end of the hub.
+// Closed does nothing: the scripts do not check how the window ends.
 func (s *stage) Closed(*event.Error) {}
 
 func (s *stage) newest() string {

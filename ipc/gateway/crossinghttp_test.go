@@ -42,8 +42,8 @@ func (w *web) close() {
 	<-w.served
 }
 
-// webClient sends each line that is written to it in a POST of its own, and tells what comes, by stream: "[1]" is the
-// first POST, "[get]" what was opened with "get".
+// webClient sends each line that is written to it in a POST of its own, and reports to its party what comes, with the
+// stream: "[1]" is the first POST, "[get]" the stream that was opened with "get". work owns its goroutines.
 type webClient struct {
 	party  *party
 	client *http.Client
@@ -87,7 +87,7 @@ func (c *webClient) Close() error {
 
 var errHungUp = errors.New("the script hangs up")
 
-// act does what a line of a "do" step says of the client: "get [STREAM]", "resume STREAM", "hangup STREAM", "delete".
+// act carries out a command of a "do" step for the client: "get [STREAM]", "resume STREAM", "hangup STREAM", "delete".
 func (c *webClient) act(verb, stream string) {
 	switch verb {
 	case "get":
@@ -177,7 +177,7 @@ func (c *webClient) exchange(stream string, r *http.Request) {
 	lines := bufio.NewScanner(ear{c.party, response.Body})
 	lines.Buffer(nil, 1<<20)
 	id, data := "", ""
-	for lines.Scan() { // an event counts when its last line has come, which is empty
+	for lines.Scan() { // an event is complete with its last line, which is empty
 		name, value, _ := strings.Cut(lines.Text(), ": ")
 		switch name {
 		case "id":
@@ -200,7 +200,7 @@ func (c *webClient) exchange(stream string, r *http.Request) {
 	}
 }
 
-// took notes the revision that the gateway has chosen.
+// took keeps the protocol revision that the gateway has chosen.
 func (c *webClient) took(message []byte) {
 	if version := jsontext.String(jsontext.Get(jsontext.Get(message, "result"), "protocolVersion")); version != "" {
 		c.mu.Lock()

@@ -22,19 +22,19 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// party is one end of a pipe whose lines a script writes.
+// party is a server or a client of a script, which writes its lines.
 type party struct {
 	in    io.WriteCloser
 	mu    sync.Mutex
 	lines []string
 	auto  map[string]string // results by method
 	web   *webClient        // of a client over HTTP
-	deaf  chan struct{}     // closed when it reads again; nil: it does
+	deaf  chan struct{}     // not nil while it does not read; closed when it reads again
 
-	hangUp func() // of a server: its process ends
+	hangUp func() // of a server: ends its connection, as when its process exits
 }
 
-// hears makes a client read on, or read nothing any more.
+// hears makes a client that does not read go on, or stop reading.
 func (p *party) hears(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *party) hears(on bool) {
 	}
 }
 
-// wait waits until the client reads.
+// wait blocks while the client does not read.
 func (p *party) wait() {
 	p.mu.Lock()
 	deaf := p.deaf
@@ -56,7 +56,7 @@ func (p *party) wait() {
 	}
 }
 
-// ear is what a client reads from, while it does.
+// ear is a reader that blocks while its client does not read.
 type ear struct {
 	*party
 	from io.Reader
@@ -84,7 +84,7 @@ func (p *party) take() []string {
 	return lines
 }
 
-// read reads what the party is sent, and answers what it answers by itself.
+// read reads what the party is sent, and answers the methods in auto.
 func (p *party) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 64<<20)
@@ -138,7 +138,7 @@ func newStage(t *testing.T, steps []txtar.File) *stage {
 			s.onWeb[name] = true
 		case what == "offers":
 			s.offers[name] = map[string]string{"notifications/initialized": ""}
-			s.order = append(s.order, name) // they start side by side
+			s.order = append(s.order, name) // servers start concurrently: the order is fixed here
 			for line := range strings.Lines(string(step.Data)) {
 				method, result, _ := strings.Cut(strings.TrimSpace(line), " ")
 				s.offers[name][method] = result

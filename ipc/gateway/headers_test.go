@@ -7,8 +7,8 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// TestArgumentsInHeaders: headers that say something else than the arguments refuse a call; a client that repeats none
-// because its binding has no headers is not asked for them.
+// TestArgumentsInHeaders: a call whose headers lack an argument, or differ from it, is refused; a client whose
+// transport has no headers (nil) need not repeat arguments in them.
 func TestArgumentsInHeaders(t *testing.T) {
 	const schema = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
 	for _, c := range []struct {

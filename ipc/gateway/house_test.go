@@ -53,7 +53,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// status posts initialize and gives the status.
+// status posts an initialize request with the token, and returns the HTTP status.
 func status(t *testing.T, o *gateway.Opened, token string) int {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, o.Endpoint.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,`+
@@ -88,8 +88,8 @@ func TestGatewayListensOnLoopbackAlone(t *testing.T) {
 	}
 }
 
-// TestBodiesAreBounded: what has been read counts; who comes beyond it is refused, unless it is small, and has taken
-// nothing when it is over.
+// TestBodiesAreBounded: the bytes read of all bodies count together; a body that exceeds the bound is refused, unless
+// it is small. The bytes of a request that is over count no longer.
 func TestBodiesAreBounded(t *testing.T) {
 	reading, release := make(chan struct{}), make(chan struct{})
 	handler := gateway.LimitBodies(8, 3, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,12 +23,12 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// modelWorld is what the clients and the servers of a run tell, by the tag of a call.
+// modelWorld records what the clients and the servers of a run see, by the tag of a call.
 type modelWorld struct {
 	mu      sync.Mutex
 	wrong   []string
-	ended   map[string]int    // handlers
-	reasons map[string]string // that servers heard
+	ended   map[string]int    // how often a handler returned
+	reasons map[string]string // of the cancels that reached servers
 }
 
 func (w *modelWorld) fail(format string, args ...any) {
@@ -39,8 +39,8 @@ func (w *modelWorld) fail(format string, args ...any) {
 	}
 }
 
-// work is a tool that does what its arguments say, step by step: p reports, s sleeps, a asks, w asks and takes the
-// question back, h hangs until it is cancelled. It says its tag in everything, and ends when it is cancelled.
+// work is the handler of a tool that takes the steps in its arguments: p reports progress, s sleeps, a asks, w asks and
+// withdraws the question, h waits until it is cancelled. All that it sends has its tag. A cancel ends it.
 func (w *modelWorld) work(c *fakeserver.CallContext) {
 	tag := jsontext.String(jsontext.Get(c.Arguments(), "tag"))
 	defer func() {
@@ -105,7 +105,7 @@ type modelClient struct {
 	*modelWorld
 	name    string
 	session *mcp.Session
-	slow    bool // answers questions after a while
+	slow    bool // answers questions after 5 ms
 }
 
 func (c *modelClient) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
@@ -128,7 +128,7 @@ type modelReason string
 func (r modelReason) Error() string        { return string(r) }
 func (r modelReason) CancelReason() string { return string(r) }
 
-// call makes one call, and looks at what comes of it.
+// call makes one call, and checks that its progress and its result are its own.
 func (c *modelClient) call(server, tag, steps string, cancelAfter time.Duration) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -152,9 +152,9 @@ func (c *modelClient) call(server, tag, steps string, cancelAfter time.Duration)
 	}
 }
 
-// TestModel_long lets several clients of both eras call, cancel and answer at random through one gateway: each hears
-// of its own calls alone, each call ends once, servers hear the reason of the call that was cancelled, and nothing
-// is left.
+// TestModel_long lets several clients of both eras call, cancel and answer at random through one gateway: each gets
+// progress, questions and results of its own calls only, each handler returns once, servers are sent the reason of the
+// call that was cancelled, and no request is left.
 func TestModel_long(t *testing.T) {
 	seeds := uint64(300)
 	if testing.Short() {
@@ -244,7 +244,7 @@ func playModel(t *testing.T, random *rand.Rand) {
 		<-time.After(time.Duration(random.IntN(4)) * time.Millisecond)
 	}
 	calls.Wait()
-	<-time.After(5 * time.Second) // servers that are told late, and questions of cancelled calls
+	<-time.After(5 * time.Second) // for cancels that reach servers late, and questions of cancelled calls
 	synctest.Wait()
 	for _, r := range h.Requests("") {
 		t.Errorf("left is %+v", r)
@@ -269,7 +269,7 @@ func playModel(t *testing.T, random *rand.Rand) {
 		}
 	}
 	for tag, reason := range w.reasons {
-		// A client of 2026-07-28 that cancels between two rounds has no request open, and nothing to tell it with.
+		// A modern client that cancels between two rounds has no request open, so its reason reaches nobody.
 		gone := strings.HasPrefix(tag, "two-") && reason == "the client did not retry the request in time"
 		if reason != "why "+tag && !gone {
 			t.Errorf("the server heard for %s: %q", tag, reason)

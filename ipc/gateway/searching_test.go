@@ -21,7 +21,7 @@ func manyToolInfos(n, bytes int) (all []event.ToolInfo) {
 	return all
 }
 
-// TestAutoSearches: from 100 tools or 10,000 tokens on, three tools stand in the place of all.
+// TestAutoSearches: from 100 tools or 10,000 tokens on, three tools are listed instead of all.
 func TestAutoSearches(t *testing.T) {
 	for _, tt := range []struct {
 		mode     string
@@ -58,7 +58,7 @@ func TestSearchIsSmall(t *testing.T) {
 	}
 }
 
-// FuzzFound: what a search tells of a tool is bounded and valid, whatever its definition is.
+// FuzzFound: what a search says of a tool is bounded and valid JSON, whatever the tool's definition is.
 func FuzzFound(f *testing.F) {
 	f.Add(`{"inputSchema":{"properties":{"a":{"type":"string"},"b":{}},"required":["a"]}}`, "name", "text")
 	f.Add(`{"inputSchema":[]}`, "", "\x00\u202e")

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
-// counted is a hub of one server that says how often it was asked.
+// counted is a hub of one server that counts how often it was asked for the server's lists.
 type counted struct {
 	mu    sync.Mutex
 	asked int
@@ -34,7 +34,7 @@ func (c *counted) KnownRest(context.Context, string) (*offers.Rest, error) {
 	return &offers.Rest{}, nil
 }
 
-// panels is a hub whose server has a tool for views alone.
+// panels is a hub whose server has a tool that is for its views only.
 type panels struct{ counted }
 
 func (*panels) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
@@ -42,8 +42,8 @@ func (*panels) KnownTools(context.Context, string) ([]event.ToolInfo, map[string
 		{Server: "s", Name: "refresh", Definition: `{"name":"refresh"}`, HiddenFromModels: true}}, nil, nil
 }
 
-// TestToolsForViewsAreNoClients: what is for views alone is neither listed nor called by its name, however tools are
-// shown.
+// TestToolsForViewsAreNoClients: a tool that is for views only is neither listed nor found by its name, in any mode of
+// Options.Tools.
 func TestToolsForViewsAreNoClients(t *testing.T) {
 	for _, mode := range []string{ToolsAll, ToolsSearch} {
 		s := newShelf(&panels{}, &Options{Tools: mode}, nil, func(changes) {})
@@ -61,8 +61,8 @@ func TestToolsForViewsAreNoClients(t *testing.T) {
 	}
 }
 
-// TestServerThatAlwaysChangesIsAskedAtPace: a server that says all the time that its lists have changed is asked, and
-// what it lists is kept, once a second.
+// TestServerThatAlwaysChangesIsAskedAtPace: a server that reports changes of its lists all the time is asked for them
+// once a second.
 func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
@@ -82,7 +82,8 @@ func TestServerThatAlwaysChangesIsAskedAtPace(t *testing.T) {
 	})
 }
 
-// listed is a hub whose server takes its time to list what it offers, on a connection that is ready since a time.
+// listed is a hub that gives a server's lists when hold is closed, with ready as the time since when the server's
+// connection is ready.
 type listed struct {
 	counted
 	ready time.Time
@@ -97,8 +98,8 @@ func (l *listed) KnownRest(ctx context.Context, name string) (*offers.Rest, erro
 	return &offers.Rest{Ready: l.ready}, nil
 }
 
-// TestListsOfAConnectionAreAskedForOnce: that a server is connected may be told while, or after, its lists are asked
-// for on that connection already: they are not asked for again. They are for another connection.
+// TestListsOfAConnectionAreAskedForOnce: the event that a server is connected may come while, or after, its lists are
+// asked for on that connection; then they are not asked for again. On another connection they are.
 func TestListsOfAConnectionAreAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
@@ -137,8 +138,8 @@ func TestListsOfAConnectionAreAskedForOnce(t *testing.T) {
 	})
 }
 
-// TestBesideIsNotOfTheGateway: a server beside another of its name is neither started to be known nor listed, also when
-// it has been the one that counts.
+// TestBesideIsNotOfTheGateway: a server that is listed beside another entry of its name is neither asked nor listed by
+// the gateway, also when it has had the name by itself before.
 func TestBesideIsNotOfTheGateway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
@@ -163,7 +164,7 @@ func TestBesideIsNotOfTheGateway(t *testing.T) {
 	})
 }
 
-// failing is counted, but it knows nothing of the server before that is up, and its first start fails.
+// failing is a counted that knows no tools of the server, and whose first start fails.
 type failing struct {
 	counted
 	starts int
@@ -180,12 +181,12 @@ func (*failing) KnownTools(context.Context, string) ([]event.ToolInfo, map[strin
 	return nil, nil, nil
 }
 
-// TestServerThatComesUpLaterIsListed: one whose start failed is told of, also to who calls a tool of it, and looked at
-// when it is up; one that was started to be known is not looked at twice.
+// TestServerThatComesUpLaterIsListed: a failed start is reported, also to a client that calls a tool of the server, and
+// the server is asked for its lists when it is up. If its start succeeded, it is not asked twice.
 func TestServerThatComesUpLaterIsListed(t *testing.T) {
 	for name, tt := range map[string]struct {
-		before int // starts, of which the first fails
-		want   int // lists
+		before int // starts so far; only the first of all fails
+		want   int // how often it is asked for its lists
 	}{"failed": {0, 2}, "started": {1, 1}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -214,7 +215,7 @@ func TestServerThatComesUpLaterIsListed(t *testing.T) {
 	}
 }
 
-// offering is a hub of one server whose tools are set.
+// offering is a hub of one server, whose only tool the test sets.
 type offering struct {
 	counted
 	tool string
@@ -224,8 +225,8 @@ func (o *offering) KnownTools(context.Context, string) ([]event.ToolInfo, map[st
 	return []event.ToolInfo{{Server: "s", Name: o.tool, Definition: `{"name":"` + o.tool + `"}`}}, nil, nil
 }
 
-// TestEveryClientIsToldOfAList: a list that one client was given in between hides from no other that its own is old,
-// and what nobody was given is no news.
+// TestEveryClientIsToldOfAList: a client whose list is old is told so, even if another client has been given the new
+// list in between. A change of a list that no client has been given is not reported.
 func TestEveryClientIsToldOfAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())

@@ -19,8 +19,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
-// TestKillBoundedAgainstStoppedHub: a hub that is stopped answers nothing for ever; Close ends it all the same, and
-// says so. (go-plugin's own Kill would wait without end.)
+// TestKillBoundedAgainstStoppedHub: a hub that was stopped with SIGSTOP never answers; Close kills it all the same, and
+// returns ErrKilled. (go-plugin's own Kill would wait without end.)
 func TestKillBoundedAgainstStoppedHub(t *testing.T) {
 	dir := tempDir(t)
 	c, err := host.Open(t.Context(), doortest.Options(t, doortest.RoleHub))
@@ -50,7 +50,7 @@ func TestKillBoundedAgainstStoppedHub(t *testing.T) {
 	}
 }
 
-// TestCloseFromManySides: whoever closes, it happens once, and everybody hears the same.
+// TestCloseFromManySides: concurrent calls of Close drain the hub once, and all of them return nil.
 func TestCloseFromManySides(t *testing.T) {
 	logs := newRecorder()
 	o := doortest.Options(t, doortest.RoleHub)
@@ -76,7 +76,7 @@ func TestCloseFromManySides(t *testing.T) {
 	}
 }
 
-// TestSocketDirRemoved: the socket stands in a private directory, which is gone after every kind of end.
+// TestSocketDirRemoved: the socket is in a private directory, which is gone after every kind of end.
 func TestSocketDirRemoved(t *testing.T) {
 	ends := map[string]func(t *testing.T, c *host.Client){
 		"closed":          func(*testing.T, *host.Client) {},
@@ -120,7 +120,7 @@ func TestNothingLeftOnThisSide(t *testing.T) {
 			t.Fatal("Open succeeded")
 		}
 	}
-	// The last of them, gRPC's among them, tell nobody when they return, hence the look again and again.
+	// Nothing signals the return of the last goroutines, some of which are gRPC's, hence the polling.
 	for late := time.Now().Add(bound); ; runtime.Gosched() {
 		g, f := runtime.NumGoroutine(), openFiles(t)
 		if g <= goroutines && f <= files {

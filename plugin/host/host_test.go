@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { doortest.Main(m) }
 
-// bound is for tests that fail.
+// bound limits what a failing test waits for. A passing test never waits that long.
 const bound = 20 * time.Second
 
 // waitDone waits for the end of the hub's process.
@@ -47,7 +47,7 @@ func do(t *testing.T, c *host.Client, what, arguments string) string {
 	return answer
 }
 
-// tempDir makes a directory the one for temporary files; its name is short enough for sockets.
+// tempDir makes a new directory the one for temporary files; its name is short enough for sockets.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "host")
@@ -128,7 +128,7 @@ func TestRealHub(t *testing.T) {
 	// Close with the window still attached: it must not hold up the end.
 }
 
-// TestErrorOf: the typed failure survives the way through gRPC, and wrapping.
+// TestErrorOf: the typed failure survives gRPC and wrapping.
 func TestErrorOf(t *testing.T) {
 	c := doortest.Open(t, doortest.Options(t, doortest.RoleHub))
 	_, err := doortest.Do(t.Context(), c.Hub, "fail", "")

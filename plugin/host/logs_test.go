@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// TestNoPayloadStdout: what a library prints inside the hub neither freezes it nor reaches logs or standard error.
+// TestNoPayloadStdout: what a library prints inside the hub neither blocks the hub nor reaches logs or standard error.
 func TestNoPayloadStdout(t *testing.T) {
 	logs, raw := newRecorder(), &lockedBuffer{}
 	o := doortest.Options(t, doortest.RoleHub, handshake.EnvLog+"=debug")
@@ -81,7 +81,7 @@ func TestLogsArriveAtLevels(t *testing.T) {
 	}
 }
 
-// recorder is a log handler that remembers.
+// recorder is a log handler that keeps all records.
 type recorder struct {
 	mu      *sync.Mutex
 	records []slog.Record // guarded by mu

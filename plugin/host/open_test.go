@@ -21,7 +21,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestOpenErrors: each way in which an opening fails is told apart, says what to do, and leaves nothing behind.
+// TestOpenErrors: each way in which Open fails has a reason of its own, says what to do, and leaves nothing behind.
 func TestOpenErrors(t *testing.T) {
 	noExec := filepath.Join(t.TempDir(), "mcphub")
 	if err := os.WriteFile(noExec, []byte("#!/bin/sh\n"), 0o600); err != nil {
@@ -88,7 +88,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestOpenWithoutTempDir: the failure lies on this side, before any process; Open returns all the same.
+// TestOpenWithoutTempDir: Open fails in the host, before it starts a process, and returns an OpenError all the same.
 func TestOpenWithoutTempDir(t *testing.T) {
 	t.Setenv("TMPDIR", "/nowhere")
 	_, err := host.Open(t.Context(), doortest.Options(t, doortest.RoleHub))
@@ -119,7 +119,7 @@ func TestNestedHost(t *testing.T) {
 	do(t, doortest.Open(t, doortest.Options(t, doortest.RoleHub)), "log", "")
 }
 
-// TestOpenAgainstFalseHandshake: a good line with nobody behind it.
+// TestOpenAgainstFalseHandshake: the handshake line is valid, but nothing listens at its address.
 func TestOpenAgainstFalseHandshake(t *testing.T) {
 	o := host.Options{Command: "/bin/sh", Args: []string{"-c", `echo "1|1|unix|/nowhere|grpc|"; exec sleep 3600`},
 		StartTimeout: 100 * time.Millisecond}
@@ -130,7 +130,7 @@ func TestOpenAgainstFalseHandshake(t *testing.T) {
 	}
 }
 
-// TestTwoOpens: two hubs at once know nothing of each other.
+// TestTwoOpens: two hubs of one host are independent; closing one leaves the other running.
 func TestTwoOpens(t *testing.T) {
 	a, b := doortest.Open(t, doortest.Options(t, doortest.RoleHub)),
 		doortest.Open(t, doortest.Options(t, doortest.RoleHub))

@@ -1,6 +1,6 @@
-// Electron's Node has BoringSSL, which does not offer P-521 by itself, and go-plugin's certificate is one of P-521.
-// Electron is not to be had in a test; what counts is the list of signature algorithms in the hello, and OpenSSL can be
-// held to BoringSSL's.
+// Electron's Node uses BoringSSL, which does not offer P-521 by default, and the certificate of go-plugin uses P-521. A
+// test cannot run Electron. What matters is the list of signature algorithms in the ClientHello, so this test makes
+// OpenSSL send BoringSSL's list.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
 import { realBinary, stage } from './stage.js';
 
-// kVerifySignatureAlgorithms of BoringSSL's ssl/extensions.cc. Node reads the section nodejs_conf.
+// The list is kVerifySignatureAlgorithms of BoringSSL's ssl/extensions.cc. Node reads the section nodejs_conf.
 const config = `nodejs_conf = node
 [node]
 ssl_conf = ssl

@@ -13,7 +13,7 @@ import { SpawnedProcess } from '../dist/process.js';
 import { Channel } from '../dist/transport.js';
 import { failure, pidOf, realBinary, stage } from './stage.js';
 
-/** Gives the hub the demo server, whose tool "sleep" takes its time and whose record tells of cancels. */
+/** Adds the demo server to the hub. Its tool "sleep" takes a given time, and its journal records cancels. */
 async function withDemo(hub: Hub, record: string): Promise<void> {
   const json = JSON.stringify({
     mcpServers: { demo: { command: realBinary(), args: ['demo-server', '--record', record] } },
@@ -22,7 +22,7 @@ async function withDemo(hub: Hub, record: string): Promise<void> {
   await hub.servers.startServer({ server: 'demo' });
 }
 
-/** Waits until the demo server has written so many events of a name; none of the calls may end before. */
+/** Waits until the demo server has recorded so many events of a name. It fails if a call ends before that. */
 async function recorded(record: string, name: string, times: number, call: Promise<Error>): Promise<void> {
   const count = (): number =>
     readFileSync(record, 'utf8')

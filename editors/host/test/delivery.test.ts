@@ -1,5 +1,5 @@
-// What becomes of a cancel that was on its way when its request ended: the event that comes later reaches windows and
-// pages whole. Findings B2 and B17.
+// The outcome of a cancel that was still pending when its request ended: the later event reaches windows and pages
+// unchanged. Findings B2 and B17.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';

@@ -11,10 +11,10 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Hub, Relay } from '../dist/index.js';
 import { realBinary, stage } from './stage.js';
 
-// As they are for a reader, compiled from the folder examples.
+// The folder examples is compiled as a reader finds it.
 const examples = resolve(import.meta.dirname, 'examples');
 
-/** A folder of packages with the one that brings the program, as npm would have installed it. */
+/** Creates a folder of packages with the package of the program, as npm would install it. */
 function installed(directory: string): string {
   const packages = join(directory, 'packages');
   const name = join(packages, '@mcphub', `bin-${process.platform}-${process.arch}`);
@@ -61,9 +61,9 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
     assert.equal(ended, undefined, `it has ended: ${lines.join('\n')}`);
   }
   host.kill('SIGINT');
-  assert.deepEqual((await over)[0], 1); // the call has not come to a result
+  assert.deepEqual((await over)[0], 1); // the call has no result
   await read;
-  assert.match(lines[0] ?? '', /^May this be started\? y or n/); // what the file of a folder runs
+  assert.match(lines[0] ?? '', /^May this be started\? y or n/); // for the program of a workspace's file
   assert.ok(
     lines.some((line) => line.includes('demo-server')),
     lines.join('\n'),

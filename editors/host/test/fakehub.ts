@@ -1,5 +1,5 @@
-// A hub of a few lines for what the real one does not do: faults at the start, and outliving its host. Run as a
-// program; FAKE_HUB says how it behaves.
+// A fake hub for what the real one does not do: faults at the start, and running on after its host. It runs as a
+// program, and FAKE_HUB says how it behaves.
 import http2 from 'node:http2';
 import type net from 'node:net';
 import { join } from 'node:path';
@@ -141,7 +141,7 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
   });
 }
 
-// Tools are named after the text that they answer; any other never answers.
+// A tool is named after the text that it answers. Any other tool never answers.
 function answerCall(stream: http2.ServerHttp2Stream, tool: string): void {
   if (tool === 'ascii' || tool === 'beyond') {
     finish(stream, CallToolResponseSchema, { outcome: { case: 'resultJson', value: long[tool] } });

@@ -1,4 +1,4 @@
-// A hub's streams without a hub: tests say what comes, and see what was sent.
+// Fake streams of a hub: tests send the events, and see what the code sends.
 import assert from 'node:assert/strict';
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
@@ -78,5 +78,5 @@ export class FakeSource implements StreamSource {
   }
 }
 
-/** Lets everything happen that needs no clock. */
+/** Waits until everything has run that needs no timer. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -32,7 +32,7 @@ test('a long text that is no UTF-8 is refused, whenever the status comes', async
       stream.respond(grpc, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status === 'late' ? '0' : status }));
       if (status === 'late') {
-        stream.write(frame(bad)); // its end comes when the host has been decoding for long
+        stream.write(frame(bad)); // it ends long after the host has begun to decode
         setTimeout(() => stream.end(), 100);
       } else {
         stream.end(frame(bad));

@@ -7,7 +7,7 @@ import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
 import { FakeSource, settle } from './fakestream.js';
 
-/** A page that is attached to a hub, what the hub hears of it, and the replies that it gets without the hub. */
+/** Attaches a page to a fake hub. It returns what the hub gets, and the replies that the page gets without the hub. */
 async function scene(t: TestContext, options: RelayOptions) {
   const source = new FakeSource();
   const posted: AttachResponseJson[] = [];

@@ -1,5 +1,5 @@
-// gRPC's frames inside an HTTP/2 stream, for the fake hub and the fake servers: one byte that says "compressed", four
-// that say how long, the message.
+// gRPC's frames in an HTTP/2 stream, for the fake hub and the fake servers: one byte "compressed", four bytes with the
+// length, and the message.
 
 const prefixSize = 5;
 
@@ -9,7 +9,7 @@ export function frame(message: Uint8Array): Buffer {
   return Buffer.concat([prefix, message]);
 }
 
-/** Takes chunks as they come and gives whole messages. */
+/** Takes chunks as they arrive and calls the listener with complete messages. */
 export class Deframer {
   readonly #deliver: (message: Uint8Array) => void;
   #rest = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// A gRPC server of a few lines over node:http2, to say what no decent server would say.
+// A small gRPC server over node:http2, which can send what a correct server would not send.
 import http2 from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,12 +12,12 @@ export type Handler = (stream: http2.ServerHttp2Stream, headers: http2.IncomingH
 export interface FakeServer {
   readonly channel: Channel;
   readonly sessions: http2.ServerHttp2Session[];
-  /** Ends the connections as the death of the process would. */
+  /** Breaks the connections, as when the process is killed. */
   sever(): void;
   close(): Promise<void>;
 }
 
-/** Answers OK with these messages. */
+/** Answers a call with these messages and the status OK. */
 export function answer(stream: http2.ServerHttp2Stream, ...messages: Uint8Array[]): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
@@ -28,7 +28,7 @@ export function answer(stream: http2.ServerHttp2Stream, ...messages: Uint8Array[
   stream.end();
 }
 
-/** Serves on a socket of its own, or on loopback TCP. */
+/** Serves on a Unix socket of its own, or on a TCP port of the loopback address. */
 export async function serve(handler: Handler, over: 'unix' | 'tcp' = 'unix'): Promise<FakeServer> {
   const directory = mkdtempSync(join(tmpdir(), 'mcphub-fake-'));
   const sessions: http2.ServerHttp2Session[] = [];

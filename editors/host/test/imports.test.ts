@@ -1,5 +1,5 @@
-// No file of the editor part imports, over whatever way, a file that imports it: types count, since a reader has to
-// follow them as well.
+// No file of the editors part imports, directly or indirectly, a file that imports it. Imports of types count too,
+// because a reader has to follow them as well.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 const editors = resolve(import.meta.dirname, '../..');
 
-/** The files of a folder, with those of ours that each imports. */
+/** The files of a folder, each with the project's own files that it imports. */
 function imports(folder: string): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -29,7 +29,7 @@ function imports(folder: string): Map<string, string[]> {
   );
 }
 
-/** A way from a file back to it, or undefined. */
+/** Returns a cycle of imports, or undefined. */
 function cycle(files: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();
   const walk = (at: string, way: readonly string[]): string[] | undefined => {
@@ -57,7 +57,7 @@ function cycle(files: ReadonlyMap<string, readonly string[]>): string[] | undefi
   return undefined;
 }
 
-/** The same for folders below the given one. */
+/** The same for the folders below the given one. */
 function folders(root: string, files: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
   const all = new Map<string, string[]>();
   const folderOf = (path: string): string | undefined => (dirname(path) === root ? undefined : dirname(path));

@@ -120,7 +120,7 @@ test('drafts of hosts that were killed while they wrote are removed, those of th
 test('a host that died between taking a hub over and reaching it is followed by the next', async (t) => {
   const directory = join(stage(t).directory, 'keep');
   mkdirSync(directory, { mode: 0o700 });
-  // Its rename says that it has the hub; the text is still that of the host before.
+  // Its pid is in the file's name, so it has taken the hub over. The text is still that of the host before it.
   writeFileSync(
     join(directory, `hub-00000000-0000-0000-0000-000000000000.${dead}.json`),
     JSON.stringify(record({ hostPid: process.ppid })),
@@ -165,7 +165,7 @@ test('of processes that race for one hub exactly one gets it', async (t) => {
   const directory = join(stage(t).directory, 'keep');
   await keep(directory, record({}));
   t.after(() => racers.forEach((r) => r.kill('SIGKILL')));
-  // Each says that it is there, waits for the word, and keeps living until all have tried.
+  // Each process reports that it is ready, waits for a line, and keeps running until all have tried.
   const code = `import { claim } from ${JSON.stringify(new URL('../dist/keep.js', import.meta.url).href)};
     console.log('there'); process.stdin.once('data', async () => { console.log((await claim(${JSON.stringify(directory)}, 'k')) ? 'got' : 'none'); process.stdin.once('data', () => process.exit(0)); });`;
   const racers = Array.from({ length: 4 }, () =>
@@ -182,7 +182,7 @@ test('of processes that race for one hub exactly one gets it', async (t) => {
   await over;
 });
 
-// A host of its own, so that it can be gone; it prints the pid of its hub.
+// A host in a process of its own, so that it can exit. It prints the pid of its hub.
 function hostCode(directory: string, then: string): string {
   return `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
     const hub = new Hub({ binary: process.execPath, args: [${JSON.stringify(fakeHub)}], keep: { directory: ${JSON.stringify(directory)}, key: 'k', graceMs: 60000 } });
@@ -217,7 +217,7 @@ for (const [name, then] of [
         break;
       }
     }
-    const sibling = s.hub(options); // the same key, while this host lives
+    const sibling = s.hub(options); // the same key, while this host runs
     await sibling.start();
     assert.notEqual(pidOf(sibling), pid);
     await Promise.all([hub.stop(), sibling.stop()]);
@@ -240,7 +240,7 @@ test('a host that comes before the one before has left waits for it, and gets it
   const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000, departureMs: 60_000 } });
   const started = hub.start();
   while (existsSync(stale)) {
-    // it has looked once it has removed this, the last of them
+    // The new host has looked for the hub when it has removed this file, the last of them.
     await settle();
   }
   before.stdin.write('leave\n');
@@ -270,7 +270,7 @@ test('a hub that was left behind is not given up because the machine is busy', a
     await settle();
   }
   for (let i = 0; i < 100; i++) {
-    // so that it has been asked
+    // until the new host has asked the hub
     await settle();
   }
   t.mock.timers.tick(10_000);
@@ -309,7 +309,7 @@ test(
     const spoil = (): void => {
       const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
       rmSync(join(directory, name));
-      mkdirSync(join(directory, name)); // which nothing but a recursive removal takes away
+      mkdirSync(join(directory, name)); // only a recursive removal deletes it
     };
     await hub.start();
     spoil();

@@ -14,7 +14,7 @@ import { answer, serve } from './grpcserver.js';
 const most = 512 * 1024 * 1024;
 const require = createRequire(import.meta.url);
 
-// When this fails: read the new class and what calls it, correct src/longframes.ts, then these two lines.
+// If this fails, read the new class and its callers, correct src/longframes.ts, and then these two lines.
 test("grpc-js's decoder is the one that longframes.ts was written for", () => {
   const { version } = require('@grpc/grpc-js/package.json') as { version: string };
   const source = readFileSync(require.resolve('@grpc/grpc-js/build/src/stream-decoder.js'));
@@ -116,7 +116,7 @@ test('a decoder of another kind is left as it is', () => {
   assert.equal(cutBy({}, 100), false);
 });
 
-// A class of its own for each test, with the `write` of grpc-js in it.
+// A new copy of grpc-js's class for each test, with its own `write`.
 function freshDecoder(): typeof StreamDecoder {
   const path = require.resolve('@grpc/grpc-js/build/src/stream-decoder.js');
   const cached = require.cache[path];

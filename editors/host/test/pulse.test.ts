@@ -6,7 +6,7 @@ import { pidOf, stage } from './stage.js';
 
 const limitMs = 3000;
 
-/** A pulse on timers that stand still until `pass`; `sleep` is time in which this process was not awake. */
+/** A pulse with fake timers, which only `pass` advances. `sleep` is time during which this process was suspended. */
 function stand(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
@@ -77,7 +77,7 @@ test('whatever comes is an answer', (t) => {
   pass(5000);
   for (let i = 0; i < 10; i++) {
     pass(limitMs - 100);
-    pulse.heard(); // a long result, say, before the answer
+    pulse.heard(); // for example a long result before the answer
   }
   assert.deepEqual(told, []);
   pass(2 * limitMs);
@@ -134,7 +134,7 @@ test(
       }
     };
     process.kill(pidOf(hub), 'SIGSTOP');
-    const asked = hub.requests.getInfo({}); // nobody waits five seconds for the next question
+    const asked = hub.requests.getInfo({}); // so that the test need not wait five seconds for the next question
     await becomes(false);
     assert.equal(hub.state, 'ready');
     process.kill(pidOf(hub), 'SIGCONT');

@@ -127,7 +127,7 @@ test('without a hub messages are refused, and hello is kept until there is one',
   assert.deepEqual(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'It died.' } });
   source.become('ready', '');
   assert.deepEqual(told(), [READY]);
-  say({ hello: { promptKinds: kinds } }); // what a page says when it hears that
+  say({ hello: { promptKinds: kinds } }); // as a page does when it is told that
   assert.equal(source.streams.length, 1);
   source.stream(0).welcome();
   await settle();
@@ -147,7 +147,7 @@ test('a page that loads anew takes the place of its own stream and gets a snapsh
     [source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.resume?.hubId],
     ['broken', 'minted', 'h1'],
   );
-  assert.ok((source.stream(1).hello.resume?.afterSequence ?? 0n) > 1n << 60n); // beyond what any hub has reached
+  assert.ok((source.stream(1).hello.resume?.afterSequence ?? 0n) > 1n << 60n); // greater than any hub's sequence number
 });
 
 test('a stream that breaks is told, its open questions are answered, and READY follows', async (t) => {
@@ -217,7 +217,7 @@ test('the host may replace or keep back an answer, and hears when the hub has ta
   }
   await settle();
   assert.deepEqual(taken, ['p1 decline']);
-  assert.deepEqual(told(), [{ reply: { messageId: 'm1' } }]); // the page knows nothing of the id that the relay made
+  assert.deepEqual(told(), [{ reply: { messageId: 'm1' } }]); // the page never sees the message id that the relay made
 });
 
 test('a page that is gone breaks nothing', async (t) => {
@@ -275,9 +275,9 @@ test('an answer that is replaced while the hub is restarted reaches no prompt of
     await settle();
     await restart();
     if (n === 1) {
-      await ask(n, hubId); // the next hub asks something else under the same id
+      await ask(n, hubId); // the next hub asks another question with the same id
     } else {
-      say({ hello: {} }); // and the one after was not heard yet
+      say({ hello: {} }); // and the hub after that has not sent its welcome
     }
     told();
     replace();

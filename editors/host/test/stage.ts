@@ -1,5 +1,5 @@
-// What tests against a process share: a temporary directory of their own, a hub that is ended whatever happens, and
-// waits for conditions.
+// Shared by the tests that start processes: a temporary directory of their own, hubs that are stopped even if a test
+// fails, and functions that wait for conditions.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { HubOptions, HubState } from '../dist/index.js';
 
 export const fakeHub = resolve(import.meta.dirname, 'fakehub.js');
 
-/** The real binary: MCPHUB_BINARY, or built once. */
+/** Returns the path of the real binary: MCPHUB_BINARY, or bin/mcphub, which is built if it is missing. */
 export function realBinary(): string {
   const root = resolve(import.meta.dirname, '../../..');
   const given = process.env['MCPHUB_BINARY'];
@@ -25,15 +25,15 @@ export function realBinary(): string {
 export interface Stage {
   readonly directory: string;
   hub(options: Partial<HubOptions> & { mode?: string }): Hub;
-  /** Socket directories that are there. */
+  /** The socket directories that exist. */
   sockets(): string[];
 }
 
-/** Hubs of a stage keep their sockets in its directory, and must have removed them in the end. */
+/** The hubs of a stage keep their sockets in its directory. At the end of the test no socket directory may be left. */
 export function stage(t: TestContext): Stage {
   const directory = mkdtempSync(join(tmpdir(), 'host-'));
   const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = directory; // tests of one file run one after the other
+  process.env['TMPDIR'] = directory; // the tests of one file run one after the other
   const hubs: Hub[] = [];
   const sockets = (): string[] => readdirSync(directory).filter((name) => name.startsWith('mcphub-'));
   t.after(async () => {
@@ -72,7 +72,7 @@ export function failure(promise: Promise<unknown>): Promise<HubError> {
   );
 }
 
-/** Resolves when the hub comes into the state. */
+/** Resolves when the hub enters the state. */
 export function reaches(hub: Hub, wanted: HubState): Promise<string> {
   return new Promise((resolve) => {
     const stop = hub.onState((state, { message }) => {
@@ -84,7 +84,7 @@ export function reaches(hub: Hub, wanted: HubState): Promise<string> {
   });
 }
 
-/** A pid that must be there. */
+/** The pid of a hub that must be running. */
 export function pidOf(hub: Hub): number {
   assert.ok(hub.processId !== undefined);
   return hub.processId;

@@ -23,7 +23,7 @@ test('a hub starts, answers, and stops without leaving anything', async (t) => {
     assert.deepEqual([hub.state, hub.processId, isAlive(pid), s.sockets()], ['stopped', undefined, false, []]);
     assert.ok(logs.some((line) => line.message === 'serving' && line.level === 'info'));
     assert.equal((await failure(hub.requests.getInfo({}))).reason, 'HUB_NOT_READY');
-    await hub.start(); // and again
+    await hub.start(); // a second time
     assert.equal(hub.generation, 2);
     await hub.stop();
   }
@@ -70,7 +70,8 @@ test('a start that fails says what to do, and leaves nothing', async (t) => {
     assert.equal(hub.failure, error);
     assert.deepEqual([hub.processId, s.sockets()], [undefined, []], name);
   }
-  // go-plugin offers its only version then; the number is checked all the same.
+  // With an unknown version in the variable go-plugin offers the only version that it has. The host checks the version
+  // anyway.
   await s.hub({ binary: wrongVersion }).start();
 });
 
@@ -121,7 +122,7 @@ test('a hub that dies is started anew after a delay, and given up when it does s
   process.kill(pidOf(hub), 'SIGKILL');
   await failed;
   assert.equal(hub.failure?.reason, 'HUB_DIED');
-  await hub.start(); // a person may want it all the same
+  await hub.start(); // the user may still start it
   const once = s.hub({ mode: 'serve', restart: false });
   await once.start();
   const over = reaches(once, 'failed');
@@ -144,13 +145,13 @@ for (const tool of ['ascii', 'beyond']) {
         tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3,
       );
     }
-    const best = Math.min(...turns); // of five: a collection of garbage may fall into one
+    const best = Math.min(...turns); // of five, because a garbage collection may fall into one of them
     assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
   });
 }
 
-// The most time of the processor that one turn of the event loop takes, in ms: time on the clock would also count what
-// the machine does for others. The turn in which the answer comes is counted, too.
+// Measures the longest CPU time of one turn of the event loop, in ms. Wall time would include the work of other
+// processes. The turn in which the answer arrives counts too.
 function longestTurn(): () => Promise<number> {
   const now = (): number => {
     const { user, system } = process.cpuUsage();

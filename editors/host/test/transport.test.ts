@@ -205,7 +205,7 @@ test('after GOAWAY what runs ends in its own time, and the next call dials anew'
   const [session] = server.sessions;
   assert.ok(session !== undefined);
   session.goaway(http2.constants.NGHTTP2_NO_ERROR);
-  // The ack of a PING comes behind what was sent before it: then the client has seen the GOAWAY.
+  // The ack of a PING is sent after the GOAWAY, so the client has read the GOAWAY when the ack has come.
   await new Promise<void>((resolve, reject) => session.ping((error) => (error === null ? resolve() : reject(error))));
   assert.equal((await server.channel.unary(callTool, {})).requestId, 'r1');
   assert.equal(server.sessions.length, 2);
@@ -259,7 +259,7 @@ test('a stream that nobody reads stops its sender and holds up no call', async (
   );
   await first;
   for (let i = 0; i < 50; i++) {
-    // each a round trip: time enough for a sender that is not stopped
+    // Each call is a round trip, so a sender that is not stopped would have time to send.
     assert.equal((await channel.unary(callTool, {})).requestId, 'r1');
   }
   const before = sent;

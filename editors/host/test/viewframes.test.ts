@@ -1,4 +1,5 @@
-// The outer frame of views: one address, one text, and the policy that is asked for and begins with nothing.
+// The outer frame of views: it has one URL, one text, and the policy that the request asks for, which must begin with
+// default-src 'none'.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,7 +7,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { ViewFrames } from '../dist/viewframes.js';
 
-/** Connections that the port takes. */
+/** The most connections that the port accepts. */
 const most = 256;
 
 const policy = "default-src 'none'; script-src 'unsafe-inline'";

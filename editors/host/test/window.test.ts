@@ -16,7 +16,7 @@ function opened(
   return { source, window: new ResumingWindow(source, hello, signal) };
 }
 
-/** The next event of a window, which must have come. */
+/** Returns the next event of a window, which must have arrived. */
 async function next(window: HubWindow): Promise<string | undefined> {
   const { value } = await window[Symbol.asyncIterator]().next();
   return value?.event.case;
@@ -78,18 +78,18 @@ test('a window that nobody reads takes 1,024 messages and lets the hub wait', as
     event(source.stream(0), i);
   }
   await settle();
-  assert.equal(source.stream(0).inbox.size, 5000 - 1025); // the last one is in the hand
+  assert.equal(source.stream(0).inbox.size, 5000 - 1025); // one message is with the reader
   assert.equal(await next(window), 'toolsChanged');
   await settle();
   assert.equal(source.stream(0).inbox.size, 5000 - 1026);
-  await window.close(); // although nobody reads on
+  await window.close(); // although nobody reads any more
 });
 
 test('a reader that awaits a reply gets it, whatever came before', { timeout: 10_000 }, async () => {
   const { source, window } = opened();
   await settle();
   for (const early of [true, false]) {
-    // asked before the events come, and when the window is full
+    // Asked before the events arrive, or when the window is full.
     const asked = early ? window.ask({ message: { case: 'cancelRequests', value: {} } }) : undefined;
     for (let i = 0; i < 3000; i++) {
       event(source.stream(0), 1n);
@@ -121,7 +121,7 @@ test(
     while (source.streams.length < 2) {
       await settle();
     }
-    // What it has taken, and nothing twice.
+    // It resumes after the last event that it has taken, so no event comes twice.
     assert.deepEqual(
       [source.stream(1).hello.resume?.hubId, source.stream(1).hello.resume?.afterSequence],
       ['h1', 16_384n],
@@ -136,7 +136,7 @@ test('closing twice is closing once; a hub that does not end the stream is not w
   const stream = source.stream(0);
   stream.close = () => {
     stream.ended = 'closed';
-  }; // and the hub says nothing to it
+  }; // the hub does not answer it
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const closed = Promise.all([window.close(), window.close()]);
   await settle();

@@ -1,15 +1,15 @@
 import { after } from 'node:test';
 import { Stage } from './stage.mjs';
 
-/** How long hubs without a window wait here. */
+/** The grace time of hubs without a window on this stage. */
 export const briefGraceSeconds = 2;
 
 /** @type {Promise<Stage> | undefined} */
 let started;
 
 /**
- * A second server, for what the shared one cannot have: workspaces that are not trusted, and a grace that is over soon.
- * A server has one of each for all of its windows.
+ * A second server, for workspaces that are not trusted and for a short grace time. All windows of a server share these
+ * settings.
  */
 export function briefStage() {
   started ??= new Stage({

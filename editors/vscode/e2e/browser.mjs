@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 
-/** Chromium without anything that reaches out by itself; CHROMIUM names another program than Debian's. */
+/** Starts Chromium without background network requests. CHROMIUM names another program than Debian's. */
 export function launchBrowser() {
   return chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -14,8 +14,8 @@ export function launchBrowser() {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Nothing outside this machine is even looked up. The webviews' own host is answered by their service worker,
-      // inside the browser.
+      // No name outside this machine is resolved. Requests to the webviews' own host are answered by their service
+      // worker in the browser.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
     ],
   });

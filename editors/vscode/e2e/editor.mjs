@@ -7,7 +7,7 @@ import { join } from 'node:path';
  *
  * @typedef {object} Editor
  * @property {'newest' | 'oldest'} name
- * @property {string} node the Node.js that it wants
+ * @property {string} node the Node.js that it needs
  * @property {string} entry the VS Code server inside code-server: started directly, it is one process less and takes
  * --enable-smoke-test-driver
  */

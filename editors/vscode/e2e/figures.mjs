@@ -1,5 +1,5 @@
-// What a person waits for, in a real editor. Printed, and held against the limits; run by hand on a machine that is
-// idle.
+// How long a user waits in a real editor. The figures are printed and compared with the limits. Run this by hand on an
+// idle machine.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { readJson } from './readjson.mjs';
 import { play, scenario } from './stage.mjs';
 import { until } from './until.mjs';
 
-/** @typedef {{ mcpRequestCancelling?: object, time: string }} Told by the hub to a window */
-/** @typedef {{ came: number, given: number }} Traced when the extension host had a cancel, and when the hub's connection */
+/** @typedef {{ mcpRequestCancelling?: object, time: string }} Told an event of the hub, as the page gets it */
+/** @typedef {{ came: number, given: number }} Traced when a cancel came, and when it was given to the connection */
 
 const rounds = 21;
 
@@ -18,7 +18,8 @@ scenario(
     const workspace = act.workspace();
     const window = await act.open(workspace);
     const page = await window.openSideBar();
-    // A call runs here as well: the status bar turns, and a click's message leaves a page with the next frame.
+    // Another call is running: the status bar shows an animation, and the message of a click leaves a page with the
+    // next frame.
     await page.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
     await window.timeEmptyView();
     const editors = [];
@@ -26,7 +27,7 @@ scenario(
     await window.openSideBar();
     await page.cancel(page.request('long_task'));
     await page.shows('no request', async () => (await page.requests.count()) === 0);
-    // The clock starts with the click as the page sees it: Playwright's way there is not the user's.
+    // The clock starts when the page sees the click: Playwright's way to the page is not the user's.
     await page.frame.locator('html').evaluate((html) => {
       const now = () => String(performance.timeOrigin + performance.now());
       const clicked = () => {
@@ -34,9 +35,9 @@ scenario(
         delete html.dataset['accepted'];
       };
       html.ownerDocument.addEventListener('click', clicked, { capture: true });
-      // Whoever handles the click has done so, and has sent what there is to send.
+      // When this listener runs, the other listeners have handled the click and have sent their messages.
       html.ownerDocument.defaultView?.addEventListener('click', () => void (html.dataset['handled'] = now()));
-      // The hub stamps what it tells: this one in the moment in which it has taken the cancel.
+      // The hub puts a time into its events, and into this one the time at which it accepted the cancel.
       html.ownerDocument.defaultView?.addEventListener('message', (/** @type {MessageEvent<Told>} */ { data }) => {
         if (data.mcpRequestCancelling) html.dataset['accepted'] = data.time;
       });
@@ -97,7 +98,7 @@ scenario(
       await page.server('demo').waitFor();
       const filled = performance.now() - start;
       await window.close();
-      if (round === 0) continue; // it fills the browser's caches
+      if (round === 0) continue; // the first round fills the browser's caches
       ours.push(filled);
       empty.push(bare);
     }
@@ -167,7 +168,7 @@ function middle(numbers) {
 }
 
 /**
- * Milliseconds since 1970, with the fractions that Date drops.
+ * Milliseconds since 1970, with the fraction that Date drops.
  *
  * @param {string} time RFC 3339 with up to nine decimals, as Go writes it
  */

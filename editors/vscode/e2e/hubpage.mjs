@@ -4,8 +4,8 @@ import { until } from './until.mjs';
 /** @typedef {import('playwright-core').Locator} Locator */
 
 /**
- * McpHub's page in one webview, spoken to as a person does. Playwright's own waiting makes each step wait for what it
- * needs.
+ * McpHub's page in one webview, used as a person uses it. Each step waits for the elements that it needs, as Playwright
+ * does by itself.
  */
 export class HubPage {
   /**
@@ -25,7 +25,7 @@ export class HubPage {
   }
 
   /**
-   * A running call of a tool, with all that it caused.
+   * A running call of a tool, with its child requests.
    *
    * @param {string} tool
    */
@@ -37,7 +37,7 @@ export class HubPage {
     return this.frame.getByTestId(/^request-/);
   }
 
-  /** The questions that wait, not the notes that tell how one ended. */
+  /** The cards of open questions, without the notes that say how a question was closed. */
   get cards() {
     return this.frame.locator('[data-testid^="prompt-"]:not([data-phase="closed"])');
   }
@@ -53,8 +53,8 @@ export class HubPage {
   }
 
   /**
-   * Presses what accepts. A card that has just come under the pointer ignores it for half a second, and a person
-   * presses again: so does this, until what comes of it is there.
+   * Presses the accept button. A card that has just appeared under the pointer ignores clicks for half a second, so
+   * this presses again until the effect is there.
    *
    * @param {Locator} card
    * @param {() => Promise<boolean>} [came] default: the card has gone
@@ -66,7 +66,7 @@ export class HubPage {
       'the answer is taken',
       async () => {
         if (await came()) return true;
-        // gone, or disabled while the answer is on its way
+        // The button is gone, or disabled while the answer is being sent.
         await button.click({ timeout: 1_000 }).catch(() => undefined);
         return came();
       },
@@ -83,7 +83,7 @@ export class HubPage {
   }
 
   /**
-   * Waits until this server is in the state that the page gives as data-state.
+   * Waits until a server is in a state. The page has the state in data-state.
    *
    * @param {string} name
    * @param {string | RegExp} state
@@ -93,7 +93,7 @@ export class HubPage {
   }
 
   /**
-   * Calls a tool by its form, the arguments given as JSON, and leaves the form.
+   * Calls a tool with its form, with the arguments as JSON, and closes the form.
    *
    * @param {string} server
    * @param {string} tool
@@ -110,7 +110,7 @@ export class HubPage {
   }
 
   /**
-   * Opens a server's tools, and has the server connected if none are known.
+   * Opens a server's tools, and connects the server if it has no known tools.
    *
    * @param {string} server
    */
@@ -120,7 +120,7 @@ export class HubPage {
     const tool = row.getByTestId(/^tool-/).first();
     const connect = row.getByRole('button', { name: 'Connect and list its tools' });
     let pressed = false;
-    // A hub that has just come draws the row anew, and closed: at whatever moment, a person opens it again.
+    // A new hub makes the page draw the row again, closed. That can happen at any moment, so this opens the row again.
     await until(
       `the tools of ${server} are open`,
       async () => {
@@ -151,7 +151,7 @@ export class HubPage {
   }
 
   /**
-   * Cancels a request by its button, with a reason if there is one.
+   * Cancels a request with its button, with a reason if one is given.
    *
    * @param {Locator} request
    * @param {string} [reason]
@@ -170,13 +170,14 @@ export class HubPage {
     await field.press('Enter');
   }
 
-  /** Stops all that runs. */
+  /** Stops everything that runs. */
   async stopEverything() {
     await this.frame.getByTestId('stop-everything').click();
   }
 
   /**
-   * The row of an ended call in the history. Rows stand in the page in any order: they are told by how they ended, too.
+   * The row of an ended call in the history. The rows have no fixed order, so they are also selected by how the calls
+   * ended.
    *
    * @param {string} tool
    * @param {RegExp} how
@@ -190,7 +191,7 @@ export class HubPage {
   }
 
   /**
-   * Waits until the history tells of a call that ended so.
+   * Waits until the history has a call that ended in this way.
    *
    * @param {string} tool
    * @param {RegExp} how
@@ -200,7 +201,7 @@ export class HubPage {
   }
 
   /**
-   * What the history shows of a call that went well, all of it.
+   * Returns all that the history shows of a call that succeeded.
    *
    * @param {string} tool
    */

@@ -3,12 +3,12 @@ import { until } from './until.mjs';
 import { readJson } from './readjson.mjs';
 
 /**
- * One line of what the demo server writes down: what reached the server, and not what the editor says that it has sent.
+ * One line of the demo server's journal: it says what reached the server, not what the editor says it has sent.
  *
  * @typedef {{time: string, event: string, tool?: string, id?: unknown, reason?: string, detail?: string}} JournalEvent
  */
 
-/** The journal of the demo servers of one folder. */
+/** The journal of the demo servers of one workspace folder. */
 export class Journal {
   /** @param {string} file */
   constructor(file) {
@@ -18,7 +18,7 @@ export class Journal {
   /** @returns {JournalEvent[]} */
   read() {
     if (!existsSync(this.file)) return [];
-    // A line is written by one append, but the last one may be in the writing: it counts from its line feed on.
+    // The last line may still be being written, so a line counts only when its line feed is there.
     return readFileSync(this.file, 'utf8')
       .split('\n')
       .slice(0, -1)

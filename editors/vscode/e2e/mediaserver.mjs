@@ -1,5 +1,5 @@
-// An MCP server of the scenarios whose results have what the demo server's have not: a picture, a sound, a file and a
-// link. It speaks as little of the protocol as they take.
+// An MCP server for scenarios with results that the demo server does not have: an image, audio, a file and a link. It
+// implements only the methods that these scenarios use.
 import { createInterface } from 'node:readline';
 import { deflateSync, crc32 } from 'node:zlib';
 import { readJson } from './readjson.mjs';
@@ -19,7 +19,7 @@ function picture(width, height) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head[8] = 8; // bits, and no colours
+  head[8] = 8; // bits per pixel, greyscale
   const rows = Buffer.alloc((width + 1) * height, 0x80);
   for (let y = 0; y < height; y++) rows[y * (width + 1)] = 0;
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

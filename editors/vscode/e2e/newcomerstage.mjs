@@ -4,7 +4,7 @@ import { Stage } from './stage.mjs';
 /** @type {Promise<Stage> | undefined} */
 let started;
 
-/** A server of somebody who has no MCP server anywhere. */
+/** A server with a user who has no MCP server in any config file. */
 export function newcomerStage() {
   started ??= new Stage({ name: 'newcomer', newcomer: true }).start();
   return started;

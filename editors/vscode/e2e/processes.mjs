@@ -4,7 +4,7 @@ import { until } from './until.mjs';
 /** @typedef {{pid: number, parent: number, command: string}} Process */
 
 /**
- * Reads one process. A zombie counts as gone: nothing of it runs, and who reaps it is not our matter.
+ * Reads one process. A zombie counts as gone: it runs no more, and when it is reaped does not matter here.
  *
  * @param {number} pid
  * @returns {Process | undefined}
@@ -16,7 +16,7 @@ export function processOf(pid) {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
     return { pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]), command };
   } catch {
-    return undefined; // it has ended between the listing and the reading
+    return undefined; // it has ended since the listing
   }
 }
 
@@ -29,8 +29,8 @@ export function allProcesses() {
 }
 
 /**
- * The processes that have a variable of this value: those that descend from one that was given it, wherever they hang
- * now.
+ * The processes whose environment has a variable with this value. They descend from a process that was started with it,
+ * whoever their parent is now.
  *
  * @param {string} name
  * @param {string} value

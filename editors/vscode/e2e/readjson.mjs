@@ -1,2 +1,2 @@
-/** JSON of our own making; who reads it knows its type. @type {(text: string) => unknown} */
+/** Parses JSON that these tests have written. @type {(text: string) => unknown} */
 export const readJson = JSON.parse;

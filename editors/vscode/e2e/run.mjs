@@ -1,4 +1,4 @@
-// Proves the packaged extension in a real VS Code.
+// Tests the packaged extension in a real VS Code.
 // usage: node editors/vscode/e2e/run.mjs --editor newest|oldest [--vsix FILE] [--only PATTERN] [--core] [--figures]
 // [--out FOLDER]
 import { execFileSync, spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { installedEditor } from './editor.mjs';
 const { values: asked } = parseArgs({
   options: {
     editor: { type: 'string', default: 'newest' },
-    vsix: { type: 'string' }, // default: what `npm run package` has made for this system
+    vsix: { type: 'string' }, // default: the package that `npm run package` has built for this system
     only: { type: 'string' }, // regular expression over the names of scenarios
     out: { type: 'string' }, // what failures leave; emptied first
     core: { type: 'boolean', default: false }, // only what no editor may lack: the scenarios marked so
@@ -31,7 +31,7 @@ const editors = resolve(here, '../..');
 const out = resolve(asked.out ?? join(editors, 'out/vscode', asked.editor));
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-installedEditor(asked.editor); // before the clock of any scenario runs
+installedEditor(asked.editor); // before the time limit of any scenario starts
 
 const work = mkdtempSync(join(tmpdir(), 'mcphub-e2e-vsix-'));
 try {
@@ -39,7 +39,7 @@ try {
   const exampleVsix = packed(join(editors, 'examples/agent'), join(work, 'example.vsix'));
   const suite = asked.figures ? 'figures.mjs' : 'suite.mjs';
   const started = Date.now();
-  // The suite is run as a program and not by node --test: one process less between a signal and those who must hear it.
+  // The suite is run as a program and not with node --test, so that no process in between has to pass signals on.
   const child = spawn(
     process.execPath,
     [
@@ -67,7 +67,7 @@ try {
 }
 
 /**
- * The package of an extension that has no files but its own.
+ * Packages an extension that has only one source file.
  *
  * @param {string} folder
  * @param {string} file

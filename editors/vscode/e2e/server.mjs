@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { processesWith } from './processes.mjs';
 import { until } from './until.mjs';
 
-/** What keeps a window quiet: no tips, no telemetry, no second opinion on anything that a scenario does not ask for. */
+/** Settings that keep a window quiet: no tips, no telemetry, nothing that a scenario does not ask for. */
 const quietSettings = {
   'telemetry.telemetryLevel': 'off',
   'workbench.startupEditor': 'none',
@@ -26,9 +26,10 @@ const quietSettings = {
 };
 
 /**
- * A VS Code server with a private home, user data and extensions. Its process group is its own, and ends with it.
+ * A VS Code server with a home, user data and extensions of its own. It runs in a process group of its own, which ends
+ * with it.
  *
- * Windows are not its matter: see window.mjs.
+ * Windows are in window.mjs.
  */
 export class EditorServer {
   /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -47,8 +48,8 @@ export class EditorServer {
     this.home = mkdtempSync(join(tmpdir(), 'mcphub-e2e-'));
     this.port = 0;
     const text = JSON.stringify({ ...quietSettings, 'security.workspace.trust.enabled': trust, ...settings }, null, 2);
-    // What has machine scope is read from the machine's file in a remote window, which each window of a server is. A
-    // change of a file while the server runs is not picked up, so both are written before.
+    // Each window of a server is a remote window, which reads settings of machine scope from the machine's file. The
+    // server does not notice changes of these files while it runs, so both are written before it starts.
     for (const of of ['User', 'Machine']) {
       mkdirSync(join(this.userData, of), { recursive: true });
       writeFileSync(join(this.userData, of, 'settings.json'), text);
@@ -90,7 +91,7 @@ export class EditorServer {
     return env;
   }
 
-  /** All of them by one process, which takes longer to start than to install. @param {string[]} vsix */
+  /** Installs all of them with one process, because its start takes longest. @param {string[]} vsix */
   async install(...vsix) {
     const each = vsix.flatMap((file) => ['--install-extension', file]);
     await promisify(execFile)(this.editor.node, [this.editor.entry, ...this.#dirs, ...each], {
@@ -119,7 +120,8 @@ export class EditorServer {
       { env: this.#environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.#process = child;
-    // However this process ends, the server's group must not outlive it. A signal would end it without a word.
+    // The server's process group must not outlive this process, however it ends. A signal would end it without the exit
+    // event.
     process.on('exit', () => this.#signalGroup('SIGKILL'));
     for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1));
     const log = createWriteStream(this.log);
@@ -135,12 +137,12 @@ export class EditorServer {
     );
   }
 
-  /** All that descends from this server and still runs, hubs and their servers among them. */
+  /** All running processes that descend from this server, including hubs and their servers. */
   processes() {
     return processesWith('HOME', this.home);
   }
 
-  /** Ends the server and whatever is left of its group. Never fails. */
+  /** Ends the server and the rest of its process group. It never fails. */
   async stop() {
     const child = this.#process;
     if (child?.pid === undefined) return;
@@ -164,13 +166,13 @@ export class EditorServer {
     }
   }
 
-  /** Ends whatever bears this server's mark, outside its group too, and removes the home. */
+  /** Kills all processes with this server's HOME, also outside its process group, and removes the home. */
   remove() {
     for (const { pid } of this.processes())
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        /* it was faster */
+        /* it has exited */
       }
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }

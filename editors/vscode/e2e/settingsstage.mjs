@@ -5,8 +5,8 @@ import { Stage } from './stage.mjs';
 let started;
 
 /**
- * A server whose settings scenarios may change: a change is for all of its windows. Those on it run one after the
- * other.
+ * A server whose settings scenarios may change. A change is for all of its windows, so scenarios on it run one after
+ * the other.
  */
 export function settingsStage() {
   started ??= new Stage({ name: 'settings' }).start();

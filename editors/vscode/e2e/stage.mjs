@@ -10,7 +10,7 @@ import { Workspace, demoServer } from './workspace.mjs';
 import { readJson } from './readjson.mjs';
 
 /**
- * What run.mjs was asked for.
+ * The options of run.mjs.
  *
  * @typedef {{editor: string, vsix: string, otherVsix: string, exampleVsix: string, out: string, core:
  * boolean}} Order
@@ -24,8 +24,8 @@ function order() {
 }
 
 /**
- * An editor's server with the extension in it, a browser, and a folder for what is kept of failures. Most scenarios
- * share one.
+ * A VS Code server with the extension, a browser, and a folder for what is kept when a scenario fails. Most scenarios
+ * share one stage.
  */
 export class Stage {
   /** @type {import('playwright-core').Browser | undefined} */
@@ -45,7 +45,7 @@ export class Stage {
 
   async start() {
     await this.server.install(this.vsix, ...this.others);
-    // The user's own config, where the editor keeps it.
+    // The user's own config file, where the editor keeps it.
     if (!this.newcomer)
       writeFileSync(
         join(this.server.userData, 'User/mcp.json'),
@@ -56,10 +56,7 @@ export class Stage {
     return this;
   }
 
-  /**
-   * The program that came with the installed extension: what users get is what is tested, and serves as the demo
-   * server, too.
-   */
+  /** The program of the installed extension: the tests use what users get. It is also the demo server. */
   get binary() {
     const extensions = join(this.server.home, 'extensions');
     const folder = readdirSync(extensions).find((name) => name.startsWith('mcphub.mcphub-'));
@@ -72,7 +69,7 @@ export class Stage {
     return this.#browser;
   }
 
-  /** Keeps the logs of the server and of the extension hosts. */
+  /** Keeps the logs of the server and the extension hosts. */
   keepLogs() {
     cpSync(this.server.extensionLogs, join(this.out, `${this.name}-logs`), { recursive: true, force: true });
   }
@@ -92,8 +89,8 @@ function userServer(binary) {
 let shared;
 
 function sharedStage() {
-  // A reload on a machine that is busy with scenarios takes longer than the default grace; that a grace ends is tested
-  // with a short one.
+  // A reload on a machine that is busy with scenarios takes longer than the default grace time. Another stage has a
+  // short grace time to test its end.
   shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 60 } }).start();
   return shared;
 }
@@ -101,7 +98,9 @@ function sharedStage() {
 /** @type {Promise<import('playwright-core').Browser> | undefined} */
 let browser;
 
-/** One for all stages: each window has a context of its own, and each server is an origin of its own. */
+/**
+ * One browser for all stages: each window has a browser context of its own, and each server is an origin of its own.
+ */
 function sharedBrowser() {
   browser ??= launchBrowser();
   return browser;
@@ -112,7 +111,7 @@ after(async () => {
   await (await browser?.catch(() => undefined))?.close();
 });
 
-/** What one scenario has: windows of its own on folders of its own. */
+/** The windows and workspace folders of one scenario. */
 export class Act {
   /** @type {EditorWindow[]} */
   windows = [];
@@ -151,7 +150,7 @@ export class Act {
     appendFileSync(join(this.stage.out, 'figures.txt'), `${line}\n`);
   }
 
-  /** Keeps what a person needs to see what went wrong. */
+  /** Keeps what is needed to see why the scenario failed. */
   async keep() {
     const stem = join(
       this.stage.out,
@@ -173,7 +172,7 @@ export class Act {
 }
 
 /**
- * One scenario on the shared stage, or on one of its own.
+ * Adds a scenario. It runs on the shared stage, or on another one.
  *
  * @param {string} name the promise that it proves
  * @param {(act: Act) => Promise<void>} body
@@ -184,9 +183,9 @@ export function scenario(name, body, options = {}) {
 }
 
 /**
- * Makes the collected scenarios tests: first those that measure, with the machine to themselves, then the others two at
- * a time. Each has its own window, extension host, hub and folder. Those that change what all windows of their server
- * share take turns with each other, beside the rest.
+ * Makes a test of each scenario. Scenarios that measure run first, alone. The others run two at a time, each with its
+ * own window, extension host, hub and folder. Scenarios that change what all windows of a server share run one after
+ * the other, beside the rest.
  */
 export function play() {
   const chosen = scenarios.filter(({ options }) => !order().core || options.core === true);
@@ -210,7 +209,7 @@ const scenarios = [];
 
 /** @param {typeof scenarios[number]} found */
 function toTest({ name, body, options: { timeout = 240_000, stage = sharedStage, notOn } }) {
-  // The runner's own time limit would go on to the next scenario and leave this one at work, with its windows.
+  // With the runner's own time limit the next scenario would start while this one and its windows still run.
   test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
     const act = new Act(await stage(), name);
     const limit = new AbortController();

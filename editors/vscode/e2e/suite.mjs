@@ -1,4 +1,4 @@
-// All scenarios in one process, so that they share one server and one browser.
+// All scenarios run in one process, so that they share one server and one browser.
 import { play } from './stage.mjs';
 import './scenarios/servers.mjs';
 import './scenarios/views.mjs';

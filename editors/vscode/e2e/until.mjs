@@ -1,6 +1,6 @@
 /**
- * Waits until a condition holds. It is polled, since what is waited for lies in files, in /proc and in other processes,
- * which tell nobody. Nothing waits for a mere length of time.
+ * Waits until a condition holds. It polls, because the conditions depend on files, on /proc and on other processes,
+ * which send no events. No test waits for a fixed length of time.
  *
  * @template T
  * @param {string} what what is waited for, for the error: "the journal tells of the cancel"

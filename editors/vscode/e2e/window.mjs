@@ -11,13 +11,11 @@ import { until } from './until.mjs';
  * page, as a desktop does
  */
 
-/**
- * One window of the editor: a browser context of its own, with an extension host of its own behind it.
- */
+/** One window of the editor: a browser context and an extension host of its own. */
 export class EditorWindow {
-  /** What the browser's console said, for the artifacts. @type {string[]} */
+  /** The browser's console messages, kept if the scenario fails. @type {string[]} */
   console = [];
-  /** Breaches of our page's content security policy, and errors that nothing caught in it. @type {string[]} */
+  /** Violations of the page's content security policy, and uncaught errors of the page. @type {string[]} */
   troubles = [];
 
   /** @param {Page} page */
@@ -30,8 +28,8 @@ export class EditorWindow {
     });
     page.on('pageerror', (error) => {
       this.console.push(`${new Date().toISOString()} uncaught ${error.stack ?? error.message}`);
-      // Scripts of our page alone: the frame around it is VS Code's, has our name in its address, and throws when it is
-      // taken away while it loads.
+      // Only errors of scripts of McpHub's page count. The frame around it belongs to VS Code, has our name in its URL,
+      // and throws when it is removed while it loads.
       if (/\/media\/page\//.test(error.stack ?? '')) this.troubles.push(String(error.stack));
     });
   }
@@ -49,9 +47,9 @@ export class EditorWindow {
       reducedMotion: 'reduce',
     });
     if (keepsSecrets) {
-      // code-server's workbench keeps secrets in localStorage, sealed by a key of which it asks half here. Only
-      // code-server's own front answers that (out/node/routes/vscode.js in its package), and it is the VS Code server
-      // behind it that runs here: without an answer secrets stay in memory.
+      // code-server's workbench keeps secrets in localStorage, encrypted with a key of which it requests half here.
+      // Only code-server's own front end answers this request (out/node/routes/vscode.js in its package), and these
+      // tests run the VS Code server behind it. Without an answer secrets stay in memory.
       const half = randomBytes(32);
       await context.route(`${server.url}/mint-key`, (route) =>
         route.fulfill({ body: half, contentType: 'application/octet-stream' }),
@@ -67,12 +65,12 @@ export class EditorWindow {
 
   async #drawn() {
     await this.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: 60_000 });
-    await this.#tab.waitFor({ timeout: 60_000 }); // the extension is known once its icon is there
+    await this.#tab.waitFor({ timeout: 60_000 }); // the extension has been found when its icon is there
   }
 
-  // In a browser the editor begins with what it kept of a workspace's file, at first nothing, and misses the file
-  // itself when that is read at an unlucky moment: its Explorer says for good that the workspace has no folders, and so
-  // hears each extension (seen in VS Code 1.139). That is not what the scenarios are about.
+  // In a browser the editor begins with the workspace file from its own storage, which is empty at first. If it reads
+  // the real file at an unlucky moment, it ignores it: the Explorer and the extensions see a workspace without folders
+  // (VS Code 1.139). The scenarios do not test that, so the window is reloaded.
   async #knowsFolders() {
     const explorer = this.page
       .locator('.part.activitybar')
@@ -96,7 +94,7 @@ export class EditorWindow {
       .first();
   }
 
-  /** Reloads as a person would: the extension host ends, another one starts. */
+  /** Reloads the window as a user would: the extension host ends, and another one starts. */
   async reload() {
     await this.page.reload();
     await this.#drawn();
@@ -107,8 +105,8 @@ export class EditorWindow {
   }
 
   /**
-   * Runs a command by the palette. It lists only what was known when it opened, so it is opened anew until the command
-   * is there.
+   * Runs a command with the palette. The palette lists only commands that were known when it opened, so it is opened
+   * again until the command is there.
    *
    * @param {string} title whole, "McpHub: Stop Everything" say
    */
@@ -133,19 +131,19 @@ export class EditorWindow {
     );
   }
 
-  /** Presses the keys of a command of McpHub's. @param {string} key the last of them */
+  /** Presses the key binding of a command of McpHub. @param {string} key the last key */
   async chord(key) {
     await this.page.keyboard.press('Control+Alt+m');
     await this.page.keyboard.press(key);
   }
 
-  /** Opens the side bar's view, if another one is there, and gives the page in it. */
+  /** Opens the view in the side bar if another view is open, and returns the page in it. */
   async openSideBar() {
     if ((await this.#tab.getAttribute('aria-selected')) !== 'true') await this.#tab.click();
     return this.sideBar();
   }
 
-  /** Opens a view that shows nothing, and tells how many milliseconds that took. */
+  /** Opens an empty view and returns how many milliseconds that took. */
   async timeEmptyView() {
     const tab = this.page
       .locator('.part.activitybar')
@@ -167,8 +165,8 @@ export class EditorWindow {
   }
 
   /**
-   * How many milliseconds the editor takes from a click in that view to its extension: the part of every such way that
-   * is not ours.
+   * Returns how many milliseconds a click in the empty view takes to its extension. Each click on McpHub's page takes
+   * that time too.
    */
   async timeEmptyClick() {
     const html = this.#emptyView.locator('html');
@@ -178,8 +176,8 @@ export class EditorWindow {
   }
 
   /**
-   * The page that a new extension host has drawn. The frame of the page before may still stand there for a while: it
-   * shows what it knew, and what is pressed in it reaches nobody.
+   * The page that a new extension host has drawn. The frame of the old page may stay for a while: it shows old data,
+   * and clicks in it have no effect.
    *
    * @param {HubPage} before
    */
@@ -192,20 +190,19 @@ export class EditorWindow {
     return this.panel();
   }
 
-  /** The page in the side bar, once it is drawn there. */
+  /** The page in the side bar, when it is drawn. */
   sideBar() {
     return this.#pageIn('the side bar', isView);
   }
 
-  /** The page in the panel, once it is drawn there. */
+  /** The page in the panel, when it is drawn. */
   panel() {
     return this.#pageIn('the panel', (source) => !isView(source));
   }
 
   /**
-   * A webview is a frame in a frame, and all of them hang side by side in the window, those of hidden views too: ours
-   * are told by what is asked of them, and by what they show. The outer frame has a name of its own for as long as it
-   * lives.
+   * A webview is a frame in a frame. The frames of all webviews are side by side in the window, also those of hidden
+   * views. McpHub's are recognized by their URL and their content. The outer frame keeps its name as long as it exists.
    *
    * @param {string} where
    * @param {(source: string, name: string) => boolean} wanted
@@ -239,7 +236,7 @@ export class EditorWindow {
   }
 
   /**
-   * Answers a question by its notification: its link opens a pick list.
+   * Answers a question with its notification, whose link opens a pick list.
    *
    * @param {string | RegExp} text
    * @param {string} choice
@@ -253,15 +250,15 @@ export class EditorWindow {
     await this.quickPick.getByRole('option', { name: choice }).click();
   }
 
-  /** Says that the authors of the folder are trusted, as a person does in the editor that manages it. */
+  /** Trusts the authors of the folder, in the editor's page for workspace trust. */
   async trustWorkspace() {
     await this.runCommand('Workspaces: Manage Workspace Trust');
     await this.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
   }
 
   /**
-   * Chooses a row of the pick list that is about to open. A long list draws only the rows that are to be seen, so the
-   * name is typed.
+   * Chooses a row of the pick list that is about to open. A long list draws only its visible rows, so the name is
+   * typed.
    *
    * @param {string} title of the list
    * @param {string} name how the row begins
@@ -275,18 +272,18 @@ export class EditorWindow {
       .click();
   }
 
-  /** Waits until an editor shows a line like this. @param {RegExp} text */
+  /** Waits until an editor shows a matching line. @param {RegExp} text */
   async editorShows(text) {
     await this.page.locator('.part.editor .view-line').filter({ hasText: text }).first().waitFor();
   }
 
-  /** Waits until the output view shows a line like this. @param {RegExp} text */
+  /** Waits until the output view shows a matching line. @param {RegExp} text */
   async outputShows(text) {
     await this.page.locator('.part.panel .view-line').filter({ hasText: text }).first().waitFor();
   }
 
   /**
-   * Changes a setting of the machine, by the other extension: the editor does not see that its files were written.
+   * Changes a setting of the machine with the other extension, because the editor does not notice changes of its files.
    *
    * @param {import('./workspace.mjs').Workspace} workspace of this window
    * @param {string} name
@@ -300,19 +297,19 @@ export class EditorWindow {
     renameSync(done, `${done}.seen`);
   }
 
-  /** Says where a file is to be saved, in the dialog that is about to open. @param {string} path */
+  /** Enters the path in the save dialog that is about to open. @param {string} path */
   async saveAs(path) {
     const input = this.quickPick.locator('.quick-input-box input');
     await input.waitFor();
     await until('the dialog has a path', async () => (await input.inputValue()).startsWith('/'));
-    // It writes into its field itself once it has read the folder, over what was typed meanwhile.
+    // When the dialog has read the folder, it overwrites its field and what was typed before.
     await until(
       'the dialog has taken the path',
       async () => {
         if (!(await this.quickPick.isVisible())) return true;
         if ((await input.inputValue()) !== path) {
           await input.fill(path);
-          return false; // and looks whether it stays
+          return false; // checks again whether the path stays
         }
         await this.quickPick.getByRole('button', { name: 'OK' }).click({ timeout: 1_000 });
         return !(await this.quickPick.isVisible());

@@ -5,7 +5,7 @@ import { allProcesses, isHub, lineage } from './processes.mjs';
 import { readJson } from './readjson.mjs';
 
 /**
- * A workspace folder of a test. The demo server of any config writes its journal beside the files, so each folder has
+ * A workspace folder of a test. The demo servers of its config write their journal into the folder, so each folder has
  * its own.
  */
 export class Workspace {
@@ -17,7 +17,7 @@ export class Workspace {
   }
 
   /**
-   * What the hub has written to the demo servers of this folder, message by message.
+   * The messages that the hub has written to the demo servers of this folder.
    *
    * @typedef {{ name?: string, requestId?: unknown, reason?: string }} WireParams
    * @typedef {object} WireMessage
@@ -35,13 +35,13 @@ export class Workspace {
       .map((line) => /** @type {WireMessage} */ (readJson(line)));
   }
 
-  /** The answers among them, to what a demo server asked. */
+  /** The messages among them that answer a request of a demo server. */
   answers() {
     return this.wire().filter((message) => message.method === undefined);
   }
 
   /**
-   * Writes down the calls that the other extension is to make.
+   * Writes the file with the calls that the other extension is to make.
    *
    * @param {{server: string, tool: string, arguments: object}[]} calls
    */
@@ -50,7 +50,7 @@ export class Workspace {
   }
 
   /**
-   * Writes the folder's own config, as it would come with somebody's repository.
+   * Writes the workspace's own config file, as it could come with a cloned repository.
    *
    * @param {Record<string, object>} servers
    * @param {object[]} [inputs]
@@ -60,7 +60,7 @@ export class Workspace {
   }
 
   /**
-   * Writes the config of another application, over whose servers the editor has no lenses of its own.
+   * Writes a config file of another application, for which the editor has no lenses of its own.
    *
    * @param {Record<string, object>} servers
    */
@@ -85,9 +85,8 @@ export class Workspace {
 }
 
 /**
- * The demo server as a config entry. It is held to the legacy era, in which servers send requests of their own and can
- * withdraw them. What the hub writes to it is kept as well, byte for byte: its journal cannot tell of an answer that it
- * threw away.
+ * The demo server as a config entry. It uses the legacy era, in which servers send requests and can withdraw them. What
+ * the hub writes to it is recorded byte for byte, because the journal does not show an answer that the server ignored.
  *
  * @param {string} binary
  */
@@ -107,7 +106,7 @@ export function demoServer(binary) {
 }
 
 /**
- * The demo servers that run for a folder, of all its windows.
+ * The demo servers that run for a folder, in all of its windows.
  *
  * @param {Workspace} workspace
  */
@@ -126,7 +125,7 @@ export function hubOfServer(server) {
 }
 
 /**
- * The hub of the one window that a folder has.
+ * The hub of a folder that has only one window.
  *
  * @param {Workspace} workspace
  */

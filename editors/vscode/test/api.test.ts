@@ -1,4 +1,4 @@
-// The API for other extensions, with a hub that a test turns.
+// The API for other extensions, with a fake hub.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -20,7 +20,7 @@ import { newEditor, type Editor } from './fakevscode.js';
 
 type Sent = Record<string, unknown>;
 
-/** What the editor keeps for an extension. */
+/** The editor's storage for an extension. */
 class Memory {
   readonly values = new Map<string, unknown>();
   keys = (): readonly string[] => [...this.values.keys()];

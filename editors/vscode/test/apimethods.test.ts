@@ -1,4 +1,4 @@
-// Which order of the contract each method of the API for other extensions gives.
+// Which request of the contract each method of the API for other extensions makes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
@@ -9,7 +9,7 @@ import { createApi } from '../src/api/api.js';
 import type { ConnectionWorld } from '../src/api/connection.js';
 import { newEditor } from './fakevscode.js';
 
-/** A hub that answers each order, and its orders as they were given. */
+/** A fake hub that answers each request and records it. */
 function recorded(): { hub: Hub; orders: [string, unknown][] } {
   const orders: [string, unknown][] = [];
   const answer = {
@@ -117,7 +117,7 @@ const rows: Readonly<
   ],
 };
 
-/** What asks for a permission first has tests of its own. */
+/** Methods that first ask for a permission have tests of their own. */
 const writes = ['addServer', 'updateServer', 'removeServer', 'undo'];
 
 function connected(): { mcphub: McpHub; orders: [string, unknown][] } {

@@ -1,5 +1,5 @@
-// What the author of another extension writes against api.d.ts: it has to be typed as it is meant, and what is not
-// meant must not be. The compiler decides; nothing of it runs but the frame.
+// Code as the author of another extension writes it against api.d.ts: correct uses must compile, and wrong uses must
+// not. The compiler checks it. Only the test itself runs.
 import { test } from 'node:test';
 import type { McpHub, McpHubApi, McpServer, McpServerName, McpSource, McpWrite } from '../api.js';
 
@@ -53,5 +53,5 @@ function facts(...all: readonly unknown[]): readonly unknown[] {
 }
 
 type Without<T, Name extends string> = Name extends keyof T ? never : true;
-/** Without a connection nothing is written; answers to questions are the user's. */
+/** Without a connection nothing can be written, and only the user answers questions. */
 export const missing: readonly [Without<McpHubApi, 'addServer'>, Without<McpHub, 'answerQuestion'>] = [true, true];

@@ -1,4 +1,4 @@
-// The ways to begin, in an editor that a test turns.
+// The ways to begin, in a fake editor.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The offer to the editor's chat, with gateways that a test counts.
+// The offer to the editor's chat, with fake gateways.
 import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ class Scene {
     } as unknown as ChatWorld);
   }
 
-  /** Counts from now on how often the editor is told that the offer is another one. */
+  /** From now on counts how often the editor is told that the offer has changed. */
   counted(): this {
     this.provider.onDidChangeMcpServerDefinitions(() => this.changes++);
     return this;

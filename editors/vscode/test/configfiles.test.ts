@@ -1,4 +1,5 @@
-// Which files the hub is told of, in whatever order folders, trust, the program's answers and the hub come.
+// Which config files the hub is told of, in whatever order folders, trust, the program's answers and the hub's state
+// change.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
 interface Scene {
   readonly editor: Editor;
   readonly files: ConfigFiles;
-  readonly told: string[][]; // paths of each reloadConfig
+  readonly told: string[][]; // the paths of each reloadConfig
   readonly log: string[];
   folder(name: string, more?: { gated?: boolean }): string;
   open(folder: string): Promise<void>;
@@ -40,7 +41,8 @@ function scene(t: TestContext): Scene {
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const editor = newEditor();
   writeFileSync(join(root, user), '{}');
-  // A program that answers for a folder with a gate once somebody has written to that.
+  // A fake program. If a folder has a gate, it answers for that folder only when something has been written to the
+  // gate.
   const binary = join(root, 'mcphub');
   writeFileSync(
     binary,
@@ -102,10 +104,10 @@ echo "{\\"places\\":[$place]}"
       await writeFile(join(folder, 'gate'), 'go'); // the program has opened the other end by then
       const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
       while (isThere(pid)) {
-        // until its end has been heard of here
+        // until this process has noticed that the program has exited
         await new Promise(setImmediate);
       }
-      await promisify(execFile)(binary); // and its output, which is told before that of this one
+      await promisify(execFile)(binary); // output of a later process comes after that of the first
     },
     ready() {
       hubProcess.standing.state = 'ready';

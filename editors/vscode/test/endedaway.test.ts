@@ -1,4 +1,4 @@
-// What an earlier hub ended is told once, in an editor that a test turns.
+// What an earlier hub ended is reported once, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestDirection } from '@mcphub/host';

@@ -1,5 +1,5 @@
-// The parts of the editor that the tested files use, with behaviour: what a test changes here is told by the events of
-// the real one. The runner puts this in the place of the module vscode.
+// A fake of the parts of the editor that the tested files use. What a test changes here causes the events of the real
+// editor. The test runner uses it in place of the module vscode.
 type Listener<T> = (value: T) => unknown;
 
 export class Disposable {
@@ -115,7 +115,7 @@ export const FileChangeType = { Changed: 1 } as const;
 
 export const ProgressLocation = { Notification: 15 } as const;
 
-/** What a test sees and turns. */
+/** What a test can see and change. */
 export class Editor {
   folders: string[] = [];
   trusted = true;
@@ -125,16 +125,16 @@ export class Editor {
   readonly foldersChanged = new EventEmitter<void>();
   readonly trustGranted = new EventEmitter<void>();
   readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
-  /** Titles, or else texts, of the notifications with progress that are open. */
+  /** The titles of the open notifications with progress, or their texts if they have no title. */
   readonly notifications = new Set<string>();
-  /** The Cancel button of all of them. */
+  /** The Cancel button of all these notifications. */
   readonly stopPressed = new EventEmitter<void>();
   focused = true;
   readonly focusChanged = new EventEmitter<void>();
   readonly messages: string[] = [];
-  /** What the user clicks on a message. */
+  /** Returns the user's choice for a message. */
   choose: (message: string, items: readonly unknown[]) => unknown = () => undefined;
-  /** Translations of texts; what has none stays as it is. */
+  /** The translations of texts. A text without one stays as it is. */
   readonly texts = new Map<string, string>();
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   readonly documents: string[] = [];
@@ -142,7 +142,7 @@ export class Editor {
   readonly shown: unknown[] = [];
   readonly lensProviders = new Set<{ selector: { pattern: RelativePattern }[]; provider: LensProvider }>();
   readonly diagnostics = new Map<string, readonly Diagnostic[]>();
-  /** One line for each, in order. */
+  /** Returns one line for each diagnostic, sorted. */
   diagnosed(): string[] {
     return [...this.diagnostics]
       .flatMap(([uri, all]) =>
@@ -153,30 +153,30 @@ export class Editor {
       )
       .sort();
   }
-  /** What the user answers to a message that has this among its choices. */
+  /** The user's choice for a message that offers it. */
   answer: string | undefined;
-  /** By id: what its manifest says. */
+  /** The manifests, by the id of the extension. */
   readonly extensions = new Map<string, object>();
-  /** By id: who brings MCP servers. */
+  /** The providers of MCP servers, by id. */
   readonly definitionProviders = new Map<string, unknown>();
-  /** As VS Code 1.100 does. */
+  /** True: providers of MCP servers cannot be registered, as in VS Code 1.100. */
   refusesDefinitions = false;
   clipboard = '';
-  /** What the dialog for saving gives; undefined when it is dismissed. */
+  /** The result of the save dialog; undefined: it was dismissed. */
   saveTo: Uri | undefined;
   toOpen: Uri[] | undefined;
   typed: string | undefined;
-  picked = 0; // of a quick pick
-  picks = 0; // quick picks that were shown
-  /** Items of the latest of them. */
+  picked = 0; // the index that the user picks in a quick pick
+  picks = 0; // the number of quick picks that were shown
+  /** The items of the latest quick pick. */
   offered: readonly unknown[] = [];
-  /** Files of other file systems. */
+  /** Written files of other file systems. */
   readonly written = new Map<string, string>();
 }
 
 let editor = new Editor();
 
-/** A new editor for each test. */
+/** Returns a new editor for a test. */
 export function newEditor(): Editor {
   editor = new Editor();
   return editor;
@@ -227,7 +227,7 @@ const say = (message: string, ...items: unknown[]): Promise<unknown> => {
   return Promise.resolve(items.includes(editor.answer) ? editor.answer : editor.choose(message, items));
 };
 
-/** As the editor's own: {0} is the first argument. */
+/** As in the real editor, {0} is replaced by the first argument. */
 export const l10n = {
   t: (text: string, ...args: readonly (string | number)[]): string =>
     (editor.texts.get(text) ?? text).replace(/\{(\d+)\}/gu, (mark, index: string) =>
@@ -271,7 +271,7 @@ export const window = {
       }
     };
     say(title);
-    // One without a title has what was reported last for its text, and is not there before.
+    // A notification without a title shows the latest report, and does not appear before the first one.
     const report = ({ message }: { message?: string }): void => (title === undefined ? say(message) : undefined);
     try {
       return await work({ report }, { onCancellationRequested: here.stopPressed.event });

@@ -1,4 +1,4 @@
-// The registry that is searched, and the bundle that is read: a person chooses both.
+// The user chooses which registry is searched, and which bundle is read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hub, RelayOptions } from '@mcphub/host';
@@ -27,7 +27,7 @@ test('without one a person chooses, once', async () => {
   assert.equal(await chooseRegistry(), 'https://company.example');
   assert.equal(second.settings['registry.url'], 'https://company.example');
   const third = newEditor();
-  third.picked = 5; // Esc
+  third.picked = 5; // Escape
   assert.equal(await chooseRegistry(), undefined);
 });
 

@@ -1,4 +1,4 @@
-// Lenses and squiggles over config files, in an editor that a test turns.
+// Code lenses and diagnostics in config files, in a fake editor.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ServerState } from '@mcphub/host';

@@ -1,5 +1,5 @@
-// The code of docs/migrating.md, which quotes it from here: the compiler sees that it fits api.d.ts. Nothing of it runs
-// but the frame.
+// The code of docs/migrating.md, which quotes it from here, so that the compiler checks it against api.d.ts. Only the
+// test itself runs.
 import { test } from 'node:test';
 import * as vscode from 'vscode';
 import type { McpHub, McpHubApi, McpServerName } from '@mcphub/vscode-api';

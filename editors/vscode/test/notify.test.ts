@@ -1,4 +1,4 @@
-// The notifications of questions, in an editor that a test turns.
+// The notifications of questions, in a fake editor.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
@@ -29,7 +29,7 @@ const launch = (promptId: string): Prompt => {
 };
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A notifier, and what is around it. */
+/** A notifier with a fake editor and fake pages. */
 function scene(t: TestContext): {
   editor: Editor;
   change: (change: Change) => void;
@@ -89,7 +89,7 @@ test('a question is taken back when it is withdrawn, and after the end none pops
   assert.deepEqual([...editor.notifications], []);
 });
 
-// Finding E1: a page that is open is no reason to be silent when the card lies far above what is in view.
+// Finding E1: an open page must not keep a notification back when the card is not in view.
 test('a question out of view on an open page is told, until its card comes into view', async (t) => {
   const { editor, change, inView, pages } = scene(t);
   pages.visible = true;
@@ -213,7 +213,7 @@ test('a launch is answered in a dialog that shows it, from its notification, too
   ]);
 });
 
-// Finding E2: a screen reader reads the text of a notification as it was given, and with it the commands of its links.
+// Finding E2: a screen reader reads the text of a notification as it was given, including the commands of its links.
 test('for a screen reader a question has buttons with names, which say when it is gone', async (t) => {
   const { editor, change, revealed } = scene(t);
   editor.settings['accessibilitySupport'] = 'on';

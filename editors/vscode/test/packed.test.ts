@@ -1,4 +1,4 @@
-// What the build makes and the manifest says.
+// What the build produces, and what the manifest contains.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ test('menus name commands that there are', () => {
   }
 });
 
-/** The names of context keys in a condition; what is compared with is none. */
+/** The context keys in a condition, without the values that they are compared with. */
 function keysOf(when: string): string[] {
   const compared = when.replaceAll(/(?:[=!]=|[<>]=?)\s*(?:'[^']*'|[\w.]+)/gu, '');
   return (compared.match(/[A-Za-z][\w.]*/gu) ?? []).filter((word) => word !== 'true' && word !== 'false');
@@ -86,7 +86,8 @@ test('nothing activates it at the start of every window', () => {
   assert.ok(manifest.activationEvents.includes('workspaceContains:.vscode/mcp.json'));
 });
 
-// Of all that brings pages back after a reload only this is not known to the editor from the manifest's other parts.
+// The editor activates the extension for restored pages by other parts of the manifest. Only for a panel this event is
+// needed.
 test('a panel that was open when the window was reloaded activates it', () => {
   const [, viewType] = /registerWebviewPanelSerializer\((\w+),/u.exec(readFileSync('src/page/panel.ts', 'utf8')) ?? [];
   assert.equal(viewType, 'viewType');
@@ -94,7 +95,7 @@ test('a panel that was open when the window was reloaded activates it', () => {
   assert.match(readFileSync('src/page/panel.ts', 'utf8'), /const viewType = 'mcphub\.panel';/u);
 });
 
-/** The parts of a PNG: their names, and what is in them (PNG 3, section 5.3). */
+/** The chunks of a PNG: their types and their data (PNG, third edition, section 5.3). */
 function chunks(file: string): { type: string; data: Buffer }[] {
   const bytes = readFileSync(file);
   const found: { type: string; data: Buffer }[] = [];
@@ -106,7 +107,7 @@ function chunks(file: string): { type: string; data: Buffer }[] {
   return found;
 }
 
-/** The alpha of each dot of a PNG with 8 bits for each of four colours, as a browser writes it (PNG 3, section 9). */
+/** The alpha of each pixel of a PNG with 8-bit RGBA pixels, as a browser writes it (PNG, third edition, section 9). */
 function alphas(file: string): number[][] {
   const bytes = readFileSync(file);
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];

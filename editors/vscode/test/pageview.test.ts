@@ -1,4 +1,4 @@
-// The page of a view, in an editor that a test turns.
+// The page of a view, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttachResponseJson, Hub, PageEnd, RelayOptions } from '@mcphub/host';
@@ -6,7 +6,7 @@ import type * as vscode from 'vscode';
 import { PageView, type PageWorld } from '../src/page/pageview.js';
 import { EventEmitter, Uri, newEditor } from './fakevscode.js';
 
-/** A hub whose relays are written down. */
+/** A fake hub that records its relays. */
 class Relayed {
   readonly relays: { roots: string[][]; revealed: string[]; disposed: boolean }[] = [];
   readonly pages: PageEnd[] = [];
@@ -48,7 +48,7 @@ test('new folders are told to the hub, and the window stays attached', () => {
     postMessage: () => Promise.resolve(true),
   } as unknown as vscode.Webview;
   const view = new PageView(world, webview, 'side');
-  view.rootsChanged(); // before there is a hub: its hello will say them
+  view.rootsChanged(); // there is no hub yet: the hello will contain them
   started.fire(hub as unknown as Hub);
   folders.push('file:///repos/b');
   view.rootsChanged();
@@ -80,8 +80,8 @@ test('a page that has no hub yet opens the form that adds a server when it has o
   view.dispose();
 });
 
-// Finding B2: the outcome of a pending cancel comes after the end of its request, and the page alone knows where to
-// show it.
+// Finding B2: the outcome of a pending cancel comes after the end of its request, and only the page knows where to show
+// it.
 test('the page of a view is posted that a cancel was pending, and then what became of it', () => {
   newEditor();
   const started = new EventEmitter<Hub>();
@@ -120,13 +120,13 @@ test('what is to be revealed waits for the hub, and what is in view is kept and 
   assert.deepEqual(hub.relays[0]?.revealed, ['p1', 'p2']);
   hub.options[0]?.inView?.(['p2', 'p3']);
   assert.deepEqual([[...view.inView], told], [['p2', 'p3'], 1]);
-  started.fire(hub as unknown as Hub); // another process: what was to be revealed was
+  started.fire(hub as unknown as Hub); // another hub: what was to be revealed has been revealed
   assert.deepEqual(hub.relays[1]?.revealed, []);
   view.dispose();
 });
 
-// A reload on a busy machine: the editor disposes the view first and ends the extension host a moment later. A window
-// that has closed for good loses its questions.
+// When a window is reloaded on a busy machine, the editor disposes the view first and ends the extension host a moment
+// later. If the window of the view closed at once, its questions would be lost.
 test('the window of a view that was disposed closes a moment later, and takes part in nothing until then', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   newEditor();

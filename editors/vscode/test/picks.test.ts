@@ -1,4 +1,4 @@
-// Quick picks of requests: what was asked for, and by whom.
+// Quick picks of requests: what was requested, and by whom.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brief, commandLink, inMessage, inPick, visible } from '../src/plaintext.js';
 
-// The grammar of links in VS Code's notifications.
+// The syntax of links in VS Code's notifications.
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/giu;
 
 test('what cannot be seen is spelled out', () => {
@@ -29,7 +29,7 @@ test('text of a server makes no link in a notification', () => {
 });
 
 test('text of a server makes no icon in a pick list', () => {
-  // The grammar of VS Code's icons: a backslash in front makes it text.
+  // The syntax of VS Code's icons: a backslash before it makes it text.
   const icon = /(\\)?\$\((([A-Za-z0-9-]+)(?:~([A-Za-z]+))?)\)/gu;
   for (const evil of ['$(shield) trusted', 'x$(sync~spin)', '\\$(check)', '$$(check)']) {
     assert.deepEqual(

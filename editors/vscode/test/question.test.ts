@@ -176,7 +176,7 @@ test('a launch shows where its program was found, and what it inherits of the us
   assert.doesNotMatch(question(launch()).detail, /inherits|found in/u);
 });
 
-// Finding C1.
+// Finding C1: the program of a workspace.
 test('a launch shows which program runs, and in words what can make it load other code', () => {
   const { detail } = question(
     launch({

@@ -15,7 +15,7 @@ interface Asked {
   offset: bigint;
 }
 
-/** A hub that keeps one text, in pieces of so many characters. */
+/** A fake hub that keeps one text. It returns the text in pieces of the given number of characters. */
 async function worldWith(t: TestContext, editor: Editor, text: string, size: number) {
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-parts-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -64,8 +64,8 @@ test('what a link passes is checked', () => {
   }
 });
 
-// The time that a turn takes is told, not asked for: on a busy machine it says nothing. That no turn holds more than a
-// piece does.
+// The CPU time of the longest turn is only reported, because it says nothing on a busy machine. The test checks the
+// number of turns: no turn may handle more than a piece.
 test('a result of 64 MiB is opened piece by piece: other work has its turns in between', async (t) => {
   const editor = newEditor();
   const item = `{"name":"${'x'.repeat(80)}","n":1.0},`;

@@ -8,7 +8,7 @@ import { newEditor } from './fakevscode.js';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A server "s" whose resources say how often they were read. */
+/** A fake server "s". The text of its resources says how often they were read. */
 function worldWith(t: TestContext) {
   newEditor();
   t.mock.timers.enable({ apis: ['setTimeout'] });

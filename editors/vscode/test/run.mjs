@@ -1,4 +1,4 @@
-// Bundles the tests, which are TypeScript like what they test, and runs them. What needs an editor is tested in e2e.
+// Bundles the tests, which are TypeScript, and runs them. Tests that need a real editor are in e2e.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

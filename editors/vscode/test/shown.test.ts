@@ -1,4 +1,4 @@
-// What other extensions are given of what the contract has.
+// Which fields of the contract other extensions get.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,10 @@ import type { ConnectionWorld } from '../src/api/connection.js';
 import * as shown from '../src/api/shown.js';
 import { newEditor } from './fakevscode.js';
 
-/** Another value than that of an empty message; of an enum several, as two of its values may be shown alike. */
+/**
+ * Values that differ from those of an empty message. For an enum there are several, because two of its values may be
+ * shown in the same way.
+ */
 function values(field: DescField): unknown[] {
   const one = (): unknown[] => {
     if (field.enum !== undefined) {
@@ -30,7 +33,7 @@ function values(field: DescField): unknown[] {
     }
     switch (field.scalar) {
       case ScalarType.STRING:
-        return ['user']; // as a text and as the word of a scope
+        return ['user']; // also the name of a scope
       case ScalarType.BOOL:
         return [true];
       case ScalarType.INT64:

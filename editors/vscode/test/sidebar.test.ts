@@ -1,4 +1,4 @@
-// The view in the side bar, in an editor that a test turns.
+// The view in the side bar, in a fake editor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hub, RelayOptions } from '@mcphub/host';
@@ -51,7 +51,7 @@ class Scene {
     }
   }
 
-  /** Another view covers it for a while. */
+  /** Another view covers this one for a moment. */
   reopen(): void {
     this.see(false);
     this.see(true);

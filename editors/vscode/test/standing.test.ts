@@ -36,7 +36,7 @@ test('a request counts from its start to its end, and no longer', () => {
   assert.deepEqual(change(s, ended('a')), {}, 'a second end changes nothing');
 });
 
-// Finding B2: what became of a cancel that was on its way is told after the end of its request.
+// Finding B2: the outcome of a pending cancel comes after the end of its request.
 for (const delivery of [CancelDelivery.DELIVERED, CancelDelivery.FAILED]) {
   test(`a request whose cancel was pending is over at once, and stays so when it is ${CancelDelivery[delivery]}`, () => {
     const outcome = { case: 'mcpRequestCancelDelivery', value: { requestId: 'a', server: 's', delivery, error: '' } };

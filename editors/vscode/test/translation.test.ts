@@ -1,4 +1,4 @@
-// Every text that a person reads is translated: what the code says, and what the manifest says.
+// Every text that users read is translated, in the code and in the manifest.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { question } from '../src/questions/question.js';
 import { newEditor } from './fakevscode.js';
 
-// The runner starts the tests in the extension's folder.
+// The tests run in the extension's folder.
 const readTexts = (name: string): Record<string, string> =>
   JSON.parse(readFileSync(name, 'utf8')) as Record<string, string>;
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-// The extension's own window over a hub that a test plays.
+// The extension's own window, with a fake hub.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CancelDelivery } from '@mcphub/host';
@@ -6,7 +6,7 @@ import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
 import { Frames } from '../src/page/frames.js';
 import { WatcherWindow } from '../src/hub/watcherwindow.js';
 
-/** A hub whose one window says what the test feeds it. */
+/** A fake hub with one window, which receives the events that the test feeds. */
 function playedHub(): { hub: Hub; feed: (event: AttachResponse['event']) => void } {
   const unread: AttachResponse[] = [];
   let wake = (): void => {};
@@ -70,7 +70,7 @@ test('a listener that throws disturbs neither the others nor the window', async 
   const { hub, feed } = playedHub();
   const told: unknown[] = [];
   const watcher = new WatcherWindow([], (error) => told.push(error));
-  // As another extension's might, which listens by the exported API.
+  // A listener of another extension, which uses the exported API, may throw.
   watcher.listen({
     changed: () => {
       throw new Error('of a change');
@@ -117,7 +117,7 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
   feed({ case: 'welcome', value: {} } as AttachResponse['event']);
   feed(opened('before'));
   await first;
-  watcher.hubLost(); // its process is gone; what it wrote last is read only now
+  watcher.hubLost(); // its process has exited, and its last output is read only now
   feed(opened('too late'));
   const again = until('welcome');
   feed({ case: 'welcome', value: {} } as AttachResponse['event']);
@@ -135,7 +135,7 @@ test('what a dead hub still had to say changes nothing: the next welcome begins 
   await watcher.close();
 });
 
-// Finding B2: listeners hear the outcome of a pending cancel, although its request is over for them.
+// Finding B2: listeners are told the outcome of a pending cancel, although its request has ended for them.
 test('what became of a pending cancel is told to who listens, and changes nothing that stands', async () => {
   const { hub, feed } = playedHub();
   const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));

@@ -1,4 +1,4 @@
-// What extensions write into config files: what the user is asked for it, and what the hub is told.
+// What extensions write into config files: what the user is asked, and what the hub is told.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApprovalPolicy, ServerTransport } from '@mcphub/host';

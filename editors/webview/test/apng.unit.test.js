@@ -12,7 +12,7 @@ const chunk = (type, data) => {
   return Buffer.concat([length, body, sum]);
 };
 
-/** A picture of one dot. @param {number} grey @param {number} width */
+/** A picture with one grey value, one pixel high. @param {number} grey @param {number} width */
 const dot = (grey, width = 1) =>
   Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),

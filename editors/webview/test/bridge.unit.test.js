@@ -1,4 +1,5 @@
-// What a view is forgiven in the long run, and what it is told of the time before it listened.
+// How many messages of a view may be dropped over time, and what a view is told about the time before it was
+// initialized.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +7,10 @@ import { openBridge } from '../src/apps/bridge.js';
 
 /** @typedef {{ method?: string, id?: string, params?: { [key: string]: unknown } }} Sent */
 
-/** A bridge with a page that wants nothing of it; what it sends, and why it ended its view. */
+/**
+ * Opens a bridge with a page that does nothing for the view. It returns what the bridge sends, and why it ended the
+ * view.
+ */
 function opened() {
   /** @type {Sent[]} */
   const sent = [];

@@ -1,5 +1,5 @@
-// The scripted hub of the tests keeps the one promise of a real one that tests lean on without saying so: a snapshot
-// follows its welcome at once.
+// The scripted hub of the tests behaves like a real one in a point that tests rely on: a snapshot follows its welcome
+// at once.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ test('what a test says while a window is being welcomed comes after the snapshot
   const posted = [];
   const hub = new Hub(
     async (message) => {
-      await new Promise((resolve) => setImmediate(resolve)); // a page on a loaded machine
+      await new Promise((resolve) => setImmediate(resolve)); // a page on a busy machine
       posted.push(message);
     },
     () => new Date(),

@@ -1,10 +1,16 @@
-// Where everything stands in a JSON text.
+// The index of a JSON text.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { indexJson } from '../src/words/jsonindex.js';
 
-/** What an index knows, as a value. @param {import('../src/words/jsonindex.js').JsonIndex} index @param {number} [value] @returns {unknown} */
+/**
+ * Returns a value of an index.
+ *
+ * @param {import('../src/words/jsonindex.js').JsonIndex} index
+ * @param {number} [value]
+ * @returns {unknown}
+ */
 function valueOf(index, value = 0) {
   const kind = index.kind(value);
   if (kind === 'array') return [...index.children(value)].map((child) => valueOf(index, child));

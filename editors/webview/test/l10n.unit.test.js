@@ -1,4 +1,4 @@
-// The texts of the page: every one that a person sees goes through t or plural, and every language has it.
+// The texts of the page: all texts that the user sees go through t or plural, and every language has them.
 
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** @typedef {{ name: string, text: string, plural: boolean, values: number, forms: string[] }} Use */
 
-/** Strings of a program, which look like words and are none. */
+/** Strings for the program that look like words. */
 const programs = new Set([
   'McpHub',
   'Cmd+Alt+M',
@@ -51,7 +51,7 @@ function literal(node) {
   return undefined;
 }
 
-/** Of those that show what they are given, the first argument that is shown. @type {Record<string, number>} */
+/** For functions that show their arguments, the index of the first shown one. @type {Record<string, number>} */
 const shows = {
   announce: 0,
   block: 0,
@@ -64,10 +64,10 @@ const shows = {
   plainText: 1,
   setText: 1,
 };
-/** Attributes and properties that people read. */
+/** Attributes and properties that users read. */
 const read = /^'?(?:text|textContent|aria-label|title|placeholder|alt|label|note|nodeValue)'?$/;
 
-/** Whether the value of this node is shown, as far as can be seen from where it stands. @param {ts.Node} node */
+/** Returns whether the value of this node is shown, as far as its place in the code tells. @param {ts.Node} node */
 function isShown(node) {
   let at = node;
   while (
@@ -94,21 +94,21 @@ function isShown(node) {
   );
 }
 
-/** Whether it reads as English: several words, or one with a capital. @param {string} text */
+/** Returns whether a text looks like English: several words, or one with a capital. @param {string} text */
 const readsAsWords = (text) =>
   !programs.has(text)
   && !/^(?:[.#:[(/]|data:|\{"|page\.html|the history has no|an empty list has no|input[:,])/.test(text)
   && !/[\x00-\x1f]/.test(text)
   && (/^[A-Z][a-z]{2,}(?:$|[ …?:.,])/.test(text) || /[a-z]{2,}[,.:;…?!”]? (?:\{\}|[a-z]+) ?[a-z{(.]/i.test(text));
 
-/** What a view is told by the protocol, for its author to read. @param {ts.Node} node */
+/** Returns whether a text is a refusal to a view, which only the view's author reads. @param {ts.Node} node */
 function isRefusal(node) {
   let { parent } = node;
   while (ts.isConditionalExpression(parent)) ({ parent } = parent);
   return ts.isNewExpression(parent) && parent.expression.getText() === 'Refusal';
 }
 
-/** Names of classes, and of elements for a query. @param {ts.Node} node */
+/** Returns whether a text is a name of a class, or a selector. @param {ts.Node} node */
 const isForProgram = ({ parent }) =>
   (ts.isPropertyAssignment(parent) && /^'?(?:class|testid)'?$/.test(parent.name.getText()))
   || (ts.isCallExpression(parent)
@@ -142,7 +142,7 @@ export function textsIn(name, source) {
     }
     const text = literal(node);
     if (text !== undefined && !isForProgram(node) && !isRefusal(node)) {
-      // A single word where it is shown, and a sentence wherever it stands.
+      // A single word counts where it is shown, and a sentence everywhere.
       const shown = isShown(node) && /[a-z]{2,}/i.test(text.replaceAll(/\{\}/g, '')) && !programs.has(text);
       if (shown || readsAsWords(text)) faults.push(`${where(node)}: “${text}” is not in the language of the page`);
     }

@@ -1,5 +1,5 @@
-// The picture that moves in the extension's README, docs/images/loop.png: a call runs, a server asks and takes its
-// question back, the call is cancelled with a reason, and the history says who did it.
+// Makes the animated picture of the extension's README, docs/images/loop.png: a call runs, a server asks and withdraws
+// its question, the call is cancelled with a reason, and the history shows who cancelled it.
 
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,11 +1,11 @@
-// When the page is painted, and what a section that fails costs the others.
+// When the page is painted, and that a section that fails does not affect the others.
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { painter, sectionsPainter } from '../src/paint.js';
 import { createState, takeChanged, transition } from '../src/hub/state.js';
 
-/** Frames that come only when the test says so. @param {import('node:test').TestContext} t */
+/** Fake frames, which come only when the test calls for them. @param {import('node:test').TestContext} t */
 function frames(t) {
   /** @type {Map<number, () => void>} */
   const waiting = new Map();

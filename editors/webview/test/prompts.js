@@ -1,4 +1,4 @@
-// Prompts of every kind, as servers and config files really ask, and as hostile ones would. For tests, screenshots and
+// Prompts of every kind: as real servers and config files ask them, and hostile ones. For tests, screenshots and
 // demonstrations of the page.
 
 /** @typedef {import('../../host/src/gen/mcphub/v1/prompt_pb.js').PromptJson} Prompt */
@@ -420,7 +420,7 @@ export const hostileLaunch = {
   },
 };
 
-/** Every one of them, with ids of their own. @type {Prompt[]} */
+/** All of them, each with an id of its own. @type {Prompt[]} */
 export const prompts = [
   toolApproval,
   changedTool,

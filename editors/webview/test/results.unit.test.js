@@ -1,4 +1,4 @@
-// What differs between two results, and what a picture is.
+// The difference between two results, and the type and size of an image.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Pictures of the page: the two of the README into docs/images, and every card in four themes into
-// editors/out/page/shots, to be looked at.
+// Makes pictures of the page: two for the README in docs/images, and every card in four themes in
+// editors/out/page/shots, for people to look at.
 
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -73,7 +73,7 @@ async function unfoldTools({ by, settle }) {
 }
 
 /**
- * What McpHub is, at a glance: a question with its form, what runs, what is being cancelled, and who ended what and
+ * McpHub at a glance: a question with a form, running requests, one that is being cancelled, and who ended others and
  * why.
  */
 function glance() {
@@ -168,7 +168,7 @@ function glance() {
   };
 }
 
-/** A request whose result has all that a result can have. */
+/** A request whose result has every kind of content. */
 function resultSnapshot() {
   const structuredContent = {
     files: [
@@ -200,7 +200,7 @@ function resultSnapshot() {
   );
 }
 
-const only = process.argv[2]; // a part of a name: just those pictures
+const only = process.argv[2]; // a part of a name: makes only those pictures
 
 try {
   for (const theme of /** @type {const} */ (['light', 'dark'])) {
@@ -359,7 +359,7 @@ try {
       snapshot: { servers: [server('files')], requests: [request('r-1', /** @type {object} */ (slow))] },
     });
   }
-  // Its words are longer than the English ones.
+  // German words are longer than English ones.
   const german = { theme: /** @type {const} */ ('dark'), surface: { language: 'de' } };
   for (const name of promptNames)
     await shoot(`${shots}german-${name}.png`, {

@@ -1,4 +1,4 @@
-// The state of the page: what each message of the stream makes of it.
+// The state of the page after each message of the stream.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -80,7 +80,7 @@ test('a request runs, is being cancelled, and ends in the history with what was 
 });
 
 test('the outcome of a cancel that was on its way stands in its end, once', () => {
-  // Finding B2.
+  // Finding B2: the outcome comes after the end of the request.
   /** @param {import('../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelDeliveryJson} rest */
   const outcome = (rest) => ({
     mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', ...rest },
@@ -139,7 +139,7 @@ test('10,000 large results and errors do not fill the memory: the texts of old o
   const text = 'x'.repeat(250_000);
   const state = after();
   for (let i = 0; i < 400; i++) {
-    // A new string each time, as JSON.parse gives them.
+    // A new string each time, as JSON.parse returns it.
     transition(
       state,
       finished(
@@ -332,7 +332,7 @@ test('what the window did not get is counted until a snapshot, and notices among
   assert.deepEqual(state.dropped, { logMessages: 0, notices: 0 });
 });
 
-// Finding C9.
+// Finding C9: long names.
 test('names of ended requests fill no memory: the filter looks through their start, and what is old keeps but that', () => {
   const tool = 'x'.repeat(4 << 20);
   const state = after(...Array.from({ length: 12 }, (_, i) => finished(`r-${i}`, { tool })));

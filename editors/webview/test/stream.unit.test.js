@@ -1,4 +1,4 @@
-// Hello, resume, replies: what the page says to a hub, and when.
+// Hello, resume and replies: what the page sends to a hub, and when.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { rowsInSight } from '../src/elements/virtuallist.js';
 /** @typedef {import('../src/hub/stream.js').AttachResponse} AttachResponse */
 /** @typedef {import('../src/hub/transport.js').Memory} Memory */
 
-/** A host that keeps what it is sent. @param {{ memory?: Memory, open?: boolean }} [options] */
+/** A fake host that records what it is sent. @param {{ memory?: Memory, open?: boolean }} [options] */
 function harness({ memory, open = true } = {}) {
   /** @type {AttachRequest[]} */
   const sent = [];

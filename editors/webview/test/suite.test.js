@@ -1,12 +1,11 @@
-// All tests of the page in Chromium: in one process, so that they share one browser. A single file of specs/ can be run
-// by itself, too.
+// Runs all tests of the page in Chromium in one process, so that they share one browser. A single file of specs/ can
+// also be run by itself.
 
 import { after, test } from 'node:test';
 import { readdir } from 'node:fs/promises';
 import { collectTests, stop } from './harness/pagetest.js';
 
-// Most of a test is waiting for another process: two at a time keep two cores busy. What is about real time runs alone,
-// before them.
+// A test mostly waits for another process, so two at a time keep two cores busy. Tests in real time run first, alone.
 const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 2);
 
 const collected = collectTests();

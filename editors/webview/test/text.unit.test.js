@@ -135,7 +135,7 @@ test('a text of many lines scrolls in itself like a long one', () => {
   assert.deepEqual(longClass('prose', 'one\ntwo\nthree'), { class: 'prose' });
 });
 
-// Finding C9.
+// Finding C9: long names.
 test('a long name is shown by its start and its length', () => {
   const fits = 'é'.repeat(128);
   for (const name of ['', 'read_file', fits, '😀'.repeat(128)]) assert.equal(shortName(name), name);

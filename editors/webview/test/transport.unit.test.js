@@ -1,10 +1,10 @@
-// How the socket of a page in a browser comes back, and when it must not.
+// When the socket of a page in a browser is opened again, and when it must not be.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { socketTransport } from '../src/hub/transport.js';
 
-/** What the page has opened, as far as it is used. */
+/** A fake WebSocket with the members that the page uses. */
 class FakeSocket {
   /** @type {FakeSocket[]} */
   static all = [];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { objectOf, parse } from '../src/words/jsontext.js';
 import { testable, validate } from '../src/forms/validate.js';
 
-/** Processor time of this process: what other programs do meanwhile does not count. */
+/** The CPU time of this process, which does not include other programs. */
 const busyMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

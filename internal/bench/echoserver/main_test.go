@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestEcho: ids come back as they were, wherever they stand in the request; what asks for nothing gets nothing.
+// TestEcho: an id comes back unchanged, wherever it stands in the request. A notification, and a call of hang, get no
+// answer.
 func TestEcho(t *testing.T) {
 	var out bytes.Buffer
 	in := strings.Join([]string{

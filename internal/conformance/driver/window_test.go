@@ -15,7 +15,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// editor is the hub's side of one window: it opens the prompts that a test gives it and hands on the answers.
+// editor is a fake EditorService with one window: it opens the prompts that a test sends it, and passes on the answers
+// of the window.
 type editor struct {
 	mcphubv1.UnimplementedEditorServiceServer
 	prompts chan *mcphubv1.Prompt
@@ -37,7 +38,7 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 		for {
 			m, err := stream.Recv()
 			if err != nil {
-				return // ends with the stream, at the latest with the server
+				return // the stream has ended, at the latest with the server
 			}
 			e.answers <- m.GetAnswerPrompt()
 		}
@@ -56,7 +57,7 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 	}
 }
 
-// answer gives what the driver's window answers to a prompt.
+// answer opens a prompt and returns the answer of the driver's window.
 func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer {
 	t.Helper()
 	e.prompts <- p
@@ -72,7 +73,7 @@ func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer
 	}
 }
 
-// serve starts an editor service in memory.
+// serve starts an editor service in memory. The server and its goroutine end with the test.
 func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
 	t.Helper()
 	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8),
@@ -91,11 +92,11 @@ func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
 	return e, server, mcphubv1.NewEditorServiceClient(conn)
 }
 
-// opened attaches the driver's window to an editor service of the test.
+// opened attaches the driver's window to an editor service of the test. The window is closed at the end of the test.
 func opened(t *testing.T) *editor {
 	t.Helper()
 	e, _, client := serve(t)
-	w, err := attach(context.WithoutCancel(t.Context()), client) // the window's end is its own
+	w, err := attach(context.WithoutCancel(t.Context()), client) // only close ends the window
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,8 @@ func TestWindowFillsForms(t *testing.T) {
 	}
 }
 
-// TestWindowSignsIn: the browser follows the authorization server's redirect to where the hub listens.
+// TestWindowSignsIn: the window plays the browser, and follows the redirect of the authorization server to the address
+// where the hub listens.
 func TestWindowSignsIn(t *testing.T) {
 	e := opened(t)
 	arrived := make(chan string, 1)
@@ -153,7 +155,7 @@ func TestWindowSignsIn(t *testing.T) {
 	if got := <-arrived; got != "code=c&state=s" {
 		t.Errorf("the hub got %q", got)
 	}
-	// The hub closes the waiting prompt by itself: nothing is answered to it. A form after it is.
+	// The hub closes the waiting prompt itself, so the window must not answer it. The form that comes next is answered.
 	e.prompts <- signIn("2", authorization.URL, true)
 	form := &mcphubv1.Prompt{PromptId: "3",
 		Question: &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{SchemaJson: `{}`}}}
@@ -162,7 +164,8 @@ func TestWindowSignsIn(t *testing.T) {
 	}
 }
 
-// TestWindowGivesUpOnBrokenPage: when the browser shows an error, nobody comes back, and the user says so.
+// TestWindowGivesUpOnBrokenPage: if the sign-in page returns an error, no redirect will come, so the window dismisses
+// the waiting prompt.
 func TestWindowGivesUpOnBrokenPage(t *testing.T) {
 	e := opened(t)
 	authorization := httptest.NewServer(http.NotFoundHandler())
@@ -175,7 +178,7 @@ func TestWindowGivesUpOnBrokenPage(t *testing.T) {
 	}
 }
 
-// TestWindowTellsOfItsEnd: a stream that the hub ends is an error of the driver, so that no scenario passes by
+// TestWindowTellsOfItsEnd: if the hub ends the stream, the driver reports an error, so that no scenario passes by
 // accident.
 func TestWindowTellsOfItsEnd(t *testing.T) {
 	_, server, client := serve(t)

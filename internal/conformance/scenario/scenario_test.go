@@ -61,10 +61,10 @@ func TestFormAnswer(t *testing.T) {
 	}
 }
 
-// recorder is a client with two tools, a resource and a prompt. It writes down what it is asked for.
+// recorder is a fake client with two tools, a resource and a prompt. It records the operations that it is asked for.
 type recorder struct {
 	did  []string
-	fail string // the one thing that fails
+	fail string // the operation that fails
 }
 
 var errRecorder = errors.New("it does not work")

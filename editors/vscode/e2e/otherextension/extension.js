@@ -1,6 +1,5 @@
-// An extension that McpHub knows nothing of, and that uses the API which it exports. One command goes through all of
-// the API and leaves what came of it in other.json; the other one makes the calls that plan.json asks for, and does not
-// wait for them.
+// An extension that McpHub does not know and that uses McpHub's exported API. One command uses the whole API and writes
+// the results to other.json. Another command makes the calls in plan.json and does not wait for them.
 'use strict';
 const { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -9,12 +8,12 @@ const { Duplex } = require('node:stream');
 const vscode = require('vscode');
 
 exports.activate = (context) => {
-  // An empty page: what the editor itself takes for a view is what McpHub's view is measured beside.
+  // An empty page: the time that the editor needs for any view, to compare McpHub's view with.
   context.subscriptions.push(
     vscode.window.registerWebviewViewProvider('other.empty', {
       resolveWebviewView: (view) => {
         view.webview.options = { enableScripts: true };
-        // When a message of a page is here, whoever handles it: that way is the editor's.
+        // Reports when a message of the page has arrived in the extension host. The time until then is the editor's.
         view.webview.onDidReceiveMessage(
           () => void view.webview.postMessage({ heard: performance.timeOrigin + performance.now() }),
         );
@@ -33,9 +32,9 @@ exports.activate = (context) => {
   context.subscriptions.push(
     vscode.commands.registerCommand('other.useMcpHub', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-      // A click on the palette that came late is done again: two runs at once would share their request ids.
+      // A late click in the palette may run the command again. Two runs at once would use the same request ids.
       const found = await (used ??= use().catch((error) => ({ trouble: String(error.stack ?? error) })));
-      // Whole or not at all: who waits for the file must not read half of it.
+      // The file is renamed when it is complete, so that the test never reads half of it.
       writeFileSync(join(folder, 'other.tmp'), JSON.stringify(found, null, 2));
       renameSync(join(folder, 'other.tmp'), join(folder, 'other.json'));
     }),
@@ -47,7 +46,7 @@ exports.activate = (context) => {
       for (const call of JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'))) void outcome(api.callTool(call));
     }),
   );
-  // How long the extension host was held up, from one run of the command to the next.
+  // Measures how long the extension host was blocked between two runs of the command.
   context.subscriptions.push(
     vscode.commands.registerCommand('other.watchLoop', () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
@@ -63,8 +62,8 @@ exports.activate = (context) => {
       loop = undefined;
     }),
   );
-  // When a cancel of a page is here, before anybody has looked at it, and when it is given to the hub's connection.
-  // That there is one is seen in what every extension of this host has in common.
+  // Records when a cancel from a page arrives in the extension host, before any extension has handled it, and when it
+  // is written to the hub's connection. To see this it patches objects that all extensions of this host share.
   context.subscriptions.push(
     vscode.commands.registerCommand('other.traceCancels', () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
@@ -89,8 +88,8 @@ exports.activate = (context) => {
       writeFileSync(join(folder, 'cancels.jsonl'), '');
     }),
   );
-  // The editor tells settings of the machine from the user's by where they are registered, and writes each into its own
-  // file.
+  // The editor decides by the place where a setting is registered whether it belongs to the machine or to the user, and
+  // writes it into the corresponding file.
   context.subscriptions.push(
     vscode.commands.registerCommand('other.changeSetting', async () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
@@ -99,7 +98,7 @@ exports.activate = (context) => {
       writeFileSync(join(folder, 'setting.done'), '');
     }),
   );
-  // What the editor's chat does with a tool of an MCP server, without a model and an account.
+  // Uses a tool of an MCP server as the editor's chat does, without a model and an account.
   context.subscriptions.push(
     vscode.commands.registerCommand('other.useChat', () => {
       const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
@@ -114,7 +113,7 @@ exports.activate = (context) => {
     vscode.commands.registerCommand('other.stopChat', () => chatToken?.cancel()),
   );
   context.subscriptions.push(vscode.commands.registerCommand('other.offerModel', () => offered.fire()));
-  // From VS Code 1.104 on. There is a model only in folders that say what it says.
+  // From VS Code 1.104 on. A model is offered only in folders that have a file with its answer.
   if (vscode.lm.registerLanguageModelChatProvider !== undefined) {
     context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider('other', parrot));
   }

@@ -20,7 +20,7 @@ scenario('a server is added, agreed to, used, changed, removed and brought back,
   assert.equal(existsSync(file), false, 'a preview writes nothing');
   await form.getByTestId('adding-save').click();
 
-  // The whole command is on the card, and nothing runs before the yes.
+  // The card shows the whole command, and nothing runs before the user accepts.
   const launch = page.card(/Start mine\?/);
   await launch.waitFor();
   assert.match(await launch.innerText(), /mcphub demo-server/);
@@ -31,7 +31,7 @@ scenario('a server is added, agreed to, used, changed, removed and brought back,
   await page.serverIs('mine', /ready/i);
   await page.server('mine').getByTestId('tool-echo').waitFor();
 
-  // A change of what is run is asked about anew, with what has changed.
+  // A change of the command is asked about again, with what has changed.
   await page.server('mine').getByTestId('edit-entry').click();
   await form.getByRole('button', { name: 'Add a variable' }).click();
   await form.getByRole('textbox', { name: 'Name of the variable' }).fill('LEVEL');

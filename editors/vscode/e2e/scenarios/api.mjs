@@ -6,7 +6,7 @@ import { until } from '../until.mjs';
 import { readJson } from '../readjson.mjs';
 
 /**
- * What the other extension leaves.
+ * The content of the file that the other extension writes.
  *
  * @typedef {object} Found
  * @property {string} [trouble]

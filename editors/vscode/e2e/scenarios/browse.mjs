@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { scenario } from '../stage.mjs';
 import { until } from '../until.mjs';
 
-/** The reference server of the MCP project, which `make peers` installs. */
+/** The everything server of the MCP project. `make peers` installs it. */
 const everything = fileURLToPath(
   new URL(
     '../../../../internal/peers/everything/node_modules/@modelcontextprotocol/server-everything/dist/index.js',
@@ -37,7 +37,7 @@ scenario(
     const { keyboard } = window.page;
     const input = window.quickPick.locator('.quick-input-box input');
     /**
-     * Types into the pick list with this title, and takes the row that is so named by arrows and Enter.
+     * Types into the pick list with this title, and chooses the row with this name with the arrows and Enter.
      *
      * @param {string | RegExp} title
      * @param {string} text

@@ -18,7 +18,7 @@ scenario(
     await workspace.journal.has({ event: 'cancelled', tool: 'long_task' });
     await running.waitFor({ state: 'detached' });
     await page.endedAs('long_task', /cancelled.*by you: took too long/is);
-    // by now the server would have answered, if it wanted to
+    // Now the server has finished, so an answer would have been shown.
     await workspace.journal.has({ event: 'finished', tool: 'long_task' });
     assert.doesNotMatch(await page.frame.locator('body').innerText(), /steps done/);
     assert.equal(workspace.wire().filter((message) => message.method === 'notifications/cancelled').length, 1);

@@ -7,7 +7,7 @@ import { until } from '../until.mjs';
 import { readJson } from '../readjson.mjs';
 
 /**
- * What came of a call that was made as the editor's chat makes it.
+ * The result of a call that was made as the editor's chat makes it.
  *
  * @typedef {{trouble?: string, tools: string[], said?: string, error?: string}} Found
  */
@@ -38,7 +38,7 @@ scenario(
       return found;
     };
     /**
-     * The editor asks by itself whether a tool may run that does not say that it only reads.
+     * Waits until the call runs. The editor itself asks before it runs a tool that is not marked as read-only.
      *
      * @param {import('playwright-core').Locator} [seen] what the page shows of the call
      */

@@ -10,7 +10,7 @@ scenario(
   async (act) => {
     const workspace = act.workspace();
     const window = await act.open(workspace);
-    // The first command is what activates the extension: it waits for the servers.
+    // The first command activates the extension and waits for the servers.
     await window.runCommand('McpHub: Call Tool...');
     await window.pick('Which Server?', 'demo');
     await window.pick('Call Tool of demo', 'long_task');

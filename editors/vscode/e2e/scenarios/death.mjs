@@ -23,7 +23,7 @@ scenario(
     await page.connection.waitFor({ state: 'hidden', timeout: 20_000 });
     await page.endedAs('long_task', /lost/i);
     await untilGone('the servers of the dead hub', servers, 10_000);
-    // Everything works with the new one.
+    // Everything works with the new hub.
     await page.call('demo', 'sleep', { seconds: 0, steps: 1 });
     await page.endedAs('sleep', /done/i);
     assert.notEqual(hubOf(workspace).pid, hub.pid);
@@ -49,7 +49,7 @@ scenario(
     assert.ok(below.includes(hub.pid) && below.length >= 3, 'hub, shell and server');
 
     process.kill(host.pid, 'SIGKILL');
-    await window.close(); // else the editor starts another extension host, which finds its hub again
+    await window.close(); // otherwise the editor starts another extension host, which finds its hub again
 
     await untilGone('all that the extension host had started', below, (briefGraceSeconds + 15) * 1_000);
   },

@@ -50,7 +50,8 @@ scenario(
     await page.server('tried').waitFor();
     await allow.click();
 
-    // What the extension has written starts only after the person has seen it.
+    // The server of an entry that the extension has written starts only when the user has seen the command and
+    // accepted.
     const launch = page.card(journal);
     await launch.waitFor();
     assert.match(await launch.innerText(), /Example Agent/);

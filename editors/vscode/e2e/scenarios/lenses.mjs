@@ -13,7 +13,7 @@ scenario(
     const window = await act.open(workspace);
     await window.runCommand('McpHub: Open Config...');
     await window.pick('Open Config', 'lensed');
-    // All lenses of an entry stand on one line, above it.
+    // All lenses of an entry are on one line above it.
     const lens = (/** @type {string | RegExp} */ text) =>
       window.page.locator('.codelens-decoration').filter({ hasText: text }).first();
     const above = lens(/McpHub: Stopped/);
@@ -22,7 +22,7 @@ scenario(
     const file = join(workspace.folder, '.cursor/mcp.json');
     await window.page.locator('.squiggly-error').first().waitFor();
 
-    // The first is that of "first".
+    // The first one belongs to the entry "first".
     await window.page
       .locator('.codelens-decoration')
       .filter({ hasText: /McpHub: Stopped/ })

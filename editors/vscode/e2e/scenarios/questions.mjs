@@ -13,7 +13,7 @@ scenario(
     await card.waitFor({ state: 'detached' });
     await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
     await page.endedAs('ask_then_withdraw', /done/i);
-    // The call's own answer has come back, so an answer to the question would have been written before.
+    // The result of the call has arrived, so an answer to the question would have been written before it.
     assert.deepEqual(
       workspace.answers().filter((message) => message.result?.action !== undefined || message.error !== undefined),
       [],

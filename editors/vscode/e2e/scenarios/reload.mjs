@@ -17,7 +17,7 @@ scenario(
 
     await window.reload();
 
-    const page = await window.sideBar(); // the editor brings back what was open
+    const page = await window.sideBar(); // the editor restores open views
     await page.request('long_task').waitFor();
     assert.equal(await page.request('long_task').getAttribute('data-testid'), request, 'the same request');
     const card = page.card('What is your name?');

@@ -24,8 +24,8 @@ scenario(
     const window = await act.open(workspace);
     await window.runCommand('Other: Offer a Model');
     await window.openSideBar();
-    // The editor tells of a model when it has woken up who brings it. A page that is drawn by then stays as it is: a
-    // new one offers the model.
+    // The editor reports a model when it has activated the extension that provides it. A page that was drawn before
+    // does not offer the model. A new page does.
     const page = await until(
       'a new page knows the model',
       async () => {
@@ -45,7 +45,7 @@ scenario(
     );
 
     await page.accept(card, async () => (await window.dialog.isVisible()) || (await card.count()) === 0);
-    // The editor asks first whether this extension may use models of another one; then ours shows the words.
+    // The editor first asks whether this extension may use the models of another one. Then McpHub shows the answer.
     await until('the words are shown for a second yes', async () => {
       if (await window.dialog.filter({ hasText: 'The parrot has read it.' }).isVisible()) return true;
       const allow = window.dialog.getByRole('button', { name: 'Allow' });

@@ -31,7 +31,7 @@ scenario(
     await window.reload();
     const reloaded = await window.sideBar();
     await reloaded.serverIs('guarded', /ready/i); // the hub was kept: nothing is read yet
-    await startsUnasked(reloaded); // extension host, page and hub are new ones: what is left is the editor's storage
+    await startsUnasked(reloaded); // extension host, page and hub are new: only the editor's storage is left
 
     /** @param {import('../hubpage.mjs').HubPage} page */
     async function startsUnasked(page) {
@@ -39,8 +39,8 @@ scenario(
       await window.runCommand('McpHub: Restart McpHub');
       await until('the hub has gone', () => processOf(hub) === undefined);
       await page.serverIs('guarded', /stopped/i);
-      // The old hub has said so too while it ended: the row may be drawn anew under the pointer, and a person presses
-      // again.
+      // The old hub also reports the state stopped while it ends. The row may then be drawn again under the pointer, so
+      // this presses again.
       const connect = page.server('guarded').getByRole('button', { name: 'Connect and list its tools' });
       await until(
         'the new hub has it started',
@@ -56,17 +56,17 @@ scenario(
       assert.equal(await page.cards.count(), 0, 'nobody is asked again');
     }
 
-    // Logs, settings, the hub's own memory: all that the editor and the hub write lies under this home.
+    // All files that the editor and the hub write are below this home: logs, settings, the hub's own state.
     const found = execFileSync('sh', ['-c', 'grep -rlaF -- "$1" "$2" || true', 'sh', secret, act.stage.server.home], {
       encoding: 'utf8',
     });
     assert.equal(found, '', 'the value is in no file');
   },
   { timeout: 180_000 },
-); // two extension hosts and three hubs
+); // it starts two extension hosts and three hubs
 
 /**
- * The choice by which a launch is remembered for the folder.
+ * Returns the option that remembers a launch for the workspace.
  *
  * @param {import('playwright-core').Locator} card
  */

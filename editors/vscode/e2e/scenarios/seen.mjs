@@ -29,7 +29,7 @@ scenario(
     await page.endedAs('ask_name', /done/i);
     await window.page.locator('.activitybar .badge-content').filter({ hasText: '1' }).waitFor({ state: 'detached' });
 
-    // By its keys, while the panel alone is open.
+    // With the key binding, while only the panel is open.
     const panel = await window.openPanel();
     await window.page
       .locator('.part.activitybar')

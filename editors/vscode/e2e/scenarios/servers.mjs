@@ -11,8 +11,8 @@ const everything = join(
 scenario(
   'the view shows the servers within 1.5 s of its opening',
   async (act) => {
-    // A machine on which an empty view takes long is busy with other things: then twice that is the measure. The first
-    // window fills the browser's caches; one of three must do.
+    // If an empty view takes long, the machine is busy, and the limit is twice that time. The first window fills the
+    // browser's caches, so one of three windows must be within the limit.
     /** @type {string[]} */
     const taken = [];
     for (let round = 0; ; round++) {

@@ -21,7 +21,7 @@ scenario(
     await notification.getByRole('button', { name: 'Restart McpHub' }).waitFor();
     process.kill(hub.pid, 'SIGCONT');
     await page.connection.waitFor({ state: 'hidden' });
-    // The button of a notification that is too late restarts nothing.
+    // If the button of the notification is pressed too late, nothing is restarted.
     await notification.getByRole('button', { name: 'Restart McpHub' }).click();
     await window.notification('it was not restarted').waitFor();
     await page.cancel(page.request('long_task'), 'it goes on');

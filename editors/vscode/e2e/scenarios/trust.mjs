@@ -9,7 +9,7 @@ scenario(
   async (act) => {
     const workspace = act.workspace();
     workspace.brings({ stranger: { type: 'stdio', command: 'touch', args: ['${workspaceFolder}/was-here'] } });
-    // Settings that a workspace may not make, trusted or not: they name what is run and what is read.
+    // Settings that a workspace must not make, trusted or not, because they name programs to run and files to read.
     const binary = join(workspace.folder, 'evil');
     writeFileSync(binary, '#!/bin/sh\ntouch "$(dirname "$0")/evil-ran"\n', { mode: 0o755 });
     const further = join(workspace.folder, 'further.json');

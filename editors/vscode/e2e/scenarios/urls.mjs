@@ -6,7 +6,7 @@ scenario('a URL of a server is opened outside after the yes, and not before', as
   const workspace = act.workspace();
   const window = await act.open(workspace);
   /** @type {string[]} */
-  // by any page of the window's browser, whether it got there or not: nothing outside this machine is reached
+  // requests of all pages in the window's browser, whether they succeed or not: nothing outside this machine is reached
   const asked = [];
   window.page.context().on('request', (request) => {
     if (request.url().includes('pages.example')) asked.push(request.url());
@@ -27,7 +27,7 @@ scenario('a URL of a server is opened outside after the yes, and not before', as
       (await window.dialog.isVisible()) || window.page.context().pages().length > 1 || (await card.count()) === 0,
   );
 
-  // The editor itself asks once more, with its own dialog, before it opens a site that it was not told to trust.
+  // The editor also asks, with a dialog of its own, before it opens a site that it does not trust.
   await until('the page is asked for', async () => {
     if (await window.dialog.isVisible()) await window.dialog.getByRole('button', { name: 'Open', exact: true }).click();
     return asked.length > 0;

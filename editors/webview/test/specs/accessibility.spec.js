@@ -1,4 +1,4 @@
-// What a screen reader gets, and what axe finds: nothing, in four themes.
+// What a screen reader gets, and that axe finds no violations in four themes.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -20,12 +20,13 @@ import {
   server,
 } from '../harness/world.js';
 
-/** Rules that ask for colours, and the kinds of all that are asked. */
+/** The rules about colours, and the tags of all rules that are checked. */
 const ofColours = ['color-contrast', 'link-in-text-block'];
 const ofAll = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * The rules that a theme can break are asked in each, all others in one of them: `make soak-page` asks all in each.
+ * Rules that depend on the theme are checked in each theme, the others in only one: `make soak-page` checks all in
+ * each.
  *
  * @param {import('../harness/themes.js').ThemeName} theme
  */
@@ -64,7 +65,8 @@ const scenes = [
         logMessage: { server: 'files', level: 'warning', logger: 'index', dataJson: '"3 files skipped"' },
       });
       await unfoldAll(page);
-      // A button that has been scrolled half below the strip of questions is no small one, though axe takes it for one.
+      // axe reports a button that is half below the strip of questions as too small, so the page is scrolled to the
+      // top.
       await page.evaluate(() => scrollTo(0, 0));
       await pass(1_100);
     },
@@ -358,7 +360,7 @@ pageTest('landmarks, headings in order, and named regions', { snapshot: busySnap
   assert.equal(positive, 0, 'no positive tabindex');
 });
 
-/** What live regions have said since the page was opened. @param {import('../harness/pagetest.js').Page} page */
+/** Records what live regions announce, and returns a reader. @param {import('../harness/pagetest.js').Page} page */
 async function listen(page) {
   await page.evaluate(() => {
     /** @type {string[]} */

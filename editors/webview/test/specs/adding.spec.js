@@ -1,4 +1,4 @@
-// Servers that are added from the page, by a hub on a script: what is sent, what is told, where the focus goes.
+// Adding servers from the page, with a scripted hub: what is sent, what is shown, where the focus goes.
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
@@ -8,7 +8,7 @@ import { server, tool } from '../harness/world.js';
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
 /**
- * Opens the form, and answers with the files.
+ * Opens the form, and answers its request for the files.
  * @param {Opened} opened
  */
 async function openForm({ by, hub, settle }) {
@@ -17,7 +17,7 @@ async function openForm({ by, hub, settle }) {
   await settle();
 }
 
-/** The next order that is no preview. @param {Opened} opened */
+/** Returns the next addServer that is not a preview. @param {Opened} opened */
 async function order({ hub }) {
   for (;;) {
     const message = await hub.next('addServer');
@@ -127,7 +127,7 @@ pageTest(
     assert.deepEqual(addServer.inputs, [{ id, description: 'Authorization', secret: true }]);
     assert.doesNotMatch(JSON.stringify(addServer), /s3cret/);
 
-    // Where a file has no inputs, a variable of the environment takes the place.
+    // In a file that cannot have inputs, an environment variable is proposed instead.
     await by('adding-file').selectOption('/config/.cursor/mcp.json');
     await settle();
     assert.equal(await way.inputValue(), 'env');
@@ -196,7 +196,7 @@ pageTest('what the hub refuses is told at the field that it is about', setup, as
   await settle();
   assert.match(await focused(), /Name of the variable/);
   assert.match(await by('adding').innerText(), /is no variable/);
-  // One that is about no field is told as a whole, and what was typed stays.
+  // An error that belongs to no field is shown above the form, and the input stays.
   await by('adding-save').click();
   await hub.reply(await order(opened), {
     error: { code: 'FAILED_PRECONDITION', reason: 'CONFIG_CHANGED', message: 'the file changed meanwhile: try again' },
@@ -271,7 +271,7 @@ pageTest('a pasted config is read by the hub, and what the form does not show is
   await by('adding-save').click();
   const { addServer } = await order(opened);
   assert.equal(addServer.entryJson, entryJson);
-  // Under an id of its own: the file may have a "key" already, whose value is another server's.
+  // It gets an id of its own: the file may already have an input "key" with the value of another server.
   const [input] = addServer.inputs ?? [];
   assert.match(input?.id ?? '', /^fetch-input-key-[0-9a-f]{8}$/);
   assert.deepEqual(addServer.inputs, [{ id: input?.id, description: 'Your key', secret: true }]);

@@ -1,4 +1,4 @@
-// An answer is exactly one AttachRequest, with exactly what the user chose.
+// An answer is exactly one AttachRequest with exactly the user's choices.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -11,7 +11,7 @@ import { formSchema, prompts, promptNames, samplingRequest, server } from '../ha
  * @typedef {import('../harness/world.js').PromptName} PromptName
  */
 
-/** Fills what a kind wants before it can be accepted. @type {Record<PromptName, (card: Locator) => Promise<void>>} */
+/** Fills in what a kind of prompt requires. @type {Record<PromptName, (card: Locator) => Promise<void>>} */
 const fill = {
   approval: () => Promise.resolve(),
   sampling: async (card) => {
@@ -44,7 +44,7 @@ const fill = {
   },
 };
 
-/** What accept must say, as it is parsed. @type {Record<PromptName, (accept: AcceptPromptJson) => void>} */
+/** Checks the accept message of each kind. @type {Record<PromptName, (accept: AcceptPromptJson) => void>} */
 const check = {
   approval: (accept) => assert.deepEqual(accept, { scope: 'APPROVAL_SCOPE_ONCE' }),
   sampling: ({ contentJson, ...rest }) => {
@@ -273,7 +273,7 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
 ])) {
   pageTest(
     `${name} can be allowed for longer, and each scope is the one that was chosen`,
-    { snapshot: { prompts: [] }, frozen: true }, // a closed card that goes would move the next one below the click
+    { snapshot: { prompts: [] }, frozen: true }, // otherwise a closed card that goes moves the next one
     async ({ by, hub, pass }) => {
       for (const scope of scopes) {
         const promptId = `p-${scope}`;
@@ -281,7 +281,7 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
         const card = by(`prompt-${promptId}`);
         await pass(700);
         await card.getByRole('combobox').first().selectOption(scope);
-        // By key: a press goes where the focus is, whenever a busy browser draws what the choice has moved.
+        // With the key, because the choice moves the button, and a busy browser may draw that between aiming and click.
         await card.locator('[data-testid="accept"]').press('Enter');
         const sent = await hub.next('answerPrompt');
         assert.deepEqual(sent.answerPrompt, { promptId, accept: { scope } });

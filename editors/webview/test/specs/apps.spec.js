@@ -1,4 +1,4 @@
-// Views of tool calls (MCP Apps): what the page tells a view, and does for it.
+// Views of tool calls (MCP Apps): what the page tells a view, and what it does for it.
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';

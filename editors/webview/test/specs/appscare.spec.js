@@ -1,5 +1,5 @@
-// Care with a view's person and its call: clicks that were meant for something else, the focus, what is too long, and a
-// view that is closed early.
+// Protection of the user and of the call from a view: clicks that were meant for something else, the focus, long data,
+// and a view that is closed early.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -74,7 +74,7 @@ pageTest(
       ])) {
         const before = /** @type {(...all: unknown[]) => void} */ (window[name].bind(window));
         window[name] = (/** @type {unknown[]} */ ...all) => {
-          // The test's own listen once.
+          // The test's own listeners have the option once.
           if (all[0] === 'message' && all[2] === undefined) counted.hears = (counted.hears ?? 0) + by;
           before(...all);
         };

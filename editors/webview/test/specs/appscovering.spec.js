@@ -1,4 +1,4 @@
-// A view fills the page when the person wants it, and hides nothing that is asked then.
+// A view fills the page when the user wants that, and then covers no question.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -14,13 +14,13 @@ const asked = {
 };
 const [whole, inline] = ['.view-of-call.whole', '.view-of-call:not(.whole)'];
 
-/** How many parts of the page are kept from clicks and keys. @param {Opened} opened */
+/** The number of elements that get no clicks and keys. @param {Opened} opened */
 const inert = ({ page }) => page.locator('[inert]').count();
 
 /** @param {Opened} opened */
 const inView = ({ hub }) => hub.all('promptsInView').at(-1)?.promptsInView?.promptIds ?? [];
 
-/** Opens a view, and makes it fill the page. @param {Opened} opened */
+/** Opens a view and lets it fill the page. @param {Opened} opened */
 async function fill(opened) {
   await openTheView(opened, resourceOf(viewOf('')));
   await noted(opened, 'tool-input');
@@ -56,7 +56,7 @@ pageTest('what a view covers takes no click, and what comes to light none for ha
   assert.ok(await accept.evaluate((button) => button.closest('[inert]') !== null));
   assert.equal(await by('view-r-1').evaluate((view) => view.closest('[inert]')), null);
   await page.locator('[data-testid="accept"]:not([aria-disabled])').waitFor();
-  // Both in one turn, as a view asks for it just before a click that it sees coming.
+  // Both clicks in one turn: a view may ask to fill the page just before a click that it expects.
   await page.evaluate(() => {
     const find = (/** @type {string} */ id) => document.querySelector(`[data-testid="${id}"]`);
     find('view-grow')?.dispatchEvent(new MouseEvent('click', { detail: 1 }));

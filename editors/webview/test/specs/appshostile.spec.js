@@ -1,5 +1,5 @@
-// Views that mean harm stay inside: they reach neither the page nor the editor, no place that they have not named, and
-// hold up nobody.
+// Hostile views are contained: they reach neither the page nor the editor nor an address that they have not declared,
+// and they block nothing else.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { inside, noted, notes, openTheView, resourceOf, uri, viewOf, withView } 
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
-/** A server outside that counts who comes. @param {(address: string, hits: string[]) => Promise<void>} body */
+/** Serves a site outside that records its requests. @param {(address: string, hits: string[]) => Promise<void>} body */
 async function withOutside(body) {
   /** @type {string[]} */
   const hits = [];
@@ -28,7 +28,7 @@ async function withOutside(body) {
   }
 }
 
-/** What the browser writes about a view that it has stopped is no fault of the page. @param {Opened} opened */
+/** The browser's messages about a blocked view are no errors of the page. @param {Opened} opened */
 const forgive = ({ noise }) => noise.splice(0);
 
 pageTest(
@@ -116,7 +116,7 @@ for (const [name, script] of /** @type {[string, string][]} */ ([
           ),
         ),
       );
-      // Either it is stopped, or it has left its place and is ended for that.
+      // Either the view is blocked, or it has navigated away and the page has ended it.
       await Promise.race([noted(opened, 'tried'), opened.by('view-r-1').waitFor({ state: 'detached' })]);
       await opened.settle();
       assert.equal(opened.page.url(), before);
@@ -217,7 +217,7 @@ pageTest('a view that never comes to rest holds up neither the page nor its end'
   const { by } = opened;
   await openTheView(opened, resourceOf(viewOf(`await ask('ping'); note('on')`)));
   await noted(opened, 'on');
-  // Nobody can look into the view once it has begun, so it begins when the test has looked.
+  // The test cannot evaluate anything in the view once its loop runs, so the test itself starts the loop.
   await inside(opened)
     .locator('body')
     .evaluate(() => {

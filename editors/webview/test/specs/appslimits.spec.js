@@ -1,4 +1,4 @@
-// What views take of the page's and the hub's time has bounds, which honest ones do not reach.
+// Views can use only a limited part of the page's and the hub's time, and honest views stay below the limits.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -7,7 +7,7 @@ import { server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
-/** Counts how often the page looks at the data of messages from views. @param {Opened} opened */
+/** Counts how often the page reads the data of messages from views. @param {Opened} opened */
 const countLooks = ({ page }) =>
   page.evaluate(() => {
     const counted = /** @type {Window & { looks?: number }} */ (window);

@@ -1,5 +1,5 @@
-// Views that others have made (the examples of MCP Apps' own repository), as the binary serves the page, over its real
-// hub. Needs MCPHUB_BINARY and the servers of internal/peers/apps; CI must have them.
+// Views by other authors (the examples of MCP Apps' own repository), with the page as the binary serves it, and with a
+// real hub. Needs MCPHUB_BINARY and the servers of internal/peers/apps. In CI both must be there.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -31,13 +31,13 @@ const example = (name) => ({
   alwaysAllow: ['*'],
 });
 
-/** Starts the page over the examples, and gives its link. */
+/** Starts `mcphub web` with the examples, and returns its link. */
 async function startWeb() {
   assert.equal(missing, '');
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-apps-'));
   const config = join(folder, 'mcp.json');
   const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
-  const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // with each event the view calls debug-log
+  const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // the view calls debug-log by itself
   await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
   const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
   const web = spawn(binary, ['web', config], { stdio: ['ignore', 'pipe', 'pipe'], env });
@@ -60,7 +60,7 @@ async function startWeb() {
 /** @param {Page} page @param {string} id */
 const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
 
-/** Calls a tool by its form. @param {Page} page @param {string} server @param {string} name @param {object} [given] */
+/** Calls a tool in its form. @param {Page} page @param {string} server @param {string} name @param {object} [given] */
 async function call(page, server, name, given) {
   const place = by(page, `server-${server}`);
   const head = place.locator('h3 button');
@@ -80,7 +80,7 @@ async function call(page, server, name, given) {
   return tool;
 }
 
-/** What is in the frames of the one view. @param {Page} page */
+/** Returns the document in the frames of the only view. @param {Page} page */
 const inside = (page) => page.frameLocator('.view-frame iframe').frameLocator('iframe');
 
 /**
@@ -190,7 +190,8 @@ describe('views of others in a browser', { skip }, () => {
   });
 
   test('what a view calls is asked about, as any call', { timeout: 120_000 }, async () => {
-    // Opened anew: with each event this view calls debug-log, and only so many calls of a view may be open.
+    // Opened again, because the view calls debug-log with each event, and a view may have only a limited number of open
+    // calls.
     const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: false });
     await tool.getByTestId('show-view').click();
     const log = inside(page).locator('#event-log');

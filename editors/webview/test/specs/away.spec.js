@@ -1,4 +1,4 @@
-// What a hub ended when nobody came back to it in time is told by the next one.
+// The next hub reports what an earlier hub ended because no window came back in time.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';

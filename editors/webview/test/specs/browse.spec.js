@@ -1,4 +1,5 @@
-// Resources, templates and prompts of a server: found, read, filled, subscribed, and nothing in them does anything.
+// Resources, templates and prompts of a server: finding, reading, filling in, subscribing. Their contents can do
+// nothing.
 
 import assert from 'node:assert/strict';
 import { carryOut, offer, offering, resource, someOffers } from '../harness/offers.js';
@@ -10,7 +11,7 @@ import { server } from '../harness/world.js';
 
 const setup = { snapshot: { servers: [offering('files')] }, viewport: { width: 480, height: 1600 } };
 
-/** Opens a server, and one of its lists. @param {Opened} opened @param {string} list */
+/** Unfolds a server, and one of its lists. @param {Opened} opened @param {string} list */
 async function unfold({ by, settle }, list) {
   await by('server-files').getByRole('button').first().click();
   await by(list).locator('summary').first().click();
@@ -345,7 +346,7 @@ pageTest('a prompt is filled, says what is missing, and is filled again from the
   await carryOut(hub, of);
   await row.getByText(/see Running/).waitFor();
   await language.fill('');
-  // A second one lacks what is required: the first one goes on. By the key: proposals may lie over the button by now.
+  // A second request lacks a required value, and the first one goes on. With the key: proposals may cover the button.
   await row.getByTestId('ask').press('Enter');
   await settle();
   assert.match(await row.innerText(), /This is required\./);

@@ -1,5 +1,5 @@
-// The button that all of this is for: Cancel, what is shown until the server has stopped, and what there is to do when
-// it does not.
+// Cancel, the most important button: what is shown until the server has stopped, and what the user can do if it does
+// not stop.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -116,7 +116,7 @@ pageTest(
   },
 );
 
-// Finding B2: what lay in a queue was called told.
+// Finding B2: a cancel that was still in a queue was shown as sent to the server.
 pageTest(
   'the details of a cancelled call say what is known of the cancel, and then what became of it',
   { snapshot: running() },
@@ -168,7 +168,7 @@ pageTest(
     await pass(1_100);
     const restart = by('request-r-1').locator('[data-testid="restart-server"]');
     await restart.click();
-    // The server has a call running: one click more is asked for, or the click was enough.
+    // A call of the server is running, so the page may ask for a second click.
     if (hub.all('restartServer').length === 0)
       await by('request-r-1')
         .getByRole('button', { name: /restart/i })

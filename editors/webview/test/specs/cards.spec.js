@@ -1,4 +1,4 @@
-// What a card shows, and how it does what goes with its kind.
+// What a card shows, and what it does for its kind of prompt.
 
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
@@ -68,7 +68,7 @@ pageTest(
   },
 );
 
-// Finding C1: in words, and not by colour alone.
+// Finding C1: the danger is written in words, not only shown by a colour.
 pageTest(
   'a launch shows the program that runs, what is set, and as a danger of its own what loads code',
   {

@@ -1,4 +1,4 @@
-// Every end that a prompt can have, for every kind: the card says what happened, takes no answer any more, and goes.
+// Every way in which a prompt can be closed, for every kind: the card says what happened, accepts no answer, and goes.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -107,7 +107,7 @@ pageTest(
   },
 );
 
-/** A server withdraws the form. @type {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} */
+/** The server withdraws the form. @type {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptClosedJson} */
 const withdrawn = {
   promptId: 'p-form',
   cause: 'PROMPT_CAUSE_WITHDRAWN',

@@ -1,4 +1,4 @@
-// The page and its hub: hello, resume, reload, loss and return.
+// The page and its hub: hello, resume, reload, a lost connection and its return.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';

@@ -1,5 +1,5 @@
-// The real thing: the page as the binary serves it in "mcphub demo --web", over its real hub and servers. Needs
-// MCPHUB_BINARY; CI must have it.
+// The page as the binary serves it in "mcphub demo --web", with a real hub and real servers. Needs MCPHUB_BINARY. In CI
+// it must be set.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,10 +15,10 @@ import { launchBrowser } from '../harness/pagetest.js';
 
 const binary = process.env['MCPHUB_BINARY'] ?? '';
 const skip = binary === '' && !process.env['CI'] && 'MCPHUB_BINARY is not set';
-// What takes a process and a network takes its time on a loaded machine; everything is waited for, nothing is slept.
+// Processes and the network are slow on a busy machine. All waits are for a condition.
 const patience = 20_000;
 
-/** Starts the demo in a folder of its own, and gives its link, which opens one browser once. */
+/** Starts the demo in a folder of its own, and returns its link, which can be used once. */
 async function startDemo() {
   assert.notEqual(binary, '', 'MCPHUB_BINARY names the binary to test');
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-demo-'));
@@ -44,7 +44,7 @@ async function startDemo() {
 /** @param {Page} page @param {string} id */
 const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
 
-/** The tool of a server, opened. @param {Page} page @param {string} server @param {string} name */
+/** Unfolds a tool of a server. @param {Page} page @param {string} server @param {string} name */
 async function openTool(page, server, name) {
   const place = by(page, `server-${server}`);
   const head = place.locator('h3 button');
@@ -58,11 +58,11 @@ async function openTool(page, server, name) {
   return tool;
 }
 
-/** The card that is asked with these words. @param {Page} page @param {RegExp} words */
+/** Returns the card of an open question with this text. @param {Page} page @param {RegExp} words */
 const cardOf = (page, words) => page.locator('article.card:not(.card-note)').filter({ hasText: words });
 
 /**
- * Presses what accepts, as a person does: not within half a second after the card has come or moved.
+ * Presses the accept button when the card has not moved for half a second, since a card ignores earlier presses.
  * @param {import('playwright-core').Locator} card
  */
 async function accept(card) {
@@ -82,7 +82,7 @@ describe('the demo in a browser', { skip }, () => {
   let person;
   /** @type {Page} */
   let page;
-  /** Ends what has been started. */
+  /** Ends the demo and the browser. */
   let end = () => Promise.resolve();
   /** @type {string[]} */
   const noise = [];

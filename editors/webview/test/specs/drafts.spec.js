@@ -1,4 +1,4 @@
-// What is typed for a question is there again after a reload, while hub and question are.
+// After a reload the draft of an answer is still there, as long as the hub and the question are the same.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -48,7 +48,7 @@ pageTest(
     await pass(500);
     await hub.say({ promptClosed: { promptId: 'p-form', cause: 'PROMPT_CAUSE_WITHDRAWN' } });
     await settle();
-    await page.reload(); // the fake's snapshot has the question again, under the same id
+    await page.reload(); // the scripted hub's snapshot still has the question with the same id
     await name.waitFor();
     await settle();
     assert.equal(await name.inputValue(), '', 'of a question that was closed');

@@ -1,4 +1,4 @@
-// Entries that are changed and removed from the page, and what is wrong with one.
+// Changing and removing entries from the page, and showing the problems of an entry.
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';

@@ -1,5 +1,4 @@
-// What a form for an entry may lose, show or take for another: values that nobody touched, secrets, drafts, late
-// replies.
+// What a form for an entry must not lose, reveal or mix up: untouched values, secrets, drafts, late replies.
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
@@ -32,7 +31,7 @@ async function openAdd({ by, hub, settle }) {
   await settle();
 }
 
-/** The next of its kind that is no preview. @param {Opened} opened @param {'addServer' | 'updateServer'} kind */
+/** The next message that is no preview. @param {Opened} opened @param {'addServer' | 'updateServer'} kind */
 async function order({ hub }, kind) {
   for (;;) {
     const message = await hub.next(kind);
@@ -229,7 +228,7 @@ pageTest('what was typed for an entry is there when it is opened again', setup, 
   assert.equal(await by('adding-command').inputValue(), 'npx', 'the entry has changed in its file');
   assert.match(await by('adding').innerText(), /It has changed there/);
 
-  // What is typed while it is saved is kept, and compared with what was saved.
+  // Changes that are made while the entry is being saved are kept, and compared with what was saved.
   await by('adding-enabled').uncheck();
   await by('adding-save').click();
   const sent = await order(opened, 'updateServer');

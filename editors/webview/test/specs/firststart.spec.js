@@ -1,4 +1,4 @@
-// The first start: what somebody sees who has no server yet, and the demo server's guide.
+// The first start: what a user without a server sees, and the guide to the demo server.
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';

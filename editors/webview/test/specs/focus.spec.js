@@ -1,4 +1,4 @@
-// Where the focus is: never on a yes by itself, never lost.
+// The focus never moves to an accept button by itself, and is never lost.
 
 import assert from 'node:assert/strict';
 import { pageTest, today } from '../harness/pagetest.js';
@@ -89,7 +89,7 @@ pageTest(
     });
     await pass(50);
     await page.mouse.move(0, 0);
-    // While its note has the focus it stays; whoever moves on, or waits, is not thrown to the top of the page.
+    // The note stays while it has the focus. When the user moves on or waits, the focus must not fall back to the body.
     for (let wait = 0; wait < 3 && (await by('prompt-p-approval').count()) > 0; wait++) {
       if (await inCard('prompt-p-approval')) await page.keyboard.press('Tab');
       await pass(7_000);

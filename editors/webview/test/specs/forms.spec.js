@@ -1,4 +1,4 @@
-// A form for any schema: what is typed is what is sent, and what nobody has filled in is left out.
+// A form for any schema: what is typed is sent, and fields that were not filled in are left out.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -19,7 +19,7 @@ const asking = (schema, text = JSON.stringify(schema)) => ({
 
 /** @typedef {Parameters<Parameters<typeof pageTest>[2]>[0]} Tools */
 
-/** Submits, and gives the JSON text that went out. @param {Tools} tools */
+/** Submits the form, and returns the JSON text that was sent. @param {Tools} tools */
 async function submitted({ by, hub, pass }) {
   await pass(700);
   await by('prompt-p').locator('[data-testid="accept"]').click();

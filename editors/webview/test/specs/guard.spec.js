@@ -1,4 +1,4 @@
-// A click is a yes only when the button had been there before the hand began to move.
+// A click counts as a yes only if the button was there before the user began to aim.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -14,10 +14,10 @@ pageTest(
     const click = async () => {
       await page.mouse.down();
       await page.mouse.up();
-      await page.evaluate(() => 0); // what the click has posted arrives before this answer
+      await page.evaluate(() => 0); // the click's message arrives before this returns
       return hub.all('answerPrompt').length;
     };
-    /** Shifts the page, and waits until the browser has told all observers. @param {number} height */
+    /** Shifts the page, and waits until all observers were called. @param {number} height */
     const shift = (height) =>
       page.evaluate(
         (to) =>

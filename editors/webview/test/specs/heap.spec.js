@@ -1,4 +1,4 @@
-// What requests that are over cost the page in memory, collected: bytes, and no time.
+// How much memory ended requests take in the page after garbage collection. Time is not measured.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';

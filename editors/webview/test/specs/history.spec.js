@@ -1,4 +1,4 @@
-// What has ended: the truth about every end, and 10,000 of them without 10,000 rows in the document.
+// Ended requests: how each of them ended, and 10,000 of them without 10,000 rows in the document.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -10,7 +10,7 @@ const many = (count, from = 0) =>
     finished(`h-${from + index}`, { tool: `tool_${from + index}` }, index - count),
   );
 
-/** Nodes of the document. @param {import('../harness/pagetest.js').Page} page */
+/** The number of elements in the document. @param {import('../harness/pagetest.js').Page} page */
 const nodes = (page) => page.evaluate(() => document.querySelectorAll('*').length);
 
 pageTest(

@@ -1,4 +1,4 @@
-// Whole flows without a mouse: everything is reached by Tab, and done by Enter, Space and the arrows.
+// Whole tasks without a mouse: everything can be reached with Tab, and done with Enter, Space and the arrows.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -18,7 +18,7 @@ import {
 /** @typedef {import('../harness/pagetest.js').Page} Page */
 
 /**
- * Presses Tab until the focus is on what the selector names.
+ * Presses Tab until the focus is on an element that matches the selector.
  *
  * @param {Page} page
  * @param {string} selector

@@ -1,4 +1,4 @@
-// The page speaks the language of its host, or of its browser.
+// The page uses the language of its host, or of its browser.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';

@@ -1,4 +1,4 @@
-// Narrow, zoomed, still, and moving under the pointer.
+// Narrow and zoomed pages, reduced motion, and cards that move under the pointer.
 
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
@@ -17,7 +17,7 @@ import {
 
 const everything = () => ({ ...busySnapshot(), prompts: promptNames.map((name) => prompts[name]) });
 
-/** What sticks out of the page at its right. @param {import('../harness/pagetest.js').Page} page */
+/** The elements that extend beyond the right edge of the page. @param {import('../harness/pagetest.js').Page} page */
 const overflow = (page) =>
   page.evaluate(() => {
     const root = document.scrollingElement ?? document.documentElement;
@@ -94,7 +94,7 @@ for (const language of ['en', 'de']) {
         const box = await line.locator('.name').boundingBox();
         for (const beside of await line.locator('.state, .time, .of').all()) {
           const other = await beside.boundingBox();
-          if (!box || !other || other.y >= box.y + box.height) continue; // below it, or not shown
+          if (!box || !other || other.y >= box.y + box.height) continue; // below it, or not visible
           assert.ok(box.width >= other.width, `${row}: ${box.width} px beside ${other.width} px`);
         }
       }
@@ -184,7 +184,7 @@ pageTest(
     await settlePaused();
     assert.deepEqual(hub.all('answerPrompt'), [], 'a click that was meant for something else');
     await page.clock.runFor(600);
-    // A card above goes, and this one moves up: the same click again may be meant for what stood there.
+    // A card above goes, and this one moves up: a click in the same place may be meant for the card that was there.
     await hub.say({
       promptOpened: { prompt: { ...prompts.url, promptId: 'p-first', openTime: '2026-10-05T11:00:00Z' } },
     });
@@ -232,7 +232,7 @@ for (const theme of themeNames) {
   );
 }
 
-// The root's scheme decides whether a frame is given a ground of its own: VS Code's own must be seen through it.
+// The color-scheme of the root decides whether a frame has a background of its own. The editor's must be visible.
 for (const theme of /** @type {const} */ (['dark', 'high-contrast', 'light'])) {
   pageTest(
     `in ${theme} the editor's ground is seen through the page, and controls are drawn in its scheme`,

@@ -1,4 +1,4 @@
-// Lists by keyboard: however long, one tab stop; and what had the focus never leaves it to nobody.
+// Lists and the keyboard: a list is one tab stop, however long it is, and the focus is never lost.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -18,7 +18,7 @@ const focusedName = (page) =>
     return one === document.body ? 'nothing' : (one?.querySelector('.name')?.textContent ?? one?.textContent ?? '');
   });
 
-/** Elements that Tab reaches. @param {import('../harness/pagetest.js').Locator} where */
+/** The number of elements that Tab reaches. @param {import('../harness/pagetest.js').Locator} where */
 const tabStops = (where) =>
   where
     .locator('button, input, select, textarea, summary, a[href], [tabindex]')
@@ -122,7 +122,7 @@ pageTest(
     await hub.say({ serverChanged: { server: server('files') } });
     await settle();
     assert.notEqual(await focusedName(page), 'nothing');
-    // What no part of the page has thought of.
+    // An element that the page does not know of.
     await page.evaluate(() => {
       const stray = document.createElement('button');
       document.querySelector('#servers')?.append(stray);

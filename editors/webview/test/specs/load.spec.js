@@ -1,5 +1,5 @@
-// 100 progress events a second for 5 s over 200 requests: what counts is how often the page paints and how much it
-// changes, not how fast this machine is.
+// 100 progress events a second for 5 s, with 200 requests. The test checks how often the page paints and how much it
+// changes, not how fast the machine is.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -45,8 +45,8 @@ pageTest(
           let frames = 0;
           /** @type {Set<string>} */
           const touched = new Set();
-          // All callbacks of one painting frame come before the next: a microtask of the observer tells how many bursts
-          // of changes there were.
+          // All callbacks of a frame run before the next frame, and a microtask of the observer runs after each: so the
+          // observer counts the bursts of changes.
           let lastFrame = -1;
           const observer = new MutationObserver((records) => {
             mutations += records.length;
@@ -73,7 +73,7 @@ pageTest(
           let sequence = 1_000_000;
           let sent = 0;
           const started = performance.now();
-          // Only ten of them move: the others must not be touched.
+          // Only ten requests have progress. The other rows must not change.
           const timer = setInterval(() => {
             const due = Math.min(500, Math.floor((performance.now() - started) / 10));
             for (; sent < due; sent++) {

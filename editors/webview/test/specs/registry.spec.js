@@ -1,5 +1,5 @@
-// Servers that are found in a registry or in a bundle: what is asked of the hub, what is shown of strangers, and what
-// comes into the form for the entry.
+// Servers from a registry or a bundle: what the hub is asked, how texts of strangers are shown, and what the form for
+// the entry contains.
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
@@ -84,7 +84,7 @@ export async function openWay({ by, hub, settle }, way) {
   await settle();
 }
 
-/** Searches, and has these found. @param {Opened} opened */
+/** Searches, and answers with the servers above. @param {Opened} opened */
 export async function search(opened) {
   const { by, hub, page, settle } = opened;
   await openWay(opened, 'registry');

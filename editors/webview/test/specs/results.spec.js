@@ -1,4 +1,4 @@
-// Results can be read, whatever is in them, and nothing in them does anything.
+// All results can be read, and their contents can do nothing.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -16,7 +16,7 @@ const commands = [
 ];
 const web = /** @type {const} */ ({ kind: 'web', socket: '/stream', opensUrls: true });
 
-/** Opens the details of a request. @param {Opened} opened @param {string} id */
+/** Unfolds the details of a request. @param {Opened} opened @param {string} id */
 async function open({ by, page, settle }, id) {
   await by('history').scrollIntoViewIfNeeded();
   await by(`ended-${id}`).click();

@@ -1,4 +1,4 @@
-// What the rows of open requests show, and which requests have one.
+// What the rows of open requests show, and which requests have a row.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';

@@ -1,4 +1,4 @@
-// Text of servers is text, and the CSP means what it says.
+// Texts of servers are shown as text, and the CSP blocks what it should.
 
 import assert from 'node:assert/strict';
 import { pageTest, unfoldAll } from '../harness/pagetest.js';
@@ -11,7 +11,7 @@ const hostile =
 const parse = JSON.parse;
 
 /**
- * The same value with hostile text in every string that a server or a file can choose.
+ * Returns the value with hostile text in every string that a server or a file can choose.
  *
  * @template T
  * @param {T} value

@@ -1,4 +1,4 @@
-// What there is to read of a server: its state at a glance, and opened, its era, its last error and what it writes.
+// What the page shows of a server: its state in the row, and in the details its era, its last error and its output.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -68,7 +68,7 @@ pageTest(
     assert.match(await by('server-broken').innerText(), /Last exit\s+status 3/);
 
     await by('server-broken').getByText('What broken writes to stderr (1)').click();
-    // What is unfolded is drawn when the browser tells of it, a moment after the click.
+    // The browser reports the unfolding a moment after the click, and the page draws the contents only then.
     await by('server-broken')
       .getByRole('region', { name: 'What broken writes to stderr' })
       .filter({ hasText: /^no token: set TOKEN$/ })
@@ -87,7 +87,8 @@ pageTest('what a server writes later stands behind what it wrote before', setup,
     .waitFor();
 });
 
-// A name that stands in files of two scopes: both are there, and the one beside says what it is.
+// A name that two config files of different scopes have: both entries are listed, and the details of one explain its
+// name.
 const both = [
   server('notes', { configName: 'notes', configScope: 'workspace' }),
   server('notes@user', { configName: 'notes', configScope: 'user' }),
@@ -113,7 +114,7 @@ pageTest(
   },
 );
 
-// Finding C3.
+// Finding C3: a workspace's entry does not replace the user's before the user has agreed.
 const waiting = server('shared', {
   configFile: '/config/mcp.json',
   configLine: 2,

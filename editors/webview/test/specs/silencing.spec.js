@@ -1,5 +1,5 @@
-// A server that nags can be silenced, and asked to ask again; what a window did not get is told; and no name fills the
-// page.
+// A server that asks too often can be silenced and allowed to ask again, the page shows what its window did not get,
+// and no long name fills the page.
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
@@ -145,7 +145,7 @@ pageTest(
   },
 );
 
-// Finding C9.
+// Finding C9: long names.
 const long = `evil${'x'.repeat(99_996)}`;
 const longNames = {
   tools: { files: [tool('files', long, { type: 'object' }, { title: long, description: 'Reads.' })] },

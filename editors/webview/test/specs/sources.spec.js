@@ -1,4 +1,4 @@
-// What can be seen without a browser: the size of the page, and that nothing in it makes markup of text.
+// Checks of the page's files without a browser: their size, and that no code makes markup of text.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,11 +1,11 @@
-// A question that is open is seen: by its card, or by its row in the strip, which nothing scrolls away.
+// An open question can always be seen: its card, or its row in the strip, which does not scroll away.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import { busySnapshot, filesTools, prompts, request, server } from '../harness/world.js';
 
-/** Servers that fill several screens. */
+/** Enough servers to fill several screens. */
 const many = Array.from({ length: 80 }, (_, i) => server(`server-${i}`));
 const toEnd = () => scrollTo(0, document.body.scrollHeight);
 

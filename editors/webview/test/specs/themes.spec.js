@@ -1,5 +1,5 @@
-// The page in every theme that VS Code brings, by its pictures: the ground is the theme's own, and what is written on
-// it can be read.
+// The page in every theme that VS Code contains, checked with screenshots: the background is that of the theme, and all
+// texts have enough contrast.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -7,8 +7,8 @@ import { builtInNames, coloursOf } from '../harness/themes.js';
 import { busySnapshot, filesTools, prompts } from '../harness/world.js';
 
 /**
- * Where text stands, or a picture without which something cannot be understood, and the theme's own two colours for
- * it: where those differ less than the rule of 4.5 (3 for pictures) demands, the theme is left as it is.
+ * The places of texts, and of icons with a meaning, with the theme's own colours for them. If those have less contrast
+ * than required (4.5, for icons 3), the theme's own contrast is enough.
  *
  * @type {[where: string, text?: string, ground?: string, least?: number][]}
  */
@@ -41,8 +41,8 @@ const places = [
 ];
 
 /**
- * The ground of the picture, and of each place how much its text stands out from what it is written on: the colour that
- * is there most, against the one that differs most from it.
+ * Returns the background colour of the screenshot, and the contrast of each place: between its most frequent colour and
+ * the colour that differs most from it.
  *
  * @param {import('../harness/pagetest.js').Page} page
  */
@@ -84,7 +84,7 @@ async function look(page) {
       };
       const ratio = devicePixelRatio;
       const style = getComputedStyle(document.documentElement);
-      /** As the browser paints a colour of the theme, over another one. @param {string} name @param {string} [over] */
+      /** A colour of the theme as the browser paints it, on another one. @param {string} name @param {string} [over] */
       const painted = (name, over) => {
         if (over) painted(over);
         context.fillStyle = style.getPropertyValue(`--vscode-${name}`);
@@ -141,7 +141,7 @@ pageTest(
       const { ground, wanted, judged } = await look(page);
       if (ground !== wanted) wrong.push(`${theme}: the ground is ${ground}, and not ${wanted}`);
       for (const { where, seen, least } of judged) {
-        // Thin strokes are drawn fainter than their colour.
+        // Thin strokes are painted with less contrast than their colour has.
         if (!(seen >= least * 0.9))
           wrong.push(`${theme}: ${where} has ${seen.toFixed(2)}, and not ${least.toFixed(2)}`);
       }

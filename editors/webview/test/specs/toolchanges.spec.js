@@ -1,4 +1,4 @@
-// A tool that changes while somebody is filling in its form: what was typed stays, and the focus with it.
+// A tool changes while the user fills in its form: the input and the focus stay.
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
@@ -9,7 +9,7 @@ const before = tool('files', 'index', schema, { policy: 'APPROVAL_POLICY_ASK', d
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
-/** Opens the tool and begins to type. @param {Opened} opened */
+/** Unfolds the tool and begins to type. @param {Opened} opened */
 async function begin({ by, settle }) {
   await by('server-files').getByRole('button').first().click();
   await by('tool-index')
