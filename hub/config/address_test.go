@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// An address is read back as it was made, whatever signs the name has; other texts are none.
+// An address is split into the name and scope that it was made of, whatever signs the name has; other texts are none.
 func TestAddress(t *testing.T) {
 	for _, name := range []string{"s", "@scope/pkg", "a@b", "s@user", "ü"} {
 		for _, scope := range []string{"user", "host", "workspace"} {

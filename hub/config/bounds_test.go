@@ -17,8 +17,8 @@ func listed(n int, element func(i int) string) string {
 	return strings.Join(all, ",\n")
 }
 
-// Finding A13: what a workspace file brings is bounded; what goes beyond is told with its line and key, and takes
-// nothing else with it.
+// Finding A13: the content of a workspace file is bounded; what exceeds a bound is reported with its line and key, and
+// affects no other entry.
 func TestWorkspaceFileIsBounded(t *testing.T) {
 	text := func(i int) string { return fmt.Sprintf("%q", fmt.Sprint("a", i)) }
 	pair := func(i int) string { return fmt.Sprintf(`"A%d": "x"`, i) }
@@ -68,7 +68,7 @@ func TestWorkspaceFileIsBounded(t *testing.T) {
 	}
 }
 
-// Finding A13: also what is wrong with a file is told only so far.
+// Finding A13: the number of problems that are reported for an entry is bounded, too.
 func TestProblemsOfAWorkspaceFileAreBounded(t *testing.T) {
 	file := `{"mcpServers": {` + listed(200, func(i int) string {
 		return fmt.Sprintf(`"s%d": {"command": "c", %s}`, i, listed(300, func(i int) string {
@@ -81,7 +81,7 @@ func TestProblemsOfAWorkspaceFileAreBounded(t *testing.T) {
 	}
 }
 
-// Finding A13: a file of more than 1 MiB is not read, nor a text that a host hands over.
+// Finding A13: a workspace file of more than 1 MiB is not read, also if the host passes its text.
 func TestLargeWorkspaceFileIsNotRead(t *testing.T) {
 	text := `{"mcpServers": {"s": {"command": "c"}}}` + strings.Repeat(" ", 1<<20)
 	file := filepath.Join(t.TempDir(), "mcp.json")
@@ -101,7 +101,8 @@ func TestLargeWorkspaceFileIsNotRead(t *testing.T) {
 	}
 }
 
-// Finding C4: whose a source is decides what it may do without a question, so one that does not say gets the least.
+// Finding C4: the scope of a source decides what it may do without a question, so a source without one is treated like
+// a workspace's.
 func TestSourceWithoutScopeIsAWorkspaces(t *testing.T) {
 	servers, _ := Load([]Source{{Path: "mcp.json", JSON: []byte(`{"mcpServers": {"s": {"command": "c"}}}`)}})
 	if len(servers) != 1 || servers[0].Origin.Scope != "workspace" || !servers[0].Origin.NeedsConsent() {
@@ -109,8 +110,8 @@ func TestSourceWithoutScopeIsAWorkspaces(t *testing.T) {
 	}
 }
 
-// Finding C3: an entry of a workspace that is switched off goes before none of the user's, and a bare "off" reaches no
-// server of the user's.
+// Finding C3: an entry of a workspace that is disabled does not replace one of the user, and an entry that only says
+// "disabled" disables no server of the user.
 func TestWorkspaceSwitchesNothingOfTheUsersOff(t *testing.T) {
 	mine := Source{Path: "/u/opencode.json", Scope: "user", Dialect: DialectOpencode,
 		JSON: []byte(`{"mcp": {"s": {"type": "local", "command": ["mine"]}}}`)}
@@ -129,7 +130,7 @@ func TestWorkspaceSwitchesNothingOfTheUsersOff(t *testing.T) {
 	}
 }
 
-// What counts if the first entry of a name does not: the others in their order.
+// Behind has the other entries of a name, in the order in which they count if the first one does not.
 func TestEntriesBehindAnother(t *testing.T) {
 	source := func(path, scope string) Source {
 		return Source{Path: path, Scope: scope, JSON: []byte(`{"mcpServers": {"s": {"command": "` + path + `"}}}`)}
@@ -145,8 +146,8 @@ func TestEntriesBehindAnother(t *testing.T) {
 	}
 }
 
-// Finding A13: what is told of a file has a bound, and so has the work that finds out what its keys may have been meant
-// to be. Work is counted in allocations here.
+// Finding A13: beyond the bound on reported problems, unknown keys are not compared with known ones either. The work is
+// measured in allocations.
 func TestKeysBeyondTheBoundAreNotCompared(t *testing.T) {
 	const keys = 900 // less than bounds.FolderValues
 	file := `{"mcpServers": {"s": {"command": "c", ` + listed(keys, func(i int) string {

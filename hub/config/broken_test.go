@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inFile writes entries of a dialect as a file of it, in JSON. The entries stand in lines of their own, from line 2 on.
+// inFile returns a file of a dialect with these entries, in JSON. Each entry has a line of its own, from line 2 on.
 func inFile(dialect string, entries ...string) Source {
 	return Source{
 		Path: "f", Dialect: dialect, Scope: "host",
@@ -16,7 +16,7 @@ func inFile(dialect string, entries ...string) Source {
 	}
 }
 
-// goodEntry is one that runs the command c.
+// goodEntry returns an entry that runs the command c.
 func goodEntry(dialect, name string) string {
 	entry := map[string]string{
 		DialectOpencode: `{"type": "local", "command": ["c"]}`,
@@ -28,8 +28,8 @@ func goodEntry(dialect, name string) string {
 	return fmt.Sprintf("%q: %s", name, entry)
 }
 
-// Every broken entry stands between two good ones, in a file between two good files: all good ones must come, in order,
-// and the broken one must be told with its place.
+// Every broken entry is between two good ones, in a file between two good files: all good ones must be loaded, in
+// order, and the broken one must be reported with its place.
 func TestBrokenEntryHidesNoOther(t *testing.T) {
 	type broken struct{ entry, key string }
 	inAll := []broken{{`[]`, ""}, {`"text"`, ""}, {`{}`, "command"}}

@@ -71,7 +71,7 @@ func TestDetection(t *testing.T) {
 		{"", entries(`"includeTools": ["x"]`), DialectGemini},
 		{"", `{"mcpServers": {"s": {"serverUrl": "https://example.com"}}}`, DialectCursor},
 		{"", entries(`"disabled": true, "watchPaths": []`), DialectRoo},
-		// Nothing tells, or too much.
+		// Nothing tells the dialect, or keys of several dialects contradict one another.
 		{"", entries(`"alwaysAllow": ["x"]`), DialectMcpServers},
 		{"", entries(`"autoApprove": ["x"], "timeout": 60000`), DialectMcpServers},
 		{"/u/.kiro/settings/mcp.json", entries(`"autoApprove": ["x"], "disabledTools": [], "timeout": 60000`),
@@ -101,13 +101,13 @@ func TestDetection(t *testing.T) {
 			t.Errorf("%q %s: %v, %v; want %s", tt.path, tt.text, servers, problems, tt.want)
 		}
 	}
-	// "mcp" beside other servers is what Gemini CLI or another application has there.
+	// "mcp" beside "mcpServers" holds settings of Gemini CLI or of another application, not servers.
 	both := `{"mcpServers": {"s": {"command": "c", "trust": true}}, "mcp": {"excluded": ["s"], "x": {"type": "stdio", "command": "x"}}}`
 	if servers, problems := Load([]Source{{Scope: "host", JSON: []byte(both)}}); len(servers) != 1 ||
 		!servers[0].Disabled || problems != nil {
 		t.Errorf("%v, %v", servers, problems)
 	}
-	// What the source says counts before all.
+	// The dialect that the source names counts before all.
 	for name := range dialects {
 		src := inFile(name, goodEntry(name, "s"))
 		src.Path = "/w/.roo/mcp.json"
@@ -124,7 +124,7 @@ func TestDetection(t *testing.T) {
 	}
 }
 
-// The settings of an application without servers are no mistake; a file that should hold servers and does not is told.
+// Settings of an application without servers are no problem; a file that should have servers and has none is reported.
 func TestSettingsWithoutServers(t *testing.T) {
 	for _, path := range []string{".gemini/settings.json", "opencode.json", "crush.json", "claude_desktop_config.json",
 		".claude.json", ".vscode/settings.json", ".devcontainer/devcontainer.json", "a.code-workspace"} {
@@ -140,7 +140,7 @@ func TestSettingsWithoutServers(t *testing.T) {
 			t.Errorf("%s: %v", path, problems)
 		}
 	}
-	// Entries that stand where nobody looks for them are told, and not read.
+	// Entries outside the object that holds the servers are reported, and not read.
 	for path, want := range map[string]string{".mcp.json": `what looks like a server belongs into "mcpServers"`,
 		".vscode/mcp.json": `belongs into "servers"`} {
 		servers, problems := Load([]Source{{Path: path, JSON: []byte(`{"$schema": "x", "s": {"command": "c"}}`)}})
@@ -150,8 +150,8 @@ func TestSettingsWithoutServers(t *testing.T) {
 	}
 }
 
-// Of two servers of one name that of the workspace counts, in whatever order the sources come; among others the later
-// one. Both are shown.
+// Of the servers of one name, one of a workspace counts before one of the user, in whatever order the sources come;
+// otherwise the later one counts. All has the others as shadowed.
 func TestProjectOverUser(t *testing.T) {
 	for order, want := range map[string]string{
 		"user workspace":           "workspace1",

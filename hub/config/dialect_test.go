@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// one reads the only entry of a file, and fails when it is not usable.
+// one returns the only entry of a file, and fails the test if it is not usable.
 func one(t *testing.T, dialect, entry string) (Server, []Problem) {
 	t.Helper()
 	servers, problems := Load([]Source{inFile(dialect, `"s": `+entry)})
@@ -30,7 +30,7 @@ func TestTimeoutUnitFollowsTheDialect(t *testing.T) {
 	tests := []struct {
 		dialect, key, value string
 		connect, total      time.Duration // 0: not set
-		told                string        // a part of what is told; "": nothing
+		told                string        // a part of the problem; "": none
 		refused             bool
 	}{
 		{DialectRoo, "timeout", "90", 0, 90 * time.Second, "", false},
@@ -217,8 +217,8 @@ func TestHubKeysWinInEveryDialect(t *testing.T) {
 	}
 }
 
-// A config file is data: nothing in it is run when it is read, and what an application would run is told or left as it
-// stands.
+// A config file is data: nothing in it is run when it is read, and text that an application would run is refused or
+// left as it is.
 func TestNoDialectRunsACommand(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
 	for name := range dialects {
@@ -246,7 +246,7 @@ func TestNoDialectRunsACommand(t *testing.T) {
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a command was run")
 	}
-	// And it could not: the package has nothing to run one with.
+	// Nor could it be: the package imports nothing that runs commands.
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestProblemsOfAllDialectsShowNoSecret(t *testing.T) {
 	}
 }
 
-// Of an unknown key the nearest one is offered, the same each time.
+// For an unknown key the nearest known key is suggested.
 func TestDidYouMean(t *testing.T) {
 	for key, want := range map[string]string{
 		"comand": "command", "COMMAND": "command", "arg": "args", "evn": "", "headres": "headers",
@@ -334,7 +334,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// Each key that a dialect knows is one that it reads or is silent about: no key of the tables may be dead.
+// Each key in the tables of a dialect has a function that reads it, and each suggestion is a known key.
 func TestEveryKeyIsRead(t *testing.T) {
 	for name, d := range dialects {
 		if d.name != name || d.title == "" {

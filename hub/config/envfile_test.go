@@ -144,7 +144,7 @@ func FuzzEnvFile(f *testing.F) {
 			}
 			seen[v.name] = true
 		}
-		// What is not said otherwise is taken as it is: written back in quotes, it is read the same.
+		// Written back in double quotes, the values are read the same.
 		var b strings.Builder
 		for _, v := range vars {
 			value := strings.NewReplacer("\\", `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(v.value)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzLoad: whatever comes in, Load does not panic, says the same again, returns
-// only servers that are usable, and points into the file.
+// FuzzLoad: whatever the input, Load does not panic, returns the same when called
+// again, and returns only usable servers and places that are in the file.
 func FuzzLoad(f *testing.F) {
 	files, err := filepath.Glob("testdata/load/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -127,7 +127,7 @@ func usable(t *testing.T, s Server) {
 		(s.Header != nil || s.BearerEnv != "") {
 		t.Errorf("server with what belongs to another kind: %+v", s)
 	}
-	// What a reference will stand for is not known yet.
+	// A URL with a reference cannot be checked: its value is not known yet.
 	refs := dialects[s.Origin.Dialect].reference
 	if open := refs != nil && refs.MatchString(s.URL); remote && !open {
 		if _, err := http.NewRequest(http.MethodPost, s.URL, nil); err != nil || s.DisplayURL() == "" {
@@ -147,7 +147,7 @@ func usable(t *testing.T, s Server) {
 	}
 }
 
-// within checks that a place is one of the text, or just behind a line of it.
+// within checks that a place is in the text, or directly after a line of it.
 func within(t *testing.T, text string, line, column int, what string) {
 	lines := strings.Split(text+"\n", "\n")
 	if line < 1 || line > len(lines) || column < 1 || column > utf8.RuneCountInString(lines[line-1])+1 {
@@ -155,7 +155,7 @@ func within(t *testing.T, text string, line, column int, what string) {
 	}
 }
 
-// The short way through a string gives what the decoder gives.
+// spoken, the fast path for strings, returns what the decoder returns.
 func FuzzStrings(f *testing.F) {
 	for _, s := range []string{`"a"`, `""`, `"\u0061"`, `"é✓😀"`, `"\ud800"`, `"a\nb"`, "\"\xff\"", `"</script>"`} {
 		f.Add([]byte(s))

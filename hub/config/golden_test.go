@@ -37,10 +37,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Each archive in testdata/<dialect> is a file, or some, as people have them. What comes out is written with the place
-// of every field, and with the servers that do not count.
+// Each archive in testdata/<dialect> has one or more files as users have them. The result is written with the place of
+// every field, and with the servers that are shadowed.
 //
-// After the name of a file may stand what the text of an archive cannot show: "bom", "crlf", and the Source's
+// The name of a file may be followed by what the text of an archive cannot show: "bom", "crlf", and the Source's
 // "folder=", "trusted" and "dialect=".
 func TestCorpus(t *testing.T) {
 	archives, configs := 0, 0

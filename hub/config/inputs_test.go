@@ -39,7 +39,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// Each input stands between two good ones, which must come.
+// Each input is between two good ones, which must be read.
 func TestBrokenInputHidesNoOther(t *testing.T) {
 	for _, tt := range []struct {
 		input, problem string

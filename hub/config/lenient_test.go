@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What is switched off stays off in every dialect, whichever of the two words says so, and a word that says "on" does
-// not undo it.
+// In every dialect a server is disabled if "enabled" or "disabled" says so, even if the other one says the opposite.
 func TestOffInEveryDialect(t *testing.T) {
 	for name := range dialects {
 		for switches, off := range map[string]bool{
@@ -30,8 +29,8 @@ func TestOffInEveryDialect(t *testing.T) {
 	}
 }
 
-// Where an application merges its files, an entry may have nothing but the switch. Off is followed, on is not, and
-// neither is a broken server.
+// In dialects of applications that merge their files, an entry may have nothing but "enabled" or "disabled". It can
+// disable the entry of another file, but not enable it, and is not reported as broken.
 func TestOnlyASwitch(t *testing.T) {
 	entry := func(dialect string) string {
 		if dialect == DialectOpencode {
@@ -58,7 +57,7 @@ func TestOnlyASwitch(t *testing.T) {
 		} {
 			value := (tt.full == "off") != (dialect == DialectOpencode)
 			full := inFile(dialect, `"s": `+fmt.Sprintf(entry(dialect), value))
-			// what a workspace switches of the user's: see TestWorkspaceSwitchesNothingOfTheUsersOff
+			// for entries of the user see TestWorkspaceSwitchesNothingOfTheUsersOff
 			full.Scope, full.Folder, full.Path = "workspace", tt.mine, "full"
 			full.Dialect = dialect
 			only := inFile(tt.theirs, `"s": `+tt.only)
@@ -80,7 +79,7 @@ func TestOnlyASwitch(t *testing.T) {
 	}
 }
 
-// JSON has no comments: what people write in their place is no mistake, neither in an entry nor beside it.
+// JSON has no comments: the keys that users write in their place are not reported, in an entry or beside it.
 func TestRemarksAreNoMistakes(t *testing.T) {
 	for name, d := range dialects {
 		for _, remark := range []string{"description", "_comment", "//", "// why", "$comment", "#", "note", "title"} {
@@ -106,7 +105,7 @@ func TestRemarksAreNoMistakes(t *testing.T) {
 	}
 }
 
-// An empty list under the word of another application costs nobody anything; one with tools in it is told.
+// An empty list under the key of another application is not reported; one with tools in it is.
 func TestEmptyListsOfOthers(t *testing.T) {
 	for entry, told := range map[string]int{`"autoApprove": []`: 0, `"autoApprove": ["x"]`: 1, `"autoApprov": []`: 1,
 		`"autoApprove": {}`: 1} {
@@ -140,8 +139,8 @@ func TestSpellingsOfTypes(t *testing.T) {
 	}
 }
 
-// People copy entries from one application to another, whose variables look otherwise: then a token is "${TOKEN}" to
-// the letter, and nobody says why.
+// An entry that was copied from another application may have that application's spelling of variables. They are not
+// expanded, so that a token would be the text "${TOKEN}": that is reported.
 func TestVariablesOfOthers(t *testing.T) {
 	for _, tt := range []struct{ dialect, entry, key string }{
 		{DialectCline, `{"command": "${workspaceFolder}/s"}`, "command"},
@@ -156,7 +155,7 @@ func TestVariablesOfOthers(t *testing.T) {
 		{DialectPortable, `{"command": "c", "env": {"A": "${A:-b}", "B": "$B", "C": "a$}{"}}`, ""},
 		{DialectGemini, `{"command": "c", "env": {"A": "${env:A}"}}`, "env.A"},
 		{DialectGemini, `{"command": "c", "env": {"A": "${A}", "B": "$B"}}`, ""},
-		{DialectVSCode, `{"command": "c", "env": {"A": "${A}"}}`, ""}, // told by Resolve
+		{DialectVSCode, `{"command": "c", "env": {"A": "${A}"}}`, ""}, // reported by Resolve
 		{DialectCrush, `{"type": "stdio", "command": "c", "env": {"A": "${A}"}}`, ""},
 		{DialectOpencode, `{"type": "local", "command": ["c"], "environment": {"A": "${A}"}}`, "environment.A"},
 		{DialectOpencode, `{"type": "local", "command": ["c"], "environment": {"A": "{env:A}"}}`, ""},

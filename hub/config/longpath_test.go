@@ -10,7 +10,7 @@ import (
 )
 
 // Paths of more than 260 characters, with blanks and letters beyond ASCII, are read as any others: the file of a
-// config, what it names, and the working directory. Windows has that limit for programs that know no other way.
+// config, what it names, and the working directory. Windows has that limit for programs without extended paths.
 func TestLongPaths(t *testing.T) {
 	dir := t.TempDir()
 	for len(dir) < 400 {

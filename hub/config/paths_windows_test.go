@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Drives, shares and devices in a config: what is absolute stays, with one kind of separator; what begins with one
-// begins at the root of the drive or the share; a drive is not taken for a scheme or a name.
+// Drives, shares and devices in a config: an absolute path stays, with one kind of separator; a path that begins with a
+// separator begins at the root of the drive or the share; a drive is not taken for a scheme or a name.
 func TestDrivesAndShares(t *testing.T) {
 	for _, tt := range []struct{ dir, folder, file, want string }{
 		{`D:\work`, `C:\ws`, `C:\conf\mcp.json`, `D:\work`},
@@ -41,7 +41,7 @@ func TestDrivesAndShares(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a file holds nobody up: nobody writes into it.
+// A pipe or a device in the place of a file is not read: a pipe to which nobody writes would block the reader.
 func TestPipeIsNoFile(t *testing.T) {
 	const name = `\\.\pipe\mcphub-test-config`
 	path, err := windows.UTF16PtrFromString(name)

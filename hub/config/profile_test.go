@@ -29,7 +29,7 @@ func TestProfiles(t *testing.T) {
 	tests := []struct {
 		name, path, scope, text string
 		want                    []Profile
-		problems                []string // what each has
+		problems                []string // a part of each
 	}{
 		{"whole", "mcp-config.json", "user", `{` + twoServers + `, "mcphub": {"profiles": {"review": {
 			"servers": ["files", "git*"], "tools": {"files": ["read_*"]}, "approval": "client", "questions": "either",
@@ -127,7 +127,8 @@ func TestProfileSchemaHasTheKeysThatAreRead(t *testing.T) {
 	}
 }
 
-// TestProfileNamesTools: a tool by its name, of a server by its name, is told when it is not there, with its place.
+// TestProfileNamesTools: a tool that a profile names, of a server that it names, is reported with its place if the
+// server does not have it.
 func TestProfileNamesTools(t *testing.T) {
 	contents := Read([]Source{{Path: "a.json", Scope: "user", JSON: []byte("{" + twoServers + `,
 		"mcphub": {"profiles": {"p": {"tools": {

@@ -33,7 +33,7 @@ func TestTransportOfAnEntry(t *testing.T) {
 	}
 }
 
-// A problem is shown to people and logged, so that it must not hold what stands in a URL, a header or the sign-in data.
+// A problem is shown to users and logged, so it must not contain anything of a URL, a header or the sign-in data.
 func TestProblemsShowNoSecret(t *testing.T) {
 	for _, entry := range []string{
 		`"url": "https://ada:s3cret@a.example/"`,
@@ -60,7 +60,7 @@ func TestProblemsShowNoSecret(t *testing.T) {
 	}
 }
 
-// Whatever is in the list must be written as the reader compares it.
+// The names in reserved must be in the canonical form, in which the reader compares them.
 func TestReservedHeadersAreCanonical(t *testing.T) {
 	for name := range reserved {
 		if textproto.CanonicalMIMEHeaderKey(name) != name {
@@ -87,7 +87,7 @@ func TestDisplayURL(t *testing.T) {
 	}
 }
 
-// A workload's token file is found from the folder of the config; text that is no file has no such folder.
+// A relative workloadTokenFile begins in the folder of the config file; in a text without a file it is refused.
 func TestWorkloadTokenFileIsRelativeToTheConfig(t *testing.T) {
 	dir := t.TempDir()
 	config, other := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "other", "token")

@@ -100,7 +100,7 @@ var theirSchemas = map[string]object{
 	"autoApprove": told("Tools that are called without a question: names, or globs with * and ?.", nil),
 }
 
-// theirWords say what else the applications' keys are.
+// theirWords describe the applications' other keys.
 var theirWords = map[string]string{
 	"serverUrl": "The address of a server, http or https.", "httpUrl": "The address of a Streamable HTTP server.",
 	"transport": "How the server is reached.", "transportType": "How the server is reached.",
@@ -134,7 +134,7 @@ var theirWords = map[string]string{
 	"default_tools_approval_mode": "What happens before a tool is called.",
 }
 
-// schemaOf is the schema of the files of a dialect.
+// schemaOf returns the schema of the files of a dialect.
 func schemaOf(t *testing.T, d *dialect) object {
 	same := func(a, b meaning) bool { return reflect.ValueOf(a.read).Pointer() == reflect.ValueOf(b.read).Pointer() }
 	properties := object{}

@@ -90,8 +90,8 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// The key is the same for every order of maps and files, and for what is said
-// about the server besides what is run.
+// The key does not depend on the order of members, nor on the name and on
+// settings that do not change what is run.
 func TestLaunchKeyStable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	parts := []string{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a start would trip over is told when the file is read, as far as the text shows it. Finding D3.
+// Mistakes at which a start would fail are reported when the file is read, as far as the text shows them. Finding D3.
 func TestSlipsThatAStartWouldMeet(t *testing.T) {
 	for entry, want := range map[string]string{
 		`{"command":"npx -y x"}`: `that whole name; if it holds arguments, write "command": "npx", and move`,

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A workspace may hold a link to anything under the name of a config file. What is no file is told, not read: a device
-// has no end, and nobody may ever write to a pipe.
+// A workspace may have a link to anything under the name of a config file. What is not a regular file is reported, not
+// read: a device has no end, and nobody may ever write to a pipe.
 func TestConfigThatIsNoFileIsNotRead(t *testing.T) {
 	dir := t.TempDir()
 	pipe, zero, large := filepath.Join(dir, "pipe.json"), filepath.Join(dir, "zero.json"), filepath.Join(dir, "large.json")

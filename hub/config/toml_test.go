@@ -215,7 +215,7 @@ func FuzzTOML(f *testing.F) {
 	})
 }
 
-// tomlWithin checks that every place is one of the text, and that a key's place begins the key.
+// tomlWithin checks that every place is in the text, and that the place of a key is where the key begins.
 func tomlWithin(t *testing.T, doc *document, v value) {
 	if v.at() < 0 || v.at() > len(doc.text) {
 		t.Fatalf("offset %d of %d", v.at(), len(doc.text))
@@ -251,7 +251,7 @@ func tomlWithin(t *testing.T, doc *document, v value) {
 	}
 }
 
-// tomlSpelled turns what the decoder gives into the shape of tomlPlain.
+// tomlSpelled turns what the decoder returns into the shape of tomlPlain.
 func tomlSpelled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Every reference is told that Resolve would follow, whatever else is wrong with the server, and none that it would
-// not.
+// References returns every reference that Resolve would follow, whatever else is wrong with the server, and no other.
 func TestReferences(t *testing.T) {
 	tests := map[string]struct {
 		server     Server

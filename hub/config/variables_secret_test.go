@@ -44,7 +44,7 @@ func TestSecrets(t *testing.T) {
 	if diff := cmp.Diff(want, r.Secrets); diff != "" {
 		t.Error(diff)
 	}
-	// Roo changes what it puts in; both forms may be seen.
+	// Roo replaces backslashes in values; either form may appear in a text.
 	s = Server{Command: "${env:WIN}", Origin: Origin{Dialect: DialectRoo}}
 	if r, err = s.Resolve(world()); err != nil || len(r.Secrets) != 2 ||
 		!slices.Contains(r.Secrets, "s3cret/back/slash") || !slices.Contains(r.Secrets, `s3cret\back\slash`) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everywhere is a server with one text in each field that can hold one.
+// everywhere returns a server with the text in each field that can have one.
 func everywhere(dialect, text string) Server {
 	return Server{
 		Name: "srv", Command: text, Args: []string{text}, Dir: text, EnvFile: text,
@@ -62,7 +62,7 @@ func TestFieldsThatAreExpanded(t *testing.T) {
 		if len(found) > 0 {
 			t.Errorf("%s: %v should not be expanded", dialect, found)
 		}
-		// Names are never expanded, nor lists that a person reads.
+		// Names are never expanded, nor patterns, scopes and the workload's token file.
 		for name := range out.Env {
 			if name != tt.reference && name != "B" {
 				t.Errorf("%s: a name became %q", dialect, name)
@@ -187,7 +187,7 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 	}
 }
 
-// The place is that of the field, or of the list that it is in, or else of the entry.
+// The place of an error is that of the field, or of the list that it is in, or else of the entry.
 func TestResolveErrorHasAPlace(t *testing.T) {
 	for _, tt := range []struct {
 		fields map[string]Place
@@ -234,8 +234,7 @@ func TestMissingInputComesLast(t *testing.T) {
 	}
 }
 
-// What is run, the file says: an input can choose among the commands that it has options for, and never make any text a
-// command.
+// The file decides what is run: an input can be a command only if it has options, and then chooses among them.
 func TestInputAsACommand(t *testing.T) {
 	s := Server{Command: "${input:c}", Inputs: []Input{{ID: "c"}}, Origin: Origin{Dialect: DialectVSCode}}
 	v := Variables{Input: func(string) (string, bool) { return "node", true }}
@@ -249,7 +248,7 @@ func TestInputAsACommand(t *testing.T) {
 	}
 }
 
-// A text that has become too large is given up at once: a short one could ask for gigabytes.
+// The expansion of a text ends as soon as it has become too large: a short text could ask for gigabytes.
 func TestTooLargeIsGivenUpEarly(t *testing.T) {
 	asked := 0
 	v := Variables{Getenv: func(string) (string, bool) { asked++; return strings.Repeat("x", maxText/2+1), true }}
@@ -279,7 +278,7 @@ func TestShown(t *testing.T) {
 	s := everywhere(DialectVSCode, text)
 	got := s.Shown(world())
 	want := native("/repos/app") + "|" + native("/h/me") + "|${env:TOKEN}|${input:plain}|${input:key}|${command:x}"
-	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a person should
+	// A reference that can be nothing but an error leaves the whole text as it is spelled: that is what a user should
 	// see.
 	if got.Command != text {
 		t.Errorf("with a command: %q", got.Command)

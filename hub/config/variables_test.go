@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// world is what the tests resolve with; values of the environment are marked, so that they are seen where they must not
-// be.
+// world returns the Variables of these tests. Values of the environment begin with "s3c", so that they are recognized
+// where they must not be.
 func world() Variables {
 	env := map[string]string{
 		"TOKEN": "s3cret-token", "EMPTY": "", "WIN": `s3cret\back\slash`,
@@ -310,7 +310,7 @@ func TestCodexReferences(t *testing.T) {
 	}
 }
 
-// Commands of the editor, and of a shell, in every dialect: none may run, and what would have run one says so or stays
+// Commands of the editor, and of a shell, in every dialect: none may run; a reference to one is refused or stays
 // literal.
 func TestNoVariableRunsACommand(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo answers every request at once with the cheapest means there are, and flushes when it has read all that came.
+// echo answers every request at once, without parsing it, and flushes when its read buffer is empty.
 func echo(r io.Reader, w io.Writer) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := bufio.NewWriterSize(w, 64<<10)

@@ -29,7 +29,7 @@ func TestCloseFailsCallsAndCancelsHandlers(t *testing.T) {
 		causes := make(chan error, 1)
 		p, w := start(t, jsonrpc.Options{HandleRequest: func(ctx context.Context, _ *jsonrpc.Request) (json.RawMessage,
 			error) {
-			<-ctx.Done() // a person who never answers
+			<-ctx.Done() // a user who never answers
 			causes <- context.Cause(ctx)
 			return nil, nil
 		}})
@@ -62,7 +62,7 @@ func TestCloseFailsCallsAndCancelsHandlers(t *testing.T) {
 	})
 }
 
-// The end of the input fails what is open, and what came before it is still delivered.
+// At the end of the input open calls fail and handlers are cancelled; what came before it is still delivered.
 func TestEndOfInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, d := newSlow(), &desk{}
@@ -85,7 +85,8 @@ func TestEndOfInput(t *testing.T) {
 	})
 }
 
-// Close hands out the responses that it has, whatever the notification handler does, and drops waiting notifications.
+// Abort delivers a response that was received, even while the notification handler blocks, and drops the notifications
+// that wait.
 func TestCloseWithResponseInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlow()
@@ -140,7 +141,7 @@ func TestFullPipeBlocksNobody(t *testing.T) {
 	})
 }
 
-// fullPipe would hang if a caller, a cancel or Close could be held up.
+// fullPipe hangs if a full pipe blocks Begin, a cancel or Close.
 func fullPipe(t *testing.T, p *jsonrpc.Peer) {
 	big := `"` + strings.Repeat("x", 1<<20) + `"`
 	ctx, cancel := cancellable()
@@ -233,7 +234,7 @@ func TestFailedWriteEndsConnection(t *testing.T) {
 		synctest.Wait()
 		_, err := p.Begin("b", nil)
 		isClosed(t, err, io.ErrClosedPipe)
-		w.send(answered("1", "1")) // what it said last
+		w.send(answered("1", "1")) // its last message still counts
 		check(t, "result", string((<-got).result), "1")
 		<-p.Done()
 		check(t, "after", time.Since(before), time.Second)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// deliveryOf gives the cancel of a call that has ended by one.
+// deliveryOf returns the error of a call that was cancelled, which knows the delivery of the cancel.
 func deliveryOf(t *testing.T, got outcome) *jsonrpc.CancelledError {
 	t.Helper()
 	var c *jsonrpc.CancelledError
@@ -31,8 +31,8 @@ func isDelivery(t *testing.T, c *jsonrpc.CancelledError, want jsonrpc.Delivery, 
 	}
 }
 
-// A cancel counts as delivered when its bytes are in the pipe: at once when the other side reads, and by no means while
-// it lies in the queue of one that does not. Finding B2.
+// A cancel counts as delivered when its bytes are in the pipe: at once if the other side reads, and not while the
+// cancel is queued because the other side does not read. Finding B2.
 func TestCancelIsDeliveredWhenItIsInThePipe(t *testing.T) {
 	for name, wrap := range map[string]func(*wire) jsonrpc.Conn{
 		"writer goroutine": func(w *wire) jsonrpc.Conn { return w },
@@ -77,8 +77,8 @@ func TestCancelIsDeliveredWhenItIsInThePipe(t *testing.T) {
 	}
 }
 
-// A cancel that is still in the queue when the connection ends has failed, however it ends; a request that was still
-// queued needed none. Finding B2.
+// A cancel that is still queued when the connection ends has failed, however the connection ends; a request that was
+// itself still queued when it was cancelled needed no cancel. Finding B2.
 func TestCancelInTheQueueFailsWithTheConnection(t *testing.T) {
 	for name, tc := range map[string]struct {
 		stall time.Duration
@@ -115,7 +115,7 @@ func TestCancelInTheQueueFailsWithTheConnection(t *testing.T) {
 	}
 }
 
-// What is told of a cancel does not wait for the bytes of a request that was queued behind it. Finding B2.
+// A cancel is reported as delivered without waiting for the message that was queued behind it. Finding B2.
 func TestCancelIsDeliveredBeforeWhatIsBehindIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, w := start(t, jsonrpc.Options{StallLimit: -1})
@@ -141,7 +141,8 @@ func TestCancelIsDeliveredBeforeWhatIsBehindIt(t *testing.T) {
 	})
 }
 
-// Each cancel is told of exactly once, and truly, however the pipe fills, drains and ends meanwhile. Finding B2.
+// OnDelivery calls back exactly once for each cancel, and with the truth, however the pipe fills, drains and ends in
+// the meantime. Finding B2.
 func TestEveryCancelIsToldOfOnce(t *testing.T) {
 	const rounds, calls = 30, 20
 	for range rounds {
@@ -204,7 +205,7 @@ func TestEveryCancelIsToldOfOnce(t *testing.T) {
 	}
 }
 
-// A delivery that another way than the route brings is told once: the first word counts.
+// The delivery of an error of NewCancelledError is settled by the first call of told; a second call does nothing.
 func TestNewCancelledError(t *testing.T) {
 	e, told := jsonrpc.NewCancelledError(errTestOver)
 	if !errors.Is(e, errTestOver) {

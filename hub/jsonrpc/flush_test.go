@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// slowPeer is a peer over a pipe that takes a byte only when it is read.
+// slowPeer is a Peer over a pipe without a buffer: a write blocks until the test reads.
 func slowPeer(t *testing.T) (*jsonrpc.Peer, *io.PipeReader) {
 	in, silent := io.Pipe()
 	out, w := io.Pipe()
@@ -24,7 +24,7 @@ func slowPeer(t *testing.T) (*jsonrpc.Peer, *io.PipeReader) {
 	return p, out
 }
 
-// What is queued behind a pipe that is read only now is heard, when the owner flushes before it closes.
+// Flush before Close: messages that were queued while nobody read the pipe still reach the other side.
 func TestFlushIsHeardBeforeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, out := slowPeer(t)
@@ -49,7 +49,7 @@ func TestFlushIsHeardBeforeClose(t *testing.T) {
 	})
 }
 
-// A peer that reads nothing holds Flush up no longer than its context, and the end of the connection ends it at once.
+// Flush to a peer that reads nothing returns when its context ends, and at once when the connection ends.
 func TestFlushIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := slowPeer(t)

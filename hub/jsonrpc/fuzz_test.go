@@ -27,8 +27,8 @@ var lineSeeds = []string{
 	`{"jsonrpc":"2.0","id":3,"method":"m","params":"` + strings.Repeat("y", 400) + `"}`,
 }
 
-// FuzzLines feeds a Peer with anything. It must end with its input, settle both of its calls, and write nothing but
-// valid messages, one for each request at most.
+// FuzzLines feeds a Peer arbitrary input. The Peer must end with its input, settle both of its calls, and write nothing
+// but valid JSON.
 func FuzzLines(f *testing.F) {
 	for _, s := range lineSeeds {
 		f.Add([]byte(s), true)
@@ -77,7 +77,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// gate is an empty reader that ends when its channel is closed.
+// gate is a reader without content: it returns io.EOF once its channel is closed.
 type gate struct{ open chan struct{} }
 
 func (g gate) Read([]byte) (int, error) {

@@ -31,7 +31,7 @@ func TestIDsAreOpaque(t *testing.T) {
 		}
 		check(t, "withdrawn", p.Stats().WithdrawnRequests, uint64(1))
 
-		// A response must bear our id exactly.
+		// A response must have exactly the text of our id.
 		_, got := begin(t, p, t.Context(), "tools/call", "")
 		w.expect(t, called("1", "tools/call"))
 		w.send(answered(`1.0`, `{}`), answered(`"1"`, `{}`), answered(`01`, `{}`), answered(`1`, `{"ok":true}`))
@@ -156,7 +156,7 @@ func TestMalformedCancelsIgnored(t *testing.T) {
 			w.send(note("notifications/cancelled", params))
 		}
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
-		w.send(withdraw("7.9", ""), withdraw("1e400", "")) // well-formed, but nobody's
+		w.send(withdraw("7.9", ""), withdraw("1e400", "")) // well-formed, but no open request has this id
 		w.expect(t)
 		check(t, "malformed", p.Stats().MalformedCancels, uint64(len(bad)+1))
 		check(t, "unknown", p.Stats().UnknownCancels, uint64(2))
@@ -187,7 +187,7 @@ func TestTooManyIncoming(t *testing.T) {
 	})
 }
 
-// Handlers of withdrawn requests that do not end are bounded too.
+// The number of handlers that run on after their requests were withdrawn is bounded, too.
 func TestLingeringHandlersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

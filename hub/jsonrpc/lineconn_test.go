@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// The buffer for a huge line is given back when the next line is read.
+// The buffer of a huge line is released when the next line is read.
 func TestReadBufferShrinks_amount(t *testing.T) {
 	r, w := io.Pipe()
 	c := jsonrpc.NewLineConn(r, io.Discard, jsonrpc.LineConnOptions{})
@@ -43,7 +43,7 @@ func TestReadBufferShrinks_amount(t *testing.T) {
 	c.Close()
 }
 
-// A long line of blanks is no message, and nobody takes over what it holds.
+// A long line of blanks is not a message: no caller takes over what was charged for it, so the LineConn releases that.
 func TestALongBlankLineHoldsNothing(t *testing.T) {
 	budget := bounds.NewBudget("lines", 64<<20, 64<<20)
 	blanks := strings.Repeat(" ", 200<<10) + "\n"
@@ -64,7 +64,7 @@ func TestALongBlankLineHoldsNothing(t *testing.T) {
 	}
 }
 
-// What TryWrite leaves behind comes first in the next WriteMessages, byte for byte.
+// What TryWrite has kept of a message is written first by the next WriteMessages, byte for byte.
 func TestTryWriteKeepsOrder(t *testing.T) {
 	r, w, err := os.Pipe()
 	check(t, "pipe", err, error(nil))

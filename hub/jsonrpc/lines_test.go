@@ -65,7 +65,8 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// lines is what a LineConn makes of text: the messages, then the errors.
+// lines reads r to its end with a LineConn. It returns the messages, with "too long" in place of each skipped line, the
+// errors of the skipped lines, and the error that ended the reading.
 func lines(t *testing.T, r io.Reader,
 	o jsonrpc.LineConnOptions) (msgs []string, long []jsontext.TooLongError, end error) {
 	t.Helper()
@@ -191,7 +192,8 @@ func TestOversizeLine(t *testing.T) {
 			check(t, "count", p.Stats().OversizeLines, uint64(3))
 		})
 	})
-	// Finding A9. The one open call is not taken for the one that a long line answers, and its real answer counts.
+	// Finding A9. A long line that is not a response with an id is not taken for the answer to the one open call, which
+	// gets its real answer.
 	for name, line := range map[string]string{
 		"log line":         "DEBUG " + pad + pad,
 		"log line in JSON": `{"level":"info","id":1,"result":` + pad + `}`,

@@ -16,8 +16,8 @@ import (
 
 // TestModel plays random conversations, with the steps of one burst running at the same time, and checks what must hold
 // in every order of events: each call has one outcome; a cancel is on the wire at most once, after its request and only
-// for a call that was cancelled; each incoming request is answered at most once, and not after it was withdrawn before
-// it was answered; nothing is left.
+// for a call that was cancelled; each incoming request is answered at most once, and never if it was withdrawn before
+// it was answered; no call, request or goroutine is left.
 func TestModel(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -41,8 +41,8 @@ type modelRun struct {
 	rng   *rand.Rand
 	calls []*modelCall
 
-	asked     map[string]bool // incoming ids in use or once used
-	withdrawn map[string]bool // withdrawn at a moment when everything was still and they were unanswered
+	asked     map[string]bool // ids of all incoming requests so far
+	withdrawn map[string]bool // of these, withdrawn while unanswered and with every goroutine blocked
 
 	mu       sync.Mutex // guards handlers
 	handlers map[string]chan struct{}
@@ -89,7 +89,7 @@ func playModel(t *testing.T, rng *rand.Rand) {
 	check(t, "goroutines left", engineGoroutines(), 0)
 }
 
-// handle answers when the test says so, or when its context ends.
+// handle answers when release is called for the request, or when its context ends.
 func (m *modelRun) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 	answer := make(chan struct{})
 	m.mu.Lock()
@@ -102,7 +102,8 @@ func (m *modelRun) handle(ctx context.Context, r *jsonrpc.Request) (json.RawMess
 	return nil, nil
 }
 
-// step chooses one step, in the goroutine of the test, and returns what is to be done, which runs beside others.
+// step chooses one step, in the goroutine of the test, and returns the part of it that runs concurrently with the other
+// steps of the burst.
 func (m *modelRun) step() func() {
 	var c *modelCall
 	if len(m.calls) > 0 {

@@ -62,7 +62,7 @@ func TestResponseAfterNotifications(t *testing.T) {
 		check(t, "first after three", len(first), 1)
 		check(t, "seen", s.take(), []string{"n1", "n2", "n3"})
 
-		// The only notification is with the handler, and nothing waits.
+		// The handler has the only notification, and none waits.
 		_, fourth := begin(t, p, t.Context(), "d", "")
 		w.send(note("n", "4"))
 		synctest.Wait()
@@ -118,7 +118,7 @@ func TestNotificationClasses(t *testing.T) {
 			s.pass(1000)
 			check(t, "seen", s.take(), []string{"hold0", "progressA999", "progressB999", "n1"})
 			check(t, "coalesced", p.Stats().CoalescedNotifications, uint64(1998))
-			// A key that was delivered begins anew.
+			// Nothing with this key waits any more, so the next notification with it is queued and delivered.
 			w.send(note("progressA", "7"))
 			s.pass(0)
 			check(t, "seen", s.take(), []string{"progressA7"})

@@ -119,8 +119,8 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	})
 }
 
-// What the fast path could not write at once is queued, in order, and can still be taken back as long as none of it
-// left.
+// What the fast path could not write at once is queued, in order, and can still be removed as long as no byte of it was
+// written.
 func TestFastPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &tryWire{wire: newWire()}
@@ -159,7 +159,7 @@ func TestInitializeNeverCancelled(t *testing.T) {
 				_, err := p.Tracker().Cancel(jsonrpc.Outgoing, c.ID(), errors.New("x"))
 				check(t, "refused", errors.Is(err, jsonrpc.ErrUncancellable), true)
 				check(t, "still pending", p.Tracker().IsPending(jsonrpc.Outgoing, c.ID()), true)
-				cancel("start-up timed out") // frees the caller, silently
+				cancel("start-up timed out") // releases the caller; nothing is sent
 				isCancelled(t, (<-got).err, "start-up timed out", false)
 				w.expect(t)
 				w.send(answered("1", "{}"))
@@ -183,7 +183,7 @@ func TestInitializeNeverCancelled(t *testing.T) {
 	})
 }
 
-// routeLog is a CancelRoute that keeps its cancels.
+// routeLog is a CancelRoute that records the cancels.
 type routeLog struct{ calls chan string }
 
 func (r routeLog) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
@@ -213,12 +213,12 @@ func TestSameIDsBothDirections(t *testing.T) {
 		_, got := begin(t, p, ctx, "tools/call", "")
 		w.send(ask("1", "elicitation/create"))
 		w.expect(t, called("1", "tools/call"))
-		// Theirs cancels theirs, not ours.
+		// A cancel of the peer ends the peer's request, not ours.
 		w.send(withdraw("1", "theirs"), withdraw("1", "theirs again"))
 		w.expect(t)
 		check(t, "ours is pending", p.Tracker().IsPending(jsonrpc.Outgoing, jsonrpc.IntID(1)), true)
 		check(t, "unknown", p.Stats().UnknownCancels, uint64(1))
-		// Ours cancels ours, not theirs.
+		// Our cancel ends our request, not the peer's.
 		w.send(ask("1", "elicitation/create"))
 		synctest.Wait()
 		cancel("ours")
@@ -275,7 +275,7 @@ func TestQueueFull(t *testing.T) {
 		check(t, "begin", errors.As(err, &full), true)
 		check(t, "notify", errors.As(p.Notify("b", json.RawMessage(`"`+strings.Repeat("x", 200)+`"`)), &full), true)
 		check(t, "pending", len(p.Tracker().Pending()), 1)
-		cancel("r") // still goes out
+		cancel("r") // is queued although the queue is full
 		<-first
 		w.drain()
 		w.expect(t, called("1", "a"), cancelled("1", "r"))

@@ -89,7 +89,7 @@ func TestCancelAndResponseRace(t *testing.T) {
 	})
 }
 
-// A withdrawal and the answer in the same instant: an answer, or none and a suppressed one.
+// A withdrawal and the answer in the same instant: the answer is either written, or suppressed and counted.
 func TestWithdrawAndAnswerRace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
@@ -121,7 +121,7 @@ func TestWithdrawAndAnswerRace(t *testing.T) {
 	})
 }
 
-// A call that begins while the connection ends comes back in any case.
+// A call that begins while the connection ends returns ErrClosed, and is not left pending.
 func TestBeginAndCloseRace(t *testing.T) {
 	for range 200 {
 		synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestNoGoroutinesLeft10000Cancels(t *testing.T) {
 	})
 }
 
-// What a call in flight holds, and what all of them leave behind.
+// Bounds the heap that a call in flight holds, and what 10,000 cancelled calls leave behind.
 func TestHeapOfCallsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 10_000

@@ -38,7 +38,7 @@ func TestResponseInHandWins(t *testing.T) {
 			synctest.Wait()
 			check(t, "delivered before its turn", len(got), 0)
 			cancel("too late")
-			check(t, "result", string((<-got).result), `{"done":true}`) // the caller waits no longer
+			check(t, "result", string((<-got).result), `{"done":true}`) // without waiting for the handler
 			w.expect(t)
 			close(release)
 		})
@@ -68,7 +68,7 @@ func TestLateResponsesDropped(t *testing.T) {
 	})
 }
 
-// TestQuietCallGivenUp: the peer hears nothing, and what it answers later is shown with its result.
+// TestQuietCallGivenUp: no cancel is sent for a quiet call that is given up, and OnLateResponse gets its late result.
 func TestQuietCallGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []string

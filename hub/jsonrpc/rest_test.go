@@ -24,7 +24,7 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// roomyPipe is a pipe that holds some bytes, as those of a system do.
+// roomyPipe is a pipe with a buffer, like a pipe of the operating system.
 type roomyPipe struct{ c chan string }
 
 func (p roomyPipe) Read(b []byte) (int, error) {
@@ -46,7 +46,7 @@ func (p roomyPipe) Read(b []byte) (int, error) {
 	}
 }
 
-// stormy is a peer over lines whose progress is taken directly.
+// stormy is a Peer over a LineConn that takes progress notifications with Options.Direct.
 type stormy struct {
 	peer  *jsonrpc.Peer
 	pipe  roomyPipe
@@ -83,7 +83,7 @@ func (s *stormy) storm(n int, pause func()) {
 	}
 }
 
-// answer lets a call be answered and gives how long that took.
+// answer begins a call, sends its answer behind the lines before, and returns how long the answer took.
 func (s *stormy) answer(t *testing.T, before ...string) time.Duration {
 	t.Helper()
 	c, err := s.peer.Begin("m", nil)
@@ -98,7 +98,7 @@ func (s *stormy) answer(t *testing.T, before ...string) time.Duration {
 	return time.Since(start)
 }
 
-// A storm is read a tick at a time. What else comes is at most a tick late, and only then.
+// During a storm the reader reads once per tick. An answer is at most one tick late, and only during a storm.
 func TestReaderRestsDuringAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStormy(t)
@@ -111,7 +111,7 @@ func TestReaderRestsDuringAStorm(t *testing.T) {
 			t.Errorf("amid slow progress an answer came after %v", d)
 		}
 
-		s.storm(200, short) // it begins
+		s.storm(200, short) // until the reader rests
 		before, seen := s.reads.n.Load(), s.seen.Load()
 		s.storm(1000, short)
 		if n := s.reads.n.Load() - before; n > 110 {
@@ -135,7 +135,7 @@ func TestReaderRestsDuringAStorm(t *testing.T) {
 	})
 }
 
-// Who fills the pipe may have to wait for the reader, which then does not rest.
+// The reader does not rest when so much comes that the other side may be blocked by a full pipe.
 func TestReaderDoesNotRestWhenMuchComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStormy(t)
@@ -152,7 +152,7 @@ func TestReaderDoesNotRestWhenMuchComes(t *testing.T) {
 	})
 }
 
-// Close waits for no rest.
+// Close does not wait for the end of a pause.
 func TestRestEndsWithThePeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStormy(t)
@@ -165,8 +165,8 @@ func TestRestEndsWithThePeer(t *testing.T) {
 	})
 }
 
-// What is delivered directly is in order with what is not: it waits behind a notification that is with its handler, and
-// an answer behind both.
+// Direct keeps the order: while a notification is being handled, later ones wait behind it, even if Direct would take
+// them, and an answer waits behind them all.
 func TestDirectKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := newSlow()

@@ -18,7 +18,7 @@ import (
 )
 
 // TestScripts plays the conversations under testdata/scripts. Each file of an archive but "want" is a step, and after
-// each step everything comes to rest. A step is named for what it does:
+// each step the test waits until every goroutine is blocked. A step is named for what it does:
 //
 //	send     its lines are what the other side sends
 //	do       its lines are commands:
@@ -75,7 +75,7 @@ func playScript(t *testing.T, steps []txtar.File) string {
 		}
 		read = len(out)
 		s.mu.Lock()
-		slices.Sort(s.seen) // what happens within a step happens at once
+		slices.Sort(s.seen) // the events of one step have no order
 		for _, line := range s.seen {
 			fmt.Fprintf(&got, "   %s\n", line)
 		}

@@ -17,14 +17,14 @@ import (
 
 var errParcelLost = errors.New("the parcel was lost")
 
-// came is what a parcels gives to its reader: a message with its source, or an error in place of one.
+// came is what ReadMessage of a parcels returns: a message with its source, or an error in place of one.
 type came struct {
 	text   string
 	source jsonrpc.ID
 	err    error
 }
 
-// parcels is a Conn whose messages travel one by one.
+// parcels is a Conn in memory that is a Sender and Sourced. The test plays the other side.
 type parcels struct {
 	in     chan came
 	dead   chan struct{}
@@ -69,7 +69,7 @@ func (c *parcels) Close() error {
 	return nil
 }
 
-// took is what was handed over so far, as text, ids, methods and extras.
+// took returns the messages that were passed to Send so far.
 func (c *parcels) took() []jsonrpc.OutgoingMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func startParcels(t *testing.T, o jsonrpc.Options) (*jsonrpc.Peer, *parcels) {
 	return p, c
 }
 
-// partingLog is a cancel route that keeps what it was asked for.
+// partingLog is a CancelRoute and an Abandoner that records its calls.
 type partingLog struct {
 	mu   sync.Mutex // guards seen
 	seen []string
@@ -108,8 +108,7 @@ func (r *partingLog) all() []string {
 	return slices.Clone(r.seen)
 }
 
-// TestSenderTakesEverything: requests, notifications and answers go to the Sender, each with what a transport must know
-// of it.
+// TestSenderTakesEverything: requests, notifications and answers go to the Sender, each with its id, method and extra.
 func TestSenderTakesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, c := startParcels(t, jsonrpc.Options{HandleRequest: func(context.Context, *jsonrpc.Request) (json.RawMessage,
@@ -144,8 +143,8 @@ func TestSenderTakesEverything(t *testing.T) {
 	})
 }
 
-// TestSenderCountsAsWritten: the cancel route is used for every request that was handed over, once, and for none that
-// opens a session.
+// TestSenderCountsAsWritten: a request that was passed to the Sender counts as written, so its cancel takes the route,
+// once. A request that opens a session is abandoned instead.
 func TestSenderCountsAsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		route := &partingLog{}
@@ -164,7 +163,7 @@ func TestSenderCountsAsWritten(t *testing.T) {
 	})
 }
 
-// TestAbandonWrittenOnly: what is still queued holds nothing of the connection.
+// TestAbandonWrittenOnly: Abandon is not called for a queued request: the connection holds nothing for it yet.
 func TestAbandonWrittenOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		route := &partingLog{}
@@ -183,7 +182,8 @@ func TestAbandonWrittenOnly(t *testing.T) {
 	})
 }
 
-// TestSenderNotifyRoute: the notification of the stdio route goes through the Sender too, behind its request.
+// TestSenderNotifyRoute: the notifications/cancelled of the default route goes through the Sender too, behind its
+// request.
 func TestSenderNotifyRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, c := startParcels(t, jsonrpc.Options{})
@@ -320,7 +320,8 @@ func TestCallFailedUnknown(t *testing.T) {
 	})
 }
 
-// TestSource: a request knows the own request in whose answer it came, and only that.
+// TestSource: the Source of an incoming request is our request in whose answer it came, and the zero ID if there is
+// none.
 func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := make(chan string, 2)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// observer notes what the tap is told.
+// observer records what Options.Tap is called with.
 type observer struct {
 	mu   sync.Mutex // guards seen
 	seen []string
@@ -31,7 +31,7 @@ func (o *observer) tap(tag any, m jsonrpc.Observed) {
 	o.seen = append(o.seen, line)
 }
 
-// want compares what was seen since the last look, once all is still.
+// want waits until every goroutine is blocked, and compares what was seen since its last call.
 func (o *observer) want(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -124,7 +124,7 @@ func TestTapSeesRequestsOfThePeer(t *testing.T) {
 	})
 }
 
-// What waits in the queue is told when it is written, and not at all when it is cancelled before that.
+// A queued message is reported when it is written, and not at all if it is cancelled before that.
 func TestTapTellsWhatIsWritten(t *testing.T) {
 	for _, try := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestTapTellsWhatIsWritten(t *testing.T) {
 			size := len(called("1", "first"))
 			want := []string{fmt.Sprintf("A: outgoing request first 1 %d", size)}
 			if try {
-				// nothing of it was taken, so it is taken back, and told again by the goroutine that waits for the other side
+				// no byte of it was taken, so it is reported as unwritten, and again by the writer goroutine
 				want = append(want, want[0]+" unwritten", want[0])
 			}
 			o.want(t, want...)
@@ -161,7 +161,7 @@ func TestTapTellsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// What belongs to no request that anybody tagged is not told.
+// A message that belongs to no request with a tag is not reported.
 func TestTapIsSilentWithoutATag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o observer
@@ -175,7 +175,7 @@ func TestTapIsSilentWithoutATag(t *testing.T) {
 	})
 }
 
-// The request is always told before its answer, however fast that comes.
+// A request is always reported before its answer, however fast that comes.
 func TestTapOrderUnderLoad(t *testing.T) {
 	const callers, each = 8, 100
 	var o observer

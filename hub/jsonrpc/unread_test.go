@@ -12,7 +12,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Finding A8. A message that is nested too deeply is not read, and who waits for it learns of that at once.
+// Finding A8. A message that is nested too deeply is not parsed: the call that it answers fails at once, and a request
+// is answered with an error.
 func TestDeepMessages(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, jsontext.MaxDepth) + strings.Repeat(`]}`, jsontext.MaxDepth)
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +45,8 @@ func TestDeepMessages(t *testing.T) {
 	})
 }
 
-// Finding A10. What has one answer is answered by the reading goroutine, also when nothing more may be open, and is
-// never counted.
+// Finding A10. A request that Options.Answer answers is answered by the reading goroutine, even when no more requests
+// may be open, and is never counted.
 func TestPingIsNeverCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
@@ -65,8 +66,8 @@ func TestPingIsNeverCounted(t *testing.T) {
 	})
 }
 
-// The other side reads nothing. Its pings do not hold up the reader, which takes the answer that comes behind them, and
-// they do not fill the memory.
+// The pings of a peer that reads nothing do not block the reader, which gets the answer behind them, and do not fill
+// the memory.
 func TestPingsToAFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, w := start(t, jsonrpc.Options{WriteQueueBytes: 4096, StallLimit: -1,

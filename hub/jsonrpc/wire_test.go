@@ -20,7 +20,7 @@ import (
 
 var errTestOver = errors.New("test over")
 
-// wire is a Conn in memory, and the other side of it in the hands of the test.
+// wire is a Conn in memory. The test plays the other side.
 type wire struct {
 	in   chan string // what the peer will read
 	dead chan struct{}
@@ -72,12 +72,12 @@ func (w *wire) Close() error {
 	return nil
 }
 
-// tryWire is a wire with the fast path: TryWrite takes all of a message, or nothing while the pipe is full, or a part
-// now and then.
+// tryWire is a wire with the fast path: TryWrite takes nothing while the pipe is full, else half of every fifth message
+// and all of the others.
 type tryWire struct {
 	*wire
 	tries int
-	kept  string // of whoever writes, like tries
+	kept  string // the message that TryWrite took half of; used by the writing goroutine only
 }
 
 func (w *tryWire) TryWrite(msg []byte) (taken int, done bool, err error) {
@@ -133,7 +133,7 @@ func (w *wire) written() []string {
 	return slices.Clone(w.out)
 }
 
-// expect waits until everything is still and compares what was written since the last look.
+// expect waits until every goroutine is blocked, and compares what was written since its last call.
 func (w *wire) expect(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -175,13 +175,13 @@ func begin(t *testing.T, p *jsonrpc.Peer, ctx context.Context, method, params st
 	return c, got
 }
 
-// cancellable is a context with a cancel that takes words.
+// cancellable returns a context with a cancel function that takes the text of the cause.
 func cancellable() (context.Context, func(reason string)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return ctx, func(reason string) { cancel(errors.New(reason)) }
 }
 
-// engineGoroutines counts the goroutines that are in code of the package, those of this test excepted.
+// engineGoroutines counts the goroutines in methods of package jsonrpc.
 func engineGoroutines() int {
 	buf := make([]byte, 1<<20)
 	n := 0
@@ -193,9 +193,10 @@ func engineGoroutines() int {
 	return n
 }
 
-// desk is a request handler that holds requests until the test answers them.
+// desk is a request handler that holds requests until the test answers them. If a context ends first, it answers all
+// the same, with form data that must not reach a peer that has withdrawn the request.
 type desk struct {
-	mu   sync.Mutex // guards open, ended
+	mu   sync.Mutex // guards open, over
 	open map[string]chan string
 	over []string // "id: cause" of the requests whose context ended
 }

@@ -21,7 +21,7 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// The ring forgets the oldest, and knows the newest.
+// The tombstones keep the newest maxTombstones ids, and forget older ones.
 func TestTombstones(t *testing.T) {
 	var r tombstones
 	for i := range int64(3 * maxTombstones) {
@@ -38,7 +38,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// A cancel that comes between the registration of a call and its queueing leaves no trace either.
+// A request that is cancelled between its registration and its queueing is not queued.
 func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
 	b := newOutbox(NewLineConn(nil, nil, LineConnOptions{}), Options{WriteQueueBytes: 100}, never, nil, nil, nil)
 	f := newFrame([]byte("{}"))
@@ -50,7 +50,7 @@ func TestFrameRemovedBeforeItIsQueued(t *testing.T) {
 	}
 }
 
-// The same where messages are handed over: nothing is sent for a request that is over.
+// The same with a Sender: nothing is sent for a request that was cancelled before.
 func TestFrameRemovedBeforeItIsHandedOver(t *testing.T) {
 	sent := 0
 	b := newOutbox(countingSender{sent: &sent}, Options{}, never, nil, nil, nil)
@@ -79,7 +79,7 @@ func (c countingSender) Send(OutgoingMessage) error {
 
 func never() bool { return false }
 
-// batchConn takes everything at once, and remembers how it came.
+// batchConn accepts every write, and records which messages came through TryWrite and which in a batch.
 type batchConn struct {
 	Conn
 	alone, batched []string
@@ -108,8 +108,8 @@ func (c *batchConn) WriteMessages(batch [][]byte) error {
 	return nil
 }
 
-// Where few requests are open each is written by its caller; where many are, they are left to the writer goroutine.
-// What is neither request nor response, a cancel above all, waits for nobody.
+// While few requests are open, each is written by its caller; while many are open, by the writer goroutine. A cancel is
+// written at once by the goroutine that cancels, however many are open.
 func TestWhoWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := &batchConn{ended: make(chan struct{})}

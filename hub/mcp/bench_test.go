@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCallTool is one call after the other over in-memory pipes, with a server that does next to nothing: what a
-// session adds to its peer.
+// BenchmarkCallTool makes one call after the other over in-memory pipes, with a server that does next to nothing: it
+// measures what a session adds to its peer.
 func BenchmarkCallTool(b *testing.B) {
 	link, fromClient, toClient := wire()
 	go func() {

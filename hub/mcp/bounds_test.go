@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// What a modern server asks in one answer is bounded in number and in bytes, and asked with each key once: else nobody
-// is asked, and the call ends. Finding A4.
+// The questions in one answer of a modern server are bounded in number and in bytes, and no key may occur twice: else
+// nobody is asked, and the call fails. Finding A4.
 func TestQuestionsOfOneAnswerAreBounded_amount(t *testing.T) {
 	many := func(n int) string {
 		entries := make([]string, n)
@@ -61,8 +61,8 @@ func TestQuestionsOfOneAnswerAreBounded_amount(t *testing.T) {
 	}
 }
 
-// A task may ask something new with each poll. Its keys are kept, so there is a bound on them: the task is cancelled
-// then, and what it asks is taken back. Finding A4.
+// A task may ask something new with each poll. Its keys are kept, so there is a bound on them: beyond it the task is
+// cancelled, and its open questions are withdrawn. Finding A4.
 func TestQuestionsOfATaskAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, polls := newTaskServer("", ""), 0
@@ -92,7 +92,7 @@ func TestQuestionsOfATaskAreBounded(t *testing.T) {
 	})
 }
 
-// An entry of a list that is too long is left out, and hides no other. Finding A5.
+// A list entry that is too long is left out, and the other entries stay. Finding A5.
 func TestEntriesOfListsAreBounded_amount(t *testing.T) {
 	for _, l := range lists {
 		t.Run(l.method, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestEntriesOfListsAreBounded_amount(t *testing.T) {
 	}
 }
 
-// What a server says of itself is cut, between characters. Capabilities, of which a part would be none, are left out:
-// what their flags said still holds, what only their text tells (tasks) does not. Finding A4.
+// The name, version and instructions of a server are cut, between characters. Capabilities cannot be cut, so they are
+// left out: the flags that were read from them still hold, what only their text says (tasks) does not. Finding A4.
 func TestWhatAServerSaysOfItselfIsBounded(t *testing.T) {
 	long := strings.Repeat("é", bounds.InstructionsBytes)
 	for era, option := range map[string]fakeserver.Option{

@@ -71,7 +71,7 @@ func TestCacheFresh(t *testing.T) {
 	}
 }
 
-// TestCacheRead: contents are kept by URI, FromCache tells it, and who changes a result changes nobody else's.
+// TestCacheRead: contents are kept by URI, FromCache reports it, and a caller that changes its result changes no other.
 func TestCacheRead(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		var asked counted
@@ -115,7 +115,7 @@ func TestCacheRead(t *testing.T) {
 	})
 }
 
-// TestCacheNever: what is not complete, took a question, or is not called fresh, is asked for again.
+// TestCacheNever: a result without a positive ttlMs, a result that took a further round, and an error are not kept.
 func TestCacheNever(t *testing.T) {
 	for name, result := range map[string]string{
 		"absent": `{"contents":[]}`, "zero": `{"contents":[],"ttlMs":0}`, "negative": `{"contents":[],"ttlMs":-1}`,
@@ -172,8 +172,7 @@ func TestCacheNever(t *testing.T) {
 	})
 }
 
-// TestCacheInvalidated: each change notification drops what it is about and nothing else, before the handler hears of
-// it.
+// TestCacheInvalidated: each change notification drops what it is about and nothing else.
 func TestCacheInvalidated(t *testing.T) {
 	const a, b = "file:///a", "file:///b"
 	all := []string{protocol.MethodListTools, protocol.MethodListPrompts, protocol.MethodListResources,
@@ -242,8 +241,7 @@ func TestCacheInvalidated(t *testing.T) {
 	}
 }
 
-// TestCacheChangeWhileAsking: an answer that was on its way when the change was told may be the old one: it is not
-// kept.
+// TestCacheChangeWhileAsking: an answer that was asked for before a change notification may be stale: it is not kept.
 func TestCacheChangeWhileAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
@@ -314,7 +312,7 @@ func TestCachePages(t *testing.T) {
 			t.Errorf("asked %v", asked.n)
 		}
 		pass(2 * time.Second)
-		generation = "2" // told to nobody: the first page is fresh, its cursor leads nowhere
+		generation = "2" // without a notification: the kept first page is fresh, its cursor is refused
 		list("a2 b2")
 		if asked.of("") != 2 || asked.of("1") != 3 || asked.of("2") != 1 {
 			t.Errorf("asked %v", asked.n)
@@ -322,8 +320,8 @@ func TestCachePages(t *testing.T) {
 	})
 }
 
-// TestCacheBounded: number and bytes are bounded, what was used longest ago goes first, and the books are right at the
-// end.
+// TestCacheBounded: number and bytes are bounded, the least recently used entry goes first, and the count of bytes is
+// right at the end.
 func TestCacheBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache
@@ -370,7 +368,7 @@ func TestCacheLife(t *testing.T) {
 }
 
 // TestCacheConcurrent: readers, changes and evictions at once, for the race detector; nothing stale is ever returned
-// after a change was told.
+// after a change.
 func TestCacheConcurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache

@@ -33,8 +33,8 @@ func TestResultVerbatim(t *testing.T) {
 	}
 }
 
-// TestCallParams: the bytes of a call in both eras. Arguments keep their spelling, line ends between their tokens
-// excepted.
+// TestCallParams: the bytes of a call in both eras. Arguments keep their spelling, except that a text with line breaks
+// loses the white space between its tokens.
 func TestCallParams(t *testing.T) {
 	call := &CallRequest{
 		Name:      "t\n",

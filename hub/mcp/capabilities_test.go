@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTaskExtensionDeclared: the tasks extension stands in each modern declaration, with the owner's extensions beside
-// it, and in no legacy one.
+// TestTaskExtensionDeclared: the tasks extension is in each modern declaration, with the owner's extensions beside it,
+// and in no legacy one.
 func TestTaskExtensionDeclared(t *testing.T) {
 	given := func(pairs ...string) Capabilities {
 		c := Capabilities{Extensions: map[string]json.RawMessage{}}

@@ -62,7 +62,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteMalformed: a completion cannot be answered by a question or a task.
+// TestCompleteMalformed: an answer to a completion that requires input, or is no object, is a ProtocolError.
 func TestCompleteMalformed(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"resultType":"input_required","requestState":"s"}`: "input_required",

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestHandshake plays the conversations of testdata/handshake. A file has, in order: "options" (JSON of Options.Era,
-// Remembered, and the capabilities), then "client" (lines that must come), "server" (lines that are sent), "exit" (the
-// server ends; the next parts play on a new link) and at the end "session" (what came of it). With -update the client
-// and session parts are rewritten; a client part keeps its number of lines.
+// TestHandshake plays the conversations of testdata/handshake. A file has, in order: "options" (handshakeOptions as
+// JSON), then "client" (lines that must come), "server" (lines that are sent), "exit" (the server exits; the next parts
+// play on a new link) and at the end "session" (the result of Connect). With -update the client and session parts are
+// rewritten; a client part keeps its number of lines.
 func TestHandshake(t *testing.T) {
 	files, err := filepath.Glob("testdata/handshake/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -101,7 +101,7 @@ func playHandshake(t *testing.T, a *txtar.Archive) *txtar.Archive {
 					next()
 				}
 			case "session":
-				// What the client still writes until it closes the link belongs to the conversation too: nothing, as a rule.
+				// What the client still writes until it closes the link is part of it, too; usually nothing.
 				rest := new(bytes.Buffer)
 				in.WriteTo(rest)
 				f.Data = append([]byte(nil), rest.Bytes()...)

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 
-// pipe is an in-memory pipe with an unbounded buffer: its writer never blocks, as long as nobody stops it.
+// pipe is an in-memory pipe with an unbounded buffer: Write never blocks.
 type pipe struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -76,7 +76,7 @@ func (c *memConn) TryWrite(msg []byte) (int, bool, error) {
 	return n, err == nil, err
 }
 
-// wire is a link and the server's ends of it.
+// wire returns a link and the server's ends of it.
 func wire() (link *Link, fromClient, toClient *pipe) {
 	fromClient, toClient = newPipe(), newPipe()
 	return &Link{Conn: &memConn{jsonrpc.NewLineConn(toClient, fromClient, jsonrpc.LineConnOptions{}), fromClient}},
@@ -99,12 +99,12 @@ func serving(t *testing.T, f *fakeserver.Server) Opener {
 	}
 }
 
-// recorder is a Handler that answers by ask and keeps what it hears.
+// recorder is a Handler that answers questions with ask, if it is set, and records what it is told.
 type recorder struct {
 	ask    func(ctx context.Context, q *Question) (Answer, error)
 	roots  []Root
 	late   atomic.Int32 // responses that came late
-	onLate func()       // is told of each; may be nil
+	onLate func()       // called for each; may be nil
 
 	mu      sync.Mutex
 	logs    []LogMessage
@@ -153,7 +153,7 @@ func (r *recorder) tell(what string) {
 	r.told = append(r.told, what)
 }
 
-// heard is what was told since it was last asked.
+// heard returns what was told since its last call.
 func (r *recorder) heard() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +195,8 @@ func (r *recorder) messages() []LogMessage {
 	return append([]LogMessage(nil), r.logs...)
 }
 
-// hang waits for the end of a question and hands out its cause.
+// hang returns an ask function that waits for the end of the question and sends its cause. It then returns an answer,
+// which must not reach the server any more.
 func hang(causes chan<- error) func(context.Context, *Question) (Answer, error) {
 	return func(ctx context.Context, _ *Question) (Answer, error) {
 		<-ctx.Done()
@@ -216,7 +217,7 @@ var (
 	testClient = Implementation{Name: "hub", Title: "Hub", Version: "1"}
 )
 
-// connect brings a session up and closes it at the end of the test.
+// connect starts a session and closes it at the end of the test.
 func connect(t *testing.T, f *fakeserver.Server, h *recorder, change ...func(*Options)) *Session {
 	t.Helper()
 	o := Options{
@@ -234,7 +235,7 @@ func connect(t *testing.T, f *fakeserver.Server, h *recorder, change ...func(*Op
 	return s
 }
 
-// outcome is what a call in the background came to.
+// outcome is what a call in the background returned.
 type outcome struct {
 	result *CallResult
 	err    error
@@ -250,7 +251,7 @@ func begin(ctx context.Context, s *Session, c *CallRequest) <-chan outcome {
 	return out
 }
 
-// finished is the outcome of a call that must be over once everything has come to rest.
+// finished returns the outcome of a call that must be over once every goroutine is blocked.
 func finished(t *testing.T, out <-chan outcome) outcome {
 	t.Helper()
 	synctest.Wait()
@@ -263,7 +264,7 @@ func finished(t *testing.T, out <-chan outcome) outcome {
 	}
 }
 
-// stopped is a cancel cause with words for the server.
+// stopped is a cancel cause with a reason for the server.
 type stopped struct{ reason string }
 
 func (e *stopped) Error() string        { return "stopped: " + e.reason }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHeaderParams: a server finds out what the headers of a call must say.
+// TestHeaderParams: a server computes which headers a call must have.
 func TestHeaderParams(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},` +
 		`"n":{"type":"integer","x-mcp-header":"Count"},"free":{"type":"string"}}}`)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// TestHTTPProbeBodies: over the real transport, a status with two meanings is told apart by what stands in its body.
+// TestHTTPProbeBodies: over the real transport, the body decides what a status with two meanings means.
 func TestHTTPProbeBodies(t *testing.T) {
 	const (
 		asJSON = "application/json"
@@ -27,7 +27,7 @@ func TestHTTPProbeBodies(t *testing.T) {
 		era        Era    // 0: the start fails
 		fault      string // of a start that fails
 	}{
-		// after one more try, as a last resort
+		// initialize is the last resort, after one more server/discover
 		"400, the version, modern ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2026-07-28"]}`),
 			Legacy, ""},
 		"400, the version, legacy ones": {400, asJSON, refusal("ID", "-32022", `,"data":{"supported":["2025-06-18"]}`),
@@ -53,7 +53,7 @@ func TestHTTPProbeBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var methods []string // of one goroutine after the other
+				var methods []string // used by one goroutine after the other
 				s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
 					Open: HTTP(transport.HTTPOptions{
 						URL: "https://mcp.example/", RoundTripper: handle(func(_ *http.Request, body []byte) *http.Response {
@@ -100,7 +100,7 @@ func TestHTTPProbeBodies(t *testing.T) {
 	}
 }
 
-// FuzzParamHeaders: a schema of any kind is read without trouble, and what is found keeps the rules.
+// FuzzParamHeaders: any schema is read without a panic, and the headers that are found keep the rules.
 func FuzzParamHeaders(f *testing.F) {
 	for _, seed := range []string{
 		`{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}`,

@@ -16,8 +16,8 @@ import (
 
 const callResult = `{"content":[{"type":"text","text":"ok"}]}`
 
-// TestHTTPCancelLegacy: the notification goes out with the reason, then the exchange is closed; once, and not for a
-// call that is over.
+// TestHTTPCancelLegacy: a cancel sends the notification with the reason and closes the exchange, once; the late answer
+// is dropped.
 func TestHTTPCancelLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -112,8 +112,8 @@ func TestHTTPCancelAfterAnswer(t *testing.T) {
 	}
 }
 
-// TestHTTPQuestionOnCallsStream: with two calls open, the stream on which a question comes tells whose it is; its end
-// is the answer, POSTed. A question on the standalone stream has no call then.
+// TestHTTPQuestionOnCallsStream: with two calls open, a question belongs to the call on whose stream it comes, and its
+// answer is POSTed. A question on the standalone stream then belongs to no call.
 func TestHTTPQuestionOnCallsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -130,7 +130,7 @@ func TestHTTPQuestionOnCallsStream(t *testing.T) {
 		}
 		f.result("3", callResult)
 		finished(t, first)
-		f.say("3", question) // behind its result: of a call that is over, so nobody is asked (finding B16)
+		f.say("3", question) // after its result: the call is over, so nobody is asked (finding B16)
 		synctest.Wait()
 		f.result("4", callResult)
 		finished(t, second)
@@ -190,7 +190,7 @@ func TestHTTPUnknownMethod(t *testing.T) {
 	})
 }
 
-// TestHTTPSessionExpired: calls in flight fail with what is known of them, the session ends with a clear word, and
+// TestHTTPSessionExpired: calls in flight fail with what is known about them, the session ends with a clear error, and
 // later calls fail at once.
 func TestHTTPSessionExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -231,8 +231,8 @@ func TestHTTPSessionExpired(t *testing.T) {
 	})
 }
 
-// TestHTTPServerGone: a server that is not there any more fails the calls, one by one, each with what is known of it;
-// the session does not end, because there is no connection that could.
+// TestHTTPServerGone: if the server is gone, the calls fail one by one, each with what is known about it; the session
+// does not end, because there is no connection that could.
 func TestHTTPServerGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(modernServer(func(f *exchanges, m transport.Message) {
@@ -260,8 +260,8 @@ func TestHTTPServerGone(t *testing.T) {
 	})
 }
 
-// TestHTTPPingGivenUp: a ping of a modern server stands on server/discover, which is never cancelled; its exchange is
-// let go of all the same.
+// TestHTTPPingGivenUp: a ping of a modern server is a server/discover, which is never cancelled; its exchange is
+// aborted all the same.
 func TestHTTPPingGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		probed := false
@@ -281,8 +281,7 @@ func TestHTTPPingGivenUp(t *testing.T) {
 	})
 }
 
-// TestHTTPListenTeardown: the end of the listen stream in any form is no call's end and no cancel; Close aborts the
-// exchange of an open one.
+// TestHTTPListenTeardown: however the listen stream ends, it is opened again; Close aborts the exchange of an open one.
 func TestHTTPListenTeardown(t *testing.T) {
 	ends := map[string]func(*exchanges, string){
 		"result": func(f *exchanges, id string) { f.result(id, `{"resultType":"complete"}`) },
@@ -323,7 +322,7 @@ func TestHTTPListenTeardown(t *testing.T) {
 	}
 }
 
-// TestHTTPToolHeaders: what a tool wants to see in headers is there, and only over HTTP in the modern era.
+// TestHTTPToolHeaders: arguments that a tool marks with x-mcp-header are sent as headers, in the modern era only.
 func TestHTTPToolHeaders(t *testing.T) {
 	tools := `{"tools":[{"name":"where","inputSchema":{"type":"object","properties":{
 		"region":{"type":"string","x-mcp-header":"Region"},
@@ -393,7 +392,7 @@ func TestHTTPRequestNames(t *testing.T) {
 }
 
 // TestHTTPInvalidToolHeaders: a tool whose annotation breaks a rule is left out and named in a warning, and the others
-// stay; over stdio it stays too.
+// stay.
 func TestHTTPInvalidToolHeaders(t *testing.T) {
 	deep := strings.Repeat(`{"properties":{"a":`, 200) + `{"type":"string","x-mcp-header":"A"}` + strings.Repeat(`}}`, 200)
 	for name, c := range map[string]struct{ schema, fault string }{
@@ -440,12 +439,11 @@ func TestHTTPInvalidToolHeaders(t *testing.T) {
 	}
 }
 
-// TestHTTPHeaderMismatchRefreshes: a call that is refused for its headers is tried once more, after the tool's
-// definition was fetched anew, when that changes the headers; the wire shows the one more try, and what stays refused
-// is told.
+// TestHTTPHeaderMismatchRefreshes: if a call is refused for its headers, the tool's definition is fetched anew. If that
+// changes the headers, the call is sent once more. A call that stays refused returns the error.
 func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 	for name, c := range map[string]struct {
-		header string // what the tool wants now; "" for nothing
+		header string // the header that the tool asks for now; "" for none
 		lines  []string
 		failed bool
 	}{
@@ -485,8 +483,8 @@ func TestHTTPHeaderMismatchRefreshes(t *testing.T) {
 	}
 }
 
-// TestHTTPHeaderMismatchOfFreshList: a list that the server called fresh for long is fetched again all the same, when a
-// call shows that it is not.
+// TestHTTPHeaderMismatchOfFreshList: a list is fetched again before its ttlMs is over, when a header mismatch shows
+// that it is stale.
 func TestHTTPHeaderMismatchOfFreshList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		header := "Zone"

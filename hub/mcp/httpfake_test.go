@@ -39,7 +39,7 @@ func (f *exchanges) note(format string, args ...any) {
 	f.log = append(f.log, strings.TrimSpace(fmt.Sprintf(format, args...)))
 }
 
-// lines is what the client did since the last look.
+// lines returns what the client did since the last call of lines.
 func (f *exchanges) lines() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *exchanges) result(id, result string) {
 	f.say(id, `{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`)
 }
 
-// refuse answers a request with an error, as it also stands in the body of a 400 or 404.
+// refuse answers a request with an error, as also the body of a 400 or 404 may have it.
 func (f *exchanges) refuse(id string, code int, data string) {
 	if data != "" {
 		data = `,"data":` + data
@@ -131,7 +131,7 @@ const (
 	legacyAnswer   = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"l","version":"1"}}`
 )
 
-// modernServer answers the probe; everything else is up to rest.
+// modernServer answers the probe; everything else goes to rest.
 func modernServer(rest func(*exchanges, transport.Message)) func(*exchanges, transport.Message) {
 	return func(f *exchanges, m transport.Message) {
 		if m.Method == protocol.MethodDiscover {
@@ -142,7 +142,7 @@ func modernServer(rest func(*exchanges, transport.Message)) func(*exchanges, tra
 	}
 }
 
-// legacyServer knows no probe.
+// legacyServer refuses the probe with 400 and answers initialize; everything else goes to rest.
 func legacyServer(rest func(*exchanges, transport.Message)) func(*exchanges, transport.Message) {
 	return func(f *exchanges, m transport.Message) {
 		switch m.Method {
@@ -191,7 +191,7 @@ func mustDial(t *testing.T, f *exchanges, h *recorder, change ...func(*Options))
 var _ jsonrpc.Sender = (*streamableConn)(nil)
 var _ jsonrpc.Sourced = (*streamableConn)(nil)
 
-// argumentsOf is the arguments of a tools/call.
+// argumentsOf returns the arguments of a tools/call.
 func argumentsOf(m transport.Message) json.RawMessage {
 	return member(member(m.Body, "params"), "arguments")
 }

@@ -59,7 +59,7 @@ func (d *tardy) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer(http.StatusAccepted, "", ""), nil
 }
 
-// hangingBody gives a comment and then nothing, until its request is stopped.
+// hangingBody returns a comment, and then blocks until the context of its request ends.
 type hangingBody struct {
 	rest *strings.Reader
 	d    *tardy
@@ -80,8 +80,8 @@ func (b *hangingBody) Read(p []byte) (int, error) {
 
 func (b *hangingBody) Close() error { return nil }
 
-// TestHTTPCancelsLeaveNothing: a thousand calls are cancelled, half of them before headers. Each exchange ends, each is
-// told of as its era demands, and no goroutine is left: the bubble of the test would not end with one.
+// TestHTTPCancelsLeaveNothing: a thousand calls are cancelled, half of them before headers. Each exchange ends, in the
+// legacy era each with a notification, and no goroutine is left: the bubble of the test would not end with one.
 func TestHTTPCancelsLeaveNothing(t *testing.T) {
 	for _, legacy := range []bool{true, false} {
 		t.Run(fmt.Sprintf("legacy=%t", legacy), func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestHTTPCancelsLeaveNothing(t *testing.T) {
 						t.Error("a call has an answer")
 					}
 				}
-				pass(2 * time.Second) // a call without headers is told of a second after its last byte, and closed a second later
+				pass(2 * time.Second) // without headers: a second to the cancel, and one more to the end
 				synctest.Wait()
 				want := int64(0)
 				if legacy {

@@ -41,7 +41,7 @@ func answer(status int, contentType, body string) *http.Response {
 	}
 }
 
-// doorman is an Authorizer whose people take their time.
+// doorman is an Authorizer whose sign-in takes a while.
 type doorman struct {
 	takes time.Duration
 	err   error
@@ -78,10 +78,10 @@ func (d *doorman) Authorize(ctx context.Context, _ *http.Request, resp *http.Res
 
 func (*doorman) Observe(*http.Request, *http.Response) bool { return false }
 
-// TestHTTPSignInDuringProbe: a person takes minutes to sign in, and the probe waits for them: it is the one that asked.
+// TestHTTPSignInDuringProbe: a user takes minutes to sign in, and the probe, which needs the sign-in, waits for that.
 func TestHTTPSignInDuringProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var methods []string // of one goroutine after the other
+		var methods []string // used by one goroutine after the other
 		d := &doorman{takes: 4 * time.Minute}
 		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{},
 			Open: AnyHTTP(transport.HTTPOptions{
@@ -105,8 +105,8 @@ func TestHTTPSignInDuringProbe(t *testing.T) {
 	})
 }
 
-// TestHTTPSignInRefused: nobody signs in, and the start ends with that; neither initialize nor the older transport is
-// tried.
+// TestHTTPSignInRefused: the sign-in fails, and the start fails with its error; neither initialize nor the older
+// transport is tried.
 func TestHTTPSignInRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -129,7 +129,7 @@ func TestHTTPSignInRefused(t *testing.T) {
 	})
 }
 
-// TestHTTPSignInClock: sign-ins at the same time count once.
+// TestHTTPSignInClock: the time of sign-ins that overlap counts once.
 func TestHTTPSignInClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := transport.HTTPOptions{Auth: &doorman{takes: 10 * time.Second}}
@@ -155,7 +155,8 @@ func TestHTTPSignInClock(t *testing.T) {
 	})
 }
 
-// TestMessageTooLong: what HTTP+SSE has in place of a message that was skipped, in the words of jsonrpc.
+// TestMessageTooLong: ReadMessage returns the transport's error in place of a message that was skipped, and reading
+// goes on.
 func TestMessageTooLong(t *testing.T) {
 	f := newExchanges(silent)
 	f.in <- transport.Received{Err: &jsontext.TooLongError{Limit: 10, Size: 20, Head: []byte("h"),
@@ -172,8 +173,8 @@ func TestMessageTooLong(t *testing.T) {
 	}
 }
 
-// TestHTTPStreamOfAnswers: over the real transport, what comes on the stream of one call belongs to it, split over
-// reads as it may be.
+// TestHTTPStreamOfAnswers: over the real transport, what comes on the stream of a call belongs to it, also an event
+// with several lines of data.
 func TestHTTPStreamOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := Connect(context.Background(), Options{Server: "web", Handler: &recorder{}, Open: HTTP(transport.HTTPOptions{

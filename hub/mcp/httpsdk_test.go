@@ -26,7 +26,7 @@ import (
 // The tests of this file run over real sockets against servers of the official Go SDK. They wait for events, never for
 // time.
 
-// recordingServer is an HTTP server that keeps what its clients do, in order: "POST tools/call" when a request has
+// recordingServer is an HTTP server that records what its clients do, in order: "POST tools/call" when a request has
 // come, "gone tools/call" when its client has closed it before it was answered.
 type recordingServer struct {
 	*httptest.Server
@@ -200,7 +200,7 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 	}
 
 	if shared {
-		<-late // until then a question could be of either call, and has none
+		<-late // until then a question could belong to either call, and so has none
 	}
 
 	t.Log("elicitation, sampling and roots in one call")
@@ -237,7 +237,7 @@ func testSDKOverHTTP(t *testing.T, p *sdkPeer, web *recordingServer, open Opener
 func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 	p := newSDKPeer()
 	web := record(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil))
-	var both sync.WaitGroup // nobody answers before both are open, so that "the only call" is no way to know
+	var both sync.WaitGroup // no answer before both are open: neither call is the only one
 	both.Add(2)
 	h := &recorder{ask: func(context.Context, *Question) (Answer, error) {
 		both.Done()
@@ -275,8 +275,8 @@ func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 	}
 }
 
-// TestHTTPServerGoneForGood: a call whose server dies mid-stream fails with what is known of it, and a start where
-// nobody listens fails at once.
+// TestHTTPServerGoneForGood: a call whose connection breaks fails with what is known about it, and a start where nobody
+// listens fails at once.
 func TestHTTPServerGoneForGood(t *testing.T) {
 	p := newSDKPeer()
 	web := record(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server },
@@ -310,8 +310,8 @@ func TestHTTPServerGoneForGood(t *testing.T) {
 	}
 }
 
-// TestHTTPSessionDeleted: a legacy session that the server has forgotten ends with a clear word, and Close says
-// farewell to a living one.
+// TestHTTPSessionDeleted: Close sends a DELETE for a legacy session; one that the server has closed ends with
+// ErrSessionExpired.
 func TestHTTPSessionDeleted(t *testing.T) {
 	p := newSDKPeer()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil)

@@ -104,7 +104,7 @@ func TestHTTPProbe(t *testing.T) {
 	}
 }
 
-// TestHTTPProbeRetriesVersion: -32022 that lists our modern revision is worth one more try.
+// TestHTTPProbeRetriesVersion: after a -32022 that lists our modern revision, the probe is sent once more.
 func TestHTTPProbeRetriesVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -122,8 +122,8 @@ func TestHTTPProbeRetriesVersion(t *testing.T) {
 	})
 }
 
-// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's time. The probe's
-// exchange is let go of once that is answered, and nothing is said about it.
+// TestHTTPProbeSilent: a server that does not answer the probe is sent initialize after the probe's timeout. Once that
+// is answered, the probe's exchange is aborted, without a notification.
 func TestHTTPProbeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(func(f *exchanges, m transport.Message) {
@@ -143,7 +143,7 @@ func TestHTTPProbeSilent(t *testing.T) {
 	})
 }
 
-// TestHTTPProbeSigningIn: the probe's clock stands while a person signs in, and goes on after that.
+// TestHTTPProbeSigningIn: the probe's timeout does not run while a user signs in, and goes on after that.
 func TestHTTPProbeSigningIn(t *testing.T) {
 	for answer, era := range map[time.Duration]Era{3*time.Minute + 4*time.Second: Modern, 3*time.Minute +
 		6*time.Second: Legacy} {
@@ -170,7 +170,7 @@ func TestHTTPProbeSigningIn(t *testing.T) {
 	}
 }
 
-// TestHTTPStartEnds: when the time of the start is over, the link is closed, and no cancel of anything goes out.
+// TestHTTPStartEnds: when the time limit of the start is reached, the link is closed, and no cancel is sent.
 func TestHTTPStartEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(silent)
@@ -186,7 +186,8 @@ func TestHTTPStartEnds(t *testing.T) {
 	})
 }
 
-// TestHTTPEraSettings: the setting and the memory decide what is asked first; a wrong memory is corrected.
+// TestHTTPEraSettings: the setting and the remembered era decide what is tried first; a remembered era that is wrong is
+// corrected.
 func TestHTTPEraSettings(t *testing.T) {
 	modernOnly := modernServer(func(f *exchanges, m transport.Message) {
 		f.refuse(m.ID, protocol.CodeUnsupportedVersion, `{"supported":["2026-07-28"]}`)
@@ -221,7 +222,7 @@ func TestHTTPEraSettings(t *testing.T) {
 	}
 }
 
-// TestHTTPFallbackToSSE: who falls back on the older transport, and what is told when that fails too.
+// TestHTTPFallbackToSSE: which answers to initialize lead to the older transport.
 func TestHTTPFallbackToSSE(t *testing.T) {
 	refusing := func(status, code int) func(*exchanges, transport.Message) {
 		return func(f *exchanges, m transport.Message) {
@@ -275,8 +276,8 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 	}
 }
 
-// TestHTTPFallbackFails: both ways fail, and the error tells of both; a server that knows JSON-RPC keeps its own word;
-// an open that hangs ends.
+// TestHTTPFallbackFails: if both transports fail, the error names both; if the server answered with a JSON-RPC error,
+// that is the error; an Opener that hangs is ended.
 func TestHTTPFallbackFails(t *testing.T) {
 	noStream := errors.New("no event stream")
 	for name, c := range map[string]struct {
@@ -317,7 +318,7 @@ func TestHTTPFallbackFails(t *testing.T) {
 	}
 }
 
-// TestSSEIsLegacyOnly: there is no probe over HTTP+SSE, and a setting that asks for the modern era there is told so.
+// TestSSEIsLegacyOnly: there is no probe over HTTP+SSE, and a setting that asks for the modern era there is an error.
 func TestSSEIsLegacyOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		link, _, _ := wire()
@@ -394,7 +395,7 @@ func TestSSEDoesNotStall(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close(nil)
-		// The goroutine above holds initialized in its hand, so nothing more is taken.
+		// The goroutine above has read initialized and is blocked, so nothing more is read.
 		synctest.Wait()
 		if err := s.peer.Notify("notifications/roots/list_changed", nil); err != nil {
 			t.Error(err)

@@ -172,7 +172,7 @@ func TestPingAnsweredDuringPrompt(t *testing.T) {
 	})
 }
 
-// TestQuestionNamesTheOnlyCall: with one call on the wire a legacy question is its; with none or two it is nobody's.
+// TestQuestionNamesTheOnlyCall: with one call open, a legacy question belongs to it; with none or two, to no call.
 func TestQuestionNamesTheOnlyCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
@@ -217,7 +217,7 @@ func TestModernServerRequestDropped(t *testing.T) {
 	})
 }
 
-// TestBatches: a batch is taken apart under 2025-03-26 and is a bad line under every other revision.
+// TestBatches: a batch is accepted under 2025-03-26 and is a bad line under every other revision.
 func TestBatches(t *testing.T) {
 	const batch = `[{"jsonrpc":"2.0","method":"notifications/tools/list_changed"},{"jsonrpc":"2.0","id":"b","method":"ping"}]`
 	for revision, accepted := range map[string]bool{

@@ -28,7 +28,7 @@ var (
 	samplingInput = inputEntry(protocol.MethodSampling, samplingParams)
 )
 
-// modern is a modern server with one tool, and a session with it.
+// modern returns a modern server with one tool, and a session with it.
 func modern(t *testing.T, h *recorder, tool fakeserver.Handler,
 	change ...func(*Options)) (*fakeserver.Server, *Session) {
 	t.Helper()
@@ -111,7 +111,7 @@ func TestMRTRRounds(t *testing.T) {
 	})
 }
 
-// TestMRTRDeclinedElicitation: no and "closed" are answers, and the call goes on with them.
+// TestMRTRDeclinedElicitation: declining and dismissing are answers, and the call goes on with them.
 func TestMRTRDeclinedElicitation(t *testing.T) {
 	for action, want := range map[Action]string{Decline: `{"k":{"action":"decline"}}`,
 		Dismiss: `{"k":{"action":"cancel"}}`} {
@@ -136,7 +136,7 @@ func TestMRTRDeclinedElicitation(t *testing.T) {
 	}
 }
 
-// TestMRTRSamplingRefused: there is no wire form for it, so the whole call ends, and its other questions with it.
+// TestMRTRSamplingRefused: a refusal has no wire form, so the whole call ends, and its other questions with it.
 func TestMRTRSamplingRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan error, 1)
@@ -219,7 +219,7 @@ func TestMRTRCancelOnTheWire(t *testing.T) {
 	})
 }
 
-// TestMRTRServerDies: a question between two rounds ends with its server.
+// TestMRTRServerDies: a question between two rounds ends with the connection.
 func TestMRTRServerDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		causes := make(chan error, 1)

@@ -32,8 +32,8 @@ func largeTexts() map[string]string {
 	}
 }
 
-// BenchmarkLargeRead is our own share of it alone, for stdio: the text lies in memory and is read 64 KiB at a time, as
-// out of a pipe.
+// BenchmarkLargeRead measures our own code alone, for stdio: the text is in memory and is read 64 KiB at a time, as
+// from a pipe.
 func BenchmarkLargeRead(b *testing.B) {
 	for name, text := range largeTexts() {
 		b.Run(name, func(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkLargeRead(b *testing.B) {
 	}
 }
 
-// pieces gives what a pipe gives at once.
+// pieces reads at most as much as a pipe returns at once.
 type pieces struct{ r io.Reader }
 
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), 64<<10)]) }
@@ -69,8 +69,8 @@ func measured(b *testing.B, size int, f func()) {
 }
 
 // BenchmarkLargeResult is a result of 64 MiB from the file descriptor to the caller of CallTool. Finding A15: our own
-// code passes over it twice at most, to find its end and to read it, at 500 MB/s or more together; what the kernel and
-// net/http take for it is measured beside it, as "floor".
+// code passes over it twice at most, to find its end and to read it, at 500 MB/s or more together; what the kernel
+// takes for it over a pipe is measured beside it, as "floor".
 func BenchmarkLargeResult(b *testing.B) {
 	for name, text := range largeTexts() {
 		b.Run("stdio/"+name, func(b *testing.B) { benchLarge(b, len(text), overPipe(b, text)) })
@@ -97,7 +97,7 @@ func benchLarge(b *testing.B, size int, open Opener) {
 	})
 }
 
-// benchFloor reads the same bytes out of a pipe into one buffer, and looks at nothing.
+// benchFloor reads the same bytes from a pipe into one buffer, without parsing them.
 func benchFloor(b *testing.B, text string) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -120,7 +120,7 @@ func benchFloor(b *testing.B, text string) {
 	})
 }
 
-// idAndMethod reads a message of ours.
+// idAndMethod returns the id and the method of a message from the client.
 func idAndMethod(b *testing.B, line []byte) (id json.RawMessage, method string) {
 	id, method = member(line, "id"), stringOf(member(line, "method"))
 	return id, method
@@ -186,8 +186,8 @@ func overHTTP(b *testing.B, text string, stream bool) Opener {
 	return HTTP(transport.HTTPOptions{URL: srv.URL})
 }
 
-// Finding A15. What a large result says is known from the one reading: its members are found in the index, and its
-// bytes are those that were read.
+// Finding A15. A large result, whose members are taken from the index that was made when it was read, has the right
+// members and bytes.
 func TestLargeResultIsReadOnce_amount(t *testing.T) {
 	text := `{"content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 1<<20) + `"}],"isError":true}`
 	for name, open := range map[string]Opener{"stdio": overPipe(nil, text)} {

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Finding B7. What was remembered of a server is tried first and does not hold for ever: one that was modern may be an
-// older one now, which says nothing to what it does not know.
+// Finding B7. The remembered era of a server is tried first, and may be wrong by now: a server that was modern may be a
+// legacy one, which does not answer methods that it does not know.
 func TestRememberedModernFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithSilentProbe(), fakeserver.WithLenientOrder())
@@ -42,8 +42,8 @@ func TestRememberedModernFallsBack(t *testing.T) {
 	}
 }
 
-// Finding B20. A modern server that is slower than the probe is sent initialize beside, and its answer to
-// server/discover counts, whatever it says to that.
+// Finding B20. A modern server that is slower than the probe's timeout is also sent initialize, and its answer to
+// server/discover counts, whatever it answers to initialize.
 func TestLateDiscoverWins(t *testing.T) {
 	for name, c := range map[string]struct {
 		initialize func(*exchanges, string)

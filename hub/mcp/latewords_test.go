@@ -14,7 +14,7 @@ import (
 )
 
 // Finding B10. "The progress value MUST increase with each notification" (basic/utilities/progress): one that goes back
-// is not shown, it is counted, and it is a sign of life all the same.
+// is marked Back, so that it is not shown, and counted; it is reported all the same, as a sign of life.
 func TestProgressThatGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New()
@@ -46,8 +46,8 @@ func TestProgressThatGoesBack(t *testing.T) {
 	})
 }
 
-// Finding B10. A server that agrees to a subscribe after it was given up is told that nobody wants it, unless somebody
-// does by then.
+// Finding B10. If a server accepts a subscribe after it was given up, the session unsubscribes, unless the resource was
+// subscribed to again meanwhile.
 func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 	for name, wantedAgain := range map[string]bool{"": false, "wanted again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 	}
 }
 
-// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the result
-// is the outcome.
+// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the
+// session waits for the result, and the task is lost only if none comes.
 func TestTaskResultOvertakenByAPoll(t *testing.T) {
 	for name, c := range map[string]struct {
 		result func(c *fakeserver.CallContext)

@@ -180,7 +180,7 @@ func TestStdio(t *testing.T) {
 	}
 	<-s.Done()
 	if how := link.Exit(); how != "exited with code 3" {
-		// by itself: the end of its output comes before its exit, and is not its fault
+		// it must count as exited by itself, although the end of its output came first
 		t.Errorf("Exit: %s", how)
 	}
 	text := s.Err().Error()
@@ -224,7 +224,7 @@ func TestStartErrorSaysWhatMatters(t *testing.T) {
 	}
 }
 
-// TestMain is the server of TestStdio when it is started as that, and one that says something and ends.
+// TestMain is the server of TestStdio if MCP_TEST_SERVER is 1; for any other text it writes that to stderr and exits.
 func TestMain(m *testing.M) {
 	switch said := os.Getenv("MCP_TEST_SERVER"); said {
 	case "":

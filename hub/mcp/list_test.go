@@ -32,7 +32,7 @@ func bothEras(t *testing.T, test func(t *testing.T, f *fakeserver.Server)) {
 	}
 }
 
-// listOf is one of the four lists, as names.
+// listOf is one of the four lists; list returns the names of its entries.
 type listOf struct {
 	method, member string
 	entry          func(name string) string
@@ -74,7 +74,7 @@ var lists = []listOf{
 	}},
 }
 
-// warnings counts what is logged as a warning.
+// warnings is a slog.Handler that keeps the messages of warnings.
 type warnings struct {
 	slog.Handler
 	mu   sync.Mutex
@@ -215,8 +215,8 @@ func TestListCursorError(t *testing.T) {
 	}
 }
 
-// TestListNotAskedWithoutCapability: a server that declared nothing is asked for nothing, and what is no list fails by
-// the name of the capability.
+// TestListNotAskedWithoutCapability: a server that declared nothing is sent no request: lists are empty, and all else
+// fails with the name of the capability.
 func TestListNotAskedWithoutCapability(t *testing.T) {
 	for era, option := range map[string]fakeserver.Option{"legacy": fakeserver.WithRevision(Revision20251125),
 		"modern": fakeserver.WithModern()} {

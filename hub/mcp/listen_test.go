@@ -52,8 +52,8 @@ func TestListenDeliversChanges(t *testing.T) {
 }
 
 // Each of the four ways to end the stream is a normal end. Those that leave the link up are followed by a new stream,
-// after a wait that grows, and by a look at everything that the stream is about, because changes in between were told
-// to nobody.
+// after a wait that grows, and then everything that the stream is about is announced as changed, because changes in
+// between were not notified.
 
 func TestListenTeardownResult(t *testing.T) {
 	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithResult() })
@@ -67,7 +67,7 @@ func TestListenTeardownError(t *testing.T) {
 	testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithError(-32603, "internal") })
 }
 
-// TestListenTeardownErrorCodes: whatever error ends a stream that was acknowledged, it refuses nothing.
+// TestListenTeardownErrorCodes: whatever error ends a stream that was acknowledged, it is not a refusal of streams.
 func TestListenTeardownErrorCodes(t *testing.T) {
 	for _, code := range []int64{-32601, -32602, -32000} {
 		testListenTeardown(t, func(s *fakeserver.Subscription) { s.EndWithError(code, "over") })
@@ -105,7 +105,7 @@ func testListenTeardown(t *testing.T, end func(*fakeserver.Subscription)) {
 				t.Errorf("end %d: %d changes of tools were announced, and %v", i, h.changed()-before, told)
 			}
 		}
-		// A stream that has held earns a short wait again.
+		// After a stream that has lasted, the wait is short again.
 		pass(2 * time.Minute)
 		began := time.Now()
 		end(sub)
@@ -159,8 +159,8 @@ func TestListenTeardownWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestListenLateAnswer: a server that answers the stream that a session has ended tells its handler of no late
-// response: that was nobody's call.
+// TestListenLateAnswer: the handler is not told of a late answer to a listen stream that the session has ended: it
+// belongs to no call.
 func TestListenLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
@@ -212,7 +212,7 @@ func TestListenRefused(t *testing.T) {
 	})
 }
 
-// TestListenOnlyWhenOffered: legacy servers and servers without tools.listChanged are not listened to.
+// TestListenOnlyWhenOffered: no listen stream is opened to legacy servers and to servers without tools.listChanged.
 func TestListenOnlyWhenOffered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, f := range []*fakeserver.Server{

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// FuzzMembers holds the walk over members, and the writing of strings, to encoding/json.
+// FuzzMembers compares eachMember, and the writing of strings, with encoding/json.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ` { "a" : 1 , "b":[{"c":"}"}], "\u0061":"\\\"", "" :null}`, `[]`, `"x"`, `{"a":{"a":{}},"d":-1.0E5,"e":true}`,

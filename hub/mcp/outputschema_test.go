@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// checkOutput checks on a session of no server, of the given era.
+// checkOutput calls CheckOutput of a session of the given era that has no server.
 func checkOutput(t *testing.T, era Era, schema, result string) []string {
 	t.Helper()
 	s, err := newSession(Options{Logger: discardLogs})
@@ -137,8 +137,8 @@ func TestCheckOutputBesideResult(t *testing.T) {
 
 var discardLogs = slog.New(slog.DiscardHandler)
 
-// TestCheckOutputNotChecked: what cannot be checked gives one note that says which of the two is to blame; package
-// schema has all the ways.
+// TestCheckOutputNotChecked: what cannot be checked gives one note, which says whether the schema or the result is the
+// reason; package schema tests all the reasons.
 func TestCheckOutputNotChecked(t *testing.T) {
 	const object = `{"structuredContent":{"a":"b"}}`
 	for name, c := range map[string]struct{ schema, result, want string }{

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// odd is what decoding and encoding again would not leave as it is: the order and doubling of members, spellings of
-// strings and of numbers, blanks, and members that nobody knows.
+// odd is what decoding and encoding again would not leave as it is: the order and repetition of members, spellings of
+// strings and of numbers, blanks, and unknown members.
 const odd = `"_meta" : { "io.modelcontextprotocol/ui":{"csp":["https:\/\/x"]},"ui/resourceUri":"ui:\u002f\u002fa" }, "icons":[ {"src":"data:,","sizes":["any"]} ],` +
 	`"annotations":{"priority":0.10,"readOnlyHint":true}, "z":12345678901234567890123, "z":1.0E+2, "a":-0, "new":{"\u0041":null ,"<&>":"é\u00e9"},"execution":{}`
 
@@ -22,8 +22,8 @@ func TestPassedThroughUntouched(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		entry := func(id string) string { return fmt.Sprintf(`{ %s ,%s}`, id, odd) }
 		definitions := map[string]string{
-			// A tool that says something twice is left out (finding B9): a person could be shown the one and the server mean the
-			// other.
+			// A tool with a member twice is left out (finding B9): a user could be shown the one, and the server mean
+			// the other.
 			protocol.MethodListTools:             strings.Replace(entry(`"name":"t"`), `"z":1.0E+2`, `"y":1.0E+2`, 1),
 			protocol.MethodListPrompts:           entry(`"name":"\u0070"`),
 			protocol.MethodListResources:         entry(`"uri":"ui://app\/main","mimeType":"text/html;profile=mcp-app"`),

@@ -48,7 +48,7 @@ func TestProgressRouting(t *testing.T) {
 		b.Progress(0.5, 4, "half")
 		synctest.Wait()
 		a.Progress(2, 3, "")
-		// Foreign tokens, tokens of another JSON type, and malformed progress are nobody's.
+		// Progress with an unknown token or one of another JSON type, and malformed progress, is dropped.
 		for _, params := range []string{
 			`{"progressToken":"p99","progress":1}`, `{"progressToken":1,"progress":1}`, `{"progressToken":null,"progress":1}`,
 			`{"progress":1}`,
@@ -75,7 +75,7 @@ func TestProgressRouting(t *testing.T) {
 	})
 }
 
-// TestProgressOfAnotherRound: what the delivery has already looked up when a round ends is dropped at the gate.
+// TestProgressOfAnotherRound: progress whose call was looked up before its round ended is dropped after that.
 func TestProgressOfAnotherRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := connect(t, fakeserver.New(), &recorder{})

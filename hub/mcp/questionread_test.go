@@ -10,8 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// Finding B9. A question and its payload say one thing: names are compared exactly, and what says something twice is
-// not asked.
+// Finding B9. A question and its payload agree: names are compared exactly, and a payload with a name twice is refused.
 func TestQuestionAndPayloadAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{}
@@ -47,7 +46,7 @@ func TestQuestionAndPayloadAgree(t *testing.T) {
 	})
 }
 
-// What a sampling request may leave out or get wrong, as before it was read member by member.
+// What a sampling request may leave out, and what makes it malformed.
 func TestReadSampling(t *testing.T) {
 	const one = `{"role":"user","content":{"type":"text","text":"hi"}}`
 	for params, want := range map[string]string{
@@ -77,8 +76,8 @@ func TestReadSampling(t *testing.T) {
 	}
 }
 
-// Finding B9. A tool whose definition says something twice is left out: a person would approve of the one, and another
-// reader take the other.
+// Finding B9. A tool whose definition has a member twice is refused: a user could approve the one, and another reader
+// take the other.
 func TestToolThatSaysSomethingTwice(t *testing.T) {
 	const good = `{"name":"a","description":"x","inputSchema":{"type":"object","properties":{"description":{},"Description":{}}}}`
 	if _, err := ReadTool([]byte(good)); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// refusedURLs are never handed to a browser; package browse has them all.
+// refusedURLs are never passed to a browser; package browse tests all kinds of them.
 var refusedURLs = []string{"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vscode://a.b/c",
 	"https://user@a.example/", "http://a.example/"}
 
@@ -19,7 +19,7 @@ func urlElicitation(url string) string {
 	return fmt.Sprintf(`{"mode":"url","message":"Sign in","url":%q,"elicitationId":"e1"}`, url)
 }
 
-// A server that wants such a URL opened is told so, whichever way it asks, and nobody else is. Finding C6.
+// An elicitation of such a URL is refused, whichever way the server asks, and reaches no user. Finding C6.
 func TestRefusedURLsReachNobody(t *testing.T) {
 	for _, url := range refusedURLs {
 		t.Run(url, func(t *testing.T) {

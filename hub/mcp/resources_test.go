@@ -47,7 +47,7 @@ func TestResourceDefinition(t *testing.T) {
 	}
 }
 
-// asking is a request of each kind that is no tool call and may be answered with questions all the same.
+// asking has the requests that are no tool calls and may be answered with questions all the same, by method.
 var asking = map[string]struct {
 	members string // that the server must see
 	request func(onProgress func(Progress)) *CallRequest
@@ -125,7 +125,7 @@ func TestReadsAskAndProgress(t *testing.T) {
 	}
 }
 
-// TestReadsCancelled: they are cancelled on the wire with the caller's reason.
+// TestReadsCancelled: resources/read and prompts/get are cancelled on the wire with the caller's reason.
 func TestReadsCancelled(t *testing.T) {
 	for method, kind := range asking {
 		t.Run(method, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestReadsCancelled(t *testing.T) {
 	}
 }
 
-// TestReadsRefuseBadArguments: nothing is sent for what no server could understand.
+// TestReadsRefuseBadArguments: arguments that no server could accept are an ArgumentsError, and nothing is sent.
 func TestReadsRefuseBadArguments(t *testing.T) {
 	bothEras(t, func(t *testing.T, f *fakeserver.Server) {
 		s := connect(t, f, &recorder{})

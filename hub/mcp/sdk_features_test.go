@@ -103,8 +103,8 @@ func testGoSDKFeatures(t *testing.T, era string, want Era) {
 		t.Errorf("completion: %s, %v", completed, err)
 	}
 
-	// Two at once, then one is taken back: the SDK has one registration a session and kind, which must survive each change
-	// of the stream.
+	// Two subscriptions at once, then one is ended: the SDK has one registration for each session and kind, which must
+	// survive each change of the stream.
 	var work sync.WaitGroup
 	for _, uri := range []string{"file:///a", "file:///b"} {
 		work.Go(func() {

@@ -24,7 +24,7 @@ type sdkPeer struct {
 	cancelled chan error    // how the slow tool ended
 	withdrawn chan error    // how the withdrawn elicitation ended
 	asked     chan struct{}
-	gone      chan struct{} // the client has let the question go
+	gone      chan struct{} // the question has ended at the client
 }
 
 func newSDKPeer() *sdkPeer {
@@ -100,7 +100,7 @@ func (p *sdkPeer) open(t *testing.T) Opener {
 	return func(context.Context) (*Link, error) {
 		link, fromClient, toClient := wire()
 		serving.Go(func() {
-			// The end of input is how a client on stdio ends it; some versions report that.
+			// A client on stdio ends the server by the end of its input; some versions report that as an error.
 			_ = p.server.Run(context.Background(), &sdk.IOTransport{Reader: pipeReader{fromClient},
 				Writer: pipeWriter{toClient}})
 			_ = toClient.Close()

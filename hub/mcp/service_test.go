@@ -45,7 +45,7 @@ func TestLogging(t *testing.T) {
 	})
 }
 
-// TestModernLogLevel: each request carries the level, from SetLogLevel on, and nothing is sent for it.
+// TestModernLogLevel: from SetLogLevel on each request carries the level; SetLogLevel itself sends nothing.
 func TestModernLogLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())

@@ -55,8 +55,8 @@ func TestEraRemembered(t *testing.T) {
 		if n := len(lines(f, protocol.MethodDiscover)); n != 0 {
 			t.Errorf("%d probes of a server that is known to be legacy", n)
 		}
-		// Modern is tried first, and still corrected when it is wrong; one that is slow is sent initialize beside, and its
-		// late answer counts.
+		// A remembered modern era is tried first, and corrected if it is wrong; a slow modern server is also sent
+		// initialize, and its late answer counts.
 		slow := fakeserver.New(fakeserver.WithModern())
 		slow.Handle(protocol.MethodDiscover, func(c *fakeserver.CallContext) {
 			pass(30 * time.Second)
@@ -149,8 +149,7 @@ func TestCapabilitiesDeclared(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesPerRequest: a modern request declares what can be served at its own time, a legacy session what could
-// at its start.
+// TestCapabilitiesPerRequest: a modern request declares the capabilities that there are when it is sent.
 func TestCapabilitiesPerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern())

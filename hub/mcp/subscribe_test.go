@@ -73,7 +73,7 @@ func TestSubscribeLegacy(t *testing.T) {
 		subscribed(t, s, "b")
 		f.Disconnect()
 		<-s.Done()
-		subscribed(t, s, "b") // for whoever connects anew
+		subscribed(t, s, "b") // for the next session
 		var closed *jsonrpc.ClosedError
 		if err := s.Subscribe(background, "c"); !errors.As(err, &closed) {
 			t.Errorf("on a session that is over: %v", err)
@@ -110,7 +110,7 @@ func TestSubscribeLegacyCancelled(t *testing.T) {
 }
 
 // TestSubscribeModern: the listen stream is opened anew, one at a time, with the whole set; when it is acknowledged,
-// all of it is told as changed once.
+// all of it is announced as changed once.
 func TestSubscribeModern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
@@ -140,7 +140,7 @@ func TestSubscribeModern(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		// What was heard of before is told as updated, what is new is not.
+		// A URI that was subscribed to before is announced as updated, a new one is not.
 		if told := h.heard(); !slices.Equal(told, []string{"prompts", "resources", "file:///\u00e9\"a"}) {
 			t.Errorf("told after the second switch: %v", told)
 		}
@@ -151,7 +151,7 @@ func TestSubscribeModern(t *testing.T) {
 		if err := streams[0].Notify(protocol.MethodResourceUpdated, `{"uri":"b"}`); err != nil {
 			t.Fatal(err)
 		}
-		// What comes of a stream that was left was told by the switch.
+		// What comes on the stream that was left is dropped: the switch has announced all changes.
 		if err := first.Notify(protocol.MethodResourceUpdated, `{"uri":"left"}`); err != nil {
 			t.Fatal(err)
 		}
@@ -238,8 +238,8 @@ func TestSubscribeTogether(t *testing.T) {
 	})
 }
 
-// TestSubscribeNotHonoured: the acknowledgement says what is honoured. A URI that is not is an error for its caller and
-// for nobody else, and costs no further stream.
+// TestSubscribeNotHonoured: the acknowledgement says what is honoured. A URI that is not is an error for its caller
+// alone, and no further stream is opened for it.
 func TestSubscribeNotHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))
@@ -278,7 +278,7 @@ func TestSubscribeNotHonoured(t *testing.T) {
 	})
 }
 
-// TestSubscribeRefused: an error that answers a new set is the error of what is new; the old set goes on.
+// TestSubscribeRefused: an error in answer to a new set fails what is new in it; the old set goes on.
 func TestSubscribeRefused(t *testing.T) {
 	for _, code := range []int64{-32602, -32603} {
 		synctest.Test(t, func(t *testing.T) {
@@ -333,8 +333,8 @@ func TestSubscribeNoListen(t *testing.T) {
 	})
 }
 
-// TestSubscribeSilent: a server that never acknowledges holds up no caller that gives up, and no close; what was given
-// up leaves the stream.
+// TestSubscribeSilent: if the server never acknowledges, callers can give up and the session can be closed; a stream
+// that nobody needs any more is cancelled.
 func TestSubscribeSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(onlySubscribe))
@@ -363,8 +363,8 @@ func TestSubscribeSilent(t *testing.T) {
 	})
 }
 
-// TestSubscribeWaitsForTheLeft: a server that answers the stream that was left, and tidies up before that, is waited
-// for; one that does not answer, as it should, for a moment. The late answer is nobody's.
+// TestSubscribeWaitsForTheLeft: the new stream is opened when the server has answered the one that was left, since it
+// may tidy up before that; if it does not answer, as it should, the new stream is opened after listenSettle.
 func TestSubscribeWaitsForTheLeft(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(*fakeserver.CallContext)
@@ -399,8 +399,8 @@ func TestSubscribeWaitsForTheLeft(t *testing.T) {
 	}
 }
 
-// TestSubscribeRandom: callers that subscribe, give up and take back at random, while the server ends streams at
-// random: at the end the open stream is for what the book says, and nobody waits.
+// TestSubscribeRandom: callers subscribe, give up and unsubscribe at many moments, while the server ends streams. At
+// the end the open stream is for the subscriptions that the session has, and no caller waits.
 func TestSubscribeRandom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeserver.New(fakeserver.WithModern(), fakeserver.WithCapabilities(allCapabilities))

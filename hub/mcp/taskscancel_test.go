@@ -17,7 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// bothDesigns are the capabilities that newTaskServer takes for each.
+// bothDesigns has the capabilities for newTaskServer, by the design of tasks.
 var bothDesigns = map[string]string{"2025-11-25": taskCapabilities, "extension": ""}
 
 func eachDesign(t *testing.T, f func(t *testing.T, capabilities string)) {
@@ -46,7 +46,7 @@ func wireCancelled(t *testing.T, err, cause error, sent bool) {
 	}
 }
 
-// TestTaskCancelBeforeID: the caller is free at once, nothing is sent that names the request, and the task is cancelled
+// TestTaskCancelBeforeID: the call returns at once, nothing is sent that names the request, and the task is cancelled
 // as soon as its id is known.
 func TestTaskCancelBeforeID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestTaskCancelBeforeID(t *testing.T) {
 	})
 }
 
-// TestTaskCancelBeforeIDWithoutTask: what comes late and is no task, or is over, is just dropped.
+// TestTaskCancelBeforeIDWithoutTask: a late answer that is no task, or a task that is over, is dropped.
 func TestTaskCancelBeforeIDWithoutTask(t *testing.T) {
 	for _, late := range []string{`{"content":[]}`, `{"task":{"taskId":"T-1","status":"completed"}}`, `{"task":{}}`,
 		`{"task":7}`, `7`} {
@@ -134,7 +134,8 @@ func TestTaskCancelLateTask(t *testing.T) {
 	})
 }
 
-// TestTaskCancelWithID: tasks/cancel once, the caller free at once, and no answer to it is needed, whatever it is.
+// TestTaskCancelWithID: tasks/cancel is sent once, the call returns at once, and the answer to tasks/cancel does not
+// matter.
 func TestTaskCancelWithID(t *testing.T) {
 	for name, answer := range map[string]fakeserver.Handler{
 		"acknowledged": func(c *fakeserver.CallContext) { c.Result(`{}`) },
@@ -166,8 +167,8 @@ func TestTaskCancelWithID(t *testing.T) {
 	}
 }
 
-// TestTaskNeverNotificationCancelled: at no moment of its life is the request of a task cancelled by its id, not even
-// while tasks/result blocks. That one is a request like others and is.
+// TestTaskNeverNotificationCancelled: at no moment is the request of a task cancelled by its wire id, not even while
+// tasks/result blocks. tasks/result and tasks/get are cancelled like other requests.
 func TestTaskNeverNotificationCancelled(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
@@ -238,8 +239,8 @@ func TestTaskCompletesAllTheSame(t *testing.T) {
 	})
 }
 
-// TestTaskResultInHandWins: the result is there, behind a notification that is still being handled, when the caller
-// gives up.
+// TestTaskResultInHandWins: the caller gives up when the result has been received, but waits behind a notification that
+// is still being handled: the call returns the result.
 func TestTaskResultInHandWins(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"completed","result":`+taskResult)
@@ -278,7 +279,7 @@ func TestTaskResultInHandWins(t *testing.T) {
 	})
 }
 
-// slowLog holds up the delivery with its first log message.
+// slowLog is a recorder whose Logged blocks the delivery until leave is closed.
 type slowLog struct {
 	recorder
 	entered, leave chan struct{}
@@ -289,7 +290,7 @@ func (h *slowLog) Logged(LogMessage) {
 	<-h.leave
 }
 
-// TestTaskNoCancelCapability: the server cannot be asked to stop; the caller is told so.
+// TestTaskNoCancelCapability: the server cannot be asked to stop; the caller's error says that no cancel was sent.
 func TestTaskNoCancelCapability(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(`{"tools":{},"tasks":{"cancel":null,"requests":{"tools":{"call":{}}}}}`, `"status":"working"`)
@@ -307,7 +308,8 @@ func TestTaskNoCancelCapability(t *testing.T) {
 	})
 }
 
-// TestTaskTransient tells trouble on the way from answers and ends.
+// TestTaskTransient: errors of the transport are transient; answers of the server, and ends of the call or of the
+// connection, are not.
 func TestTaskTransient(t *testing.T) {
 	for err, want := range map[error]bool{
 		io.ErrUnexpectedEOF:                   true,
@@ -345,8 +347,8 @@ func TestTaskRetryAfter(t *testing.T) {
 
 var errPipeTest = errors.New("the pipe is gone")
 
-// TestTaskTransientPollErrors: polls and the fetching of the result that fail on the way are tried again, later and
-// later, for as long as the caller waits.
+// TestTaskTransientPollErrors: polls, and requests for the result, that fail in the transport are tried again, later
+// and later, for as long as the caller waits.
 func TestTaskTransientPollErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)
@@ -360,7 +362,7 @@ func TestTaskTransientPollErrors(t *testing.T) {
 		began := time.Now()
 		h := &told{}
 		out, _ := runningTask(t, f, s, h)
-		// lose ends the request of a method, as a transport does that cannot bring its answer.
+		// lose fails the request of a method, as a transport does that lost the answer.
 		lose := func(method string) {
 			t.Helper()
 			synctest.Wait()
@@ -381,7 +383,7 @@ func TestTaskTransientPollErrors(t *testing.T) {
 		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Result(f.polled()) })
 		f.Handle(protocol.MethodTaskResult, failing)
 		pass(30 * time.Second)
-		lose(protocol.MethodTaskResult) // an answer has ended the trouble: this is the first again
+		lose(protocol.MethodTaskResult) // a poll was answered, so this is the first failure again
 		f.Handle(protocol.MethodTaskResult, func(c *fakeserver.CallContext) { c.Result(taskResult) })
 		pass(retryDelay)
 		o := finished(t, out)

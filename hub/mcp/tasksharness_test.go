@@ -16,8 +16,8 @@ const (
 	taskResult       = `{ "content":[{"type":"text","text":"done"}],"n":1.0 }`
 )
 
-// taskServer is a fake server whose tool t becomes task T-1, and whose answers to polls are played from a list; the
-// last one stays.
+// taskServer is a fake server whose tool t becomes task T-1, and whose answers to polls come from a list; the last one
+// is repeated.
 type taskServer struct {
 	*fakeserver.Server
 	era Era
@@ -27,8 +27,8 @@ type taskServer struct {
 	at    []time.Time
 }
 
-// newTaskServer makes one; capabilities are those of a legacy server, "" for a modern one. Its call is answered at once
-// with a task that is working.
+// newTaskServer returns a taskServer; capabilities are those of a legacy server, "" for a modern one. A call is
+// answered at once with a task that is working.
 func newTaskServer(capabilities string, polls ...string) *taskServer {
 	option, era := fakeserver.WithModern(), Modern
 	if capabilities != "" {
@@ -45,7 +45,7 @@ func newTaskServer(capabilities string, polls ...string) *taskServer {
 	return f
 }
 
-// made is the result that tells of the task.
+// made returns the result by which a call becomes the task.
 func (f *taskServer) made(members string) string {
 	if f.era == Modern {
 		return `{"resultType":"task","taskId":"T-1",` + members + `}`
@@ -64,7 +64,7 @@ func (f *taskServer) polled() string {
 	return `{"taskId":"T-1",` + members + `}`
 }
 
-// gaps are the times between the start and the polls.
+// gaps returns the times between the start and the polls.
 func (f *taskServer) gaps(start time.Time) []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *taskServer) gaps(start time.Time) []time.Duration {
 	return out
 }
 
-// told keeps what a call hears of its task.
+// told records what a call is told about its task.
 type told struct {
 	mu      sync.Mutex
 	infos   []TaskInfo
@@ -84,7 +84,7 @@ type told struct {
 	numbers []float64
 }
 
-// request is a call of the tool t that keeps what it hears.
+// request returns a call of the tool t that records what it is told.
 func (h *told) request() *CallRequest {
 	return &CallRequest{
 		Name: "t", TaskSupport: TaskRequired,
@@ -115,8 +115,8 @@ func (h *told) statuses() (out []string) {
 	return out
 }
 
-// nothingLeft closes the session and looks for what it should not have left. What is left of goroutines the end of the
-// bubble tells.
+// nothingLeft checks that the session has no call, no progress token and no request left. A goroutine that is left
+// shows at the end of the bubble.
 func nothingLeft(t *testing.T, s *Session) {
 	t.Helper()
 	synctest.Wait()
@@ -128,7 +128,7 @@ func nothingLeft(t *testing.T, s *Session) {
 	}
 }
 
-// taskIDs are the params.taskId of all messages of a method.
+// taskIDs returns the params.taskId of all messages of a method.
 func taskIDs(f *taskServer, method string) (out []string) {
 	for _, m := range lines(f.Server, method) {
 		out = append(out, stringOf(m.Param("taskId")))
@@ -136,7 +136,7 @@ func taskIDs(f *taskServer, method string) (out []string) {
 	return out
 }
 
-// notedCancels are the request ids that notifications/cancelled named, and whether one of them is of a tools/call.
+// notedCancels returns the request ids of all notifications/cancelled, and whether one of them is of a tools/call.
 func notedCancels(f *taskServer) (ids []string, ofCall bool) {
 	calls := map[string]bool{}
 	for _, m := range lines(f.Server, protocol.MethodCallTool) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// gate is an answerer whose questions wait until the test answers them, by their key or message.
+// gate answers questions by their InputKey when the test says so. An answer after the end of its question must be lost.
 type gate struct {
 	open  map[string]chan Answer
 	ended chan error // causes of the questions that were not answered
@@ -45,12 +45,12 @@ func (g *gate) accept(key, content string) {
 	synctest.Wait()
 }
 
-// asking is the answer to a poll with these questions.
+// askingTaskInput returns the members of an answer to a poll that asks these questions.
 func askingTaskInput(entries ...string) string {
 	return `"status":"input_required","pollIntervalMs":100,"inputRequests":{` + strings.Join(entries, ",") + `}`
 }
 
-// updates are what the tasks/update brought.
+// updates returns the task ids and the answers of all tasks/update.
 func updates(f *taskServer) (out []string) {
 	for _, m := range lines(f.Server, protocol.MethodTaskUpdate) {
 		out = append(out, stringOf(m.Param("taskId"))+" "+string(m.Param("inputResponses")))
@@ -58,8 +58,8 @@ func updates(f *taskServer) (out []string) {
 	return out
 }
 
-// TestTaskLegacyInputRequired: tasks/result goes out at once, what the server asks on it belongs to the call of the
-// task that it names, and polling goes on beside it.
+// TestTaskLegacyInputRequired: tasks/result is sent at once, a question of the server belongs to the call whose task it
+// names, and polling goes on.
 func TestTaskLegacyInputRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"input_required","pollInterval":1000`, `"status":"input_required"`,
@@ -108,8 +108,8 @@ func TestTaskLegacyInputRequired(t *testing.T) {
 	})
 }
 
-// TestTaskRelatedBeforeItsAnswer: a request that names a task which nobody knows yet belongs to the one call that waits
-// for its task.
+// TestTaskRelatedBeforeItsAnswer: a question that names a task which is not known yet belongs to the call that waits
+// for its task, if there is just one.
 func TestTaskRelatedBeforeItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
@@ -181,7 +181,8 @@ func TestTaskModernInput(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputPartial: each answer goes as it comes, and no answer waits for another; polling goes on meanwhile.
+// TestTaskModernInputPartial: each answer is sent as it comes, without waiting for the others; polling goes on
+// meanwhile.
 func TestTaskModernInputPartial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput, `"b":`+formInput))
@@ -220,8 +221,8 @@ func TestTaskModernInputPartial(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputDedupe: a key is asked once, however many polls show it and after its answer too; a new key is
-// asked when it comes; one whose answer the server finds fault with is asked again.
+// TestTaskModernInputDedupe: a key is asked once, however many polls have it, also after its answer; a new key is asked
+// when it comes; one whose answer the server refuses is asked again.
 func TestTaskModernInputDedupe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput), askingTaskInput(`"a":`+formInput),
@@ -286,7 +287,7 @@ func TestTaskModernInputRefused(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputUndeclared: a server must not ask for what the call did not declare.
+// TestTaskModernInputUndeclared: a call fails, and its task is cancelled, if it is asked for what it did not declare.
 func TestTaskModernInputUndeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"llm":`+samplingInput))
@@ -304,7 +305,8 @@ func TestTaskModernInputUndeclared(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputUpdateRefused: a task whose answers the server does not take would wait for ever.
+// TestTaskModernInputUpdateRefused: a task whose answers the server does not accept would wait for ever, so the call
+// fails and the task is cancelled.
 func TestTaskModernInputUpdateRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
@@ -320,8 +322,8 @@ func TestTaskModernInputUpdateRefused(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputWithdrawn: what the server no longer asks, or the end of the task, takes the question from the
-// screen; its answer goes nowhere.
+// TestTaskModernInputWithdrawn: a question is withdrawn when the server no longer asks it, or the task is over; its
+// answer is not sent.
 func TestTaskModernInputWithdrawn(t *testing.T) {
 	for name, next := range map[string]string{
 		"another asked": askingTaskInput(`"b":` + formInput),
@@ -360,7 +362,7 @@ func TestTaskModernInputWithdrawn(t *testing.T) {
 	}
 }
 
-// TestTaskModernInputCancelled: a cancel while a person is asked ends the question with its own cause, and the task.
+// TestTaskModernInputCancelled: a cancel while a user is asked ends the question, with the same cause, and the task.
 func TestTaskModernInputCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput))
@@ -381,7 +383,7 @@ func TestTaskModernInputCancelled(t *testing.T) {
 	})
 }
 
-// TestTaskModernInputTrouble: trouble of this side in asking ends the call, and the task with it.
+// TestTaskModernInputTrouble: an error of the Handler ends the call, and the task with it.
 func TestTaskModernInputTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", askingTaskInput(`"a":`+formInput))

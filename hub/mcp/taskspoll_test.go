@@ -59,7 +59,7 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 	})
 }
 
-// TestTaskAsked: who asks for a task, by what the tool, the caller, the server and the revision say.
+// TestTaskAsked: whether a call asks for a task, by what the tool, the caller, the server and the revision say.
 func TestTaskAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		support  string
@@ -161,7 +161,7 @@ func isProtocolError(err error) bool {
 	return errors.As(err, &e)
 }
 
-// TestTaskMadeOver: a task that is over, or asks, when it is made is looked at without any wait.
+// TestTaskMadeOver: a task that is over when it is made is polled without any wait.
 func TestTaskMadeOver(t *testing.T) {
 	for _, capabilities := range []string{taskCapabilities, ""} {
 		synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestTaskMadeOver(t *testing.T) {
 	}
 }
 
-// TestTaskMadeAsking: what a task asks from its start on is asked without any wait.
+// TestTaskMadeAsking: a task that requires input when it is made is asked for its questions without any wait.
 func TestTaskMadeAsking(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, askingTaskInput(`"a":`+formInput))
@@ -200,7 +200,7 @@ func TestTaskMadeAsking(t *testing.T) {
 	})
 }
 
-// TestTaskLegacyCancelledByServer: the status tells it, while tasks/result still blocks; that request is ended too.
+// TestTaskLegacyCancelledByServer: a poll says so, while tasks/result still blocks; that request is ended, too.
 func TestTaskLegacyCancelledByServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"input_required"`, `"status":"cancelled","statusMessage":"no more"`)
@@ -260,8 +260,8 @@ func TestTaskPollInterval(t *testing.T) {
 	}
 }
 
-// TestTaskStatusWakes: a notification brings the next poll forward, is not believed, cannot force polls faster than ten
-// a second, and wakes nobody else.
+// TestTaskStatusWakes: a status notification brings the next poll of its task forward. What it says is not used, and it
+// cannot force more than ten polls a second.
 func TestTaskStatusWakes(t *testing.T) {
 	for _, c := range []struct{ capabilities, method string }{{taskCapabilities, protocol.MethodTaskStatus},
 		{"", protocol.MethodTasks}} {
@@ -292,13 +292,13 @@ func TestTaskStatusWakes(t *testing.T) {
 			if diff := cmp.Diff(want, f.gaps(began)); diff != "" {
 				t.Errorf("waits before the polls (-want +got):\n%s", diff)
 			}
-			tell("T-1") // nobody is there any more
+			tell("T-1") // the call is over
 			nothingLeft(t, s)
 		})
 	}
 }
 
-// TestTaskGone: the server has forgotten the task.
+// TestTaskGone: the server has forgotten the task, so the call fails with a TaskLostError, and nothing is cancelled.
 func TestTaskGone(t *testing.T) {
 	for _, capabilities := range []string{taskCapabilities, ""} {
 		synctest.Test(t, func(t *testing.T) {
@@ -319,8 +319,8 @@ func TestTaskGone(t *testing.T) {
 	}
 }
 
-// TestTaskPollRefused: an error of the server that says nothing of the task's end ends the call, and the task is not
-// left to itself.
+// TestTaskPollRefused: an error in answer to a poll that does not mean that the task is over ends the call, and the
+// task is cancelled.
 func TestTaskPollRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)
@@ -366,8 +366,8 @@ func TestTaskPollUnanswered(t *testing.T) {
 	})
 }
 
-// TestTaskMRTRFirst: a modern call can have its rounds first and then become a task. The keys of the two phases have
-// nothing to do with each other.
+// TestTaskMRTRFirst: a modern call can have its rounds first and then become a task. The keys of the two phases are
+// independent.
 func TestTaskMRTRFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer("", `"status":"input_required","inputRequests":{"k":`+formInput+
@@ -407,7 +407,7 @@ func TestTaskOnlyOfToolCalls(t *testing.T) {
 	})
 }
 
-// TestTaskRequestsOfServer: this side hosts no tasks.
+// TestTaskRequestsOfServer: this side hosts no tasks, so a server's requests for them are refused.
 func TestTaskRequestsOfServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// interruptedTask lets the link end under a task that was polled twice and gives what the caller got.
+// interruptedTask ends the link while a task is being polled, and returns the error that the caller got.
 func interruptedTask(t *testing.T, f *taskServer, h *recorder, heard *told) *TaskInterruptedError {
 	t.Helper()
 	s := connect(t, f.Server, h)
@@ -88,8 +88,8 @@ func TestTaskResume(t *testing.T) {
 	})
 }
 
-// TestTaskTokensOfSessionsDiffer: the progress token of a task goes to the next session with it, and must not be one
-// that this gives out itself.
+// TestTaskTokensOfSessionsDiffer: a task keeps its progress token in the next session, so that session must not give
+// out the same token.
 func TestTaskTokensOfSessionsDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)
@@ -171,7 +171,7 @@ func TestTaskResumeOtherEra(t *testing.T) {
 	}
 }
 
-// TestTaskResumeGone: a server that was started anew knows nothing of the task.
+// TestTaskResumeGone: a server that was started anew does not know the task, so the call fails with a TaskLostError.
 func TestTaskResumeGone(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		f := newTaskServer(capabilities, `"status":"working"`)
@@ -186,7 +186,7 @@ func TestTaskResumeGone(t *testing.T) {
 	})
 }
 
-// logGate is a log that holds up who writes one message.
+// logGate is a slog.Handler that blocks one message until leave is closed.
 type logGate struct {
 	slog.Handler
 	message string
@@ -229,8 +229,8 @@ func TestTaskCloseWaits(t *testing.T) {
 	})
 }
 
-// TestTaskNothingLeft: Close in each state of a task leaves no request, no token, no question; the end of the bubble
-// would tell of a goroutine.
+// TestTaskNothingLeft: Close in each state of a task leaves no request, no token, no question. A goroutine that is left
+// would show at the end of the bubble.
 func TestTaskNothingLeft(t *testing.T) {
 	eachDesign(t, func(t *testing.T, capabilities string) {
 		poll := `"status":"input_required","pollInterval":60000`

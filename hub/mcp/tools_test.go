@@ -121,8 +121,8 @@ func TestToolDefinition(t *testing.T) {
 	}
 }
 
-// What a person was shown is bound: any other text, hint, schema or title is another definition. How the JSON is
-// spelled is not.
+// The hash covers what a user was shown: with any other text, hint, schema or title it differs. It does not depend on
+// the spelling of the JSON, nor on icons and _meta.
 func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 	hash := func(raw string) string {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Both spellings of a view's address are read, the nested one first, and only one that is a view's. Who may call a tool
-// is read by the words of MCP Apps; a list without a word that is known lets nobody.
+// Both spellings of a view's address are read, the nested one first; an address without ui:// or too long is ignored.
+// visibility says who may call a tool, in the words of MCP Apps; a list without a known word allows nobody.
 func TestToolUI(t *testing.T) {
 	long := "ui://" + strings.Repeat("x", 2<<10)
 	for meta, want := range map[string]ToolUI{

@@ -14,7 +14,7 @@ import (
 const requiredURLs = `{"elicitations":[{"mode":"url","message":"Sign in","url":"https://a.example/1","elicitationId":"e1"},` +
 	`{"mode":"url","message":"Pay","url":"https://a.example/2","elicitationId":"e2"}]}`
 
-// demanding is a server whose tool works once its URLs were opened, which is to say from the second call on.
+// demanding returns a server whose tool requires two URLs at the first call, and works from the second call on.
 func demanding(option fakeserver.Option) *fakeserver.Server {
 	f := fakeserver.New(option)
 	calls := 0
@@ -28,8 +28,8 @@ func demanding(option fakeserver.Option) *fakeserver.Server {
 	return f
 }
 
-// TestURLElicitationRequired: consent to each, then one is finished by the person and the other by the server's word,
-// then the call is tried again.
+// TestURLElicitationRequired: the user consents to each URL; one is then finished by the user, the other by the
+// server's notification, and the call is tried again.
 func TestURLElicitationRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := demanding(fakeserver.WithRevision(Revision20251125))
@@ -111,8 +111,8 @@ func TestURLElicitationRequiredDeclined(t *testing.T) {
 	}
 }
 
-// TestURLElicitationRequiredIsPlainElsewhere: other revisions have no such error, and one that is malformed or was not
-// declared is a plain one.
+// TestURLElicitationRequiredIsPlainElsewhere: in other revisions, or if it is malformed or URL elicitation was not
+// declared, it is an error like any other.
 func TestURLElicitationRequiredIsPlainElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		option fakeserver.Option

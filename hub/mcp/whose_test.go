@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// asks is a question of a server, and what it was answered.
+// asks sends questions of a fake server and reads their answers.
 type asks struct {
 	t *testing.T
 	f *fakeserver.Server
@@ -39,7 +39,7 @@ func (a asks) answered(r *fakeserver.OutRequest) string {
 	}
 }
 
-// hanging is a server whose tool never answers, and a session with it.
+// hanging returns a server whose tool never answers, and a session with it.
 func hanging(t *testing.T, h *recorder, change ...func(*Options)) (asks, *Session) {
 	f := fakeserver.New()
 	f.Tool("t", func(c *fakeserver.CallContext) { c.Hang() })
@@ -57,8 +57,8 @@ func cancelledCall(t *testing.T, s *Session, c *CallRequest) {
 	synctest.Wait()
 }
 
-// Finding B16. A question that crosses the cancel of its call is shown to nobody, and answered if the server does not
-// withdraw it.
+// Finding B16. A question that comes after its call was cancelled is shown to nobody, and is answered if the server
+// does not withdraw it within withdrawGrace.
 func TestQuestionOfACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
@@ -92,8 +92,8 @@ func TestQuestionOfACancelledCall(t *testing.T) {
 	})
 }
 
-// Finding B16. Which call a question is of is told only when it is known: a cancelled call counts until it is answered,
-// or 30 s have passed.
+// Finding B16. A question has a call only if there is no doubt which: a cancelled call counts until it is answered, or
+// lingerTime has passed.
 func TestWhoseQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
@@ -145,7 +145,7 @@ func TestWhoseQuestion(t *testing.T) {
 	})
 }
 
-// Finding B16. Questions that nobody is asked take nobody's place.
+// Finding B16. Questions of cancelled calls, for which no user is asked, do not use up MaxIncoming.
 func TestGhostsTakeNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: hang(make(chan error, 100))}
@@ -181,7 +181,7 @@ func TestGhostsTakeNoPlaces(t *testing.T) {
 	})
 }
 
-// Finding B16. A question whose call ends while a person is asked gives its place back before its second of grace.
+// Finding B16. A question whose call ends while a user is asked frees its place at once, not after withdrawGrace.
 func TestQuestionGivesItsPlaceBackBeforeItsGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
@@ -222,8 +222,8 @@ func TestQuestionGivesItsPlaceBackBeforeItsGrace(t *testing.T) {
 	})
 }
 
-// Finding B16. Questions of calls that are over, beyond those that may be in their second of grace, get no grace: they
-// take nobody's place for it.
+// Finding B16. Only MaxIncoming questions of calls that are over may wait for withdrawGrace; further ones are answered
+// at once, so that they use no place.
 func TestQuestionsBeyondThoseInGraceAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -251,7 +251,7 @@ func TestQuestionsBeyondThoseInGraceAreAnswered(t *testing.T) {
 	})
 }
 
-// Finding B16. What no call could be named for says whether there were several, or none.
+// Finding B16. A question without a call says in OfSome whether there were several calls, or none.
 func TestQuestionOfSome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{ask: accepting(`{}`)}
@@ -267,7 +267,7 @@ func TestQuestionOfSome(t *testing.T) {
 	})
 }
 
-// Finding B16. On the stream of its call a question is known for what it is, however late it comes.
+// Finding B16. On the stream of a cancelled call a question belongs to that call, however late it comes.
 func TestHTTPQuestionOfACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
@@ -291,7 +291,7 @@ func TestHTTPQuestionOfACancelledCall(t *testing.T) {
 	})
 }
 
-// Finding B16. A question that names a task is the task's, also when that was given up or is over.
+// Finding B16. A question that names a task belongs to it, also after the task was given up: nobody is asked.
 func TestQuestionOfATaskThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"working"`)

@@ -13,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// TestAnswersThatNobodyTakes: a client on a pipe that asks and asks and reads nothing has no more waiting than the
-// bound of its queue and what it may have open. When it reads again, it is told what was refused meanwhile.
+// TestAnswersThatNobodyTakes: for a client on a pipe that sends requests and reads nothing, no more bytes wait than its
+// queue and its open requests may have. When it reads again, it gets the refusals of the other requests.
 func TestAnswersThatNobodyTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &handler{stop: map[string]context.CancelCauseFunc{}}
@@ -31,7 +31,7 @@ func TestAnswersThatNobodyTakes(t *testing.T) {
 		for i := range 1000 {
 			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"long":%q}}}`,
 				i, long))
-			synctest.Wait() // answers that are being made do not count yet: with many of them refusals find no room either
+			synctest.Wait() // an answer counts once it is queued: with many unqueued ones, refusals would find no room
 		}
 		read := make(chan string)
 		go func() {

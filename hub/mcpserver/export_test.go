@@ -2,14 +2,15 @@ package mcpserver
 
 import "github.com/mcphub-go/mcphub/hub/jsonrpc"
 
-// Left is what the server still holds: requests that run, parked ones, sessions.
+// Left returns the numbers of running requests, parked calls and sessions that the server still holds.
 func (s *Server) Left() (open, parked, sessions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open, len(s.parked), len(s.sessions)
 }
 
-// Held is what a legacy session over HTTP holds of what its client was sent or is to be sent.
+// Held returns how many streams, events and bytes a legacy session over HTTP holds for its client, sent or still to be
+// sent.
 func (s *Session) Held() (streams, events, bytes int) {
 	l := s.web.log
 	l.mu.Lock()
@@ -20,7 +21,7 @@ func (s *Session) Held() (streams, events, bytes int) {
 	return len(l.streams), events, l.bytes + l.waiting
 }
 
-// OpenEnded opens a session over a stream that was ended before its peer could be reached, and tells why it ended.
+// OpenEnded opens a session that was ended before it had its peer, and returns why it ended.
 func (s *Server) OpenEnded(conn jsonrpc.Conn, cause error) error {
 	session, err := s.begin(true)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// TestLargeRequestsAreBounded: the params of open requests have a bound in all, of which one client, of either era, has
-// half; small ones pass beside them, one that is alone passes whatever it is, and what has ended counts no more.
+// TestLargeRequestsAreBounded: the params of all open requests have one bound, and one client, of either era, may use
+// half of it. Small params always pass, a request that is the only one passes whatever its size, and a request that has
+// ended no longer counts.
 func TestLargeRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{OpenBytes: 1 << 20})

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// modelCall is what the client of the model knows of one of its requests.
+// modelCall is what the client in the model knows about one of its requests.
 type modelCall struct {
 	params    string // without requestState
 	cancelled bool   // the cancel was sent: it may cross an answer
@@ -120,7 +120,7 @@ func playModel(t *testing.T, random *rand.Rand, modern bool) {
 			send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 		}
 	}
-	for id := range calls { // whatever it was answered: who cancels between two rounds does not come back
+	for id := range calls { // also those that were answered: a cancel between two rounds ends a parked call
 		send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 	}
 	listen()
@@ -163,7 +163,7 @@ func readModel(t *testing.T, calls map[string]*modelCall, line string) {
 	}
 	c := calls[id]
 	if c == nil {
-		return // of initialize
+		return // the answer to initialize
 	}
 	if c.answers++; c.answers > 1 || c.heard {
 		t.Errorf("answered after its end: %s", line)
@@ -173,7 +173,7 @@ func readModel(t *testing.T, calls map[string]*modelCall, line string) {
 	}
 }
 
-// Beyond a bound the newcomer is refused, and those who are there go on.
+// Beyond a bound a new session or request is refused, and the open ones go on.
 func TestBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &handler{stop: map[string]context.CancelCauseFunc{}}
@@ -202,7 +202,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// Whatever comes to the HTTP door, it answers, and holds nothing afterwards but sessions.
+// FuzzHTTP: the HTTP handler returns whatever request comes, and after Close nothing is left.
 func FuzzHTTP(f *testing.F) {
 	for _, seed := range []string{`{`, `[]`, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`,

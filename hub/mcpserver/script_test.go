@@ -22,12 +22,12 @@ import (
 	"github.com/mcphub-go/mcphub/internal/script"
 )
 
-// handler does what the name of the called tool says, and writes down what it sees.
+// handler does what the name of the called tool says, and records what it sees.
 type handler struct {
 	mu   sync.Mutex
 	seen []string
 	stop map[string]context.CancelCauseFunc // of the open questions, by their message
-	told chan string                        // what is seen, as it is seen; may be nil
+	told chan string                        // gets each line that is added to seen; may be nil
 	last string                             // the revision and the answers of the last call that asked
 }
 
@@ -70,7 +70,7 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 		h.saw("%s ends: %v", name, context.Cause(ctx))
 		return json.RawMessage(`{"late":true}`), nil
 	}
-	if name == "later" { // it asks when nobody has heard it for a while
+	if name == "later" { // it asks once its client has stopped listening and listens again
 		for want := range 2 {
 			for c.Heard() == (want == 0) {
 				<-time.After(time.Millisecond)
@@ -82,7 +82,7 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 	answers := make([]string, len(strings.Split(name, "+")))
 	for i, message := range strings.Split(name, "+") {
 		if i > 0 {
-			<-time.After(time.Millisecond) // in fake time: each question has its place, so that a script reads the same
+			<-time.After(time.Millisecond) // of the fake clock: it keeps the questions in order
 		}
 		asking.Go(func() {
 			own, cancel := context.WithCancelCause(ctx)
@@ -132,7 +132,7 @@ func newServer(h mcpserver.Handler, b mcpserver.Bounds) *mcpserver.Server {
 }
 
 // TestStdioScripts plays the conversations under testdata/stdio. Each file of an archive but "want" is a step, and
-// after each step everything comes to rest. STATE stands for the last requestState.
+// after each step the test waits until every goroutine is blocked. STATE stands for the last requestState.
 //
 //	send  its lines are what the client sends
 //	do    its lines are commands:
@@ -151,7 +151,7 @@ func TestStdioScripts(t *testing.T) {
 
 var stateOf = regexp.MustCompile(`"requestState":"([A-Z2-7]{26})"`)
 
-// wire is one client over a pipe: what it is sent is read at once.
+// wire is one client over a pipe. A goroutine reads what the server sends, until the pipe is closed.
 type wire struct {
 	in    *io.PipeWriter
 	ended chan error
@@ -196,13 +196,13 @@ func playStdio(t *testing.T, steps []txtar.File) string {
 			line = strings.TrimSuffix(line, "\n")
 			if strings.HasPrefix(step.Name, "send") {
 				_, _ = io.WriteString(w.in, strings.ReplaceAll(line, "STATE", state)+"\n")
-				synctest.Wait() // requests run side by side: their order is not the point
+				synctest.Wait() // requests run concurrently: this keeps the order of a script fixed
 			} else {
 				act(t, s, h, w, line)
 			}
 		}
 		synctest.Wait()
-		<-time.After(50 * time.Millisecond) // questions gather before they go
+		<-time.After(50 * time.Millisecond) // the server collects questions for a moment before it sends a round
 		synctest.Wait()
 		for _, line := range w.take() {
 			if m := stateOf.FindStringSubmatch(line); m != nil {

@@ -31,7 +31,7 @@ func pipes(t *testing.T) ends {
 	return blocking(t, ends{in, out, toInput, fromOut})
 }
 
-// sockets are what Node makes for its children.
+// sockets opens socket pairs, which Node uses as stdin and stdout of its children.
 func sockets(t *testing.T) ends {
 	pair := func() (ours, theirs *os.File) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -45,7 +45,7 @@ func sockets(t *testing.T) ends {
 	return blocking(t, ends{in, out, toInput, fromOut})
 }
 
-// blocking makes the ends of this process what a process is started with.
+// blocking sets in and out to blocking mode, as a process gets its stdin and stdout.
 func blocking(t *testing.T, e ends) ends {
 	for _, f := range []*os.File{e.in, e.out} {
 		if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
@@ -68,8 +68,8 @@ func blocks(t *testing.T, f *os.File) bool {
 	return flags&unix.O_NONBLOCK == 0
 }
 
-// TestStandard: messages cross both ways, more than a pipe holds among them; Close wakes the reader and the writer, and
-// leaves what the process was started with as it was.
+// TestStandard: messages pass in both directions, among them one that is larger than a pipe; Close unblocks the reader
+// and the writer, and leaves stdin and stdout of the process open and in blocking mode.
 func TestStandard(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) ends{"pipes": pipes, "sockets": sockets} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestStandard(t *testing.T) {
 				t.Error("what the process was started with does not block any more")
 			}
 			rest := make(chan string, 1)
-			go func() { // the output is full of what the write has left
+			go func() { // the pipe is still full of the write that was ended
 				text, _ := io.ReadAll(e.fromOut)
 				rest <- string(text)
 			}()
@@ -131,7 +131,7 @@ func TestStandard(t *testing.T) {
 	}
 }
 
-// TestStandardEnds: the end of the input is the end of the connection, with what came before it.
+// TestStandardEnds: at the end of the input the last line is returned, even without a newline, and then io.EOF.
 func TestStandardEnds(t *testing.T) {
 	e := pipes(t)
 	conn := mcpserver.Standard(e.in, e.out)
@@ -148,7 +148,7 @@ func TestStandardEnds(t *testing.T) {
 	}
 }
 
-// TestStandardOfAFile: what cannot be polled works as well.
+// TestStandardOfAFile: a file, which cannot be polled, works as well.
 func TestStandardOfAFile(t *testing.T) {
 	name := t.TempDir() + "/in"
 	if err := os.WriteFile(name, []byte("{}\n"), 0o600); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
-// TestStateOfAnotherClient: a requestState is good for the client that it was given to alone, whatever another one says
-// that it is called: on another pipe, and over HTTP. Forged and huge ones are refused as unknown ones are.
+// TestStateOfAnotherClient: a requestState is valid only for the client that it was given to, not for another client
+// with the same clientInfo, on another pipe or over HTTP. Forged and huge ones are refused like unknown ones.
 func TestStateOfAnotherClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &handler{stop: map[string]context.CancelCauseFunc{}}
@@ -22,7 +22,7 @@ func TestStateOfAnotherClient(t *testing.T) {
 		say := func(w *wire, id, more string) string {
 			_, _ = io.WriteString(w.in, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"one+two",`+
 				modernMeta+more+"}}\n")
-			<-time.After(50 * time.Millisecond) // questions gather before they go
+			<-time.After(50 * time.Millisecond) // the server collects questions for a moment before it sends a round
 			synctest.Wait()
 			return strings.Join(w.take(), "\n")
 		}

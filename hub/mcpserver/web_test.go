@@ -23,7 +23,7 @@ import (
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
 
-// site is a server on HTTP with a handler that tells of the ends of its waits.
+// site is a server over HTTP whose handler reports on told what it sees.
 type site struct {
 	*handler
 	server *mcpserver.Server
@@ -85,7 +85,7 @@ func (s *site) initialize(t *testing.T) string {
 	return r.Header.Get("Mcp-Session-Id")
 }
 
-// hears waits until the handler has seen something.
+// hears waits until the handler reports something that contains want.
 func (s *site) hears(t *testing.T, want string) {
 	t.Helper()
 	for got := range s.told {
@@ -135,7 +135,8 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// What a modern request lacks can contradict no header: the code says which of the two is wrong.
+// A modern request without metadata has invalid params (-32602); metadata that contradicts a header is a header
+// mismatch (-32020).
 func TestModernRefusalCodes(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
 	for params, code := range map[string]string{
@@ -151,7 +152,8 @@ func TestModernRefusalCodes(t *testing.T) {
 	}
 }
 
-// A legacy stream that closes is no cancel: the answer waits for the client, behind the event that it saw last.
+// A legacy client that closes a stream does not cancel: it gets the answer when it resumes the stream after the last
+// event that it saw.
 func TestLegacyStreamResumes(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
 	id := s.initialize(t)
@@ -177,8 +179,8 @@ func TestLegacyStreamResumes(t *testing.T) {
 	}
 }
 
-// TestForgedEventTakesNoStream: a GET that names an event that never was is refused, and the stream that it names stays
-// with who reads it.
+// TestForgedEventTakesNoStream: a GET with the id of an event that was never sent is refused, and the stream in that id
+// stays with its reader.
 func TestForgedEventTakesNoStream(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
 	id := s.initialize(t)
@@ -196,8 +198,8 @@ func TestForgedEventTakesNoStream(t *testing.T) {
 	}
 }
 
-// TestQuestionOfAnAbandonedCall: a client that has given up the stream of a call, which is no cancel, is asked on the
-// common one, and loses the question there.
+// TestQuestionOfAnAbandonedCall: a client that has closed the stream of a call, which is no cancel, is asked on the
+// common stream, and the question is withdrawn there.
 func TestQuestionOfAnAbandonedCall(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
 	id := s.initialize(t)
@@ -272,7 +274,7 @@ func newDoor(b mcpserver.Bounds) *door {
 	return &door{s.HTTP(mcpserver.Guard{}), s, h}
 }
 
-// post gives the status and the body of the answer; a stream is read to its end.
+// post returns the status and the body of the answer; a stream is read to its end.
 func (d *door) post(ctx context.Context, body string, header ...string) (int, string) {
 	r := httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -307,7 +309,7 @@ func (d *door) modern(t *testing.T, name, info, more string) string {
 	return strings.TrimSpace(text)
 }
 
-// retry is what a client adds that comes back with answers to both questions of a round.
+// retry returns the params that a client adds to retry a call with answers to both questions of a round.
 func retry(t *testing.T, round string) string {
 	t.Helper()
 	m := stateOf.FindStringSubmatch(round)
@@ -317,7 +319,7 @@ func retry(t *testing.T, round string) string {
 	return `,"requestState":"` + m[1] + `","inputResponses":{"q1":{"a":1.0},"q2":{"b":2}}`
 }
 
-// A round over HTTP carries the questions that were asked at once, and its state is good for one retry.
+// A round over HTTP has all questions that were asked at the same time, and its requestState is valid for one retry.
 func TestModernRoundsOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{})
@@ -332,12 +334,12 @@ func TestModernRoundsOverHTTP(t *testing.T) {
 	})
 }
 
-// unwritable is the connection of a client that has gone, which nobody has noticed yet.
+// unwritable is the response for a client that is gone while its request has not ended yet: every write fails.
 type unwritable struct{ *httptest.ResponseRecorder }
 
 func (unwritable) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// TestRoundThatNobodyTook: a client that went away before it had the round will not retry it: its call ends at once.
+// TestRoundThatNobodyTook: a client that left before it received the round will not retry it: its call ends at once.
 func TestRoundThatNobodyTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{})
@@ -359,8 +361,8 @@ func TestRoundThatNobodyTook(t *testing.T) {
 	})
 }
 
-// TestParkedCallsHoldNoPlaces: a modern client that asks and never comes back costs nobody a place among the requests
-// that run, nor a session; of its own calls no more are parked than one client may have open.
+// TestParkedCallsHoldNoPlaces: the parked calls of a modern client that never retries count neither as running requests
+// nor as sessions; no more of them are parked than one client may have open.
 func TestParkedCallsHoldNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{Sessions: 1, OpenInAll: 1, OpenPerSession: 2, ParkedBytes: 8000})
@@ -391,7 +393,7 @@ func TestParkedCallsHoldNoPlaces(t *testing.T) {
 	})
 }
 
-// TestOneModernClientTakesNoMoreThanItsShare: calls of 2026-07-28 over HTTP have no session to be bounded by.
+// TestOneModernClientTakesNoMoreThanItsShare: modern calls over HTTP have no session, and are bounded per client.
 func TestOneModernClientTakesNoMoreThanItsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{OpenPerSession: 3})
@@ -439,7 +441,7 @@ func TestEventsThatNobodyReads(t *testing.T) {
 	})
 }
 
-// TestMessagesThatGetNoAnswer: what is no request that a peer reads is refused, and its POST does not wait.
+// TestMessagesThatGetNoAnswer: a message that the peer would not answer is refused at once: its POST does not wait.
 func TestMessagesThatGetNoAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ revision, body string }{
 		"version":       {"2025-11-25", `{"jsonrpc":"1.0","id":1,"method":"ping"}`},
@@ -486,7 +488,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// A session that was ended before its peer could be reached ends at once when it can be.
+// A session that was ended before it had its peer ends as soon as it is opened.
 func TestSessionEndedBeforeItIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(&handler{}, mcpserver.Bounds{})
@@ -501,7 +503,7 @@ func TestSessionEndedBeforeItIsOpen(t *testing.T) {
 	})
 }
 
-// The Go SDK's client over both bindings: a call, and a question in the era that it chooses.
+// The Go SDK's client, over both bindings, makes a call and answers a question, in the modern era.
 func TestGoSDKClient(t *testing.T) {
 	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
 	toServer, in := io.Pipe()

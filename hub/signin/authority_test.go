@@ -317,7 +317,7 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	a.give(w, scope, thumbprint)
 }
 
-// give hands out a token. thumbprint is the key that it is bound to; "" for a bearer token.
+// give issues a token. thumbprint is that of the key that it is bound to; "" for a bearer token.
 func (a *authority) give(w http.ResponseWriter, scope, thumbprint string) {
 	if a.grants != nil {
 		scope = a.grants(scope)
@@ -344,7 +344,7 @@ func (a *authority) give(w http.ResponseWriter, scope, thumbprint string) {
 	reply(w, http.StatusOK, answer)
 }
 
-// revoke makes all access tokens worthless.
+// revoke makes all access tokens invalid.
 func (a *authority) revoke() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -358,7 +358,7 @@ func (a *authority) set(change func()) {
 	change()
 }
 
-// count tells how many requests with this beginning there were.
+// count returns how many lines of the log of requests begin with prefix.
 func (a *authority) count(prefix string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -371,7 +371,7 @@ func (a *authority) count(prefix string) int {
 	return n
 }
 
-// issued lists every secret there is.
+// issued returns every secret that was issued or sent.
 func (a *authority) issued() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

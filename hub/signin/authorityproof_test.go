@@ -25,7 +25,7 @@ type demands struct {
 	asNonce      string   // wanted in proofs for the token endpoint; "" none
 	rsNonce      string   // wanted in proofs for the MCP server
 	nextNonce    string   // given with its next good answer, and wanted from then on
-	endless      bool     // each nonce is good for nothing
+	endless      bool     // no nonce is accepted
 
 	jtis   map[string]bool
 	bound  map[string]string // access and refresh tokens -> thumbprint
@@ -47,7 +47,7 @@ func (d *demands) fault(format string, args ...any) {
 	d.faults = append(d.faults, fmt.Sprintf(format, args...))
 }
 
-// verify checks the proof of r as RFC 9449 section 4.3 wants it, but for the nonce. token is "" at the token endpoint.
+// verify checks the proof of r as RFC 9449 section 4.3 says, except the nonce. token is "" at the token endpoint.
 func (d *demands) verify(r *http.Request, uri, token string) (claims, error) {
 	var c claims
 	if n := len(r.Header.Values("DPoP")); n != 1 {
@@ -121,7 +121,7 @@ func (d *demands) verify(r *http.Request, uri, token string) (claims, error) {
 	return c, nil
 }
 
-// nonceWanted reports whether c has not the nonce that is wanted, and says so in the header. a.mu is held.
+// nonceWanted reports whether c lacks the wanted nonce, and then sends that nonce in the header. a.mu is held.
 func (a *authority) nonceWanted(w http.ResponseWriter, c claims, wanted *string) bool {
 	if a.dpop.endless {
 		*wanted = a.name("nonce")
@@ -133,8 +133,8 @@ func (a *authority) nonceWanted(w http.ResponseWriter, c claims, wanted *string)
 	return true
 }
 
-// provenRequest checks a request to the token endpoint: the thumbprint of its proof, or "" when it has none. false: it
-// was answered. a.mu is held.
+// provenRequest checks a request to the token endpoint, and returns the thumbprint of its proof, or "" if it has none.
+// If ok is false, the request was answered with an error. a.mu is held.
 func (a *authority) provenRequest(w http.ResponseWriter, r *http.Request) (thumbprint string, ok bool) {
 	if r.Header.Get("DPoP") == "" || a.dpop.ignore {
 		return "", true
@@ -152,7 +152,8 @@ func (a *authority) provenRequest(w http.ResponseWriter, r *http.Request) (thumb
 	return c.of, true
 }
 
-// provenToken checks how a known token is shown to the MCP server. false: it was answered. a.mu is held.
+// provenToken checks how a known token is presented to the MCP server. If it returns false, the request was answered
+// with an error. a.mu is held.
 func (a *authority) provenToken(w http.ResponseWriter, r *http.Request, params []string) bool {
 	refuse := func(code string) bool {
 		w.Header().Set("WWW-Authenticate", "DPoP "+strings.Join(append(params, fmt.Sprintf("error=%q", code)), ", "))

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// wantsProofs makes the world one in which tokens are bound.
+// wantsProofs makes the servers of the world ask for bound tokens.
 func wantsProofs(w *world) {
 	w.as.dpop.algorithms, w.as.dpop.scheme = []string{"ES384", "ES256"}, "DPoP"
 }
 
-// proofs are those that were found to be good.
+// proofs returns the proofs that were valid.
 func (w *world) proofs() []claims {
 	w.as.mu.Lock()
 	defer w.as.mu.Unlock()
@@ -107,7 +107,7 @@ func TestDPoPNonces(t *testing.T) {
 	})
 }
 
-// Many calls at once meet a new nonce; each is sent once more, and no call asks for a sign-in.
+// Many calls at once need a new nonce; each is sent once more, and no call asks for a sign-in.
 func TestDPoPNonceForManyCalls(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -132,7 +132,7 @@ func TestDPoPNonceForManyCalls(t *testing.T) {
 	})
 }
 
-// A server for which no nonce is good is refused after the second; nobody is asked to sign in, as that would not help.
+// If a server accepts no nonce, the call fails after the second try; nobody is asked to sign in: that would not help.
 func TestDPoPNonceWithoutEnd(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		live(t, Options{}, func(t *testing.T, w *world) {
@@ -274,7 +274,7 @@ func TestDPoPBoundRefreshOfBearerToken(t *testing.T) {
 	})
 }
 
-// A server that begins to want bound tokens: what is there cannot be bound later, so the person is asked at once.
+// A server begins to require bound tokens: a token cannot be bound later, so the user is asked at once.
 func TestDPoPServerTurnsToIt(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -290,7 +290,7 @@ func TestDPoPServerTurnsToIt(t *testing.T) {
 	})
 }
 
-// A server that gives it up gets a bearer token after a refresh has not helped.
+// A server that no longer takes bound tokens gets a bearer token after a refresh has not helped.
 func TestDPoPServerTurnsFromIt(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -305,7 +305,7 @@ func TestDPoPServerTurnsFromIt(t *testing.T) {
 	})
 }
 
-// A proof that is refused is told as such: neither a refresh nor a person could help.
+// The error says that a proof was refused: neither a refresh nor a sign-in could help.
 func TestDPoPProofRefused(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -323,7 +323,7 @@ func TestDPoPProofRefused(t *testing.T) {
 	})
 }
 
-// More rights are asked for in the words of DPoP, too.
+// A step-up works with DPoP challenges, too.
 func TestDPoPStepUp(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -341,7 +341,7 @@ func TestDPoPStepUp(t *testing.T) {
 	})
 }
 
-// The grants without a person bind their tokens, too, with nonces.
+// The grants without a user bind their tokens, too, with nonces.
 func TestDPoPGrants(t *testing.T) {
 	for name, c := range map[string]Config{
 		"client credentials": {Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret"},
@@ -365,7 +365,7 @@ func TestDPoPGrants(t *testing.T) {
 	}
 }
 
-// Where bound tokens are required no other is taken, at whatever step it comes.
+// Where bound tokens are required no other token is used, at whatever step it comes.
 func TestDPoPRequiredAtEachStep(t *testing.T) {
 	t.Run("grant", func(t *testing.T) {
 		c := Config{Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret", DPoP: DPoPRequire}
@@ -394,7 +394,7 @@ func TestDPoPRequiredAtEachStep(t *testing.T) {
 	})
 }
 
-// A kept token that is not as the configuration wants it now is not used.
+// A stored token that does not fit the configuration any more is not used.
 func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kept, now string
@@ -417,8 +417,8 @@ func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 	}
 }
 
-// A second hub of the user takes the bound token of the first, key and all; one that is not bound is not taken where it
-// must be.
+// A hub takes the bound token that another hub of the user has stored, with its key; a token that is not bound is not
+// taken where it must be.
 func TestDPoPBorrowed(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -451,7 +451,7 @@ func TestDPoPBorrowed(t *testing.T) {
 	})
 }
 
-// The refresh of a bound token goes on when its waiters have gone, and its key with it.
+// The refresh of a bound token goes on when no call waits for it any more, and the token stays bound.
 func TestDPoPRefreshGoesOnWithoutWaiters(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		wantsProofs(w)
@@ -475,8 +475,7 @@ func TestDPoPRefreshGoesOnWithoutWaiters(t *testing.T) {
 	})
 }
 
-// One more try is asked for when a proof was refused for want of a nonce, and there is one: nothing else is taken for
-// that.
+// Observe asks for one more try only if a proof was refused because it had no nonce, and the answer has one.
 func TestObserveAsksForOneMoreTry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status           int

@@ -52,7 +52,7 @@ func decoded(t *testing.T, part string) map[string]any {
 	return v
 }
 
-// Client credentials with a secret: no person, scopes and resource as they should be, and nothing stored.
+// Client credentials with a secret: no user is asked, scopes and resource are right, and nothing is stored.
 func TestClientCredentials(t *testing.T) {
 	for method, basic := range map[string]bool{"client_secret_basic": true, "client_secret_post": false} {
 		t.Run(method, func(t *testing.T) {
@@ -204,7 +204,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Enterprise-managed authorization: ID token -> assertion at the identity provider -> token; no person.
+// Enterprise-managed authorization: ID token -> assertion at the identity provider -> token; no user is asked.
 func TestEnterpriseGrant(t *testing.T) {
 	for name, endpoint := range map[string]string{"endpoint configured": "https://idp.example/t",
 		"endpoint discovered": ""} {
@@ -232,7 +232,7 @@ func TestEnterpriseGrant(t *testing.T) {
 	}
 }
 
-// Workload identity: the JWT is the grant. A refusal is passed on, without a second try and without what was sent.
+// Workload identity: the JWT is the grant. A refusal is returned, without a second try.
 func TestWorkloadGrant(t *testing.T) {
 	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"}},
 		func(t *testing.T, w *world) {

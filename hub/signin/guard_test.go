@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// In a flow: metadata that leads to a private address fails it, with the reason; nobody is asked.
+// Metadata that leads to a private address makes the flow fail with that reason; nobody is asked.
 func TestMetadataAtPrivateAddressRefused(t *testing.T) {
 	for name, change := range map[string]func(a *authority){
 		"named": func(a *authority) { a.metadataURL, a.metadataAt = "https://10.0.0.1/prm", "-" },

@@ -11,7 +11,7 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// fakeRing is a keyring that can be full, away or hanging.
+// fakeRing is a keyring that can refuse long entries, fail, or hang until a channel is closed.
 type fakeRing struct {
 	mu    sync.Mutex
 	items map[string]string
@@ -142,11 +142,11 @@ func TestKeyringHangs(t *testing.T) {
 		if time.Since(start) != keyringLimit || uses != 1 {
 			t.Errorf("asked %d times, %v", uses, time.Since(start))
 		}
-		close(ring.hang) // lets its goroutine go
+		close(ring.hang) // ends its goroutine
 	})
 }
 
-// A keyring without a service is an error at once, and as good as none.
+// A keyring without a service fails at once; it is asked once, and the fallback is used.
 func TestKeyringAway(t *testing.T) {
 	s, ring, fallback := openRing()
 	ring.err = errors.New("no such bus")
@@ -159,7 +159,7 @@ func TestKeyringAway(t *testing.T) {
 	}
 }
 
-// What is too long for the keyring goes to the fallback, and the older one in the keyring goes away.
+// An entry that is too long for the keyring goes to the fallback, and the older one in the keyring is deleted.
 func TestKeyringTooSmall(t *testing.T) {
 	s, ring, fallback := openRing()
 	save(t, s, someEntry("one"))
@@ -177,7 +177,7 @@ func TestKeyringTooSmall(t *testing.T) {
 	}
 }
 
-// After a keyring that was away for a time, the younger entry counts.
+// If the keyring was not available for a time, the younger of the two entries counts.
 func TestKeyringYoungerCounts(t *testing.T) {
 	s, _, fallback := openRing()
 	save(t, s, someEntry("one"))
@@ -195,7 +195,7 @@ func TestKeyringYoungerCounts(t *testing.T) {
 	}
 }
 
-// Rubbish in the keyring counts as absent.
+// An item of the keyring that cannot be read counts as absent.
 func TestKeyringCorrupt(t *testing.T) {
 	s, ring, _ := openRing()
 	ring.items[keyringService+one.id()] = "rubbish"
@@ -204,7 +204,7 @@ func TestKeyringCorrupt(t *testing.T) {
 	}
 }
 
-// Signing out from a keyring that has gone away since: the token is still there, and the user is told.
+// The keyring is not available any more when the user signs out: the token is still in it, so that is an error.
 func TestKeyringGoneAtSignOut(t *testing.T) {
 	s, ring, _ := openRing()
 	save(t, s, someEntry("one"))

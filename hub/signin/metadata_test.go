@@ -38,7 +38,7 @@ func TestMetadataPlaces(t *testing.T) {
 	}
 }
 
-// What is not in order ends the flow before a person is asked.
+// Metadata that is incomplete, wrong or dangerous ends the flow before a user is asked.
 func TestMetadataRefused(t *testing.T) {
 	tests := map[string]struct {
 		change func(a *authority)
@@ -112,7 +112,7 @@ func TestIssuerMismatch(t *testing.T) {
 	}
 }
 
-// An error answer from the wrong issuer: its words are not shown.
+// The text of an error answer from the wrong issuer is not shown.
 func TestIssuerMismatchInErrorAnswer(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.refuse, w.as.iss = "access_denied", "https://evil.example"
@@ -122,7 +122,7 @@ func TestIssuerMismatchInErrorAnswer(t *testing.T) {
 	})
 }
 
-// The person said no at the authorization server: as good as a no here.
+// A user who denies access at the authorization server has declined.
 func TestAccessDenied(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.refuse = "access_denied"
@@ -134,7 +134,7 @@ func TestAccessDenied(t *testing.T) {
 	})
 }
 
-// Another error there is a technical failure, in its words.
+// Any other error of the authorization server is a technical failure, with its text.
 func TestAuthorizationError(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.refuse = "server_error"
@@ -170,7 +170,7 @@ func TestServerMovesToAnotherIssuer(t *testing.T) {
 	})
 }
 
-// elsewhere is the same authorization server under another name, which writes down what it is told.
+// elsewhere is the same authorization server under another name. It records what it is sent.
 type elsewhere struct {
 	*authority
 	host   string
@@ -193,7 +193,8 @@ func (e *elsewhere) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(strings.ReplaceAll(rec.Body.String(), "as.example", e.host)))
 }
 
-// Scopes: of the challenge, else of the configuration, else of the metadata.
+// The scopes are those of the challenge and of the configuration; without either, those of the metadata. offline_access
+// is added if the metadata has it.
 func TestScopes(t *testing.T) {
 	tests := map[string]struct {
 		challenge string
@@ -222,7 +223,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// A site that shows a page for every address has no metadata; where it says that it has, that is an error.
+// A site that shows a page for every address has no metadata; at an address that it has named, that is an error.
 func TestPagesAreNoMetadata(t *testing.T) {
 	pages := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -290,7 +291,7 @@ func TestMetadataIsFetchedOnce(t *testing.T) {
 	})
 }
 
-// A header that cannot be read, of another scheme, does not hide the one that counts.
+// A challenge of another scheme that cannot be parsed does not hide the ones that count.
 func TestUnreadableChallengeIsLeftOut(t *testing.T) {
 	c := challengeOf(&http.Response{Header: http.Header{"Www-Authenticate": {
 		"Negotiate abcd==", `Bearer realm="x", scope="a b", error="invalid_token"`,
@@ -328,7 +329,7 @@ func TestURLSchemes(t *testing.T) {
 	}
 }
 
-// The Asker gets its own error wrapped in no secret, and none of it when it says no.
+// The text of an error of Options.Ask is bounded and printable.
 func TestAskerErrorsAreBounded(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(func(context.Context, Prompt) error { return errors.New(strings.Repeat("x\n", 1000)) })

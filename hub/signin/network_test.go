@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// network stands for sockets where time is fake: a real one would keep the bubble's clock from moving.
+// network replaces sockets where time is fake: real ones would keep the bubble's clock from moving.
 type network struct {
 	mu    sync.Mutex
 	open  map[string]*pipes
@@ -44,7 +44,7 @@ func (n *network) listeners() int {
 	return len(n.open)
 }
 
-// get is what a browser does with an address on this computer.
+// get requests an address on this computer, as a browser does.
 func (n *network) get(ctx context.Context, address string) (*http.Response, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
@@ -127,8 +127,8 @@ func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// A request to the server's own address is signed however its port is written, and one to another address is not: the
-// two were compared as text, and a server whose address has ":443" in it got no token at the endpoint that it named
+// A request to the server's own origin is signed however its port is written, and one to another origin is not. The two
+// were once compared as text, so that a server whose address has ":443" in it got no token at an endpoint that it named
 // without. Finding B15.
 func TestSignComparesOrigins(t *testing.T) {
 	for _, tt := range []struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The authority of these tests takes no proof that is not in order. Without this, the others would prove nothing.
+// The fake authority accepts no proof that is not valid. Otherwise the other tests would show nothing.
 func TestDPoPFakeIsStrict(t *testing.T) {
 	key, other := someKey(), func() *ProofKey { k, _ := newProofKey(); return k }()
 	at := func(u string) *url.URL { parsed, _ := url.Parse(u); return parsed }
@@ -61,7 +61,7 @@ func TestDPoPFakeIsStrict(t *testing.T) {
 	}
 }
 
-// What comes as a nonce and cannot be one is not used, nor is what comes twice.
+// A nonce that is empty, too long or has characters that it may not have is not used, nor are two in one answer.
 func TestDPoPNonceIsChecked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		values []string
@@ -109,7 +109,7 @@ func TestProofURI(t *testing.T) {
 	}
 }
 
-// A key that was stored is the same key; one that is no key is no sign-in.
+// A stored key is read back as the same key; an entry without a valid key is refused.
 func TestProofKeyIsStored(t *testing.T) {
 	text, err := someKey().MarshalText()
 	if err != nil {

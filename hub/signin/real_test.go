@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// TestRealSockets goes the whole way over loopback: our own round tripper and listener, a resource server made of the
-// Go SDK's parts, and a host that visits the address and follows where it is sent.
+// TestRealSockets signs in over loopback, with our own round tripper and listener, a resource server made of the Go
+// SDK's parts, and a host that opens the URL and follows the redirects.
 func TestRealSockets(t *testing.T) {
 	a := newAuthority()
 	a.advertiseIss, a.iss = true, "right"

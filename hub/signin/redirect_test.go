@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// These use real sockets: it is the listener itself that is tried.
+// These tests use real sockets: they test the listener itself.
 
 func openReal(t *testing.T) *redirect {
 	t.Helper()
@@ -74,7 +74,7 @@ func TestLoopbackRedirect(t *testing.T) {
 	}
 }
 
-// What does not belong to the flow is refused, and does not end it.
+// A request that does not belong to the flow is refused, and does not end it.
 func TestLoopbackRedirectWrongState(t *testing.T) {
 	r := openReal(t)
 	defer r.close()
@@ -111,7 +111,7 @@ func TestLoopbackRedirectWrongState(t *testing.T) {
 	}
 }
 
-// One answer is taken: a second one, even a right one, changes nothing.
+// Only the first answer counts: a second one, even a right one, changes nothing.
 func TestLoopbackRedirectOnlyOnce(t *testing.T) {
 	r := openReal(t)
 	defer r.close()
@@ -125,7 +125,7 @@ func TestLoopbackRedirectOnlyOnce(t *testing.T) {
 	}
 }
 
-// An error's words come from somebody unknown: the page does not show them.
+// Anybody may have sent the text of an error: the page does not show it.
 func TestLoopbackRedirectError(t *testing.T) {
 	r := openReal(t)
 	defer r.close()
@@ -165,7 +165,7 @@ func TestLoopbackRedirectOnlyWhileFlowRuns(t *testing.T) {
 			if n := w.net.listeners(); n != 1 {
 				t.Errorf("%d listeners", n)
 			}
-			// Somebody guesses: refused, and the flow goes on.
+			// A request with a guessed state is refused, and the flow goes on.
 			if status, _ := w.visit("http://127.0.0.1:40001/callback?state=guess&code=x"); !p.Waiting &&
 				status != http.StatusBadRequest {
 				t.Errorf("status %d", status)

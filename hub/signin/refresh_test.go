@@ -12,7 +12,7 @@ import (
 
 const tokenLine = "POST as.example/token "
 
-// An expired token is refreshed without a person, and what came is used and kept.
+// An expired token is refreshed without asking the user, and the new one is used and stored.
 func TestRefreshExpired(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -71,7 +71,7 @@ func TestRefreshIsShared(t *testing.T) {
 	})
 }
 
-// The caller may go; the refresh goes on, as the server may have replaced the refresh token already.
+// The refresh goes on after its caller was cancelled, as the server may have replaced the refresh token already.
 func TestRefreshGoesOnWithoutWaiters(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -94,7 +94,7 @@ func TestRefreshGoesOnWithoutWaiters(t *testing.T) {
 	})
 }
 
-// A refresh has 30 seconds; after that the request fails, and the next one tries again.
+// A refresh may take requestLimit; after that the request fails, and the next one tries again.
 func TestRefreshTimeLimit(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -111,7 +111,7 @@ func TestRefreshTimeLimit(t *testing.T) {
 	})
 }
 
-// A dead refresh token: the request goes out without one, and the 401 starts the flow.
+// An invalid refresh token: the request goes out without a token, and the 401 starts the flow.
 func TestRefreshInvalidGrantStartsFlow(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -125,7 +125,7 @@ func TestRefreshInvalidGrantStartsFlow(t *testing.T) {
 	})
 }
 
-// The authorization server has forgotten the client: the registration goes too.
+// The authorization server has forgotten the client: the registration is dropped, too.
 func TestRefreshInvalidClientRegistersAnew(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -139,7 +139,7 @@ func TestRefreshInvalidClientRegistersAnew(t *testing.T) {
 	})
 }
 
-// Trouble that may pass fails the request; the token stays.
+// A temporary error fails the request; the token stays.
 func TestRefreshErrorFailsRequest(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -152,7 +152,7 @@ func TestRefreshErrorFailsRequest(t *testing.T) {
 	})
 }
 
-// A token that is refused before its time is refreshed first, without a person; but not in a circle.
+// A token that is refused before it expires is refreshed first, without asking the user; but only once in a while.
 func TestRefreshAfter401(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -181,7 +181,7 @@ func TestRefreshUsesTokenOfAnotherHub(t *testing.T) {
 		w.open(Options{Store: store})
 		w.works(t)
 		time.Sleep(2 * time.Hour)
-		w.works(t) // the second hub refreshes; the first one's refresh token is dead now
+		w.works(t) // the second hub refreshes; the first one's refresh token is invalid now
 		second := w.s
 		w.s = first
 		w.works(t)
@@ -190,7 +190,7 @@ func TestRefreshUsesTokenOfAnotherHub(t *testing.T) {
 	})
 }
 
-// Also where nothing can be refreshed: the second window finds what the first one was given, and asks nobody.
+// The same without refresh tokens: a hub takes the token for which the other hub has asked the user, and asks nobody.
 func TestTokenOfAnotherHubIsBorrowed(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -208,7 +208,7 @@ func TestTokenOfAnotherHubIsBorrowed(t *testing.T) {
 	})
 }
 
-// Signing out during a refresh: what comes of it is not taken, and the store stays empty.
+// Signing out during a refresh: the new token is not used, and the store stays empty.
 func TestForgetDuringRefresh(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -256,8 +256,8 @@ func TestSignInOvertakesRefresh(t *testing.T) {
 	})
 }
 
-// Signing out while the code is being exchanged, with a connection that does not notice: the token that comes is not
-// taken.
+// Signing out while the code is being exchanged, over a connection that ignores the cancellation: the token that comes
+// is not used.
 func TestForgetDuringExchange(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -290,7 +290,7 @@ func TestForgetDuringExchange(t *testing.T) {
 	})
 }
 
-// deaf holds requests for tokens until open, and does not hear that they are cancelled.
+// deaf holds requests for tokens until open is closed, and ignores their cancellation.
 type deaf struct {
 	next inProcess
 	open chan struct{}
@@ -352,7 +352,7 @@ func TestTokenSurvivesRestart(t *testing.T) {
 	})
 }
 
-// A store that fails costs nothing but memory.
+// If the store fails, the token is kept in memory, and calls work.
 func TestStoreTrouble(t *testing.T) {
 	live(t, Options{Store: broken{}}, func(t *testing.T, w *world) {
 		w.works(t)

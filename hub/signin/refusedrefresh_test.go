@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// answers gives a handler with one fixed answer.
+// answers returns a handler with one fixed answer.
 func answers(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -17,9 +17,9 @@ func answers(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// A refresh token that the token endpoint does not take, in whatever words, is dropped, and the next request asks a
-// person to sign in again. It was kept for every code but three: each request failed then, nobody was asked, and the
-// state said "signed in". Finding B5.
+// A refresh token that the token endpoint refuses, with whatever answer, is dropped, and the user is asked to sign in
+// again. It was once kept for every code but three: each request failed then, nobody was asked, and the state said
+// "signed in". Finding B5.
 func TestRefusedRefreshAsksAgain(t *testing.T) {
 	const asJSON, asForm = "application/json", "application/x-www-form-urlencoded"
 	tests := map[string]http.HandlerFunc{
@@ -57,7 +57,7 @@ func TestRefusedRefreshAsksAgain(t *testing.T) {
 	}
 }
 
-// Trouble that may pass fails the request, and the token stays: once it is over nobody has to sign in. Finding B5.
+// A temporary error fails the request, and the token stays: once it is over nobody has to sign in. Finding B5.
 func TestPassingTroubleKeepsRefreshToken(t *testing.T) {
 	const asJSON = "application/json"
 	tests := map[string]http.HandlerFunc{
@@ -100,7 +100,7 @@ func TestPassingTroubleKeepsRefreshToken(t *testing.T) {
 	})
 }
 
-// cutOff is a network that is not there.
+// cutOff is a network on which every request fails.
 type cutOff struct{}
 
 func (cutOff) RoundTrip(*http.Request) (*http.Response, error) {

@@ -10,7 +10,7 @@ import (
 
 const registerLine = "POST as.example/register"
 
-// A registration is used again as long as its port can be had: the redirect URI is then the very same.
+// A registration is used again as long as its port is free: the redirect URI is then the same.
 func TestRegistrationIsUsedAgain(t *testing.T) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
@@ -27,7 +27,7 @@ func TestRegistrationIsUsedAgain(t *testing.T) {
 	})
 }
 
-// Its port is taken: the client is registered anew for another one.
+// If the port of a registration is taken, the client is registered anew for another one.
 func TestRegistrationAnewWhenPortIsTaken(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -41,7 +41,7 @@ func TestRegistrationAnewWhenPortIsTaken(t *testing.T) {
 	})
 }
 
-// The authorization server has dropped the client and says so on a page, to the browser alone: the person gives up, and
+// The authorization server has dropped the client and says so on a page, to the browser alone: the user gives up, and
 // the next sign-in does not use the client again.
 func TestRegistrationDroppedAfterFailureInBrowser(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
@@ -69,7 +69,7 @@ func TestRegistrationDroppedAfterFailureInBrowser(t *testing.T) {
 	})
 }
 
-// A registration that no browser has seen outlives a no.
+// A registration is kept if the user declines before it was used in a browser.
 func TestRegistrationOutlivesDecline(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(says(ErrDeclined))
@@ -84,7 +84,7 @@ func TestRegistrationOutlivesDecline(t *testing.T) {
 	})
 }
 
-// A client that was registered by hand comes before everything else, on its own port; its secret is not stored.
+// A client of the configuration is used before all others, on its own port; its secret is not stored.
 func TestPreregisteredClient(t *testing.T) {
 	store := NewMemory()
 	conf := Config{ClientID: "mine", ClientSecret: "hand-made-secret", RedirectPort: 3118,
@@ -113,7 +113,7 @@ func TestPreregisteredClient(t *testing.T) {
 	})
 }
 
-// The fixed port is taken: no other one is used, and the error names it.
+// If the fixed port is taken, no other one is used, and the error names it.
 func TestFixedPortTaken(t *testing.T) {
 	live(t, Options{Config: Config{ClientID: "mine", RedirectPort: 3118}}, func(t *testing.T, w *world) {
 		w.net.taken["127.0.0.1:3118"] = true
@@ -133,7 +133,7 @@ func TestPreregisteredClientOfAnotherIssuer(t *testing.T) {
 		})
 }
 
-// A client ID metadata document is used where the server knows them, and registration where it does not.
+// A client ID metadata document is used where the server supports them, and registration where it does not.
 func TestClientMetadataDocument(t *testing.T) {
 	const document = "https://hub.example/client.json"
 	live(t, Options{Config: Config{ClientMetadataURL: document}}, func(t *testing.T, w *world) {

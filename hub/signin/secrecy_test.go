@@ -48,7 +48,7 @@ func TestTokensNeverLogged(t *testing.T) {
 	})
 }
 
-// A key in the query of the server's address is in the addresses of its metadata too, and these are in errors.
+// A key in the query of the server's URL, which is also in the URLs of its metadata, is not shown in errors.
 func TestQueryOfServerIsNotShown(t *testing.T) {
 	s, err := New(Options{Server: "files", ServerURL: mcpURL + "?key=tell-tale"})
 	if err != nil {

@@ -80,7 +80,7 @@ func TestSharedFlow(t *testing.T) {
 	})
 }
 
-// A call that goes takes only itself away; the flow ends with the last one, its prompt too.
+// A call that is cancelled leaves the flow to the others; with the last one the flow and its prompt end.
 func TestLastWaiterGoneEndsFlow(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(hold)
@@ -126,7 +126,7 @@ func (w *world) endings() []string {
 	return all
 }
 
-// Cancelling the call while the browser is waited for ends the flow, and it is not asked again at once.
+// Cancelling the call while it waits for the browser ends the flow, and the user is not asked again at once.
 func TestCancelEndsFlow(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(consent)
@@ -174,7 +174,7 @@ func TestCancelBeforePromptLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// After a no, calls fail at once for a minute, with the same error; then a person is asked again.
+// After the user has declined, calls fail at once for a minute, with the same error; then the user is asked again.
 func TestDeclinedDoesNotAskAgainAtOnce(t *testing.T) {
 	for how, err := range map[string]error{"declined": ErrDeclined, "dismissed": ErrDismissed} {
 		t.Run(how, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestDeclinedDoesNotAskAgainAtOnce(t *testing.T) {
 	}
 }
 
-// A no while the browser is waited for abandons the flow.
+// Declining while the flow waits for the browser ends the flow.
 func TestDeclinedWhileWaiting(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(func(_ context.Context, p Prompt) error {
@@ -232,7 +232,7 @@ func TestExplicitSignInAsksAtOnce(t *testing.T) {
 	})
 }
 
-// An explicit sign-in that fails for technical reasons leaves no silence either: the user has shown that it is wanted.
+// An explicit sign-in ends the quiet time after a decline, even if it fails for technical reasons.
 func TestExplicitSignInEndsSilence(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(says(ErrDeclined))
@@ -285,7 +285,7 @@ func TestNobodyToAskIsNoRefusal(t *testing.T) {
 	})
 }
 
-// The waiting prompt is taken away with *Completed when the browser has come back.
+// The waiting prompt ends with the cause *Completed when the browser has come back.
 func TestPromptEndsWithCompleted(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(func(ctx context.Context, p Prompt) error {
@@ -302,7 +302,7 @@ func TestPromptEndsWithCompleted(t *testing.T) {
 	})
 }
 
-// A host that visits the URL itself, before it answers the prompt.
+// A host may open the URL itself, before it answers the prompt.
 func TestRedirectBeforeConsentReturns(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(func(_ context.Context, p Prompt) error {
@@ -313,7 +313,7 @@ func TestRedirectBeforeConsentReturns(t *testing.T) {
 	})
 }
 
-// "I have finished" without a redirect is believed for a minute.
+// After "I have finished" the flow waits a minute for the redirect, and fails without one.
 func TestFinishedWithoutRedirect(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(says(nil))
@@ -325,7 +325,7 @@ func TestFinishedWithoutRedirect(t *testing.T) {
 	})
 }
 
-// Close ends a flow and its prompt, and every waiter hears why.
+// Close ends a flow and its prompt, and every call that waits gets the cause.
 func TestCloseEndsFlow(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.person(hold)
@@ -346,7 +346,7 @@ func TestCloseEndsFlow(t *testing.T) {
 	})
 }
 
-// A token that is refused right after a person signed in for it: nobody is asked in a circle.
+// If a token is refused right after the user signed in for it, the user is not asked again and again.
 func TestFreshTokenRefused(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.alwaysRefuse = true

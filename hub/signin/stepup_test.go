@@ -46,7 +46,7 @@ func TestStepUpAfterRestart(t *testing.T) {
 	})
 }
 
-// A server that is never content is not asked for more than three times, for one set of scopes.
+// If a server is never content, the user is asked at most maxStepUps times for one set of scopes.
 func TestStepUpLimit(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -68,7 +68,7 @@ func TestStepUpLimit(t *testing.T) {
 	})
 }
 
-// A 403 for other reasons starts nothing.
+// A 403 for other reasons starts no flow.
 func TestPlain403IsAnError(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
@@ -78,7 +78,7 @@ func TestPlain403IsAnError(t *testing.T) {
 	})
 }
 
-// Calls that want the same rights share the flow; one that wants others gets a flow of its own after it.
+// Calls that need the same scopes share the flow; one that needs others gets a flow of its own after it.
 func TestStepUpsShareAndQueue(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)

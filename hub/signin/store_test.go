@@ -46,7 +46,7 @@ func openFiles(t *testing.T) (*fileStore, *logs) {
 	return &fileStore{dir: filepath.Join(t.TempDir(), "state", "sign-in"), log: slog.New(slog.NewTextHandler(l, nil))}, l
 }
 
-// A store gives back what it got, for each server its own, and forgets what is deleted.
+// A store returns what was saved, for each server its own entry, and forgets what is deleted.
 func TestFileStore(t *testing.T) {
 	files, _ := openFiles(t)
 	for name, s := range map[string]Store{"file": files, "memory": NewMemory()} {

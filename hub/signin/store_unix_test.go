@@ -55,7 +55,7 @@ func TestFileStoreRefusesReadableFile(t *testing.T) {
 	}
 }
 
-// A directory that others can write to is closed.
+// A directory that others can write to gets the mode 0700, with a warning.
 func TestFileStoreClosesDirectory(t *testing.T) {
 	modesCount(t)
 	s, l := openFiles(t)
@@ -76,7 +76,7 @@ func TestFileStoreClosesDirectory(t *testing.T) {
 	}
 }
 
-// TestFileStoreRefusesLink: what another file says is not taken for an entry.
+// TestFileStoreRefusesLink: a symbolic link in place of an entry is not followed.
 func TestFileStoreRefusesLink(t *testing.T) {
 	key := Key{"one", mcpURL}
 	s, l := openFiles(t)

@@ -16,8 +16,7 @@ func jwtOf(subject string) string {
 		b64([]byte("signature"))
 }
 
-// The token of a workload is read from its file at each exchange: the platform puts a new one there before the old one
-// ends.
+// The token of a workload is read from its file at each exchange: the platform replaces it before it expires.
 func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
@@ -48,8 +47,8 @@ func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 	})
 }
 
-// A file that cannot be read, or holds something else than a JWT, is told; nothing of it is sent or shown, its path not
-// either. The next request looks again.
+// A file that cannot be read, or has something other than a JWT, is an error; neither its content nor its path is sent
+// or shown. The next request reads it again.
 func TestWorkloadTokenFileIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tell-tale")

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// world is a server, a person, a browser and a SignIn between them, in a bubble of fake time.
+// world is a server, a user, a browser and a SignIn between them, in a bubble of fake time.
 type world struct {
 	t    *testing.T
 	as   *authority
@@ -22,9 +22,9 @@ type world struct {
 	logs *logs
 
 	mu      sync.Mutex
-	answer  func(ctx context.Context, p Prompt) error // of the person; nil = accept
+	answer  func(ctx context.Context, p Prompt) error // of the user; nil = accept
 	prompts []Prompt
-	ends    []error // causes of prompts that were taken away
+	ends    []error // causes of prompts that were ended
 	texts   []string
 
 	browsers sync.WaitGroup
@@ -48,8 +48,8 @@ func (l *logs) String() string {
 	return l.buf.String()
 }
 
-// live runs test in a bubble, with a world that options and the authority's fields may change first. The SignIn is
-// closed at the end, and the bubble sees to it that nothing goes on: a goroutine left would be a deadlock.
+// live runs test in a bubble, with a new world. At the end the SignIn is closed, and no listener, secret or goroutine
+// may be left: the bubble would deadlock with a goroutine.
 func live(t *testing.T, o Options, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func live(t *testing.T, o Options, test func(t *testing.T, w *world)) {
 	})
 }
 
-// open makes the SignIn, or another one for the same world.
+// open makes the SignIn of the world, or a new one in its place; the old one is not closed.
 func (w *world) open(o Options) {
 	w.t.Helper()
 	if o.Server == "" {
@@ -110,7 +110,7 @@ func (w *world) ask(ctx context.Context, p Prompt) error {
 	return err
 }
 
-// accept consents, and lets the browser run; it waits while the browser is waited for.
+// accept consents, and starts the browser; a waiting prompt it leaves open.
 func (w *world) accept(ctx context.Context, p Prompt) error {
 	if p.Waiting {
 		return hold(ctx, p)
@@ -119,7 +119,7 @@ func (w *world) accept(ctx context.Context, p Prompt) error {
 	return nil
 }
 
-// hold leaves a prompt open.
+// hold leaves a prompt open until the prompt is ended.
 func hold(ctx context.Context, _ Prompt) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
@@ -143,7 +143,7 @@ func (w *world) person(answer func(context.Context, Prompt) error) {
 	w.answer = answer
 }
 
-// browse visits address and goes where it is sent, to the page at the end. It gives the page's status and text.
+// browse visits address, follows the redirect, and returns the status and the text of the last page.
 func (w *world) browse(address string) (int, string) {
 	req, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
@@ -233,7 +233,7 @@ func fails[E error](t *testing.T, w *world) E {
 	return e
 }
 
-// asked gives the prompts for consent, and those that waited for the browser.
+// asked returns the prompts for consent, and those that waited for the browser.
 func (w *world) asked() (consent, waiting []Prompt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

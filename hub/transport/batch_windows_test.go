@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// argumentsVariable makes the test binary a program that prints its arguments and ends.
+// argumentsVariable makes the test binary a program that prints its arguments and its command line, and exits.
 const argumentsVariable = "TRANSPORT_TEST_ARGUMENTS"
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startBatch starts a batch file that gives its arguments to a program, as npx.cmd does, and returns what it prints.
+// startBatch starts a batch file that passes its arguments to a program, as npx.cmd does, and returns what it prints.
 func startBatch(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -77,9 +77,9 @@ func TestBatchFileGetsItsArguments(t *testing.T) {
 	}
 }
 
-// TestBatchFileArgumentWithQuotes: a quote is doubled, which the C runtime of Node and Python reads as one, and what is
-// between quotes stays there for cmd.exe. The line that the program got is compared: Go's own reading of it is an older
-// one.
+// TestBatchFileArgumentWithQuotes: a quote is doubled, which the C runtime of Node and Python reads as one quote, and
+// for cmd.exe the argument stays quoted. The command line of the program is compared, because Go splits it by older
+// rules.
 func TestBatchFileArgumentWithQuotes(t *testing.T) {
 	for arg, want := range map[string]string{
 		`"&echo>ran.txt`:          `"""&echo>ran.txt"`,
@@ -98,7 +98,7 @@ func TestBatchFileArgumentWithQuotes(t *testing.T) {
 	}
 }
 
-// TestBatchFileArgumentWithPercent: no variable is put into an argument. The line is compared, since Wine's cmd.exe
+// TestBatchFileArgumentWithPercent: no variable is expanded in an argument. The line is compared, since Wine's cmd.exe
 // does not read %%cd:~,% as Windows' own does.
 func TestBatchFileArgumentWithPercent(t *testing.T) {
 	line, err := batchLine(`C:\x y\npx.cmd`, []string{"%PATH%", "50%", "plain"})
@@ -119,7 +119,8 @@ func TestBatchFileArgumentBeyondASCII(t *testing.T) {
 	}
 }
 
-// TestBatchFileRefuses: what cannot be brought through names its setting, and starts nothing.
+// TestBatchFileRefuses: for an argument that cannot be passed unchanged, the error names the setting, and nothing is
+// started.
 func TestBatchFileRefuses(t *testing.T) {
 	for _, arg := range []string{"a\nb", "a\r\necho"} {
 		_, err := startBatch(t, t.TempDir(), "tool.bat", arg)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// On real sockets, in both versions of HTTP, with calls that are cancelled at any moment of their way out: each
-// cancellation is told once, "not needed" only of a call that the server has not got, and the server hears of each
-// other one once at most. Findings B17, B18, B15 (WroteRequest).
+// On real sockets, in both versions of HTTP, with calls that are cancelled at any moment while they are sent: the
+// outcome of each cancellation is reported once, as "not needed" only for a call that the server did not get, and the
+// server gets at most one notification for each of the others. Findings B17, B18, B15 (WroteRequest).
 func TestCancelOnSockets(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{false, true} {
@@ -23,7 +23,7 @@ func TestCancelOnSockets(t *testing.T) {
 			_, _, o := socketServer(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				if err != nil {
-					return // it was never whole
+					return // the call was aborted
 				}
 				text, note := strings.CutPrefix(string(body), "cancel ")
 				id, _, _ := strings.Cut(text, " ")
@@ -91,7 +91,7 @@ func TestCancelOnSockets(t *testing.T) {
 	}
 }
 
-// A call of which the server has read a part is aborted, and nothing is told. Finding B17.
+// A call of which the server has read only a part is aborted, and no notification is sent. Finding B17.
 func TestCancelOfAHalfWrittenCallOnSockets(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{false, true} {

@@ -70,13 +70,13 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 	}
 }
 
-// A cancellation that went out before the headers of its call had come is not called delivered because it was
-// acknowledged: the server may have read it first. Finding B17.
+// A cancellation that went out before the headers of its call had come does not count as delivered merely because it
+// was acknowledged: the server may have read it before the call. Finding B17.
 func TestCancelReadBeforeItsCall(t *testing.T) {
 	for name, c := range map[string]struct {
 		// what the server does with the call, half a second after it has acknowledged the cancellation
 		then func(*exchangeSeen)
-		at   time.Duration // when it is told, after the call was written
+		at   time.Duration // when the outcome is reported, after the call was written
 		err  error
 	}{
 		"headers, and it works on": {func(x *exchangeSeen) {
@@ -126,7 +126,7 @@ func TestCancelReadBeforeItsCall(t *testing.T) {
 	}
 }
 
-// stalled lets the HTTP client hang between the head of a call and its body.
+// stalled is an Authorizer that makes the HTTP client pause for 1.5s between the headers of a request and its body.
 type stalled struct{ Authorizer }
 
 func (stalled) Observe(*http.Request, *http.Response) bool { return false }
@@ -138,8 +138,8 @@ func (stalled) Sign(_ context.Context, req *http.Request) error {
 	return nil
 }
 
-// A call that the HTTP client has in its hands for a second, on a machine that is slow, is given up. It has not left,
-// and it does not leave any more, so its server hears nothing of its cancellation. Finding B17.
+// A call that the HTTP client has not sent a second after it was cancelled, as on a slow machine, is given up. It is
+// never sent, so the server gets no notification of its cancellation either. Finding B17.
 func TestCancelOfACallThatDoesNotLeave(t *testing.T) {
 	inWebWorld(t, nil, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -160,7 +160,7 @@ func TestCancelOfACallThatDoesNotLeave(t *testing.T) {
 	}, func(_ *webWorld, o *HTTPOptions) { o.Auth = stalled{} })
 }
 
-// Nor is one that waits for its call to be read kept when the transport is closed.
+// Close reports the outcome of a cancellation that was acknowledged and still waits for its call to be read.
 func TestCloseTellsOfCancelsThatWaitForTheirCall(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -177,8 +177,8 @@ func TestCloseTellsOfCancelsThatWaitForTheirCall(t *testing.T) {
 	})
 }
 
-// A cancellation that goes out before the headers of its call have come uses no connection that the server has accepted
-// already: one that reads its connections in the order of their coming then reads the call first.
+// A cancellation that goes out before the headers of its call have come gets a new connection: a server that reads its
+// connections in the order in which they came then reads the call first.
 func TestCancelWithoutHeadersGetsAConnection(t *testing.T) {
 	for name, headers := range map[string]bool{"headers": true, "no headers": false} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestCancelWithoutHeadersGetsAConnection(t *testing.T) {
 	}
 }
 
-// What is told of a cancellation is what is known of it. Finding B2.
+// The reported outcome of a cancellation is what is known about it. Finding B2.
 func TestCancelIsToldAsItIs(t *testing.T) {
 	open := func(x *exchangeSeen) { x.events(": open\n\n"); x.left() }
 	for name, c := range map[string]struct {
@@ -311,7 +311,7 @@ func TestCancelIsToldAsItIs(t *testing.T) {
 	})
 }
 
-// A call whose body was not written to its end is aborted, and there is nothing to tell the server. Finding B17.
+// A call whose body was not written to its end is aborted, and no notification is sent. Finding B17.
 func TestCancelOfAHalfWrittenCall(t *testing.T) {
 	for name, read := range map[string]int{"nothing read": 0, "half read": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -353,8 +353,8 @@ func TestCancelOfAHalfWrittenCall(t *testing.T) {
 	}
 }
 
-// A legacy session over HTTP+SSE: a cancellation waits for the POST of its own call, and for no other; it is told as it
-// is, also by Close. Findings B2, B3.
+// A legacy session over HTTP+SSE: a cancellation waits for the POST of its own call, and for no other; its true outcome
+// is reported, also by Close. Findings B2, B3.
 func TestSSECancel(t *testing.T) {
 	for name, c := range map[string]struct {
 		post  func(r *http.Request, w http.ResponseWriter)
@@ -454,7 +454,7 @@ func TestCloseSendsWaitingCancels(t *testing.T) {
 	})
 }
 
-// A foreign RoundTripper that honours no trace: what it has read to the end counts as written.
+// With a RoundTripper that ignores httptrace, a request whose body was read to its end counts as written.
 func TestCancelWithoutTrace(t *testing.T) {
 	blind := func(rt http.RoundTripper) tripFunc {
 		return func(r *http.Request) (*http.Response, error) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// fakeCgroups is a folder with the files that the kernel would make. What the
-// kernel does when they are written is not shown by it.
+// fakeCgroups returns a folder with the files that the kernel would make. Writing
+// them has no effect.
 func fakeCgroups(t *testing.T) (root string, mkdir func(string) error) {
 	t.Helper()
 	root = t.TempDir()
@@ -74,7 +74,7 @@ func TestCgroupTree(t *testing.T) {
 	}
 }
 
-// A kernel that knows no cgroup.kill, or refuses the folder.
+// A cgroup without cgroup.kill, as older kernels make them, is not used and is removed.
 func TestCgroupThatCannotKillIsNotUsed(t *testing.T) {
 	root, _ := fakeCgroups(t)
 	tree := newCgroupTree(root, "0::/app.scope\n", func(dir string) error { return os.Mkdir(dir, 0o755) })
@@ -86,7 +86,7 @@ func TestCgroupThatCannotKillIsNotUsed(t *testing.T) {
 	}
 }
 
-// A cgroup that does not take the server is no reason for it not to start.
+// A server starts even if it cannot be put into its cgroup.
 func TestServerStartsOutsideAnUnwillingCgroup(t *testing.T) {
 	root, mkdir := fakeCgroups(t)
 	c := contained(t)
@@ -104,7 +104,7 @@ func TestServerStartsOutsideAnUnwillingCgroup(t *testing.T) {
 	}
 }
 
-// What a ledger or a pipe says is not believed.
+// A cgroup that a ledger or a pipe names is used only if it is one that the hub with that marker makes.
 func TestNotedCgroupIsOneOfOurs(t *testing.T) {
 	hub := newMarker()
 	good := cgroupRoot + "/user.slice/app.scope/" + cgroupName(hub) + "-3"

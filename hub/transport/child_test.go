@@ -92,7 +92,7 @@ func child(mode string) int {
 		signal.Ignore(syscall.SIGTERM)
 		ready()
 		return forever()
-	case "stdout-holder": // the parent of this one hands its own stdout down
+	case "stdout-holder": // its parent passes its own stdout on to it
 		pid := os.Getpid()
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready", pid)
@@ -140,7 +140,7 @@ func child(mode string) int {
 	return 91
 }
 
-// forever outlasts every test, yet not the day, should a test leave it behind.
+// forever outlasts every test, but ends by itself, should a test leave the process behind.
 func forever() int {
 	<-time.After(10 * time.Minute)
 	return 92

@@ -23,8 +23,8 @@ import (
 )
 
 // Every process of one test carries the test's token, in its environment and
-// mostly in its command line, too. The tests look for that, and so do not believe
-// in the marker that they are there to prove.
+// mostly in its command line, too. The tests look for the token, so that they do
+// not rely on the marker that they test.
 const tokenVariable = "TRANSPORT_TEST_TOKEN"
 
 func newToken() string {
@@ -48,7 +48,7 @@ func tree(token string) Command {
 	}
 }
 
-// withToken gives the living processes with the token.
+// withToken returns the pids of the processes with the token that are not zombies.
 func withToken(t *testing.T, token string) (pids []int) {
 	t.Helper()
 	names, err := os.ReadDir("/proc")
@@ -94,7 +94,7 @@ func noneLeft(t *testing.T, token, when string) {
 	}
 }
 
-// endAll is the last resort of a test that fails.
+// endAll kills what a failed test has left behind.
 func endAll(t *testing.T, token string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -106,7 +106,7 @@ func endAll(t *testing.T, token string) {
 
 func guardCommand() []string { return []string{os.Args[0], "guard"} }
 
-// contained gives a containment that is closed with the test.
+// contained returns a Containment that is closed at the end of the test.
 func contained(t *testing.T, change ...func(*ContainmentOptions)) *Containment {
 	t.Helper()
 	o := ContainmentOptions{GuardCommand: guardCommand()}
@@ -118,7 +118,7 @@ func contained(t *testing.T, change ...func(*ContainmentOptions)) *Containment {
 	return c
 }
 
-// startIn starts cmd in c; it is stopped and read to the end with the test.
+// startIn starts cmd in c. At the end of the test the process is killed and its output read to the end.
 func startIn(t *testing.T, c *Containment, cmd Command) *Process {
 	t.Helper()
 	cmd.Containment = c
@@ -142,7 +142,7 @@ func guardPID(c *Containment) int {
 	return c.guard.guard.cmd.Process.Pid
 }
 
-// hub mode: a hub that starts servers and says each step, for a test that kills it.
+// Mode "hub" of the child: a hub that starts servers and prints each step, for a test that kills it.
 const (
 	hubServers = "TRANSPORT_TEST_SERVERS"
 	hubLedger  = "TRANSPORT_TEST_LEDGER"
@@ -181,7 +181,7 @@ type testHub struct {
 	cmd    *exec.Cmd
 	out    *bufio.Reader
 	stderr io.Reader
-	guard  int // its pid, once the hub has said it
+	guard  int // its pid, once the hub has printed it
 }
 
 func startHub(t *testing.T, token, ledger string, servers int) *testHub {
@@ -205,7 +205,7 @@ func startHub(t *testing.T, token, ledger string, servers int) *testHub {
 	return h
 }
 
-// until reads the hub's words until one is what the test waits for.
+// until reads what the hub prints, up to the line want.
 func (h *testHub) until(t *testing.T, want string) {
 	t.Helper()
 	for {
@@ -261,18 +261,18 @@ func TestHubKilledAtTwentyMoments_long(t *testing.T) {
 	}
 }
 
-// Both are killed, so nobody does anything before the next hub comes.
+// The hub and the guard are both killed, so the servers run on until the next hub sweeps.
 func TestSweepEndsWhatBothLeft(t *testing.T) {
 	token, dir := newToken(), t.TempDir()
 	h := startHub(t, token, dir, 3)
 	h.until(t, "all")
-	if err := syscall.Kill(h.guard, syscall.SIGSTOP); err != nil { // or the death of the hub would be its cue
+	if err := syscall.Kill(h.guard, syscall.SIGSTOP); err != nil { // or it would act on the end of the hub
 		t.Fatal(err)
 	}
 	h.kill(t)
 	_ = syscall.Kill(h.guard, syscall.SIGKILL)
 	gone(t, h.guard)
-	if n := len(withToken(t, token)); n < 6 { // the death signal takes the direct children alone
+	if n := len(withToken(t, token)); n < 6 { // the parent-death signal kills the direct children only
 		t.Fatalf("%d processes are left: the test shows nothing", n)
 	}
 	if files := ledgers(t, dir); len(files) != 1 {
@@ -356,7 +356,7 @@ func TestGuardEndsWithTheContainment(t *testing.T) {
 	}
 	p.Stop("enough")
 	c.Close()
-	if err := syscall.Kill(guard, 0); err != syscall.ESRCH { // reaped, not only dead
+	if err := syscall.Kill(guard, 0); err != syscall.ESRCH { // reaped, not a zombie
 		t.Errorf("the guard is there: %v", err)
 	}
 	if files := ledgers(t, dir); len(files) != 0 {
@@ -367,7 +367,7 @@ func TestGuardEndsWithTheContainment(t *testing.T) {
 	}
 }
 
-// Close ends what nobody stopped.
+// Close kills the servers that nobody stopped.
 func TestCloseKillsWhatRuns(t *testing.T) {
 	c := contained(t)
 	token := newToken()
@@ -414,7 +414,7 @@ func TestLostGuardIsReplaced(t *testing.T) {
 		c.guard.mu.Unlock()
 		t.Fatal("there is no other guard")
 	}
-	c.guard.drop() // as the death of the hub would do
+	c.guard.drop() // as the end of the hub would do
 	c.guard.mu.Unlock()
 	within(t, first.Done(), "the end of the first server")
 	within(t, second.Done(), "the end of the second server")
@@ -424,7 +424,7 @@ func TestLostGuardIsReplaced(t *testing.T) {
 	within(t, now.gone, "the end of the second guard")
 }
 
-// A guard that cannot be started costs nothing but a line in the log.
+// If the guard cannot be started, servers start all the same, and the log has one line about it.
 func TestServersStartWithoutGuard(t *testing.T) {
 	var log lockedBuffer
 	c := contained(t, func(o *ContainmentOptions) {
@@ -441,7 +441,7 @@ func TestServersStartWithoutGuard(t *testing.T) {
 	}
 }
 
-// Those that left the group end with an ordinary stop, and only those of the one server.
+// An ordinary stop also ends the processes of the server that left its process group, and no others.
 func TestStopEndsWhatLeftTheGroup(t *testing.T) {
 	t.Parallel()
 	c := contained(t)

@@ -40,7 +40,7 @@ func TestServersInheritThreeDescriptors(t *testing.T) {
 	}
 }
 
-// The way of systems without close_range does the same. Finding C5.
+// The fallback for kernels without close_range has the same effect. Finding C5.
 func TestEachDescriptorIsClosedOnExec(t *testing.T) {
 	leak(t)
 	closeEachOnExec()

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Both lists are tested on every system.
+// The lists of all systems are tested on every system.
 func TestEnvironmentBySystem(t *testing.T) {
 	value := func(s string) *string { return &s }
 	tests := []struct {
@@ -51,8 +51,8 @@ func TestEnvironmentBySystem(t *testing.T) {
 	}
 }
 
-// Finding D13: proxies, certificates, the agent, the containers and the cluster reach a server of the user's own. One
-// that a workspace brings gets settings without the passwords in them, and no rights.
+// Finding D13: the variables for proxies, certificates, the SSH agent, containers and clusters reach a server of the
+// user. A server from a workspace gets the settings without their passwords, and of the rights only those it names.
 func TestEnvironmentOfHeirs(t *testing.T) {
 	settings := []string{"HTTPS_PROXY=http://me:p%40ss@proxy.test:8080", "NO_PROXY=localhost,.test",
 		"all_proxy=you:word@10.0.0.1:1",
@@ -77,8 +77,8 @@ func TestEnvironmentOfHeirs(t *testing.T) {
 	}
 }
 
-// What an address brings of user names and passwords is known to the redaction in all its spellings; what only looks
-// like one is not taken for a secret.
+// Credentials finds the user name and password of an address, in every spelling that redaction must know, and takes
+// nothing else for a secret.
 func TestCredentials(t *testing.T) {
 	for text, want := range map[string][]string{
 		"HTTP_PROXY=http://me:p%40ss@proxy.test:8080":     {"me:p%40ss", "p%40ss", "p@ss", "me:p@ss"},
@@ -97,7 +97,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// docs/config.md tells people what reaches a server: all of it, and nothing else.
+// docs/config.md has the complete lists of the variables that reach a server, and of those that never do.
 func TestInheritedNamesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/config.md")
 	if err != nil {

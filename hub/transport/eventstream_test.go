@@ -20,8 +20,8 @@ import (
 
 var compareEvents = cmp.AllowUnexported(event{})
 
-// readEvents reads to the end, and gives the error there. An event that was too long is given with its error as its
-// name.
+// readEvents reads to the end, and returns the error there. To the name of an event that was too long it appends the
+// error.
 func readEvents(t testing.TB, r io.Reader, maxData int) (events []event, end error) {
 	t.Helper()
 	for reader := newEventReader(r, maxData, nil); ; {
@@ -118,8 +118,8 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-// An event is given as soon as the blank line after it is there, whatever ends that line: nobody waits for the byte
-// behind it.
+// An event is returned as soon as the blank line after it has come, whatever ends that line: the reader does not wait
+// for the next byte.
 func TestEventStreamGivesEventsAtOnce(t *testing.T) {
 	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n", "\r\n\r"} {
 		r, w := io.Pipe()
@@ -153,7 +153,7 @@ type silentReader struct{}
 
 func (silentReader) Read([]byte) (int, error) { return 0, nil }
 
-// The data of an event stays what it was while the stream is read on.
+// The data of an event belongs to the caller: it does not change while the stream is read on.
 func TestEventStreamGivesDataAway(t *testing.T) {
 	r := newEventReader(strings.NewReader("data: first\n\ndata: other\n\ndata: third\n\n"), 1<<10, nil)
 	first, _ := r.next()
@@ -169,7 +169,7 @@ func TestEventStreamGivesDataAway(t *testing.T) {
 	}
 }
 
-// Keep-alives are read without a piece of memory each.
+// Keep-alives are read without an allocation for each.
 func TestEventStreamKeepAlivesCostNothing(t *testing.T) {
 	stream := strings.NewReader(strings.Repeat(":\n\n: keep-alive\r\n\r\n", 100_000))
 	r := newEventReader(stream, 1<<10, nil)
@@ -270,7 +270,7 @@ func naiveEvents(stream []byte, maxData int) (events []event, end error) {
 	return events, io.EOF
 }
 
-// randomReader gives pieces of any length, nothing now and then.
+// randomReader returns pieces of random length, some of them empty.
 type randomReader struct {
 	rest []byte
 	rand *rand.Rand

@@ -242,7 +242,8 @@ func TestTooLong(t *testing.T) {
 	}
 	inWebWorld(t, on, func(w *webWorld) {
 		w.legacy("2025-11-25")
-		// What is no answer to the request at hand is told, so that a question is refused and not left to wait.
+		// A long message that is not the answer is received as an error without an id, so that a long request of the
+		// server can be refused.
 		wantLong := func() {
 			w.Helper()
 			var long *jsontext.TooLongError

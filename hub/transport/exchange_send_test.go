@@ -84,7 +84,7 @@ func TestTooManyRequests(t *testing.T) {
 	})
 }
 
-// A tool that needs an hour for its headers is slow, not dead.
+// There is no timeout for the headers of an answer: a tool may work for an hour before they come.
 func TestSlowHeaders(t *testing.T) {
 	on := map[string]func(*exchangeSeen){"x": func(x *exchangeSeen) { elapse(time.Hour); x.result("1") }}
 	inWebWorld(t, on, func(w *webWorld) {
@@ -101,7 +101,7 @@ func TestSlowHeaders(t *testing.T) {
 	})
 }
 
-// fakeAuth hands out one token after the other; the server accepts the one that it was told.
+// fakeAuth signs with its token, if it has one; each Authorize gets the next token.
 type fakeAuth struct {
 	mu        sync.Mutex
 	token     int
@@ -361,7 +361,7 @@ func TestHeaderEncoding(t *testing.T) {
 	}
 }
 
-// Speak tells how the messages after it are sent; what is under way goes on as it began.
+// Speak affects the messages that are sent after it; an exchange that has begun goes on as before.
 func TestSpeakAfterAProbe(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"server/discover": func(x *exchangeSeen) {
 		x.events("id: 1\n\n")

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// stateWorld is an exchange without a network: the HTTP client, the server and the user are random.
+// stateWorld is an exchange without a network: the HTTP client, the server and the user act at random.
 type stateWorld struct {
 	x     exchangeState
 	rnd   *rand.Rand
 	now   time.Time
-	clock time.Time // of the wait that was asked for; zero for none
+	clock time.Time // the end of the wait that was ordered; zero for none
 	log   []string
 
-	handed   bool // the HTTP client has all of the body in its hands, in the present try
+	handed   bool // the HTTP client has read all of the body, in the present try
 	written  bool // and has written it
 	ever     bool // it has been written in some try, and the server did not say that it did nothing
 	cut      bool // its context has ended
@@ -77,7 +77,7 @@ func (w *stateWorld) step(t *testing.T, ev exchangeEvent) exchangeOrders {
 	return do
 }
 
-// client lets the HTTP client make one step of which it is capable.
+// client makes a random step of the HTTP client, if that step is possible now.
 func (w *stateWorld) client(t *testing.T) {
 	switch w.rnd.IntN(8) {
 	case 0, 1:
@@ -95,7 +95,7 @@ func (w *stateWorld) client(t *testing.T) {
 			w.written, w.ever, w.writtenT = true, true, w.now
 			w.step(t, exchangeEvent{what: evWrote})
 		}
-	case 6: // a dead connection; or the server did nothing with it
+	case 6: // a dead connection, or the server did not process the request
 		if !w.headers && !w.over && !w.posting && w.x.stage <= stageWritten {
 			w.ever = false
 			refuse := w.step(t, exchangeEvent{what: evBack}).refuse
@@ -172,10 +172,10 @@ func (w *stateWorld) play(t *testing.T) {
 	}
 }
 
-// TestExchangeStates plays an exchange against every order of what can happen to it. Whatever happens: at most one
-// notification; none before the request was written, and none before its time; one word of what became of the
-// cancellation; never "not needed" for a request that the server may have, unless the answer is there; never
-// "delivered" of a notification that the server may have read before its request. Findings B2, B17, B18.
+// TestExchangeStates plays random orders of the events of an exchange. In each there is at most one notification, and
+// none before the request was written or before cancelDelay is over without headers; the outcome of the cancellation is
+// reported once; never as "not needed" for a request that the server may have, unless the answer is there; never as
+// delivered if the server may have read the notification before its request. Findings B2, B17, B18.
 func TestExchangeStates(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(200_000) {

@@ -50,7 +50,7 @@ func TestStreamEndsEarly(t *testing.T) {
 	}
 }
 
-// resumed is the server's GET: the standalone stream is none, and a resumption is answered by do.
+// resumed handles GET: it refuses the standalone stream, and passes each resumption, with its number, to do.
 func resumed(do func(x *exchangeSeen, n int)) func(*exchangeSeen) {
 	var n atomic.Int32
 	return func(x *exchangeSeen) {

@@ -10,8 +10,8 @@ import (
 )
 
 // A program is found by the extensions of PATHEXT, in their order, in the PATH of the server, whose name may be spelled
-// Path; by its name with an extension; by a path with drive, in either kind of separator; and not in a folder that
-// counts from somewhere else.
+// Path; by its name with an extension; by a path with drive, in either kind of separator; and not in a relative folder
+// of the PATH.
 func TestFindByExtension(t *testing.T) {
 	t.Setenv("PATHEXT", ".EXE;.CMD")
 	first, second, long := t.TempDir(), t.TempDir(), t.TempDir()

@@ -30,7 +30,7 @@ func TestSessionIDIsBounded(t *testing.T) {
 	}
 }
 
-// The headers of an answer count on no account, so they have a bound of their own. Finding A15.
+// The headers of an answer are charged to no account, so they have a bound of their own. Finding A15.
 func TestHeadersOfAnswersAreBounded(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := bounds.HeaderBytes / 2

@@ -15,7 +15,7 @@ import (
 
 func init() { moreModes["hub-hidden"], moreModes["hub-open"] = playHub(true), playHub(false) }
 
-// playHub is a hub with one server that looks into /proc for what the hub keeps in its environment.
+// playHub plays a hub with one server that prints the environment of the hub from /proc.
 func playHub(hidden bool) func() int {
 	return func() int {
 		if hidden {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// deadHub gives the identity of a process that is over and reaped.
+// deadHub returns the identity of a process that has exited and was reaped.
 func deadHub(t *testing.T) ident {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "read wait")
@@ -170,7 +170,7 @@ func TestLivingHubsLedgerIsLeftAlone(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	// What a living hub's file holds is of no matter.
+	// The files of a running hub are kept, whatever they contain.
 	hub, err := identify(h.cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +296,7 @@ func worksWithoutLedger(t *testing.T, dir string, write func(string, []byte) err
 	}
 }
 
-// A write that fails leaves the file that was there, and no half one beside it.
+// A write that fails leaves the old file as it was, and no temporary file beside it.
 func TestReplaceFileIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "1-1.json")

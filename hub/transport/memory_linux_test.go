@@ -10,7 +10,7 @@ import (
 
 func init() { moreModes["hog"] = hog }
 
-// hog takes 8 MiB after 8 MiB, and does not stop before 1 GiB.
+// hog allocates 8 MiB at a time, up to 1 GiB.
 func hog() int {
 	fmt.Println("ready")
 	var held [][]byte
@@ -94,7 +94,7 @@ func TestServerWithinItsLimitIsLeftAlone(t *testing.T) {
 	}
 }
 
-// One goroutine looks at all, from the first server with a limit to the last one.
+// One goroutine looks at all servers with a limit, from the start of the first one to the end of the last one.
 func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 	c := quickLooks(contained(t))
 	looking := func() bool {
@@ -134,7 +134,7 @@ func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 	}
 }
 
-// Two looks in a row, and what is shared counts once.
+// A server is killed once two looks in a row have found it above its limit; shared memory counts once.
 func TestMemoryLimitNeedsTwoLooks(t *testing.T) {
 	p := start(t, "ignore-eof", withGrace(generous)) // its input is closed before it is killed
 	ready(t, p.Stdout())

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// nonceAuth shows the newest nonce that it saw, and its token.
+// nonceAuth signs with its token and the newest nonce that it saw.
 type nonceAuth struct {
 	mu    sync.Mutex // guards what follows
 	token int
@@ -53,8 +53,8 @@ func (a *nonceAuth) state() (token, asked int, nonce string, seen []int) {
 	return a.token, a.asked, a.nonce, slices.Clone(a.seen)
 }
 
-// strict is a server that answers one after the other with these nonces, then takes what was signed with the last. "-"
-// is a 401 of another reason.
+// strict is a server that answers 401 with each of these nonces in turn, and then accepts everything. "-" is a 401
+// without a nonce.
 func strict(nonces ...string) func(x *exchangeSeen) {
 	var mu sync.Mutex
 	return func(x *exchangeSeen) {
@@ -83,8 +83,8 @@ func authorizations(seen []*exchangeSeen) (out []string) {
 	return out
 }
 
-// A server that asks for a nonce gets the message once more, signed anew, and no sign-in begins. A second time is as
-// any refusal; after a sign-in, which may take its time, a nonce may be asked for again.
+// A server that asks for a nonce gets the message once more, signed anew, and no sign-in begins. A second nonce counts
+// as a refusal; after a sign-in, which may take long, the server may ask for a nonce again.
 func TestObserverRepeats(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []string
@@ -127,8 +127,8 @@ func TestObserverRepeats(t *testing.T) {
 	}
 }
 
-// Every answer is seen, good ones too, those to the GET, to notifications and to the DELETE among them; and each of
-// these is sent once more for a nonce.
+// Observe sees every answer, successful ones too, also those to the GET, to notifications and to the DELETE; and each
+// of these requests is sent once more for a nonce.
 func TestObserverSeesEveryAnswer(t *testing.T) {
 	a := &nonceAuth{}
 	on := map[string]func(*exchangeSeen){"notifications/initialized": strict("a"), "DELETE": strict("b", "c", "d")}
@@ -166,7 +166,7 @@ func TestObserverCancelled(t *testing.T) {
 	}, withAuth(a))
 }
 
-// Over the elder transport it is the same, for the stream and for messages.
+// The same over HTTP+SSE, for the stream and for messages.
 func TestSSEObserver(t *testing.T) {
 	f := newSSEFake()
 	wants := func(nonce string) func(w http.ResponseWriter, r *http.Request) bool {

@@ -20,7 +20,7 @@ func rootsAnswer(id int) Message {
 	return Message{Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`, id)}
 }
 
-// answersSeen counts what came in answer to requests of the server.
+// answersSeen counts the POSTs that the server got with this result.
 func (w *webWorld) answersSeen(result string) (n int) {
 	for _, x := range w.requests("POST") {
 		if strings.Contains(x.Body, result) {
@@ -30,7 +30,7 @@ func (w *webWorld) answersSeen(result string) (n int) {
 	return n
 }
 
-// A notification whose POST the server is slow to answer holds up no answer. Finding B6.
+// A notification whose POST the server does not answer delays no answer to the server's requests. Finding B6.
 func TestAnswersWaitForNoNotification(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"notifications/roots/list_changed": func(x *exchangeSeen) {
 		x.left()
@@ -53,8 +53,8 @@ func TestAnswersWaitForNoNotification(t *testing.T) {
 	})
 }
 
-// A server that takes no answers gets bounds.AnswersPosted at once; the others wait, but for pings, which are dropped
-// and counted. Finding B6.
+// A server that is slow to accept answers gets at most bounds.AnswersPosted at once; the others wait, except those to
+// pings, which are dropped and counted. Finding B6.
 func TestAnswersAreBounded(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"": func(x *exchangeSeen) {
 		elapse(10 * time.Second)

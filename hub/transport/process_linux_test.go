@@ -2,8 +2,8 @@ package transport
 
 import "testing"
 
-// A zombie is not a member: in a container without an init nobody takes it away,
-// and every stop would go through all its stages.
+// A zombie is not a member of its group: in a container without an init nobody
+// reaps it, and every stop would go through all its stages.
 func TestZombiesAreNotMembers(t *testing.T) {
 	const rest = " 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 8765 1000 42 18446744073709551615"
 	tests := []struct {

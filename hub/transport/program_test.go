@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// toolbox is a folder with a program, a link to it, and something that is none.
+// toolbox makes a folder with a program, a link to it, and a file that is not executable.
 func toolbox(t *testing.T) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -28,7 +28,7 @@ func toolbox(t *testing.T) (dir string) {
 	return dir
 }
 
-// Finding C1: Find sees what the start would find: by the PATH of the child, by its directory, through links.
+// Finding C1: Find finds what Start would start: by the PATH of the child, by its directory, through links.
 func TestFind(t *testing.T) {
 	dir := toolbox(t)
 	for name, tt := range map[string]struct {
@@ -55,8 +55,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Finding C1: the file that was found is executed, whatever the name would lead to by now, and is told the name that it
-// was called by.
+// Finding C1: Start executes the file that Find found, whatever the name would resolve to by now, and passes that name
+// as the program's own.
 func TestFoundProgramIsExecuted(t *testing.T) {
 	dir := toolbox(t)
 	for name, tt := range map[string]struct {

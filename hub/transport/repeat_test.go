@@ -38,8 +38,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// A call that was answered 503 may have run in a server that died behind its gateway: it is sent once. A list is sent
-// again. Finding B1.
+// A call that was answered 503 may have run in a server that crashed behind its gateway: it is sent once. A list is
+// sent again. Finding B1.
 func TestUnavailable(t *testing.T) {
 	for method, at := range map[string][]time.Duration{
 		"tools/call": {0}, "resources/read": {0}, "prompts/get": {0}, "tools/list": {0, 5, 10}, "server/discover": {0, 5, 10},
@@ -74,7 +74,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// What fails after it was sent again says how often it was sent. Finding B1.
+// The error of a request says how often the request was sent. Finding B1.
 func TestSentIsCounted(t *testing.T) {
 	for i, c := range []struct {
 		statuses []int

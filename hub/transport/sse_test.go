@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// A message goes to the endpoint, what comes on the stream is read, and the requests look as they should.
+// A message goes to the endpoint, what comes on the stream is read, and the requests have the right headers.
 func TestSSEExchange(t *testing.T) {
 	f := newSSEFake()
 	f.post = func(w http.ResponseWriter, _ *http.Request, body string) {
@@ -45,7 +45,7 @@ func TestSSEExchange(t *testing.T) {
 	}
 }
 
-// Any answer of 200 to 299 will do, whatever is in it.
+// Any status from 200 to 299 means that the message was accepted, whatever the body.
 func TestSSEAnyGoodStatusWillDo(t *testing.T) {
 	f := newSSEFake()
 	f.post = func(w http.ResponseWriter, _ *http.Request, body string) {
@@ -61,8 +61,8 @@ func TestSSEAnyGoodStatusWillDo(t *testing.T) {
 	wantSSEMessage(t, c, "1")
 }
 
-// Line ends, comments, names, ids and lines of all kinds; and what is not a message is passed over, a second endpoint
-// too.
+// All kinds of line ends, comments, names, ids and lines are read; events that are not messages are skipped, a second
+// endpoint among them.
 func TestSSEReadsEveryKindOfStream(t *testing.T) {
 	f := newSSEFake()
 	f.endpoint = ""
@@ -83,7 +83,7 @@ func TestSSEReadsEveryKindOfStream(t *testing.T) {
 	}
 }
 
-// A message goes on being read although it is large, and one beyond the limit costs that message alone.
+// A message as long as the limit is read; of a longer one only that message is lost.
 func TestSSEMessageTooLong(t *testing.T) {
 	f := newSSEFake()
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t), MaxMessageBytes: 8 << 20})
@@ -143,7 +143,7 @@ func TestSSEEndpoint(t *testing.T) {
 	}
 }
 
-// An endpoint elsewhere ends the opening, and nothing is ever sent there.
+// An endpoint of another origin makes Connect fail, and nothing is ever sent there.
 func TestSSEEndpointOfAnotherOrigin(t *testing.T) {
 	other := newSSEFake()
 	f := newSSEFake()
@@ -161,7 +161,7 @@ func TestSSEEndpointOfAnotherOrigin(t *testing.T) {
 	}
 }
 
-// What the server answers to the GET in place of a stream is told, its status above all.
+// If the server answers the GET with something other than a stream, the error has the status and says what it was.
 func TestSSEConnectRefused(t *testing.T) {
 	answer := func(status int, kind, body string, header ...string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
@@ -251,7 +251,7 @@ func TestSSEPostsInOrder(t *testing.T) {
 	}
 }
 
-// The version is told from 2025-06-18 on, once it is known.
+// POSTs have the version header from revision 2025-06-18 on, once the revision is known.
 func TestSSESpeak(t *testing.T) {
 	f := newSSEFake()
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})

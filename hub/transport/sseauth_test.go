@@ -16,8 +16,8 @@ import (
 
 // sseSigner signs with a token, and gets the next one when a server refuses it.
 type sseSigner struct {
-	takes time.Duration // an Authorize
-	fails error         // what Authorize gives
+	takes time.Duration // how long Authorize takes
+	fails error         // what Authorize returns
 
 	mu    sync.Mutex
 	token int // guarded by mu
@@ -55,7 +55,7 @@ func (s *sseSigner) timesAsked() int {
 	return s.asked
 }
 
-// guarded refuses the GET without the first token, and POSTs without the second. A POST of "closed" has no chance.
+// guarded refuses the GET without a token, and POSTs without the second token. It always refuses a POST of "closed".
 func guarded(f *sseFake) {
 	f.open = func(w http.ResponseWriter, r *http.Request) bool {
 		refuse := r.Header.Get("Authorization") == ""
@@ -74,7 +74,7 @@ func guarded(f *sseFake) {
 	}
 }
 
-// A request that is refused for want of rights goes out once more with others, and just once.
+// A request that is refused with 401 or 403 goes out once more, with a new token, and only once.
 func TestSSEAuthorize(t *testing.T) {
 	f := newSSEFake()
 	guarded(f)
@@ -104,7 +104,7 @@ func TestSSEAuthorize(t *testing.T) {
 	}
 }
 
-// Without rights to be had, the status and the reason are told.
+// If there is no Authorizer, or it fails, the error has the status and the reason.
 func TestSSEAuthorizeFails(t *testing.T) {
 	f := newSSEFake()
 	guarded(f)
@@ -125,7 +125,7 @@ func TestSSEAuthorizeFails(t *testing.T) {
 	}
 }
 
-// unsigned fails to sign.
+// unsigned is an Authorizer that cannot sign.
 type unsigned struct{ err error }
 
 func (u unsigned) Sign(context.Context, *http.Request) error { return u.err }
@@ -136,8 +136,8 @@ func (u unsigned) Authorize(_ context.Context, _ *http.Request, resp *http.Respo
 
 func (unsigned) Observe(*http.Request, *http.Response) bool { return false }
 
-// A person takes longer to sign in than a server may take to answer: the clock of the POST stands still meanwhile. And
-// Close does not wait for the person.
+// A user may take longer to sign in than a server may take to answer: the timeout of the POST does not run meanwhile.
+// And Close does not wait for the user.
 func TestSSESignInTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -151,7 +151,7 @@ func TestSSESignInTakesItsTime(t *testing.T) {
 		if p := <-f.posts; p.body != "a" || p.header.Get("Authorization") != "II" {
 			t.Errorf("%+v", p)
 		}
-		// So does that of an answer, which is bounded otherwise.
+		// Nor does the timeout of an answer to the server, which otherwise has one.
 		c.Send(Message{Body: []byte("closed")})
 		<-f.posts
 		time.Sleep(postTimeout + time.Second)
@@ -166,8 +166,8 @@ func TestSSESignInTakesItsTime(t *testing.T) {
 	})
 }
 
-// Redirects are followed within the origin, as they are meant: a message stays a POST, and a relative endpoint is one
-// of where the stream was found.
+// Redirects are followed within the origin: a message stays a POST, and a relative endpoint is resolved against the URL
+// where the stream was found.
 func TestSSERedirectsWithinTheOrigin(t *testing.T) {
 	f := newSSEFake()
 	f.endpoint = "messages"
@@ -195,7 +195,7 @@ func TestSSERedirectsWithinTheOrigin(t *testing.T) {
 	wantSSEMessage(t, c, "1") // and no failure before it
 }
 
-// Redirects that lead elsewhere, nowhere or on and on are not followed; another origin sees nothing of the headers.
+// Redirects to another origin, to no valid URL or without end are not followed; another origin gets no request.
 func TestSSERedirectsRefused(t *testing.T) {
 	other := newSSEFake()
 	elsewhere := other.listen(t)
@@ -235,12 +235,12 @@ func TestSSERedirectsRefused(t *testing.T) {
 	}
 }
 
-// Over HTTP/2 the stream and the messages share a connection, and Close resets the one stream. A server that cannot
-// prove who it is gets nothing.
+// Over HTTP/2 the stream and the messages share a connection, and Close resets the one stream. A server without a
+// trusted certificate gets no request.
 func TestSSEOverTLS(t *testing.T) {
 	f := newSSEFake()
 	s := httptest.NewUnstartedServer(f)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it says of the handshake what we expect
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it logs the handshake that is to fail
 	s.StartTLS()
 	defer s.Close()
 	if err := NewSSE(HTTPOptions{URL: s.URL}).Connect(sseContext(t)); err == nil ||

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The opening ends with its context, wherever it hangs, and leaves nothing.
+// Connect ends with its context, whether it waits for the headers or for the endpoint, and leaves no connection.
 func TestSSEConnectIsCancelled(t *testing.T) {
 	cause := errors.New("the user went away")
 	for _, headers := range []bool{false, true} {
@@ -57,7 +57,7 @@ func TestSSEConnectIsCancelled(t *testing.T) {
 	}
 }
 
-// An endpoint that comes late, but in time, will do; and the context of the opening means nothing afterwards.
+// An endpoint that comes late, but in time, is used; after Connect has returned, its context has no effect.
 func TestSSEConnectSlowEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -80,8 +80,8 @@ func TestSSEConnectSlowEndpoint(t *testing.T) {
 	})
 }
 
-// Close is for anybody, at any time and as often as they like; it leaves neither goroutines (or the bubble would not
-// end) nor connections, and everything that waited ends with ErrHTTPClosed, or without an error for a POST that it cut.
+// Close may be called by any goroutine, at any time and repeatedly. It leaves neither goroutines (or the bubble would
+// not end) nor connections. Receive and Connect return ErrHTTPClosed; a POST that Close cuts reports no error.
 func TestSSECloseLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -135,7 +135,7 @@ func TestSSECloseLeavesNothing(t *testing.T) {
 	})
 }
 
-// Close while a message waits for a reader that never comes.
+// Close returns while a message waits for a Receive that is never called.
 func TestSSECloseWithUnreadMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -172,7 +172,7 @@ func TestSSECloseDuringConnect(t *testing.T) {
 	})
 }
 
-// On real sockets, with a client of our own: the server sees its last connection go.
+// On real sockets, with the transport's own HTTP client: Close closes every connection to the server.
 func TestSSECloseEndsRealConnections(t *testing.T) {
 	f := newSSEFake()
 	gone := make(chan struct{}, 100)

@@ -23,7 +23,7 @@ func wantSSEFailed(t *testing.T, c *SSE, text string) *HTTPError {
 	return failure
 }
 
-// A request that the server refuses fails, with what is known of it; the ones after it go out, and reading goes on. One
+// A request that the server refuses fails, with what is known about it; later ones go out, and reading goes on. One
 // whose POST is cut after it was written does not fail: its answer comes on the stream, or the stream ends. Finding B3.
 func TestSSERefusedMessageIsReported(t *testing.T) {
 	f := newSSEFake()
@@ -72,7 +72,7 @@ func TestSSERefusedMessageIsReported(t *testing.T) {
 	wantSSEMessage(t, c, "1")
 }
 
-// 404 on a POST says that the session is gone, and with it everything. What met it has not run.
+// A 404 on a POST says that the session is over, so the connection ends. The request that got the 404 has not run.
 func TestSSESessionGone(t *testing.T) {
 	f := newSSEFake()
 	f.post = func(w http.ResponseWriter, r *http.Request, _ string) { http.NotFound(w, r) }
@@ -94,7 +94,7 @@ func TestSSESessionGone(t *testing.T) {
 	}
 }
 
-// The server closes the stream: what it said before is read, then io.EOF; a broken stream is told from that.
+// The server closes the stream: what came before is read, then io.EOF. A stream that breaks off has another error.
 func TestSSEStreamEnds(t *testing.T) {
 	f := newSSEFake()
 	c := connectSSE(t, HTTPOptions{URL: f.listen(t)})
@@ -122,7 +122,7 @@ func TestSSEStreamEnds(t *testing.T) {
 	}
 }
 
-// The stream breaks in the middle of a call whose POST is not answered yet: everything ends.
+// The stream breaks during calls whose POSTs are not answered yet: the POSTs and all connections end without Close.
 func TestSSEServerGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -173,8 +173,8 @@ type pipedBody struct {
 
 func (b pipedBody) Close() error { return errors.Join(b.PipeReader.Close(), b.body.Close()) }
 
-// A server that answers a POST only when its tool is done, or never: nothing fails of it, and no other message waits
-// for it. The POST ends with the answer on the stream. Finding B3.
+// A server that answers a POST only when its tool is done, or never: no request fails for that, and no other message
+// waits for it. The POST ends with the answer on the stream. Finding B3.
 func TestSSESlowPOSTHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()
@@ -210,7 +210,8 @@ func TestSSESlowPOSTHoldsUpNothing(t *testing.T) {
 	})
 }
 
-// The body of a good answer is of no interest: one that never ends fails nothing, and is left after a second.
+// The body of a successful answer to a POST is ignored: one that never ends causes no failure, and is closed after
+// drainLimit.
 func TestSSEBodyOfAGoodAnswerIsNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSSEFake()

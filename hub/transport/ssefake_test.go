@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// sseFake is a server of HTTP with SSE. What it says goes through say, as it stands on the wire; what it hears, it
-// tells.
+// sseFake is an HTTP+SSE server. It writes what the test sends on say to the stream, byte for byte, and reports on its
+// other channels what comes and ends.
 type sseFake struct {
 	endpoint string // the endpoint event's data; "" for none
 	say      chan string
 	opened   chan *http.Request // each GET that came
 	left     chan struct{}      // each stream that has ended
 	posts    chan ssePosted     // each POST that came
-	// open, when set, answers the GET, unless it gives false.
+	// open, when set, answers the GET, unless it returns false.
 	open func(w http.ResponseWriter, r *http.Request) bool
 	// post, when set, answers POSTs in place of 202.
 	post func(w http.ResponseWriter, r *http.Request, body string)
@@ -88,8 +88,7 @@ func (f *sseFake) listen(t *testing.T) string {
 	return s.URL + "/sse"
 }
 
-// ssePipes is a network in memory, so that the time of what is on it can be faked. It counts the open ends of the
-// client.
+// ssePipes is a network in memory, so that it works in a synctest bubble. It counts the open connections of the client.
 type ssePipes struct {
 	accept chan net.Conn
 	closed chan struct{}
@@ -114,7 +113,7 @@ func (p *ssePipe) Close() error {
 	return p.Conn.Close()
 }
 
-// serve serves h on a network of its own until the test ends, and gives a client for it. It belongs into a bubble.
+// serve serves f on a network in memory until the test ends, and returns a client for it. It is for synctest bubbles.
 func (f *sseFake) serve(t *testing.T) (*ssePipes, *http.Transport) {
 	p := &ssePipes{accept: make(chan net.Conn), closed: make(chan struct{})}
 	s := &http.Server{Handler: f}
@@ -175,7 +174,7 @@ func sseContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// connectSSE gives an open connection, which is closed at the end.
+// connectSSE returns an open connection, which is closed at the end of the test.
 func connectSSE(t *testing.T, o HTTPOptions) *SSE {
 	t.Helper()
 	c := NewSSE(o)
@@ -209,7 +208,7 @@ func (f *sseFake) sentSSE(c *SSE, texts ...string) (all []ssePosted) {
 	return all
 }
 
-// sseEnd is how the connection ended.
+// sseEnd reads until the connection ends, and returns the error.
 func sseEnd(c *SSE) error {
 	for {
 		if _, err := c.Receive(); err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel's death signal is one of the thread that forked. Servers must not
-// feel the ends of the threads that their starts were asked from.
+// The kernel sends the parent-death signal when the thread that forked ends.
+// A server must not get it when the thread that called Start ends.
 func TestDeathSignalIsNotFeltWhileTheHubLives(t *testing.T) {
 	const servers = 50
 	c := contained(t)

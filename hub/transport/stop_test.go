@@ -101,7 +101,7 @@ func TestGrandchildrenGone(t *testing.T) {
 	}
 }
 
-// A process that left the group is out of reach, and must not hold anything up.
+// Without a Containment, a process that left the group is not killed; it must not delay Stop or the end of stdout.
 func TestEscapedProcessHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"spawn-daemon", "spawn-stdout-daemon"} {
@@ -173,7 +173,7 @@ func fill(t *testing.T, p *Process) int {
 	}
 }
 
-// What the hub tells its guard never waits for it.
+// writeNow, by which the hub writes to its guard, never blocks.
 func TestWriteNowNeverBlocks(t *testing.T) {
 	p := start(t, "deaf")
 	ready(t, p.Stdout())
@@ -212,7 +212,7 @@ func TestConcurrentStop(t *testing.T) {
 	}
 }
 
-// Stop and an exit in the same instant: one account of it, whoever wins.
+// Stop and an exit in the same instant: whichever is first, Stop and Exit report the same.
 func TestStopRacesExit(t *testing.T) {
 	for range 30 {
 		p := start(t, "exit-code-3")
@@ -220,7 +220,7 @@ func TestStopRacesExit(t *testing.T) {
 		switch {
 		case e.Stage == StageExited && e.Why == "" && e.Code == 3:
 		case e.Stage == StageStdin && e.Why == "race" && e.Code == 3:
-		// On a busy machine the process may not have come to its exit when the patience with it is over.
+		// On a busy machine the process may not have exited by itself when its grace is over.
 		case e.Stage == StageTerminated && e.Why == "race" && (e.Code == 3 || e.Signal == "SIGTERM"):
 		case e.Stage == StageKilled && e.Why == "race" && (e.Code == 3 || e.Signal == "SIGTERM" || e.Signal == "SIGKILL"):
 		default:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// echoTool answers any request with JSON, at the lowest price.
+// echoTool answers any request with JSON, as cheaply as possible.
 func echoTool(w http.ResponseWriter, r *http.Request) {
 	var buf [512]byte
 	n, _ := io.ReadFull(r.Body, buf[:])

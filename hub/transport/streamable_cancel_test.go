@@ -18,7 +18,7 @@ import (
 var cancelNote = []byte(
 	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
 
-// from is what was noted from the call on.
+// from returns what was noted from the first note key on.
 func (f *fakeWeb) from(key string) []string {
 	notes := f.noted()
 	return notes[max(0, slices.Index(notes, key)):]
@@ -64,8 +64,8 @@ func TestCancelAndAbort(t *testing.T) {
 	}
 }
 
-// A cancellation that is on its way when the transport is closed is still heard, and a server that does not answer it
-// holds Close up for a second at most.
+// A cancellation that is on its way when the transport is closed still reaches the server, and a server that does not
+// answer it delays Close by lastWordsTime.
 func TestCancelAndAbortBeforeClose(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers bool
@@ -165,7 +165,7 @@ func TestCancelAndAbortIsNotResumed(t *testing.T) {
 	}
 }
 
-// A request that is still on its way out is taken back without a word: the server has nothing to cancel.
+// A request that was not written yet is aborted without a notification: the server has nothing to cancel.
 func TestCancelAndAbortBeforeWritten(t *testing.T) {
 	for name, cancel := range map[string]func(s *Streamable){
 		"CancelAndAbort": func(s *Streamable) { s.CancelAndAbort("1", cancelNote, func(error) {}) },
@@ -205,8 +205,8 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 	})
 }
 
-// The last byte of a body and the cancellation are taken against each other: never does a server know a request that it
-// was not told is cancelled.
+// The last byte of a body races with the cancellation: every request that the server has got was cancelled there by a
+// notification.
 func TestCancelAndAbortRacesTheRequest(t *testing.T) {
 	inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) { x.left() }}, func(w *webWorld) {
 		w.legacy("2025-11-25")
@@ -240,8 +240,8 @@ type tripFunc func(*http.Request) (*http.Response, error)
 
 func (f tripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The HTTP client may not look at a context that ends while it takes a connection. The request is not written all the
-// same, and nobody is told of it.
+// The HTTP client may overlook that the context ends while it takes a connection. Even then the request is not written,
+// and no notification is sent.
 func TestCancelAndAbortWhileAConnectionIsTaken(t *testing.T) {
 	var w *webWorld
 	told := make(chan error, 2)
@@ -330,7 +330,7 @@ func TestAbortTakesBackWhatWaits(t *testing.T) {
 	})
 }
 
-// Nobody receives, so every exchange is stuck with a message in its hands: they can be aborted all the same, and the
+// While nobody calls Receive, every exchange is blocked with a message. Exchanges can be aborted all the same, and the
 // transport closed.
 func TestAbortWhileNobodyReceives(t *testing.T) {
 	inWebWorld(t, nil, func(w *webWorld) {

@@ -50,8 +50,8 @@ func (x *exchangeSeen) accepted() { x.w.WriteHeader(http.StatusAccepted) }
 // left waits until the client has closed the exchange.
 func (x *exchangeSeen) left() { <-x.r.Context().Done() }
 
-// fakeWeb is an MCP server over HTTP whose behaviour is given by method, or by verb for what is no POST. What it was
-// not told it does as a plain server without a standalone stream.
+// fakeWeb is an MCP server over HTTP. on has its behaviour by JSON-RPC method, or by HTTP verb for what is no POST;
+// anything else it handles like a plain server without a standalone stream.
 type fakeWeb struct {
 	on      map[string]func(*exchangeSeen)
 	session string
@@ -73,7 +73,7 @@ func (f *fakeWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the request was never whole
+		return // the request was aborted
 	}
 	x := &exchangeSeen{Verb: r.Method, Body: string(body), Header: r.Header.Clone(), At: time.Since(f.began), w: w, r: r}
 	var m struct {
@@ -119,7 +119,7 @@ func (f *fakeWeb) noted() []string {
 	return slices.Clone(f.notes)
 }
 
-// requests are those that came with this method of JSON-RPC, or else this verb.
+// requests returns the requests that came with this JSON-RPC method, or with this HTTP verb and no method.
 func (f *fakeWeb) requests(key string) (all []*exchangeSeen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,7 +131,7 @@ func (f *fakeWeb) requests(key string) (all []*exchangeSeen) {
 	return all
 }
 
-// pipeListener is a network of net.Pipe: it blocks durably, as synctest wants.
+// pipeListener is a network of net.Pipe: it blocks durably, as synctest requires.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -176,8 +176,8 @@ func (l *pipeListener) DialContext(ctx context.Context, _, _ string) (net.Conn, 
 	}
 }
 
-// webWorld is a fake server, a Streamable that speaks to it, and whoever receives; all in one bubble. The end of the
-// bubble proves that no goroutine was left.
+// webWorld is a fake server, a Streamable that speaks to it, and a goroutine that receives, all in one bubble. The end
+// of the bubble proves that no goroutine was left.
 type webWorld struct {
 	*testing.T
 	*fakeWeb
@@ -187,7 +187,7 @@ type webWorld struct {
 	over chan error
 }
 
-// elapse lets time go by, in a bubble: handlers and the methods of webWorld run in no other place.
+// elapse lets fake time pass: handlers and the methods of webWorld run in a bubble.
 func elapse(d time.Duration) { <-time.After(d) }
 
 func inWebWorld(t *testing.T, on map[string]func(*exchangeSeen), play func(w *webWorld),
@@ -253,7 +253,7 @@ func (w *webWorld) legacy(revision string) {
 
 func (w *webWorld) modern() { w.s.Speak(true, "2026-07-28") }
 
-// next is what is received next; a test that waits in vain ends by the bubble's deadlock.
+// next returns what is received next; if nothing comes, the test fails by the bubble's deadlock.
 func (w *webWorld) next() Received {
 	w.Helper()
 	select {
@@ -298,7 +298,7 @@ func (w *webWorld) wantFailed(id string, d Delivery, texts ...string) *HTTPError
 	return e
 }
 
-// wantNothing: nothing (more) is received, however long one waits.
+// wantNothing fails the test if anything (more) is received within an hour.
 func (w *webWorld) wantNothing() {
 	w.Helper()
 	elapse(time.Hour)

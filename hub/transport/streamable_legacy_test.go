@@ -218,7 +218,7 @@ func TestPostsKeepTheirOrder(t *testing.T) {
 				got = append(got, n)
 			}
 		}
-		slices.Sort(got[:2]) // these two are on their way at once
+		slices.Sort(got[:2]) // these two are sent concurrently
 		if d := cmp.Diff([]string{"n/0", "overtakes", "n/1", "n/2", "n/3", "n/4"}, got); d != "" {
 			w.Error(d)
 		}
@@ -351,7 +351,7 @@ func TestIdleCostsNoGoroutine(t *testing.T) {
 		w.send("1", "tools/call")
 		w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		w.send("", "notifications/x")
-		w.s.work.Wait() // without Close; if one stayed, the bubble would tell of a deadlock
+		w.s.work.Wait() // without Close; if a goroutine stayed, the bubble would deadlock
 	})
 }
 

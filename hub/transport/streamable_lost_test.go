@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A server that is gone for good ends the transport, but not before what is on its way has ended; one that comes back
-// in time is found again.
+// If the server is gone for good, the transport ends, but not before its open calls have ended; if the server comes
+// back in time, the transport goes on.
 func TestStandaloneStreamLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		back  time.Duration // 0: never

@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sdkWeb is a server of the official Go SDK, with a tool that works until it is cancelled.
+// sdkWeb is a server of the official Go SDK, with a tool that runs until it is cancelled and one that returns at once.
 func sdkWeb(t *testing.T, modern bool) (o HTTPOptions, count *connCount, began, ended chan struct{}) {
 	began, ended = make(chan struct{}, 10), make(chan struct{}, 10)
 	server := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)

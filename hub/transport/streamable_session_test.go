@@ -16,7 +16,7 @@ const noSession = `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Reques
 
 func refuse400(body string) func(*exchangeSeen) { return func(x *exchangeSeen) { x.json(400, body) } }
 
-// A server that was restarted may say 400 of a session that it does not know. A ping makes sure of it. Finding B4.
+// A server that was restarted may answer 400 for a session that it does not know. A ping finds that out. Finding B4.
 func TestSession400(t *testing.T) {
 	for name, c := range map[string]struct {
 		call, ping func(*exchangeSeen)
@@ -67,7 +67,7 @@ func TestSession400(t *testing.T) {
 	}
 }
 
-// However many calls meet a 400, there is one ping at a time, and none of those calls has run. Finding B4.
+// However many calls are answered 400, there is one ping at a time, and none of those calls has run. Finding B4.
 func TestSession400OnePing(t *testing.T) {
 	on := map[string]func(*exchangeSeen){
 		"tools/call": refuse400(noSession),
@@ -91,7 +91,7 @@ func TestSession400OnePing(t *testing.T) {
 	})
 }
 
-// A notification, the standalone stream and the resumption of a call's stream meet the same. Finding B4.
+// A 400 to a notification, or to the GET of the standalone stream, has the same effect. Finding B4.
 func TestSession400ElsewhereToo(t *testing.T) {
 	var restarted atomic.Bool
 	refused := func(otherwise func(*exchangeSeen)) func(*exchangeSeen) {

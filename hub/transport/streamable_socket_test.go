@@ -55,7 +55,7 @@ func (c *connCount) gone(t *testing.T) {
 	}
 }
 
-// hangs is the bound of a hang, not a measurement.
+// hangs receives from ch, and fails the test after a minute: the bound of a hang, not a measurement.
 func hangs[T any](t *testing.T, ch <-chan T, what string) T {
 	t.Helper()
 	select {
@@ -142,7 +142,7 @@ func TestHTTP2AbortResetsOneStream(t *testing.T) {
 	count.gone(t)
 }
 
-// Over HTTP/2, too, it is known that a request has left.
+// Over HTTP/2, too, the transport knows that a request was written, so that its cancel sends a notification first.
 func TestHTTP2CancelAndAbort(t *testing.T) {
 	t.Parallel()
 	seen := make(chan string, 10)
@@ -207,7 +207,7 @@ func TestNothingLeft1000Aborts(t *testing.T) {
 				hangs(t, left, "the aborts")
 			}
 			if !http2 {
-				count.gone(t) // an aborted HTTP/1.1 exchange takes its connection with it, without Close
+				count.gone(t) // an aborted HTTP/1.1 exchange closes its connection, without Close
 			}
 			s.mu.Lock()
 			open := len(s.st.open)
@@ -243,7 +243,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 			}, http2)
 			s := NewStreamable(o)
 			if rt, ok := o.RoundTripper.(*roundTripper); ok {
-				s.own = rt // it came from outside for its certificates only
+				s.own = rt // it was passed in for its certificates only
 			}
 			s.Speak(true, "2026-07-28")
 			for id, method := range map[string]string{"1": "slow", "2": "quick", "3": "slow"} {

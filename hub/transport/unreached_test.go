@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestUnreachedHint: what is said to do fits what failed; of a proxy nothing is said of the server.
+// TestUnreachedHint: the hint fits what failed; if it was a proxy, the hint is about the proxy, not about the server.
 func TestUnreachedHint(t *testing.T) {
 	refused := func(op string) error {
 		return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}

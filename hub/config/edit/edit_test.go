@@ -12,7 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// source is a file of a dialect.
+// source returns a file of the user in a dialect.
 func source(dialect, text string) config.Source {
 	return config.Source{Path: "/" + map[bool]string{true: "config.toml", false: "x.json"}[dialect == "codex"],
 		JSON: []byte(text), Scope: "user", Dialect: dialect}
@@ -112,7 +112,7 @@ func TestChangeKeepsTheRest(t *testing.T) {
 		`{ "command": "x", "disabled": true, }`, 1))
 }
 
-// A file of Windows: a mark at its beginning, CRLF, tabs, and no end of its last line.
+// A file from Windows keeps its layout: a byte order mark, CRLF, tabs, and no newline at the end.
 func TestLayoutOfTheFile(t *testing.T) {
 	const text = "\uFEFF{\r\n\t\"servers\": {\r\n\t\t\"a\": {\"command\": \"x\"}\r\n\t}\r\n}"
 	out, err := Add(source("vscode", text), "b", Form{Entry: &Entry{URL: "https://example.com/mcp"}}, Settings{})
@@ -137,8 +137,7 @@ func TestAddToNothing(t *testing.T) {
 	}
 }
 
-// In each dialect an entry is added in its words, read as what it was meant to be, changed, and removed without a
-// trace.
+// In each dialect an entry is added with the keys of the dialect, read back as it was meant, changed, and removed.
 func TestAllDialects(t *testing.T) {
 	minute, off, on := time.Minute, false, true
 	for _, dialect := range []string{"vscode", "portable", "roo", "cline", "claude-desktop", "cursor", "gemini", "codex",
@@ -229,14 +228,14 @@ func TestRefusals(t *testing.T) {
 		_, err = Change(source("portable", commented), "b", Update{Patch: patch})
 		refused(t, err, Wrong, text)
 	}
-	// A secret in what is refused is not in the error.
+	// A secret in a patch that is refused is not in the error.
 	_, err = Change(source("portable", commented), "b", Update{Patch: `{"env": {"K": "s3cret", "K": "s3cret"}}`})
 	if strings.Contains(err.Error(), "s3cret") {
 		t.Error(err)
 	}
 }
 
-// A change of very many steps, or of some in a very large file, is refused before it takes its time.
+// A change of very many steps, or of several in a very large file, is refused, so that no edit takes long.
 func TestWorkIsBounded(t *testing.T) {
 	var patch strings.Builder
 	for i := range 12_000 {
@@ -249,7 +248,7 @@ func TestWorkIsBounded(t *testing.T) {
 	refused(t, err, TooLarge, "one after the other")
 }
 
-// What another part of the file decides is told, not overlooked.
+// A setting that another part of the file overrides is refused.
 func TestSettingsThatDoNotTakeEffect(t *testing.T) {
 	on := true
 	_, err := Change(source("gemini", `{"mcp": {"excluded": ["s"]}, "mcpServers": {"s": {"command": "x"}}}`), "s",

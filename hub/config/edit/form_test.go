@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What people paste becomes an entry in the words of the file, whatever application it was written for.
+// A pasted text becomes an entry in the dialect of the file, whatever application it was written for.
 func TestPasted(t *testing.T) {
 	for _, c := range []struct{ name, from, text, to, want, left string }{
 		{"entry", "", `{"command": "npx", "args": ["-y", "s"]}`, "opencode",
@@ -58,7 +58,8 @@ func TestPastedRefused(t *testing.T) {
 	}
 }
 
-// Whatever a file holds: a change gives a text in which all else is what it was, or a refusal.
+// Whatever a file holds, what was added can be removed, a change leaves the entry there, and the same change again
+// gives the same text.
 func FuzzEdit(f *testing.F) {
 	for _, text := range []string{commented, codexFile, `{}`, `{"mcpServers":{}}`, `{"mcpServers":{"s":{"command":"x"}}}`,
 		"// c\n{\"servers\": {\"s\": {} /* c */ , /* d */ }, }", "{\"mcpServers\": {\"s\": {\"command\": \"x\" // c\n}}}"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// What people paste is found in it, whatever application it was written for, and a fault is told with its line.
+// Read finds the servers in a pasted text, whatever application it was written for, and reports a fault with its line.
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"vscode", `{"inputs":[{"type":"promptString","id":"k","password":true}],
@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A text with as many entries as fit is read in one pass over it.
+// Of a text with many entries at most maxFound are returned.
 func TestReadManyEntries(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("{\"mcpServers\": {")
@@ -80,7 +80,7 @@ func TestReadManyEntries(t *testing.T) {
 	}
 }
 
-// Inputs come to those of the file, and nothing else in it changes.
+// The inputs of a form are added to those of the file, and nothing else in it changes.
 func TestInputs(t *testing.T) {
 	token := config.Input{ID: "token", Description: "Token", Secret: true}
 	form := Form{Entry: &Entry{Command: "x", Env: map[string]*string{"T": new("${input:token}")}},
@@ -129,7 +129,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// What was pasted and then changed by hand keeps what the form does not show.
+// An entry that was pasted and then changed in the form keeps what the form does not show.
 func TestPastedAndChanged(t *testing.T) {
 	f := Form{JSON: `{"command": "x", "args": ["1"], "autoApprove": ["a"], "timeouts": {"total": "9s"}}`, Dialect: "mcpServers",
 		Changed: &Entry{Command: "y"}}
@@ -141,7 +141,7 @@ func TestPastedAndChanged(t *testing.T) {
 	want(t, strings.Join(out.LeftOut, " "), "autoApprove")
 }
 
-// What is so already is not touched: its comments stay.
+// A value that stays the same is not touched: its comments stay.
 func TestRelaunchKeepsWhatStays(t *testing.T) {
 	const before = `{
   "mcpServers": {

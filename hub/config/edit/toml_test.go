@@ -87,7 +87,7 @@ v"""
 `).Replace(codexFile))
 }
 
-// Dotted keys within the server's own table are a plain form, too.
+// Dotted keys within the server's own table are edited, too.
 func TestTOMLDottedKeys(t *testing.T) {
 	const text = "[mcp_servers.a]\ncommand = \"x\"\nenv.A = \"1\"\n"
 	out, err := Change(source("codex", text), "a", Update{Patch: `{"env": {"B": "2"}}`})

@@ -15,8 +15,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fakeSource behaves like the system's file watching, but its events are the test's: they come when the test says,
-// whatever the disk does meanwhile. An event of a folder that is not watched is lost, as it would be.
+// fakeSource behaves like the system's file watching, but its events come from the test, whatever the disk does
+// meanwhile. An event of a folder that is not watched is lost, as in the system.
 type fakeSource struct {
 	events chan fsnotify.Event
 	errs   chan error
@@ -85,7 +85,7 @@ func (f *fakeSource) addCount() int {
 	return f.adds
 }
 
-// emit tells of a change of path, if its folder or itself is watched. A folder that goes away ends its own watch.
+// emit sends an event of path, if it or its folder is watched. The watch of a folder that goes away ends.
 func (f *fakeSource) emit(path string, op fsnotify.Op) {
 	f.mu.Lock()
 	told := f.watched[filepath.Dir(path)] || f.watched[path]
@@ -131,7 +131,7 @@ func bubble(t *testing.T, prepare func(*state), f func(w *world)) {
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
-// write writes the file as an editor would that knows no better, and makes its folders.
+// write writes the file in place, and makes its folders.
 func (w *world) write(name, text string) {
 	w.t.Helper()
 	write(w.t, w.path(name), text)
@@ -178,7 +178,7 @@ func (w *world) wantNothing(d time.Duration) {
 
 func (w *world) wantLogged(text string, times int) {
 	w.t.Helper()
-	w.w.Close() // its goroutine writes
+	w.w.Close() // its goroutine writes the log
 	if got := strings.Count(w.log.String(), text); got != times {
 		w.t.Errorf("%q was logged %d times, want %d:\n%s", text, got, times, w.log)
 	}

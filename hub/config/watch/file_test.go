@@ -123,8 +123,8 @@ func TestFolderThatGoesAwayIsWatchedAnew(t *testing.T) {
 	})
 }
 
-// The new folder of the old name came before anybody looked: only the event of the old one tells that its watch has
-// ended.
+// The new folder of the same name is there before the Watcher looks: only the event of the old one shows that its watch
+// has ended.
 func TestFolderThatWasReplacedIsWatchedAnew(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a/mcp.json", "1")
@@ -185,7 +185,7 @@ func TestRemoteFolderIsPolled(t *testing.T) {
 	})
 }
 
-// Polling costs a stat, once a file is old enough for its time to be trusted.
+// Polling only calls stat, once a file is old enough for its time to be trusted.
 func TestPollingReadsOnlyWhatDiffers(t *testing.T) {
 	var reads atomic.Int32
 	far := func(s *state) {
@@ -233,7 +233,7 @@ func TestLostEventsLookAtEverything(t *testing.T) {
 	}
 }
 
-// A watch can end without a word, and a drive can be remote without our knowing.
+// A watch can end without an event, and a folder can be remote without being recognized as such.
 func TestPatrolFindsWhatNoEventTold(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a.json", "1")

@@ -113,7 +113,7 @@ func TestGlobBurstIsToldOnce(t *testing.T) {
 func TestGlobFollowsNewAndLostFolders(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.w.Set(nil, []Glob{w.glob("dev", "src/**/*.ts")})
-		w.write("src/a/b/x.ts", "1") // folders and file come before anybody looks; only the first folder has an event
+		w.write("src/a/b/x.ts", "1") // all of it comes before the Watcher looks; only the first folder has an event
 		w.src.emit(w.path("src"), fsnotify.Create)
 		w.wantServers(200*ms, "dev")
 		w.save("src/a/b/x.ts", "longer")
@@ -163,7 +163,7 @@ func TestGlobsOfTooManyFoldersAreAProblem(t *testing.T) {
 			!strings.Contains(c.Problems[0].Text, fmt.Sprint(maxFolders)) {
 			t.Fatalf("told %v, want one problem", c)
 		}
-		// What is within the bound goes on, config files too, and the problem is told once.
+		// What is within the bound is still watched, config files too, and the problem is reported once.
 		w.save("d0001/x.ts", "1")
 		w.wantServers(200*ms, "wide")
 		w.save("z/mcp.json", "1")
@@ -172,7 +172,7 @@ func TestGlobsOfTooManyFoldersAreAProblem(t *testing.T) {
 		if n := len(w.src.folders()); n > maxFolders+1 {
 			t.Errorf("%d folders are watched", n)
 		}
-		// Globs that go make room.
+		// Globs that are removed make room.
 		w.w.Set(nil, []Glob{w.glob("narrow", "z/*.ts")})
 		w.save("z/x.ts", "longer")
 		w.wantServers(200*ms, "narrow")

@@ -13,8 +13,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A file that cannot be read is another one than it was, and so is one that can be read again. Root may read
-// everything, so here the mode decides.
+// A file that can no longer be read has changed, and so has one that can be read again. Root may read everything, so
+// here the mode decides.
 func TestFileThatBecomesReadableIsTold(t *testing.T) {
 	byMode := func(s *state) {
 		s.read = func(path string) ([]byte, error) {
@@ -65,7 +65,7 @@ func TestGlobThroughALinkIsFollowed(t *testing.T) {
 	})
 }
 
-// The way of Kubernetes: the file is a link through a link to a folder, and that one is swapped.
+// As Kubernetes does it: the file is a link through a link to a folder, and the latter link is swapped.
 func TestRealLinkSwap(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("..v0/mcp.json"), "v0")

@@ -43,7 +43,7 @@ func (r *real) wantFile(name string) {
 	}
 }
 
-// wantText waits until the file was told with this content: a save in two steps may be told twice.
+// wantText waits until the file is reported with this content: a save in two steps may be reported twice.
 func (r *real) wantText(name, text string) {
 	r.t.Helper()
 	for {

@@ -25,7 +25,7 @@ func TestSetWithoutAChangeCostsNothing(t *testing.T) {
 	})
 }
 
-// What is in its quiet time when Set comes is told all the same.
+// A change in its quiet time is reported although Set is called meanwhile, if its file is still watched.
 func TestSetKeepsWhatStays(t *testing.T) {
 	bubble(t, nil, func(w *world) {
 		w.write("a.json", "1")
@@ -49,7 +49,7 @@ func TestSetForgetsWhatIsNotWatchedAnyMore(t *testing.T) {
 		w.save("a.json", "2")
 		w.save("src/sub/x.ts", "longer")
 		time.Sleep(time.Second)
-		synctest.Wait() // both are told now, but nobody took it
+		synctest.Wait() // both are reported now, but nobody has received that
 		w.w.Set(nil, nil)
 		if got := w.src.folders(); len(got) != 0 {
 			t.Errorf("still watched: %q", got)
@@ -91,7 +91,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
-// The source must never wait for the state, which may be long on a slow disk.
+// The source must never wait for the state, which may take long on a slow disk.
 func TestPumpTakesEverythingAndBoundsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &fakeSource{events: make(chan fsnotify.Event), errs: make(chan error)}
@@ -108,7 +108,7 @@ func TestPumpTakesEverythingAndBoundsIt(t *testing.T) {
 		if b := <-out; len(b.names) != 1 || b.all {
 			t.Errorf("the next batch holds %v", b)
 		}
-		close(src.events) // a source that ended by itself is no reason to spin
+		close(src.events) // pump must not spin when the source ends by itself
 		close(src.errs)
 		synctest.Wait()
 		close(stop)
