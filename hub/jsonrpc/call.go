@@ -128,7 +128,8 @@ func (c *Call) cancelWith(cause error) bool {
 	if c.quiet {
 		g.told = cancelled.way.settle
 	}
-	if !p.tracker.takeCancelled(&c.entry, g) {
+	taken, forgotten := p.tracker.takeCancelled(&c.entry, g)
+	if !taken {
 		return false
 	}
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
@@ -152,6 +153,9 @@ func (c *Call) cancelWith(cause error) bool {
 	}
 	c.err, c.known = cancelled, written
 	c.finish()
+	if forgotten.told != nil {
+		forgotten.told(errCancelForgotten)
+	}
 	return true
 }
 

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -40,6 +41,11 @@ func (d Delivery) String() string {
 // ErrCancelNotNeeded is what a CancelRoute passes to told if the request was never written to its end, so that no
 // cancel was sent.
 var ErrCancelNotNeeded = errors.New("jsonrpc: the request was never written, so no cancel was sent")
+
+// errCancelForgotten is why the cancel of a quiet call failed if the peer had not responded when maxTombstones more
+// calls had been cancelled. A response that comes after that is not recognized.
+var errCancelForgotten = fmt.Errorf("jsonrpc: the peer had not responded to the cancelled request when %d more requests "+
+	"had been cancelled, so no cancel was sent", maxTombstones)
 
 // cancelWay is the state of one delivery. settle is its one transition out of Pending.
 type cancelWay struct {

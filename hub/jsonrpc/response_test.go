@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,50 @@ func TestQuietCallGivenUp(t *testing.T) {
 		check(t, "late", strings.Join(late, "; "),
 			`1 tools/call {"n":1.0} true; 2 tools/call {"n":2} false; 1 tools/call  true`)
 		check(t, "cancels", p.Stats().CancelsSent, uint64(1))
+	})
+}
+
+// TestQuietCallForgotten: when the id of a cancelled quiet call gives way to later ones, its late response can no
+// longer lead to the protocol's cancel. That is reported at once, and neither twice nor for calls that are still known.
+func TestQuietCallForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		responses := map[string]int{}
+		p, w := start(t, jsonrpc.Options{OnLateResponse: func(r jsonrpc.LateResponse) {
+			responses[r.ID.String()]++
+			r.Told(nil)
+		}})
+		ctx, cancel := cancellable()
+		cancel("stop")
+		reports := map[int][]string{} // by call: the deliveries of its cancel
+		cancelOne := func(n int) {
+			c, err := p.BeginAs("tools/call", nil, jsonrpc.How{Quiet: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.expect(t, called(strconv.Itoa(n), "tools/call"))
+			_, err = c.Wait(ctx)
+			ce, ok := errors.AsType[*jsonrpc.CancelledError](err)
+			if !ok {
+				t.Fatalf("call %d ended with %v, want a CancelledError", n, err)
+			}
+			ce.OnDelivery(func(d jsonrpc.Delivery, _ error) {
+				reports[n] = append(reports[n], d.String())
+			})
+		}
+		const known = 4096
+		for n := range known {
+			cancelOne(n + 1)
+		}
+		check(t, "reports while all are known", len(reports), 0)
+		cancelOne(known + 1)
+		check(t, "reports after one more", fmt.Sprint(reports), "map[1:[failed]]")
+		w.send(answered("1", "1"), answered("2", "2"))
+		synctest.Wait()
+		check(t, "late responses", fmt.Sprint(responses), "map[2:1]")
+		check(t, "unknown responses", p.Stats().UnknownResponses, uint64(1))
+		check(t, "reports after the responses", fmt.Sprint(reports), "map[1:[failed] 2:[delivered]]")
+		cancelOne(known + 2) // takes the place of 2, whose cancel is delivered
+		check(t, "reports at the end", fmt.Sprint(reports), "map[1:[failed] 2:[delivered]]")
 	})
 }
 

@@ -1,7 +1,8 @@
 package jsonrpc
 
 // tombstones stores the last maxTombstones cancelled outgoing ids. After an id was forgotten, its late response is
-// counted as unknown and not passed to Options.OnLateResponse.
+// counted as unknown and not passed to Options.OnLateResponse, so the cancel of a quiet call fails with
+// errCancelForgotten.
 type tombstones struct {
 	known map[ID]grave
 	ring  []ID // the ids in the order in which they were added, a ring buffer once it is full
@@ -18,18 +19,21 @@ type grave struct {
 
 const maxTombstones = 4096
 
-func (r *tombstones) add(id ID, g grave) {
+// add stores a cancelled call. forgotten is the call whose place it takes, the zero grave if there was room.
+func (r *tombstones) add(id ID, g grave) (forgotten grave) {
 	if r.known == nil {
 		r.known = make(map[ID]grave)
 	}
 	r.known[id] = g
 	if len(r.ring) < maxTombstones {
 		r.ring = append(r.ring, id)
-		return
+		return grave{}
 	}
+	forgotten = r.known[r.ring[r.next]]
 	delete(r.known, r.ring[r.next])
 	r.ring[r.next] = id
 	r.next = (r.next + 1) % maxTombstones
+	return forgotten
 }
 
 // told returns the told functions of all quiet calls, and removes them from the entries.

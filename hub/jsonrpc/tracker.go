@@ -264,16 +264,15 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 }
 
 // takeCancelled is takeEntry for an outgoing call that is given up. From now on, a response to it counts as late and
-// not as unknown. g is stored for the late response.
-func (t *RequestTracker) takeCancelled(e *tracked, g grave) bool {
+// not as unknown. g is stored for the late response. forgotten is an earlier call that is given up for it, if any.
+func (t *RequestTracker) takeCancelled(e *tracked, g grave) (taken bool, forgotten grave) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tables[Outgoing][e.id] != e {
-		return false
+		return false, grave{}
 	}
 	t.remove(Outgoing, e)
-	t.late.add(e.id, g)
-	return true
+	return true, t.late.add(e.id, g)
 }
 
 // takeResponse takes the call that a response answers. late reports whether that call was cancelled, and g is then what

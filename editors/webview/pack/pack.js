@@ -1,4 +1,4 @@
-// Packs the page as a host ships it: its modules in one script, its styles minified. The page also runs from its
+// Packs the page as a host ships it: its modules in one script, its styles in one file. The page also runs from its
 // sources. But a webview of VS Code fetches each file through a service worker, the workbench and the extension host,
 // and fifty files take a second.
 //
@@ -22,7 +22,7 @@ export const sandboxName = 'apps/sandbox.html';
 /** The folder of the languages other than English. */
 const languages = 'l10n';
 
-const styles = ['page.css', 'cards.css', 'results.css', 'begin.css', 'browse.css', 'apps.css', 'theme.css'];
+const styles = ['page.css', 'theme.css'];
 
 /**
  * Packs the page.
@@ -67,10 +67,13 @@ export async function packPage(folder, without = []) {
     await writeFile(file, code);
   }
   const names = styles.filter((name) => !without.includes(name));
-  for (const name of names) {
-    const { code } = await transform(await readFile(join(sources, name), 'utf8'), { loader: 'css', minify: true });
-    await writeFile(join(folder, name), code);
-  }
+  await build({
+    entryPoints: names.map((name) => join(sources, name)),
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    logLevel: 'warning',
+  });
   return Promise.all(
     ['page.html', 'main.js', ...names].map(async (name) => ({ name, size: (await stat(join(folder, name))).size })),
   );

@@ -8,7 +8,7 @@ import { t } from '../words/t.js';
 
 /** @typedef {import('../words/jsonindex.js').JsonIndex} JsonIndex */
 
-const rowHeight = 22; // the same value as in results.css
+const rowHeight = 22; // the same value as in styles/results.css
 const shownOfValue = 160;
 const shownWhole = 16 * 1024;
 const mostFound = 10_000;

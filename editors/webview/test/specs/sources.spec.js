@@ -68,7 +68,7 @@ test('page.html has neither inline styles nor inline scripts, and every token of
     assert.ok(html.includes(`{{${token}}}`), `{{${token}}}`);
 });
 
-test('page.css and cards.css take every colour from the theme', async () => {
+test('the styles take every colour from the theme', async () => {
   const literal =
     /#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch|color)\(|:\s*(black|white|red|green|blue|yellow|orange|gr[ae]y|purple)\b/i;
   for (const { name, text } of await shipped()) {
