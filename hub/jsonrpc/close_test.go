@@ -193,7 +193,7 @@ func TestStallEndsConnection(t *testing.T) {
 			check(t, "after", (<-told).Sub(before), time.Second)
 			select {
 			case <-p.Ending():
-				t.Error("the owner's choice was taken from it")
+				t.Error("the Peer ended although Options.Stalled is set")
 			default:
 			}
 			w.drain()

@@ -181,7 +181,7 @@ func TestOversizeLine(t *testing.T) {
 			})
 		})
 	}
-	t.Run("nobody's", func(t *testing.T) {
+	t.Run("unknown id", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p, w, _, _ := open(t, 2)
 			io.WriteString(w, `{"jsonrpc":"2.0","id":77,"result":`+pad+"}\n")

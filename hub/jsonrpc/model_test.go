@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -129,13 +131,15 @@ func (m *modelRun) step() func() {
 		m.asked[id] = true
 		return func() { m.w.send(ask(id, "elicitation/create")) }
 	case n < 90:
-		for id := range m.asked {
-			return func() { m.release(id) }
+		if len(m.asked) == 0 {
+			return func() {}
 		}
-		return func() {}
+		ids := slices.Sorted(maps.Keys(m.asked)) // in an order, so that the seed decides
+		id := ids[m.rng.IntN(len(ids))]
+		return func() { m.release(id) }
 	case n < 96:
 		synctest.Wait()
-		for id := range m.asked {
+		for _, id := range slices.Sorted(maps.Keys(m.asked)) {
 			if m.p.Tracker().IsPending(jsonrpc.Incoming, parseID(m.t, id)) {
 				m.withdrawn[id] = true
 				m.w.send(withdraw(id, "gone"))

@@ -184,16 +184,16 @@ func TestTapOrderUnderLoad(t *testing.T) {
 	var server sync.WaitGroup
 	server.Go(func() {
 		for done := 0; done < callers*each; {
+			select {
+			case <-stop:
+				return
+			case <-w.wrote:
+			}
 			out := w.written()
 			for ; done < len(out); done++ {
 				id := strings.TrimPrefix(out[done], `{"jsonrpc":"2.0","id":`)
 				id, _, _ = strings.Cut(id, ",")
 				w.send(answered(id, "{}"))
-			}
-			select {
-			case <-stop:
-				return
-			default:
 			}
 		}
 	})

@@ -30,10 +30,12 @@ type wire struct {
 	out  []string   // what the peer has written
 	read int        // how much of out the test has looked at
 	gate chan struct{}
+
+	wrote chan struct{} // holds a value if the peer has written since the last receive
 }
 
 func newWire() *wire {
-	return &wire{in: make(chan string, 1<<16), dead: make(chan struct{})}
+	return &wire{in: make(chan string, 1<<16), dead: make(chan struct{}), wrote: make(chan struct{}, 1)}
 }
 
 func (w *wire) ReadMessage() ([]byte, error) {
@@ -63,6 +65,10 @@ func (w *wire) WriteMessages(batch [][]byte) error {
 	defer w.mu.Unlock()
 	for _, msg := range batch {
 		w.out = append(w.out, string(msg))
+	}
+	select {
+	case w.wrote <- struct{}{}:
+	default:
 	}
 	return nil
 }

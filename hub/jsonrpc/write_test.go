@@ -146,7 +146,7 @@ func TestWhoWrites(t *testing.T) {
 		synctest.Wait()
 		conn.alone, conn.batched = nil, nil
 		if _, err := p.Begin("m", nil); err != nil || len(conn.alone) != 1 {
-			t.Errorf("%d written by the caller, %v: the crowd has gone", len(conn.alone), err)
+			t.Errorf("%d messages written by the caller, want 1 when few requests are open: %v", len(conn.alone), err)
 		}
 	})
 }

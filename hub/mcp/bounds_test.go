@@ -49,8 +49,8 @@ func TestQuestionsOfOneAnswerAreBounded_amount(t *testing.T) {
 					call.InputRequired(c.requests, "")
 				})
 				_, err := s.CallTool(background, &CallRequest{Name: "t"})
-				wrong, protocol := errors.AsType[*ProtocolError](err)
-				if (err == nil) != (c.want == "") || c.want != "" && (!protocol || !strings.Contains(wrong.Text, c.want)) {
+				wrong, is := errors.AsType[*ProtocolError](err)
+				if (err == nil) != (c.want == "") || c.want != "" && (!is || !strings.Contains(wrong.Text, c.want)) {
 					t.Errorf("%v", err)
 				}
 				if n := len(h.questions()); n != c.questions {

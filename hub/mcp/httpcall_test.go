@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 const callResult = `{"content":[{"type":"text","text":"ok"}]}`
@@ -437,6 +438,20 @@ func TestHTTPInvalidToolHeaders(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestInvalidToolHeadersOverStdio: without HTTP there are no headers, so a wrong annotation leaves out no tool.
+func TestInvalidToolHeadersOverStdio(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New(fakeserver.WithModern())
+		f.ToolWith(`{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}}`,
+			func(c *fakeserver.CallContext) { c.Text("ran") })
+		s := connect(t, f, &recorder{})
+		list, err := s.ListTools(background)
+		if err != nil || len(list) != 1 {
+			t.Errorf("listed %+v, %v", list, err)
+		}
+	})
 }
 
 // TestHTTPHeaderMismatchRefreshes: if a call is refused for its headers, the tool's definition is fetched anew. If that

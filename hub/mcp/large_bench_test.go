@@ -73,7 +73,7 @@ func measured(b *testing.B, size int, f func()) {
 // takes for it over a pipe is measured beside it, as "floor".
 func BenchmarkLargeResult(b *testing.B) {
 	for name, text := range largeTexts() {
-		b.Run("stdio/"+name, func(b *testing.B) { benchLarge(b, len(text), overPipe(b, text)) })
+		b.Run("stdio/"+name, func(b *testing.B) { benchLarge(b, len(text), overPipe(text)) })
 		b.Run("stdio/floor/"+name, func(b *testing.B) { benchFloor(b, text) })
 		for _, stream := range []bool{false, true} {
 			b.Run(fmt.Sprintf("http/stream=%v/%s", stream, name), func(b *testing.B) {
@@ -121,12 +121,12 @@ func benchFloor(b *testing.B, text string) {
 }
 
 // idAndMethod returns the id and the method of a message from the client.
-func idAndMethod(b *testing.B, line []byte) (id json.RawMessage, method string) {
+func idAndMethod(line []byte) (id json.RawMessage, method string) {
 	id, method = member(line, "id"), stringOf(member(line, "method"))
 	return id, method
 }
 
-func overPipe(b *testing.B, text string) Opener {
+func overPipe(text string) Opener {
 	return func(context.Context) (*Link, error) {
 		ourR, theirW, err := os.Pipe()
 		if err != nil {
@@ -137,6 +137,7 @@ func overPipe(b *testing.B, text string) Opener {
 			return nil, err
 		}
 		go func() {
+			defer theirR.Close()
 			defer theirW.Close()
 			in := jsonrpc.NewLineConn(theirR, io.Discard, jsonrpc.LineConnOptions{})
 			for {
@@ -144,7 +145,7 @@ func overPipe(b *testing.B, text string) Opener {
 				if err != nil {
 					return
 				}
-				switch id, method := idAndMethod(b, line); {
+				switch id, method := idAndMethod(line); {
 				case method == protocol.MethodInitialize:
 					fmt.Fprintf(theirW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, legacyAnswer)
 				case id != nil:
@@ -161,7 +162,7 @@ func overPipe(b *testing.B, text string) Opener {
 func overHTTP(b *testing.B, text string, stream bool) Opener {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		id, method := idAndMethod(b, body)
+		id, method := idAndMethod(body)
 		switch {
 		case r.Method != http.MethodPost:
 			w.WriteHeader(http.StatusMethodNotAllowed)
@@ -190,7 +191,7 @@ func overHTTP(b *testing.B, text string, stream bool) Opener {
 // members and bytes.
 func TestLargeResultIsReadOnce_amount(t *testing.T) {
 	text := `{"content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 1<<20) + `"}],"isError":true}`
-	for name, open := range map[string]Opener{"stdio": overPipe(nil, text)} {
+	for name, open := range map[string]Opener{"stdio": overPipe(text)} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Connect(context.Background(), Options{Era: EraLegacy, Open: open, Handler: &recorder{}})
 			if err != nil {

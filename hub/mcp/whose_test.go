@@ -140,7 +140,7 @@ func TestWhoseQuestion(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if l := &s.lingering; len(l.calls) != 0 || len(l.queue) != 0 {
-			t.Errorf("left in the book: %+v", l)
+			t.Errorf("calls are still recorded: %+v", l)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestGhostsTakeNoPlaces(t *testing.T) {
 		for i, g := range ghosts {
 			got := a.answered(g)
 			if want := map[bool]string{true: `"cancel"`, false: "-32000"}[i < 4]; !strings.Contains(got, want) {
-				t.Errorf("ghost %d was answered %q, want %s", i, got, want)
+				t.Errorf("question %d of a cancelled call was answered %q, want %s", i, got, want)
 			}
 		}
 	})
@@ -242,7 +242,7 @@ func TestQuestionsBeyondThoseInGraceAreAnswered(t *testing.T) {
 				want = `"cancel"`
 			}
 			if got := a.answered(a.elicit(formParams)); (got == "") != (want == "") || !strings.Contains(got, want) {
-				t.Errorf("ghost %d was answered %q", i, got)
+				t.Errorf("question %d of a cancelled call was answered %q", i, got)
 			}
 		}
 		if got := a.answered(a.elicit(formParams)); !strings.Contains(got, `"decline"`) {

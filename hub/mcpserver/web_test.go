@@ -88,9 +88,16 @@ func (s *site) initialize(t *testing.T) string {
 // hears waits until the handler reports something that contains want.
 func (s *site) hears(t *testing.T, want string) {
 	t.Helper()
-	for got := range s.told {
-		if strings.Contains(got, want) {
-			return
+	var got []string
+	for {
+		select {
+		case text := <-s.told:
+			if strings.Contains(text, want) {
+				return
+			}
+			got = append(got, text)
+		case <-time.After(time.Minute): // only a fault waits so long
+			t.Fatalf("the handler reported %q, want %q", got, want)
 		}
 	}
 }

@@ -217,13 +217,13 @@ func TestDPoPChoice(t *testing.T) {
 		"server requires, none listed":    {"", demands{rsRequired: true}, "DPoP"},
 		"server requires others": {"", demands{algorithms: es, rsRequired: true, rsAlgorithms: rs},
 			"none of the algorithms"},
-		"server requires, others listed":   {"", demands{algorithms: rs, rsRequired: true}, "none of the algorithms"},
-		"server requires, nothing is done": {"", demands{rsRequired: true, ignore: true}, "does not bind tokens"},
-		"wanted, and ignored":              {"", demands{algorithms: es, scheme: "DPoP", ignore: true}, "Bearer"},
-		"user requires":                    {DPoPRequire, demands{}, "DPoP"},
-		"user requires, others listed":     {DPoPRequire, demands{algorithms: rs}, "none of the algorithms"},
-		"user requires, nothing is done":   {DPoPRequire, demands{ignore: true}, "does not bind tokens"},
-		"user wants none":                  {DPoPOff, demands{algorithms: es, scheme: "DPoP", rsAlgorithms: es}, "Bearer"},
+		"server requires, others listed":      {"", demands{algorithms: rs, rsRequired: true}, "none of the algorithms"},
+		"server requires, binds nothing":      {"", demands{rsRequired: true, ignore: true}, "does not bind tokens"},
+		"wanted, and ignored":                 {"", demands{algorithms: es, scheme: "DPoP", ignore: true}, "Bearer"},
+		"user requires":                       {DPoPRequire, demands{}, "DPoP"},
+		"user requires, others listed":        {DPoPRequire, demands{algorithms: rs}, "none of the algorithms"},
+		"user requires, server binds nothing": {DPoPRequire, demands{ignore: true}, "does not bind tokens"},
+		"user wants none":                     {DPoPOff, demands{algorithms: es, scheme: "DPoP", rsAlgorithms: es}, "Bearer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live(t, Options{Config: Config{DPoP: tt.choice}}, func(t *testing.T, w *world) {

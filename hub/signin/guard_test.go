@@ -12,7 +12,7 @@ func TestMetadataAtPrivateAddressRefused(t *testing.T) {
 		"redirected": func(a *authority) {
 			a.redirects = map[string]string{"mcp.example" + a.metadataAt: "https://10.0.0.1/prm"}
 		},
-		"token": func(a *authority) {
+		"metadata of the authorization server": func(a *authority) {
 			a.redirects = map[string]string{"as.example/.well-known/oauth-authorization-server": "https://192.168.0.1/meta"}
 		},
 	} {

@@ -147,7 +147,7 @@ func TestLoopbackRedirectPorts(t *testing.T) {
 	}
 	if third, err := openRedirect(t.Context(), listenLoopback, port, 0); err == nil {
 		third.close()
-		t.Error("a port twice")
+		t.Error("a port that is in use was opened")
 	}
 	first.close()
 	again, err := openRedirect(t.Context(), listenLoopback, 0, port)

@@ -187,6 +187,6 @@ func TestRegistrationFits(t *testing.T) {
 	}
 	var none *Registration
 	if none.fits("", "", now) {
-		t.Error("none fits")
+		t.Error("a nil registration fits")
 	}
 }

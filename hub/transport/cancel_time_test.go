@@ -33,7 +33,7 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 		"no headers, half a second later": {world{"tools/call": func(x *exchangeSeen) {
 			x.left()
 		}}, 500 * time.Millisecond, time.Second},
-		"no headers, cancelled by a person": {world{"tools/call": func(x *exchangeSeen) {
+		"no headers, cancelled after 3s": {world{"tools/call": func(x *exchangeSeen) {
 			x.left()
 		}}, 3 * time.Second, 3 * time.Second},
 		"headers in between": {headersAfter(300 * time.Millisecond), 100 * time.Millisecond,
@@ -95,7 +95,7 @@ func TestCancelReadBeforeItsCall(t *testing.T) {
 		"a refusal": {func(x *exchangeSeen) {
 			x.w.WriteHeader(405)
 		}, 1500 * time.Millisecond, ErrCancelNotNeeded},
-		"a wish to be asked anew": {func(x *exchangeSeen) {
+		"too many requests": {func(x *exchangeSeen) {
 			x.w.WriteHeader(429)
 		}, 1500 * time.Millisecond, ErrCancelNotNeeded},
 	} {
@@ -241,7 +241,7 @@ func TestCancelIsToldAsItIs(t *testing.T) {
 		"no answer": {call: open, note: func(x *exchangeSeen) {
 			x.left()
 		}, text: "did not answer within 5s", notes: 1},
-		"the line breaks": {call: open, note: func(*exchangeSeen) {
+		"the connection breaks": {call: open, note: func(*exchangeSeen) {
 			panic(http.ErrAbortHandler)
 		}, text: "broke off", notes: 1},
 		"closed meanwhile": {call: open, note: func(x *exchangeSeen) { x.left() }, then: func(w *webWorld) {

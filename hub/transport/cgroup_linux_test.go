@@ -40,7 +40,7 @@ func TestCgroupTree(t *testing.T) {
 		"no absolute": "0::app.scope",
 	} {
 		if newCgroupTree(root, self, mkdir) != nil {
-			t.Errorf("%s: %q is divided", what, self)
+			t.Errorf("%s: a tree was made for %q", what, self)
 		}
 	}
 	tree := newCgroupTree(root, "1:name=systemd:/x\n0::/app.scope\n", mkdir)
@@ -70,7 +70,7 @@ func TestCgroupTree(t *testing.T) {
 	none.kill()
 	none.remove()
 	if none.populated() || none.path() != "" || (*cgroupTree)(nil).make("x/1") != nil {
-		t.Error("nothing is something")
+		t.Error("a nil group has processes, a path or children")
 	}
 }
 

@@ -104,8 +104,9 @@ func TestInheritedNamesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, list := range [][]string{inheritUnix, inheritWindows, inheritSettings, inheritRights, neverInherit} {
-		if !strings.Contains(string(text), "`"+strings.Join(list, "`, `")+"`") {
-			t.Errorf("docs/config.md does not have this list: %q", list)
+		before, after, found := strings.Cut(string(text), "`"+strings.Join(list, "`, `")+"`")
+		if !found || strings.HasSuffix(before, "`, ") || strings.HasPrefix(after, ", `") {
+			t.Errorf("docs/config.md does not have exactly this list: %q", list)
 		}
 	}
 }

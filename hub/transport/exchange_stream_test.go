@@ -200,7 +200,7 @@ func TestResumeGivesUp(t *testing.T) {
 			})
 		})
 	}
-	t.Run("silent streams are patience", func(t *testing.T) {
+	t.Run("silent streams do not count as failures", func(t *testing.T) {
 		on := map[string]func(*exchangeSeen){
 			"tools/call": func(x *exchangeSeen) { x.events("id: 0\n\n") },
 			"GET": resumed(func(x *exchangeSeen, n int) {

@@ -218,7 +218,7 @@ func TestCorruptLedgerIsRemoved(t *testing.T) {
 			groups + `}`,
 		"without marker":      `{` + head + `,` + groups + `}`,
 		"marker fits all":     `{` + head + `,"marker":"",` + groups + `}`,
-		"everybody's number":  `{` + head + `,"marker":"` + newMarker() + `","groups":[{"pid":-1,"start":0}]}`,
+		"number of all":       `{` + head + `,"marker":"` + newMarker() + `","groups":[{"pid":-1,"start":0}]}`,
 		"number of init":      `{` + head + `,"marker":"` + newMarker() + `","groups":[{"pid":1,"start":0}]}`,
 		"our own, as a group": `{` + head + `,"marker":"` + newMarker() + `","groups":[{"pid":0,"start":0}]}`,
 	} {

@@ -111,7 +111,7 @@ func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 	}
 	run(0)
 	if looking() {
-		t.Error("somebody looks at a server without a limit")
+		t.Error("a server without a limit is watched")
 	}
 	first, second := run(4<<30), run(4<<30)
 	c.memory.mu.Lock()
@@ -122,7 +122,7 @@ func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 		t.Error("nobody looks at the second server")
 	}
 	second.Stop("enough")
-	within(t, quit, "the looker's last word")
+	within(t, quit, "the end of the watch")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -188,7 +188,7 @@ func TestInitializedIsAGate(t *testing.T) {
 			})
 		})
 	}
-	t.Run("abort behind it", func(t *testing.T) {
+	t.Run("abort before initialized is answered", func(t *testing.T) {
 		on := map[string]func(*exchangeSeen){"notifications/initialized": func(x *exchangeSeen) { x.left() }}
 		inWebWorld(t, on, func(w *webWorld) {
 			w.legacy("2025-11-25")

@@ -67,7 +67,7 @@ func TestPatternsMeanWhatTheySay(t *testing.T) {
 	} {
 		ps, _ := newPatterns(Glob{Folder: folder, Patterns: strings.Fields(tt.patterns)})
 		if ps.descends(abs(tt.not)) {
-			t.Errorf("%s looks into %s for nothing", tt.patterns, tt.not)
+			t.Errorf("%s descends into %s", tt.patterns, tt.not)
 		}
 	}
 }
