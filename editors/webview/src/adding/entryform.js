@@ -3,15 +3,15 @@
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
-import { block, quoted } from '../questions/cardparts.js';
+import { followPress, pressOver } from '../elements/press.js';
 import { placeLink } from '../surface.js';
 import { visible } from '../words/text.js';
 import { labelled, linesBox, textBox } from './field.js';
-import { written } from './frame.js';
 import { asLines, inputsIn, ofLines, wordsOf } from './proposal.js';
 import { same } from './same.js';
 import { settingsFields } from './settings.js';
 import { inputFields, pairs } from './value.js';
+import { whatBecomes } from './whatbecomes.js';
 
 /** @typedef {import('./proposal.js').Proposal} Proposal */
 /** @typedef {import('./proposal.js').ServerForm} ServerForm */
@@ -61,6 +61,7 @@ export function entryForm(page, target, { submit, done }) {
     clearTimeout(timer);
     timer = window.setTimeout(() => void preview(), previewPause);
   };
+  followPress();
 
   const command = textBox({
     oninput: () => {
@@ -271,6 +272,8 @@ export function entryForm(page, target, { submit, done }) {
   async function preview() {
     clearTimeout(timer);
     const mine = ++asked;
+    await pressOver();
+    if (mine !== asked) return;
     show(problem, false);
     unsay();
     unsay = () => {};
@@ -281,6 +284,7 @@ export function entryForm(page, target, { submit, done }) {
       return;
     }
     const reply = await ask(order);
+    await pressOver();
     if (mine !== asked) return;
     if (!reply.configWrite) {
       replace(shownPreview);
@@ -288,31 +292,9 @@ export function entryForm(page, target, { submit, done }) {
       if (reply.error?.code !== 'UNAVAILABLE') sayWhy(reply);
       return;
     }
-    replace(shownPreview, ...whatBecomes(reply.configWrite));
-  }
-
-  /** @param {ConfigWrite} write */
-  function whatBecomes(write) {
     const now = form(target.file()?.environmentReference ?? '', true);
     const secrets = [env, headers, values].flatMap((part) => part.secrets());
-    const line = [now.command ?? '', ...(now.args ?? [])].map(quoted).join(' ');
-    return [
-      now.url ? block(t('It connects to'), now.url) : block(t('It runs'), line),
-      h('details', { open: true }, h('summary', {}, t('What is written')), written(write, secrets)),
-      ...(write.problems ?? []).map((p) =>
-        h('p', { class: 'warning', text: visible([p.key, p.message].filter(Boolean).join(': ')) }),
-      ),
-      (write.leftOut ?? []).length > 0
-        && h('p', {
-          class: 'warning',
-          text: t('The file has no words for {0}: left out.', visible((write.leftOut ?? []).join(', '))),
-        }),
-      write.needsConsent
-        && h('p', {
-          class: 'muted',
-          text: t('You will be asked, with the whole command, before it is started for the first time.'),
-        }),
-    ];
+    replace(shownPreview, ...whatBecomes(reply.configWrite, now, secrets));
   }
 
   async function write() {

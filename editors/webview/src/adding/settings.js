@@ -153,7 +153,8 @@ export function settingsFields(changed) {
       return wrong[0]?.box;
     },
     /**
-     * Returns what differs from the settings of base, or undefined if nothing does.
+     * Returns what differs from the settings of base, or undefined if nothing does. A time that cannot be read is left
+     * out: see check.
      * @returns {ServerSettings | undefined}
      */
     read: () => {
@@ -164,7 +165,7 @@ export function settingsFields(changed) {
       const timeouts = {};
       for (const { clock, box } of times) {
         const now = secondsOf(box.value);
-        if (now === secondsOf(spelled(before.timeouts?.[clock]))) continue;
+        if (now === undefined || now === secondsOf(spelled(before.timeouts?.[clock]))) continue;
         if (now === '') (timeouts.toDefault ??= []).push(clock);
         else timeouts[clock] = now;
       }

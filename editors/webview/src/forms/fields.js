@@ -1,6 +1,7 @@
 // Fields of a form that hold one value: a text, a number, yes or no, one or several of given values. A field for raw
 // JSON takes everything that no other field can show.
 import { h, show } from '../elements/dom.js';
+import { afterPress, followPress } from '../elements/press.js';
 import { arrayOf, equal, JsonNumber, numberOf, numberPattern, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, visible } from '../words/text.js';
 import { resolve } from './validate.js';
@@ -107,36 +108,6 @@ export function field(form, schema, about, control, how) {
   element.addEventListener('input', () => self.touched && form.check());
   self.set(schema.get('default'));
   return self;
-}
-
-/**
- * The functions that wait for the end of a press of the pointer; undefined while the pointer is not pressed.
- * @type {(() => void)[] | undefined}
- */
-let pressed;
-let follows = false;
-
-/**
- * Runs act, but not between the press of a button and its click: if act showed a message, the button would move away
- * from the pointer, and the click would be lost.
- * @param {() => void} act
- */
-function afterPress(act) {
-  if (pressed) pressed.push(act);
-  else act();
-}
-
-function followPress() {
-  if (follows) return;
-  follows = true;
-  const over = () => {
-    const waiting = pressed ?? [];
-    pressed = undefined;
-    for (const act of waiting) act();
-  };
-  addEventListener('pointerdown', () => (pressed ??= []), true);
-  addEventListener('click', over, true);
-  addEventListener('pointercancel', over, true);
 }
 
 /** @param {Form} form @param {JsonObject} schema @param {About} about */

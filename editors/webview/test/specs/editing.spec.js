@@ -68,6 +68,48 @@ pageTest('of an entry only what was changed is sent', setup, async (opened) => {
   assert.deepEqual(hub.all('startServer'), [], 'what needs no new consent is not asked about');
 });
 
+// A preview moves the button: it removes what was said, and shows what would be written.
+pageTest(
+  'a preview that falls due while Save is pressed takes nothing from the press',
+  { ...setup, frozen: true },
+  async (opened) => {
+    const { by, hub, page, settle, focused, pass } = opened;
+    await openEdit(opened);
+    await pass(1_000);
+    await by('adding-save').click();
+    await settle();
+    assert.match(await by('adding').innerText(), /Nothing is changed yet/);
+    await by('adding-connect').fill('soon');
+    await by('adding-save').hover();
+    await page.mouse.down();
+    await pass(1_000);
+    await page.mouse.up();
+    await settle();
+    assert.match(await focused(), /adding-connect/);
+    assert.deepEqual(hub.all('updateServer'), [], 'and nothing was asked');
+
+    await by('adding-connect').fill('90s');
+    await by('adding-save').hover();
+    await page.mouse.down();
+    await pass(1_000);
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+    await pass(1_000);
+    const sent = await hub.next('updateServer');
+    assert.equal(sent.updateServer.preview, true, 'a press that is let go beside the button saves nothing');
+  },
+);
+
+pageTest('a preview leaves out a time that cannot be read', setup, async (opened) => {
+  const { by, hub } = opened;
+  await openEdit(opened);
+  await by('adding-connect').fill('soon');
+  await by('adding-total').fill('2m');
+  const sent = await hub.next('updateServer');
+  assert.equal(sent.updateServer.preview, true);
+  assert.deepEqual(sent.updateServer.settings, { timeouts: { total: '120s' } });
+});
+
 pageTest('a changed command takes the place of the old one, whole', setup, async (opened) => {
   const { by, hub } = opened;
   await openEdit(opened);

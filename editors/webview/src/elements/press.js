@@ -1,0 +1,35 @@
+// What changes the layout waits while the pointer is pressed. Else a button could move away between the press and its
+// click, and the click would be lost.
+
+/**
+ * The functions that wait for the end of a press of the pointer; undefined while the pointer is not pressed.
+ * @type {(() => void)[] | undefined}
+ */
+let pressed;
+let follows = false;
+
+/** Begins to follow the pointer. A form calls it before its first afterPress. */
+export function followPress() {
+  if (follows) return;
+  follows = true;
+  const over = () => {
+    const waiting = pressed ?? [];
+    pressed = undefined;
+    for (const act of waiting) act();
+  };
+  addEventListener('pointerdown', () => (pressed ??= []), true);
+  addEventListener('click', over, true);
+  addEventListener('pointercancel', over, true);
+}
+
+/**
+ * Runs act, but not between the press of a button and its click.
+ * @param {() => void} act
+ */
+export function afterPress(act) {
+  if (pressed) pressed.push(act);
+  else act();
+}
+
+/** Returns a promise that is fulfilled at once, or, while the pointer is pressed, when it is released. */
+export const pressOver = () => new Promise((/** @type {(value: void) => void} */ done) => afterPress(done));
