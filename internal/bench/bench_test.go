@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,8 @@ func TestRatioIsTakenWithinARound(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a bound that is met exactly is reached. A row without a bound gets no verdict.
+// TestVerdicts: a bound that is met exactly is reached. A row without a bound gets no verdict, and nor does a group
+// that could not be measured.
 func TestVerdicts(t *testing.T) {
 	r := newReport(options{rounds: 7})
 	g := group{name: "some"}
@@ -54,6 +56,8 @@ func TestVerdicts(t *testing.T) {
 	}, nil)
 	var text, asJSON bytes.Buffer
 	r.printLast(&text)
+	r.add(group{name: "broken"}, nil, errors.New("out of order"))
+	r.printLast(&text)
 	r.printFoot(&text)
 	want := []string{"reached", "missed", "reached", "missed", ""}
 	lines := strings.Split(text.String(), "\n")
@@ -64,12 +68,13 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%q, want the verdict %q", lines[i+1], verdict)
 		}
 	}
-	if !strings.Contains(text.String(), "2 reached, 2 missed, 0 groups not measured") {
-		t.Errorf("the foot says %s", lines[len(lines)-2])
+	if !strings.Contains(text.String(), "\n  not measured: out of order\n\n2 reached, 2 missed, 1 groups not measured") {
+		t.Errorf("the last group and the foot are wrong:\n%s", text.String())
 	}
 	r.printJSON(&asJSON)
 	var back report
-	if err := json.Unmarshal(asJSON.Bytes(), &back); err != nil || len(back.Groups) != 1 || len(back.Groups[0].Rows) != 5 {
+	if err := json.Unmarshal(asJSON.Bytes(), &back); err != nil || len(back.Groups) != 2 ||
+		len(back.Groups[0].Rows) != 5 || len(back.Groups[1].Rows) != 0 || len(back.Failures) != 1 {
 		t.Fatalf("%v: %s", err, asJSON.Bytes())
 	}
 	if rows := back.Groups[0].Rows; !*rows[0].Reached || *rows[1].Reached || rows[4].Reached != nil ||

@@ -72,7 +72,7 @@ func TestCancelIsHeardWithItsReason(t *testing.T) {
 				r.want(`"id":7`, `"isError":true`) // the SDK answers what was cancelled
 				synctest.Wait()
 				if e := s.event(demoserver.EventCancelReceived, ""); e.Reason != "no longer needed" || string(e.ID) != "7" {
-					t.Errorf("heard %+v", e)
+					t.Errorf("the event is %+v, want the id 7 and the reason of the client", e)
 				}
 				s.event(demoserver.EventCancelled, "sleep")
 				if log := s.log.String(); !strings.Contains(log, `cancel_received id=7 reason="no longer needed"`) {

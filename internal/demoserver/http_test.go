@@ -102,7 +102,7 @@ func TestHTTPLegacyCancelIsTheNotification(t *testing.T) {
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"no longer needed"}}`).leave()
 		synctest.Wait()
 		if e := w.event(demoserver.EventCancelReceived, ""); e.Reason != "no longer needed" || string(e.ID) != "7" {
-			t.Errorf("heard %+v", e)
+			t.Errorf("the event is %+v, want the id 7 and the reason of the client", e)
 		}
 		w.event(demoserver.EventCancelled, "sleep")
 		if log := w.log.String(); !strings.Contains(log, "tool sleep disconnected id=7\n") ||

@@ -208,7 +208,7 @@ func TestCancelledCallTakesItsQuestionAlong(t *testing.T) {
 			t.Errorf("no cancel for the question in %s", lines)
 		}
 		if e := s.event(demoserver.EventCancelReceived, ""); e.Reason != "stop" {
-			t.Errorf("heard %+v", e)
+			t.Errorf("the event is %+v, want the reason of the client", e)
 		}
 	})
 }

@@ -74,6 +74,6 @@ func TestOtherLists(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "templates") {
-		t.Errorf("templates, which it has none of:\n%s", text)
+		t.Errorf("templates are reported, and the server has none:\n%s", text)
 	}
 }

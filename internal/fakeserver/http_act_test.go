@@ -180,7 +180,7 @@ func TestHTTPWithSSE(t *testing.T) {
 		synctest.Wait()
 		g.close()
 		if err := <-causes; err == nil {
-			t.Error("the call was told nothing")
+			t.Error("the call ended without a cause")
 		}
 		synctest.Wait()
 		w.do(http.MethodPost, "/messages?sessionId=session-1", callEcho).status(http.StatusNotFound).close()

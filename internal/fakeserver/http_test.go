@@ -213,7 +213,7 @@ func TestHTTPExpire(t *testing.T) {
 		a := w.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hang"}}`)
 		w.http.Expire()
 		if err := <-causes; err == nil {
-			t.Error("the call was told nothing")
+			t.Error("the call ended without a cause")
 		}
 		if got := a.rest(); got != "" {
 			t.Errorf("its stream ended with %q", got)

@@ -36,7 +36,7 @@ func TestPageThatSwallows(t *testing.T) {
 	}
 	for _, e := range s.window.Events() {
 		if e.GetPromptOpened() != nil {
-			t.Errorf("asked %v", e)
+			t.Errorf("unexpected prompt: %v", e)
 		}
 	}
 	s.bystander()

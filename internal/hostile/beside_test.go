@@ -39,11 +39,11 @@ func TestCallsBesideAnOpenQuestion(t *testing.T) {
 	}
 	for _, open := range r.GetRequests() {
 		if open.GetTool() != "" && open.GetRequestId() != first.id {
-			t.Errorf("open is %v", open)
+			t.Errorf("a request is still open: %v", open)
 		}
 	}
 	if open := s.window.Prompts(); len(open) != 1 || open[0].GetPromptId() != asked.GetPromptId() {
-		t.Errorf("open are %v", open)
+		t.Errorf("the open prompts are %v, want only the first one", open)
 	}
 	s.window.CancelRequest(first.id, "enough")
 	s.ends(first, "the call that waited")

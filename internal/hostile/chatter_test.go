@@ -30,7 +30,7 @@ func answers(t *testing.T, e *entrance) {
 		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p%d","progress":1}}`, i))
 	}
 	if others := e.pings(p); len(others) > 0 {
-		t.Errorf("it was told %q", others[:1])
+		t.Errorf("the client got %q", others[:1])
 	}
 	e.leave(p)
 }
@@ -56,7 +56,7 @@ func roots(t *testing.T, e *entrance) {
 		p.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
 	if others := e.pings(p); len(others) > 0 { // no roots are requested: the client has not declared any
-		t.Errorf("it was told %q", others[:1])
+		t.Errorf("the client got %q", others[:1])
 	}
 	e.leave(p)
 }

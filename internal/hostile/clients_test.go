@@ -320,7 +320,7 @@ func crowd(t *testing.T, e *entrance) {
 	}
 	for range 10_000 - 64 {
 		if line := e.next(p); !strings.Contains(line, "-32000") || !strings.Contains(line, "wait until one ends") {
-			t.Fatalf("it was answered %.300s", line)
+			t.Fatalf("the client got %.300s, want the error -32000", line)
 		}
 	}
 	e.passerby() // while 64 calls of the client hang
@@ -422,7 +422,7 @@ func sessions(t *testing.T, e *entrance) {
 	told := 0
 	refused.Range(func(_, v any) bool {
 		if told++; !strings.Contains(v.(string), "session") {
-			t.Errorf("it was told %v", v)
+			t.Errorf("the client got %v, want an error about sessions", v)
 		}
 		return true
 	})

@@ -73,7 +73,7 @@ func TestFolderTakesNothingOver(t *testing.T) {
 			s.window.CancelRequest(hang.id, "enough")
 			s.ends(hang, "the call")
 			if len(s.window.Prompts()) > 0 {
-				t.Errorf("asked %v", s.window.Prompts())
+				t.Errorf("unexpected prompts: %v", s.window.Prompts())
 			}
 		})
 	}

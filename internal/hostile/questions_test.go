@@ -1,11 +1,12 @@
 package hostile_test
 
 import (
+	"sync"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/hostile"
 )
@@ -85,18 +86,28 @@ func TestLargeQuestions_amount(t *testing.T) {
 func TestNag(t *testing.T) {
 	s := play(t, "", "nag")
 	s.ends(s.call("nag", hostile.Tool), "the call")
-	const most = 20
+	var waiting sync.WaitGroup
+	t.Cleanup(waiting.Wait)
+	const most = 20 // more than the free ones only if the machine pauses for as long as the server has to
 	shown := 0
 	for shown < most {
-		p := s.prompt(form, time.Second, nil)
+		// The server gets an answer that the user did not give. Another one may come from the end of its call, which takes
+		// back a question that came at the same time.
+		unasked, answers := make(chan struct{}), shown+2
+		waiting.Go(func() {
+			s.evil["nag"].Await("answered", answers, t.Context().Done())
+			close(unasked)
+		})
+		p := s.prompt(form, bound, unasked)
 		if p == nil {
 			break
 		}
 		shown++
 		s.window.Decline(p.GetPromptId(), "no")
+		s.window.WaitClosed(p.GetPromptId())
 	}
-	if shown >= most {
-		t.Errorf("%d questions in a row were declined, and none was kept back", shown)
+	if shown <= bounds.RefusalsFree || shown >= most {
+		t.Errorf("%d questions in a row were shown, want %d", shown, bounds.RefusalsFree+1)
 	}
 	s.bystander()
 }

@@ -37,12 +37,12 @@ func TestServerGivesAway(t *testing.T) {
 			text := protojson.Format(e)
 			for spelling, secret := range hostile.Spellings() {
 				if strings.Contains(text, secret) || strings.Contains(text, strings.Trim(secret, `"`)) {
-					t.Errorf("%s: %s", spelling, text)
+					t.Errorf("an event has the secret, spelled as %s: %s", spelling, text)
 				}
 			}
 			for _, half := range []string{hostile.Secret[:len(hostile.Secret)/2], hostile.Secret[len(hostile.Secret)/2:]} {
 				if strings.Contains(text, half) {
-					t.Errorf("half: %s", text)
+					t.Errorf("an event has half of the secret: %s", text)
 				}
 			}
 			if strings.Contains(e.GetLogMessage().GetDataJson(), "[redacted]") {

@@ -311,7 +311,7 @@ func (c *cell) close() {
 		return r.State == event.StateConnecting && c.gone != nil
 	})
 	if len(left)+len(start.Snapshot.Prompts) > 0 {
-		c.t.Errorf("left are %+v and %+v", left, start.Snapshot.Prompts)
+		c.t.Errorf("requests %+v and prompts %+v are left", left, start.Snapshot.Prompts)
 	}
 	c.tape.begin("the hub ends", true)
 	c.tape.finish()

@@ -50,21 +50,21 @@ func TestServersEndWithTheirInput(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { killGroup(cmd) })
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
-			s := &Server{ended: make(chan struct{}), changed: make(chan struct{})}
+			s := &Server{cmd: cmd, ended: make(chan struct{}), changed: make(chan struct{})}
+			var err error // written before s.ended is closed
 			go func() {
-				if err := <-ended; err != nil {
-					t.Errorf("it ended with %v", err)
-				}
+				err = cmd.Wait()
 				close(s.ended)
 			}()
+			t.Cleanup(s.Kill) // which waits for the goroutine
 			s.await(func() bool { return false })
 			select {
 			case <-s.ended:
+				if err != nil {
+					t.Errorf("the server ended with %v", err)
+				}
 			default:
-				t.Error("it runs on")
+				t.Error("the server did not exit")
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestKilledServerIsGone(t *testing.T) {
 		}
 	}
 	if a, err := http.Get(s.URL); err == nil {
-		t.Errorf("it still answers: %s", a.Status)
+		t.Errorf("the server still answers: %s", a.Status)
 		_ = a.Body.Close()
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/licensecheck"
 )
 
 // mostBytes is the largest size that the program may have.
@@ -75,8 +77,8 @@ func TestSameBytesEverywhere(t *testing.T) {
 	}
 }
 
-// The bill of materials names everything that is linked, each with a known licence. It names nothing that only tests
-// use.
+// The bill of materials names everything that is linked, each with a known licence, whose text is in the notices. It
+// names nothing that only tests use.
 func TestWhatIsLinkedIsNamed(t *testing.T) {
 	out := made(t, "../..")
 	text, err := os.ReadFile(filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".cdx.json"))
@@ -92,11 +94,32 @@ func TestWhatIsLinkedIsNamed(t *testing.T) {
 	if err := json.Unmarshal(text, &bill); err != nil {
 		t.Fatal(err)
 	}
+	notices, err := exec.Command("tar", "-xzOf", filepath.Join(out, tarballName(binaryName(own(t)), testVersion)),
+		"package/THIRD_PARTY_NOTICES.txt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
 	names := map[string]bool{}
 	for _, c := range bill.Components {
 		names[c.Name] = true
+	}
+	texts, of := map[string]string{}, ""
+	for _, section := range strings.Split(string(notices), "\n"+strings.Repeat("-", 80)+"\n") {
+		if name, _, _ := strings.Cut(section, " "); names[name] {
+			of = name // else the line of dashes is within a licence
+		}
+		texts[of] += section
+	}
+	for _, c := range bill.Components {
 		if len(c.Licenses) == 0 || c.Licenses[0].License.ID == "" {
 			t.Errorf("%s has no licence", c.Name)
+		}
+		for _, l := range c.Licenses {
+			if !slices.ContainsFunc(licensecheck.Scan([]byte(texts[c.Name])).Match, func(m licensecheck.Match) bool {
+				return !m.IsURL && m.ID == l.License.ID
+			}) {
+				t.Errorf("the notices of %s do not have the text of the licence %s", c.Name, l.License.ID)
+			}
 		}
 	}
 	for _, want := range []string{"std", "google.golang.org/grpc", "github.com/hashicorp/go-plugin"} {

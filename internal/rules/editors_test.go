@@ -119,6 +119,7 @@ func strayBlocks(t *tree) []violation {
 
 func TestSamplesAreCompiled(t *testing.T) {
 	report(t, strayBlocks(repository(t)))
+	report(t, without(repository(t), quoting))
 }
 
 func TestSamplesAreCompiledFindsViolations(t *testing.T) {

@@ -125,6 +125,9 @@ func allowedImports(dir string) (allowed []string, ok bool) {
 
 func TestImportsPointOneWay(t *testing.T) {
 	report(t, importDirection(repository(t)))
+	for folder, allowed := range mayImport {
+		report(t, without(repository(t), append([]string{folder}, allowed...)))
+	}
 }
 
 func TestImportsPointOneWayFindsViolations(t *testing.T) {

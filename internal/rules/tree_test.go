@@ -208,6 +208,22 @@ func made(t testing.TB, files map[string]string) *tree {
 	return tr
 }
 
+// without finds the folders and files of a list that the tree does not have. A rule about them would prove nothing.
+func without(t *tree, names []string) []violation {
+	var bad []violation
+	for _, name := range names {
+		if !slices.ContainsFunc(t.files, func(f string) bool { return within(name, f) }) {
+			bad = append(bad, violation{path: name, text: "is named in a rule, and does not exist"})
+		}
+	}
+	return bad
+}
+
+func TestWithoutFindsViolations(t *testing.T) {
+	finds(t, without(made(t, map[string]string{"hub/a/a.go": "package a", "docs/a.md": ""}),
+		[]string{"hub", "hub/a", "docs/a.md", "hub/ab", "hub/a/b.go"}), "hub/ab", "hub/a/b.go")
+}
+
 func report(t *testing.T, violations []violation) {
 	t.Helper()
 	for _, v := range violations {

@@ -35,11 +35,11 @@ func TestTroubleshootingQuotesWhatIsSaid(t *testing.T) {
 	}
 	for _, heading := range found {
 		if text := strings.Trim(dots.ReplaceAllString(heading[1], open), open); !strings.Contains(said, text) {
-			t.Errorf("nobody says %q", heading[1])
+			t.Errorf("no message in the code matches the heading %q", heading[1])
 		}
 	}
 	if strings.Contains(said, "there is no such text anywhere") {
-		t.Error("tests are read, too")
+		t.Error("messages of tests are taken for messages of the code")
 	}
 }
 

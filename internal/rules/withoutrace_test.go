@@ -13,10 +13,11 @@ var sequentialLine = regexp.MustCompile(`(?m)^SEQUENTIAL := (.*)$`)
 // lostRaces finds goroutines in the packages that make test runs without the race detector (SEQUENTIAL in the
 // Makefile), and in their tests.
 func lostRaces(t *tree) []violation {
-	var sequential []string
-	if m := sequentialLine.FindSubmatch(t.text["Makefile"]); m != nil {
-		sequential = strings.Fields(string(m[1]))
+	m := sequentialLine.FindSubmatch(t.text["Makefile"])
+	if m == nil {
+		return []violation{{path: "Makefile", text: "has no line SEQUENTIAL"}}
 	}
+	sequential := strings.Fields(string(m[1]))
 	var bad []violation
 	for _, s := range t.code {
 		if slices.Contains(sequential, s.dir()) {
@@ -65,4 +66,5 @@ func TestSmall(t *testing.T) {
 		"hub/a/b.go":      "package a\nimport \"sync\"\nvar _ sync.Mutex\n",
 		"hub/b_test.go":   "package hub\n" + parallel,
 	})), "hub/a/a_test.go:4", "hub/a/a_test.go:5", "hub/a/b.go:2")
+	finds(t, lostRaces(made(t, map[string]string{"Makefile": ""})), "Makefile")
 }

@@ -183,7 +183,7 @@ func TestFiles(t *testing.T) {
 		}
 		if r := b.get("/favicon.ico"); r.status != http.StatusNoContent {
 			// With 404 every browser would log an error.
-			t.Errorf("the icon that nobody has: %d", r.status)
+			t.Errorf("/favicon.ico: status %d, want %d", r.status, http.StatusNoContent)
 		}
 	})
 }

@@ -218,7 +218,7 @@ func TestBadMessage(t *testing.T) {
 					t.Errorf("the last word is %d %q", word.Code, word.Reason)
 				}
 				if got := w.editor.ended(); got != "w broke" {
-					t.Errorf("ends: %s", got)
+					t.Errorf("windows ended: %q, want %q", got, "w broke")
 				}
 				other.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
 				if other.hear().GetReply().GetMessageId() != "1" {
@@ -252,7 +252,7 @@ func TestTooLong(t *testing.T) {
 			t.Errorf("the last word is %d %q", word.Code, word.Reason)
 		}
 		if got := w.editor.ended(); got != "w broke" {
-			t.Errorf("ends: %s", got)
+			t.Errorf("windows ended: %q, want %q", got, "w broke")
 		}
 	})
 }
@@ -305,7 +305,7 @@ func TestHowSocketsEnd(t *testing.T) {
 				tb.hear()
 				test.end(tb)
 				if got := w.editor.ended(); got != test.want {
-					t.Errorf("ends: %s, want %s", got, test.want)
+					t.Errorf("windows ended: %q, want %q", got, test.want)
 				}
 			})
 		})
@@ -322,7 +322,7 @@ func TestGoodbyeInTheMiddle(t *testing.T) {
 		synctest.Wait() // the server is writing a message that nobody reads
 		_ = tb.Close(websocket.StatusNormalClosure, "")
 		if got := w.editor.ended(); got != "w closed" {
-			t.Errorf("ends: %s", got)
+			t.Errorf("windows ended: %q, want %q", got, "w closed")
 		}
 	})
 }
@@ -357,11 +357,11 @@ func TestStalledBrowser(t *testing.T) {
 			t.Error("the other window got no reply")
 		}
 		if got := w.editor.ended(); got != "" {
-			t.Errorf("ends too early: %s", got)
+			t.Errorf("windows ended too early: %q", got)
 		}
 		time.Sleep(stallTime)
 		if got := w.editor.ended(); got != "w broke" {
-			t.Errorf("ends: %s", got)
+			t.Errorf("windows ended: %q, want %q", got, "w broke")
 		}
 	})
 }
@@ -383,17 +383,17 @@ func TestStop(t *testing.T) {
 		began := time.Now()
 		w.stop()
 		if took := time.Since(began); took > 15*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the stop took %v", took)
 		}
 		if word := <-words; word.Code != websocket.StatusGoingAway {
 			t.Errorf("the last word is %d %q", word.Code, word.Reason)
 		}
 		if got := w.editor.ended(); !strings.Contains(got, "w broke") || !strings.Contains(got, "stalled broke") {
-			t.Errorf("ends: %s", got)
+			t.Errorf("windows ended: %q, want \"w broke\" and \"stalled broke\"", got)
 		}
 		if c, err := w.listen.DialContext(t.Context()); err == nil {
 			_ = c.Close()
-			t.Error("somebody still listens")
+			t.Error("the server still accepts connections")
 		}
 	})
 }

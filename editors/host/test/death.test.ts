@@ -28,8 +28,9 @@ async function recorded(record: string, name: string, times: number, call: Promi
     readFileSync(record, 'utf8')
       .split('\n')
       .filter((line) => line.includes(`"event":"${name}"`)).length;
-  for (let ended: Error | undefined; count() < times;) {
-    ended = await Promise.race([call, sleep(5, undefined)]);
+  for (let looks = 0; count() < times; looks++) {
+    assert.ok(looks < 12_000, `the demo server recorded ${name} ${count()} times, not ${times}`); // after a minute
+    const ended = await Promise.race([call, sleep(5, undefined)]);
     assert.equal(ended?.message, undefined, 'a call has ended');
   }
   assert.equal(count(), times);

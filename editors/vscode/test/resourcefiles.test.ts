@@ -90,7 +90,7 @@ test('a document that is looked at is subscribed to; a flood of updates is one r
   assert.equal(await w.read(document), 'x:a 1');
   w.updated('x:a');
   w.pass(5000);
-  assert.deepEqual([w.changes, w.orders], [[], []], 'nobody looks at it');
+  assert.deepEqual([w.changes, w.orders], [[], []], 'no editor shows the document');
   const one = w.files.watch(document);
   const two = w.files.watch(document);
   await settle();

@@ -65,7 +65,7 @@ test('a view that is opened while questions are open shows the oldest, unless th
   scene.sidebar.asks(['a', 'b']);
   assert.equal(scene.view.badge?.value, 2);
   scene.see(false);
-  assert.deepEqual(scene.revealed, [], 'nobody looks');
+  assert.deepEqual(scene.revealed, [], 'the view is hidden');
   scene.see(true);
   assert.deepEqual(scene.revealed, ['']);
   scene.inView(['b']);

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectOf, parse } from '../src/words/jsontext.js';
 import { testable, validate } from '../src/forms/validate.js';
-
-/** The CPU time of this process, which does not include other programs. */
-const busyMs = () => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-};
+import { busyMs } from './harness/cputime.js';
 
 /** @param {unknown} schema @param {string} value JSON text */
 const problems = (schema, value) => {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,8 +117,10 @@ func signIn(id, url string, waiting bool) *mcphubv1.Prompt {
 func TestWindowDeclaresWhatItAnswers(t *testing.T) {
 	e := opened(t)
 	hello := <-e.hello
-	if len(hello.GetPromptKinds()) != len(kinds) {
-		t.Errorf("declared %v", hello.GetPromptKinds())
+	want := []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
+		mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN}
+	if got := hello.GetPromptKinds(); !slices.Equal(got, want) {
+		t.Errorf("the window declared the prompt kinds %v, want %v", got, want)
 	}
 }
 

@@ -31,7 +31,7 @@ pageTest('a link of a view takes no click that was meant for what stood there be
   const link = by('view-open-link');
   await link.waitFor();
   assert.equal(await link.getAttribute('data-clicks'), ' 1 false 0 false');
-  assert.equal(await link.getAttribute('aria-disabled'), 'true', 'it looks as it is');
+  assert.equal(await link.getAttribute('aria-disabled'), 'true', 'aria-disabled shows the guard');
   await page.locator('[data-testid="view-open-link"]:not([aria-disabled])').waitFor();
   const click = (/** @type {number} */ detail) =>
     link.evaluate((element, detail) => {

@@ -42,10 +42,10 @@ pageTest(
     await shift(40);
     await page.clock.runFor(600);
     await shift(0.5);
-    assert.equal(await click(), 0, 'it has just come back under the pointer');
+    assert.equal(await click(), 0, 'the button has just moved back under the pointer');
     await page.clock.runFor(490);
     assert.equal(await click(), 0);
-    assert.equal(await accept.getAttribute('aria-disabled'), 'true', 'it looks as it is');
+    assert.equal(await accept.getAttribute('aria-disabled'), 'true', 'aria-disabled shows the guard');
     await page.clock.runFor(20);
     assert.equal(await accept.getAttribute('aria-disabled'), null);
     assert.equal(await click(), 1);
