@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What runtimes and tools really write when a server cannot start, and the line that a person needs of it. Finding D6.
@@ -143,8 +142,8 @@ bye`, "\n")
 	}
 }
 
-// A server chooses what it writes: a line of any length and form is quoted in little. What that costs is in the test's
-// log.
+// A server chooses what it writes: a line of any length and form is quoted in little, and only its first 2 KiB are
+// examined.
 func TestLineOfAnEnemy(t *testing.T) {
 	var lines []string
 	for _, unit := range []string{"a.", "Error", "level=", "Exception in ", "panic: ", "Aa.", "\x1b[", "\x1b[0", " at",
@@ -153,9 +152,13 @@ func TestLineOfAnEnemy(t *testing.T) {
 	}
 	lines = slices.Concat(lines, []string{"Error: " + strings.Repeat("x", 64<<10), "thread '" +
 		strings.Repeat("'", 64<<10)})
-	begin := time.Now()
 	if got := Quote(lines, 5, 1<<10); len(got) > 2<<10 {
-		t.Errorf("%d bytes", len(got))
+		t.Errorf("the quotation has %d bytes", len(got))
 	}
-	t.Log(time.Since(begin))
+	for _, space := range []int{(2 << 10) - len(" failed"), 2 << 10} {
+		line := strings.Repeat("x", space) + " failed"
+		if got, examined := Line([]string{line}), len(line) <= 2<<10; (got != "") != examined {
+			t.Errorf("in a line of %d bytes, %.10q was found to matter; want it examined: %v", len(line), got, examined)
+		}
+	}
 }

@@ -76,7 +76,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	if opened("").Holds(Key{}) {
-		t.Error("somebody agreed to nothing")
+		t.Error("an empty key holds")
 	}
 }
 
@@ -95,10 +95,10 @@ func TestDefinitionsLetThrough(t *testing.T) {
 		}
 	}
 	if s.LetThroughFirst(second.Key, "{}") {
-		t.Error("not the first one alone")
+		t.Error("a second definition was let through as the first")
 	}
 	if opened(dir).LetThroughFirst(second.Key, "{}") {
-		t.Error("another hub has another first one")
+		t.Error("another hub let a second definition through as the first")
 	}
 	if !s.Holds(first.As(Definition)) || s.Holds(second.As(Definition)) || s.Holds(first.Key) {
 		t.Error("the first one is not let through, or agreed to")
@@ -326,7 +326,8 @@ func TestFilesAreThoseOfBefore(t *testing.T) {
 	}
 }
 
-// An approval whose scope is unknown, missing, or at odds with its folders holds nowhere.
+// An approval whose scope is unknown, missing, or at odds with its folders holds nowhere, and its file is set aside
+// before it is replaced.
 func TestUnknownScope(t *testing.T) {
 	for _, scope := range []string{`"scope":"planet",`, ``, `"scope":"workspace",`,
 		`"scope":"always","folders":["file:///a"],`} {
@@ -343,6 +344,14 @@ func TestUnknownScope(t *testing.T) {
 		s.SetFolders("w", []string{"file:///a"})
 		if s.Holds(callOf("1").Key) || s.HoldsForAny(callOf("1").Key) {
 			t.Errorf("%s holds", scope)
+		}
+		s.Agree(callOf("2"), event.ScopeAlways, "w")
+		s.Save()
+		asides, err := filepath.Glob(filepath.Join(dir, "approvals.json.broken-*"))
+		if err != nil || len(asides) != 1 {
+			t.Errorf("%s: got the copies %q (%v), want one", scope, asides, err)
+		} else if kept, err := os.ReadFile(asides[0]); err != nil || string(kept) != text {
+			t.Errorf("%s: the copy is %q (%v), want the whole file", scope, kept, err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestNotesWithoutTheirSecret(t *testing.T) {
 	}
 	s := Open(dir, "hub-1", log)
 	if got := s.Writers()(config.Server{Name: "other"}); got.Name == "" {
-		t.Error("an entry starts unasked")
+		t.Error("an entry without a readable note needs no consent")
 	}
 	if err := s.NoteWritten("f", conf, config.Writer{Name: "x"}, nil); err == nil {
 		t.Error("the notes were begun anew")

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestLeftIsBoundedAndTakenOnce(t *testing.T) {
 	}
 }
 
-// A file with other content tells nothing, and a hub without a place for it has none.
+// A file with other content, or a link, tells nothing, and a hub without a place for it has none.
 func TestLeftOfOthersTellsNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"garbage": "{", "other": `{"ended":"x"}`, "empty": ""} {
@@ -57,6 +58,21 @@ func TestLeftOfOthersTellsNothing(t *testing.T) {
 		}
 		if got := OpenLeft(path, slog.New(slog.DiscardHandler)).Take(); len(got) != 0 {
 			t.Errorf("%s tells of %d", name, len(got))
+		}
+	}
+	if runtime.GOOS != "windows" { // links need a privilege there
+		target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+		if err := OpenLeft(target, slog.New(slog.DiscardHandler)).Write(ended(1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		if got := OpenLeft(link, slog.New(slog.DiscardHandler)).Take(); len(got) != 0 {
+			t.Errorf("a link tells of %d", len(got))
+		}
+		if got := OpenLeft(target, slog.New(slog.DiscardHandler)).Take(); len(got) != 1 {
+			t.Errorf("the file that a link led to tells of %d, want 1", len(got))
 		}
 	}
 	if got := OpenLeft("", slog.New(slog.DiscardHandler)).Take(); len(got) != 0 {

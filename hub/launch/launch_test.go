@@ -25,6 +25,7 @@ type house struct {
 	*launch.Launch
 	t        *testing.T
 	draining bool
+	work     sync.WaitGroup // the goroutines of Go
 
 	answers []launch.Answer // of the person, in turn; Agreed also records the yes
 	scope   event.ApprovalScope
@@ -40,6 +41,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	h := &house{t: t, scope: event.ScopeAlways}
+	t.Cleanup(h.work.Wait)
 	log := slog.New(slog.DiscardHandler)
 	maker := &launch.Maker{House: h, User: userenv.New(userenv.Options{Logger: log}),
 		Grants: grants.Open("", "hub-1", log), Redactor: &redact.Redactor{}, Logger: log}
@@ -55,7 +57,7 @@ func (h *house) Update(f func()) {
 	defer h.mu.Unlock()
 	f()
 }
-func (h *house) Go(f func())    { go f() }
+func (h *house) Go(f func())    { h.work.Go(f) }
 func (h *house) Draining() bool { return h.draining }
 
 // The owner.
@@ -132,7 +134,7 @@ func (h *house) prepare() error {
 	conf := h.Entry().Conf
 	r, err := h.Prepare(context.Background(), conf, false)
 	if err == nil && r.URL != conf.URL {
-		h.t.Errorf("to be reached is %q", r.URL)
+		h.t.Errorf("the resolved URL is %q, want %q", r.URL, conf.URL)
 	}
 	return err
 }

@@ -126,16 +126,18 @@ func TestListOfProfiles(t *testing.T) {
 	}
 }
 
-// A name that List gives is found, also when other tools have come since; an unknown one gets a hint.
+// A name that was once given is found, also when its tool has gone and others have come since; an unknown one gets a
+// hint.
 func TestFind(t *testing.T) {
 	h, c := catalog(t)
 	if id, err := c.Find(t.Context(), "git__log"); err != nil || id != (toolset.Identity{Server: "git", Name: "log"}) {
 		t.Errorf("found %v, %v", id, err)
 	}
 	h.set(tool("web", "fetch", "", ""))
-	for name, want := range map[string]toolset.Identity{"web__fetch": {Server: "web", Name: "fetch"}} {
+	for _, want := range []toolset.Identity{{Server: "git", Name: "log"}, {Server: "web", Name: "fetch"}} {
+		name := want.Server + "__" + want.Name
 		if id, err := c.Find(t.Context(), name); err != nil || id != want {
-			t.Errorf("%s is %v, %v", name, id, err)
+			t.Errorf("after other tools have come, %s is %v, %v; want %v", name, id, err, want)
 		}
 	}
 	e := (*event.Error)(nil)

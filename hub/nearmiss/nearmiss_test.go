@@ -30,7 +30,7 @@ func TestOf(t *testing.T) {
 		long[i] = name
 	}
 	if near := Of("tools", long); near != nil {
-		t.Errorf("near %d", len(near))
+		t.Errorf("%d long names count as near", len(near))
 	}
 }
 

@@ -283,7 +283,7 @@ func TestUseEndsWithTheAnswer(t *testing.T) {
 				}
 				time.Sleep(2 * time.Minute) // it has timed out
 				if up("hangs") {
-					t.Error("the end of a use that failed is none")
+					t.Error("the server stays up after its request has failed")
 				}
 			})
 		})

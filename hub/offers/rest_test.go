@@ -43,7 +43,9 @@ func TestKnownRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			known(name, want)
-			if _, err := h.all[0].Stop(t.Context(), event.OriginUser, ""); err != nil {
+			var s offers.Server
+			h.Update(func() { s = h.Find(name) })
+			if _, err := s.Stop(t.Context(), event.OriginUser, ""); err != nil {
 				t.Fatal(err)
 			}
 			known(name, want)

@@ -62,6 +62,6 @@ func TestEarlyCancelsAreBounded(t *testing.T) {
 		t.Errorf("%d are remembered, in an order of %d", n, c.order.Len())
 	}
 	if c.Take("oldest", "s") != nil || c.Take("same", "s") == nil {
-		t.Error("not the oldest one had to go")
+		t.Error("the oldest was kept, or the newer one dropped")
 	}
 }

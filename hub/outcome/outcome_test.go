@@ -165,15 +165,24 @@ func TestError(t *testing.T) {
 	}
 }
 
-// The error of an exchange that is no request of its own has no request id, and no secret.
+// The error of an exchange that is no request of its own has no request id and no secret. It says whether the server
+// may go on only if the exchange failed on its way.
 func TestExchange(t *testing.T) {
-	e := outcome.Exchange(server(), "no tools", failed(transport.MayHaveRun))
-	if _, has := e.Meta["request_id"]; has || e.Reason != event.ReasonExchangeFailed || e.Meta["http_status"] != "502" {
-		t.Errorf("%v: %v", e, e.Meta)
+	for _, row := range []struct {
+		delivery transport.Delivery
+		mayGo    bool
+	}{{transport.MayHaveRun, true}, {transport.NotSent, false}} {
+		e := outcome.Exchange(server(), "no tools", failed(row.delivery))
+		if _, has := e.Meta["request_id"]; has || e.Reason != event.ReasonExchangeFailed || e.Meta["http_status"] != "502" ||
+			e.Meta["server_may_continue"] != fmt.Sprint(row.mayGo) ||
+			strings.Contains(e.Message, "may still go on") != row.mayGo || strings.Contains(e.Message, secret) {
+			t.Errorf("the exchange failed with %v, %v; the server may go on: %v", e, e.Meta, row.mayGo)
+		}
 	}
-	if e = outcome.Exchange(server(), "no tools", errors.New(secret)); e.Reason != event.ReasonServerFailed ||
+	e := outcome.Exchange(server(), "no tools", errors.New(secret))
+	if _, has := e.Meta["server_may_continue"]; has || e.Reason != event.ReasonServerFailed ||
 		e.Message != "no tools: [redacted]" {
-		t.Errorf("%v", e)
+		t.Errorf("the exchange failed with %v, %v", e, e.Meta)
 	}
 }
 

@@ -69,7 +69,7 @@ func FuzzArguments(f *testing.F) {
 		if got == "" && json.Valid([]byte(arguments)) {
 			var members map[string]any
 			if json.Unmarshal([]byte(arguments), &members) == nil && len(members) > 0 {
-				t.Errorf("nothing of %q", arguments)
+				t.Errorf("no preview for %q", arguments)
 			}
 		}
 	})

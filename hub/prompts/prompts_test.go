@@ -39,7 +39,7 @@ func TestWithdrawn(t *testing.T) {
 			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
 		"for no known reason": {context.Canceled, event.CauseServerGone, prompts.ConnectionEnded,
 			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
-		"for none that is any": {nil, event.CauseServerGone, prompts.ConnectionEnded,
+		"without a cause": {nil, event.CauseServerGone, prompts.ConnectionEnded,
 			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {

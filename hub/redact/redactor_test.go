@@ -85,7 +85,7 @@ func TestRedactorLeavesNone(t *testing.T) {
 			}
 		}
 		if rest := strings.ReplaceAll(got, redactedText, ""); len(rest) > len(text) {
-			t.Fatalf("seed %d: %q", seed, got)
+			t.Fatalf("seed %d: the redactor added text: %q became %q", seed, text, got)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func failsAt(t *testing.T, name, old string, at int, lasting bool, failure error
 	onDisk, readErr := os.ReadFile(path)
 	if string(onDisk) == old {
 		if len(l.unsaved) == 0 {
-			t.Errorf("%s: what the disk has not is taken for saved", what)
+			t.Errorf("%s: a change that is not on the disk counts as saved", what)
 		}
 	} else {
 		wantIDsOnDisk(t, what, dir, slices.Sorted(slices.Values(append(before, "new")))...)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,7 +178,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Large results are looked at in little time and with little memory.
+// Large results are looked at with little memory.
 func TestViewOfLargeResults_amount(t *testing.T) {
 	const size, whole = 4 << 20, 32 << 20 // of what is costly to read, and of what is not
 	many := func(block string) string {
@@ -205,20 +204,18 @@ func TestViewOfLargeResults_amount(t *testing.T) {
 			raw := json.RawMessage(result)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			v := NewView(raw, ViewOptions{MaxTokens: 10_000})
-			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%v, %d KiB allocated, %d bytes of text", took, allocated>>10, len(v.Text))
+			t.Logf("%d KiB allocated, %d bytes of text", allocated>>10, len(v.Text))
 			if n := Tokens(len(v.Result())); n > 10_000 || !utf8.ValidString(v.Text) {
 				t.Errorf("%d tokens", n)
 			}
-			if took > 20*time.Second || allocated > 32<<20 {
-				t.Errorf("%v, %d KiB", took, allocated>>10)
+			if allocated > 32<<20 {
+				t.Errorf("%d KiB were allocated, want at most 32 MiB", allocated>>10)
 			}
 			if name == "twice" && strings.Count(v.Text, `{"all":`) != 1 {
-				t.Error("twice")
+				t.Error("structuredContent is not shown exactly once")
 			}
 		})
 	}

@@ -378,7 +378,7 @@ func TestRoots(t *testing.T) {
 	b := h.attach(windows.Hello{WindowID: "b", Roots: roots("file:///2", "file:///3")})
 	want("file:///1", "file:///2", "file:///3")
 	if !b.Replace(roots("file:///4")) {
-		t.Error("an attached window does not count")
+		t.Error("Replace on an attached window returned false")
 	}
 	want("file:///1", "file:///2", "file:///4")
 	a.Part() // it may come back
@@ -386,7 +386,7 @@ func TestRoots(t *testing.T) {
 	a.Depart()
 	want("file:///4")
 	if a.Replace(roots("file:///9")) {
-		t.Error("a window that is gone counts")
+		t.Error("Replace on a window that is gone returned true")
 	}
 	want("file:///4")
 }

@@ -114,7 +114,7 @@ func TestComparedAnswersAreBounded(t *testing.T) {
 		t.Error("a page that was loaded anew has more compared")
 	}
 	if v.EndComparing(); !v.BeginComparing() || v.BeginComparing() {
-		t.Error("one place was given back")
+		t.Error("not exactly one place free after one EndComparing")
 	}
 }
 
