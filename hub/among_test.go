@@ -39,7 +39,7 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		cancel("r1")
 		<-first.done
 		if v.prompt().ID != p.ID {
-			t.Fatal("it closed with the first of two")
+			t.Fatal("the prompt closed with the first of two calls")
 		}
 		cancel("r2")
 		<-second.done

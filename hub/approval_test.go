@@ -57,7 +57,7 @@ func TestPolicy(t *testing.T) {
 				case "deny":
 					e := c.want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 					if e.Meta["setting"] != "approvals" || !strings.Contains(e.Message, "test.json:1") {
-						t.Errorf("%s %v", e.Message, e.Meta)
+						t.Errorf("the error says %s, with %v", e.Message, e.Meta)
 					}
 					if w.starts("s") != 0 {
 						t.Error("the server was started for a call that is denied")
@@ -65,7 +65,7 @@ func TestPolicy(t *testing.T) {
 				case "ask":
 					p := v.prompt()
 					if p.Approval.Tool.Name != tc.tool || p.Approval.Arguments != "{}" || toolCalls(s) != 0 {
-						t.Errorf("%+v", p.Approval)
+						t.Errorf("the prompt has %+v", p.Approval)
 					}
 					v.answer(yes(p, event.ScopeOnce))
 					c.ok(t)
@@ -84,7 +84,7 @@ func TestNoApprover(t *testing.T) {
 		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, event.CodeFailedPrecondition,
 			event.ReasonNoApprover)
 		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" {
-			t.Errorf("%v", e.Meta)
+			t.Errorf("the error has %+v", e.Meta)
 		}
 		if w.starts("s") != 0 {
 			t.Error("the server was started")
@@ -179,7 +179,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			p2 := v.prompt()
 			if p2.Approval.DefinitionHash == p.Approval.DefinitionHash ||
 				!strings.Contains(p2.Approval.Tool.Definition, "deletes") {
-				t.Errorf("%+v", p2.Approval)
+				t.Errorf("the second prompt has %+v", p2.Approval)
 			}
 			v.answer(yes(p2, event.ScopeOnce))
 			c.ok(t)
@@ -200,7 +200,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			synctest.Wait()
 			v.answer(yes(p, event.ScopeAlways))
 			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
-				t.Errorf("%+v", p.Approval)
+				t.Errorf("the prompt has %+v", p.Approval)
 			}
 			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
 			c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
@@ -225,7 +225,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			v.answer(yes(p, event.ScopeAlways))
 			if p := v.prompt(); len(p.Approval.Changes) != 1 || p.Approval.Changes[0].Path != "description" ||
 				toolCalls(s) != 0 {
-				t.Errorf("%+v", p.Approval)
+				t.Errorf("the prompt has %+v", p.Approval)
 			}
 			v.answer(yes(v.prompt(), event.ScopeOnce))
 			c.ok(t)
@@ -250,7 +250,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 			}
 			v.answer(yes(p, event.ScopeOnce))
 			if p := v.prompt(); !strings.Contains(p.Approval.Tool.Definition, "deletes") || toolCalls(s) != 0 {
-				t.Errorf("%+v", p.Approval)
+				t.Errorf("the prompt has %+v", p.Approval)
 			}
 			v.answer(yes(v.prompt(), event.ScopeOnce))
 			c.ok(t)
@@ -292,7 +292,7 @@ func TestOneDenialDeniesOneCall(t *testing.T) {
 			t.Errorf("%q: %s", e.Meta["reason"], e.Message)
 		}
 		if f := last[*event.RequestFinished](v); f.RequestID != "r1" || f.State != event.StateFailed || f.Err != e {
-			t.Errorf("%+v", f)
+			t.Errorf("the end of the request is %+v", f)
 		}
 		c = w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDismiss, Scope: event.ScopeAlways})

@@ -63,7 +63,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				for _, v := range []*view{v, other} {
 					if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseSuperseded ||
 						e.Origin != event.OriginPolicy || e.Reason == "" {
-						t.Errorf("%+v", e)
+						t.Errorf("the prompt closed with %+v", e)
 					}
 				}
 				if err := event.AsError(v.win.Answer(yes(p, event.ScopeAlways))); err == nil ||
@@ -75,7 +75,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 					t.Errorf("%d calls of the tool, %d starts", toolCalls(s), w.starts("s"))
 				}
 				if f := last[*event.RequestFinished](v); f.RequestID != "r1" {
-					t.Errorf("%+v", f)
+					t.Errorf("the end of the request is %+v", f)
 				}
 				v.answer(yes(v.prompt(), event.ScopeOnce)) // the other call still asks
 				unconcerned.ok(t)
@@ -112,7 +112,7 @@ func TestPolicyChangeWhileAsking(t *testing.T) {
 				synctest.Wait()
 				if e := event.AsError(c.err); e != nil && e.Reason != event.ReasonDeniedByPolicy ||
 					(e == nil) != (toolCalls(s) == 1) {
-					t.Errorf("%v, %d calls", c.err, toolCalls(s))
+					t.Errorf("the call ended with %v, %d calls of the tool", c.err, toolCalls(s))
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "a"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
 			})

@@ -299,7 +299,7 @@ func TestArgumentsAreShownWhole(t *testing.T) {
 				}
 				w.call(hub.CallRequest{Server: "s", Tool: "a", Arguments: `{"rm":"all"}`}) // asks again
 				if now := v.prompt(); now.Approval.Arguments != `{"rm":"all"}` {
-					t.Errorf("%+v", now.Approval)
+					t.Errorf("the prompt has %+v", now.Approval)
 				}
 			})
 		})

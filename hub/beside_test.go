@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -55,7 +55,7 @@ func TestBothScopesAreCallable(t *testing.T) {
 		w.wantListed("s s user", "s@workspace s workspace")
 		if s := w.server("s@workspace"); s.LaunchConsent != event.LaunchNeeded || s.State != event.ServerStopped ||
 			s.ConfigFile != workspaceFile {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		w.callTo("s@user", "echo").ok(t) // the server that has the plain name, too
 		if w.runs() != "mine" || len(w.started()) != 1 {
@@ -63,7 +63,7 @@ func TestBothScopesAreCallable(t *testing.T) {
 		}
 		c := w.callTo("s@workspace", "echo")
 		if q := v.launch().Launch; q.ConfigFile != workspaceFile || !slices.Equal(q.Args, []string{"theirs"}) {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		v.allowLaunch(event.ScopeOnce)
 		c.ok(t) // what its file allows counts since the consent
@@ -147,12 +147,12 @@ func TestYesForOneScopeIsNoneForTheOther(t *testing.T) {
 		theirsRun := w.call(hub.CallRequest{Server: "s@workspace", Tool: "hang", Preapproved: true})
 		taking := w.startWorkspaceEntry()
 		if q := v.launch(); q.Server != "s" || mineRuns.over() || theirsRun.over() {
-			t.Errorf("%+v", q)
+			t.Errorf("the prompt is %+v", q)
 		}
 		v.allowLaunch(event.ScopeAlways)
 		for _, c := range []*pendingCall{mineRuns, theirsRun} {
 			if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); !strings.Contains(e.Message, "agreed to the entry") {
-				t.Errorf("%+v", e)
+				t.Errorf("the error is %+v", e)
 			}
 		}
 		if !taking.over() || taking.err != nil {
@@ -288,7 +288,7 @@ func TestWorkspaceTakesNoAddress(t *testing.T) {
 				JSON: `{"servers":{"s@user":` + theirsEntry + `}}`}})
 		if err != nil || len(problems) != 1 || problems[0].File != workspaceFile || problems[0].Fatal ||
 			!strings.Contains(problems[0].Message, "another name") {
-			t.Errorf("%+v, %v", problems, err)
+			t.Errorf("problems %+v, error %v", problems, err)
 		}
 		w.wantListed("s s user")
 
@@ -302,6 +302,18 @@ func TestWorkspaceTakesNoAddress(t *testing.T) {
 	})
 }
 
+// questions is a window that sends the ids of the prompts that open in it. It must have room for all of them, since
+// Deliver is called with the hub's lock held.
+type questions chan string
+
+func (q questions) Deliver(e event.Event) {
+	if o, ok := e.Body.(*event.PromptOpened); ok {
+		q <- o.Prompt.ID
+	}
+}
+
+func (questions) Closed(*event.Error) {}
+
 // There are calls to both servers, reloads, and changes from one entry to the other at the same time. Each call ends,
 // and a call by an address is answered by the server with that address.
 func TestBothScopesRace(t *testing.T) {
@@ -313,7 +325,12 @@ func TestBothScopesRace(t *testing.T) {
 	w := newWorldWith(t, hub.Options{}, map[string]*fakeserver.Server{"m": says("user"), "t": says("workspace")})
 	mine, theirs := ofServer(`{"command":"m","alwaysAllow":["*"]}`), ofServer(`{"command":"t","alwaysAllow":["*"]}`)
 	w.twoFiles(mine, theirs)
-	v := w.user("one")
+	w.everything() // checks the order of the events
+	asked := make(questions, 10_000)
+	person, _, err := w.hub.Attach(windows.Hello{WindowID: "one", Kinds: startKinds}, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all sync.WaitGroup
 	stop := make(chan struct{})
 	all.Go(func() { // plays a person who agrees to everything, until stop is closed
@@ -321,15 +338,10 @@ func TestBothScopesRace(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			default:
+			case id := <-asked:
+				_ = person.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Scope: event.ScopeWindow})
+				w.hub.Servers()
 			}
-			v.mu.Lock()
-			open := slices.Collect(maps.Keys(v.open))
-			v.mu.Unlock()
-			for _, id := range open {
-				_ = v.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Scope: event.ScopeWindow})
-			}
-			w.hub.Servers()
 		}
 	})
 	var work sync.WaitGroup
@@ -374,7 +386,7 @@ func TestBothScopesRace(t *testing.T) {
 	all.Wait()
 	servers, _ := w.hub.Servers()
 	if len(servers) != 2 || servers[0].Name != "s" || servers[1].ConfigName != "s" {
-		t.Errorf("%+v", servers)
+		t.Errorf("the servers are %+v", servers)
 	}
 	if bad := w.hub.Inconsistent(); bad != "" {
 		t.Error(bad)

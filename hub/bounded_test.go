@@ -106,12 +106,13 @@ func TestOpenQuestionsAreBoundedInBytes_amount(t *testing.T) {
 		}
 		pass(2 * time.Second) // the hub waits a moment for withdrawals
 		if held := w.hub.HeldBytes("greedy"); held.Questions != 0 {
-			t.Errorf("%d bytes are on the books of closed questions", held.Questions)
+			t.Errorf("%d bytes of closed questions are still counted", held.Questions)
 		}
 	})
 }
 
-// Finding A7: after a few Noes in a row a server has to wait, longer each time. A new call ends the wait.
+// Finding A7: after a few Noes in a row a server has to wait, longer each time. A new call ends the wait, and after a
+// Yes the server may ask as at first.
 func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
@@ -152,6 +153,16 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 		pass(100 * time.Millisecond)
 		if len(eventsOf[*event.PromptOpened](v)) == before {
 			t.Error("a new call may not ask")
+		}
+		shown(time.Minute, 100*time.Millisecond)
+		for end := time.Now().Add(bounds.RefusalMaxPause); len(v.openIDs()) == 0 && time.Now().Before(end); {
+			pass(time.Second) // the server has to wait again
+		}
+		for _, id := range v.openIDs() {
+			v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: formYes})
+		}
+		if n := shown(3*time.Second, 100*time.Millisecond); n <= bounds.RefusalsFree {
+			t.Errorf("%d questions in the 3 s after a Yes, want more than %d", n, bounds.RefusalsFree)
 		}
 		for _, id := range []string{"r", "r2"} {
 			_, _ = w.hub.CancelRequest(id, "", "", event.OriginUser)
@@ -238,7 +249,7 @@ func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 					t.Errorf("err = %v", err)
 				}
 				if held := w.hub.HeldBytes("s"); held.Lists != 0 {
-					t.Errorf("%d bytes are on the books", held.Lists)
+					t.Errorf("%d bytes of the refused list are still counted", held.Lists)
 				}
 			})
 		})
@@ -319,7 +330,7 @@ func TestASnapshotIsBounded_amount(t *testing.T) {
 			_ = c.Hang()
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		first := w.everything()
+		w.everything() // the window in which the questions open
 		c := w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "ask"})
 		synctest.Wait()
 		for range 100 {
@@ -346,6 +357,5 @@ func TestASnapshotIsBounded_amount(t *testing.T) {
 		late.lastSeq()
 		_, _ = w.hub.CancelRequest("r", "", "", event.OriginUser)
 		<-c.done
-		_ = first
 	})
 }

@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// A cancel sends exactly one notification, with the right id and the user's reason, and ends the call at once. In both
-// eras, a server that was told may still continue. Finding B11.
+// A cancel sends exactly one notification, with the right id and the user's reason, and ends the call at once. Windows
+// are told of it in order. In both eras, a server that was told may still continue. Finding B11.
 func TestCancelRunningCall(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -47,8 +49,20 @@ func TestCancelRunningCall(t *testing.T) {
 					!end.ServerMayContinue || end.WireID != wire || end.Tool != "hang" {
 					t.Errorf("mcpRequestCancelled says %+v", end)
 				}
-				if n := len(eventsOf[*event.RequestCancelling](v)); n != 1 {
-					t.Errorf("%d cancelling events", n)
+				var told []string
+				for _, e := range v.events {
+					switch b := e.Body.(type) {
+					case *event.RequestStarted:
+						told = append(told, "started "+b.Request.ID)
+					case *event.RequestCancelling:
+						told = append(told, "cancelling "+b.RequestID)
+					case *event.RequestCancelled:
+						told = append(told, "cancelled "+b.RequestID)
+					}
+				}
+				told = slices.DeleteFunc(told, func(s string) bool { return !strings.HasSuffix(s, " r1") })
+				if want := []string{"started r1", "cancelling r1", "cancelled r1"}; !slices.Equal(told, want) {
+					t.Errorf("the window was told %q, want %q", told, want)
 				}
 			})
 		})
@@ -137,7 +151,7 @@ func TestCancelBeforeItsCall(t *testing.T) {
 			t.Error("the server was started")
 		}
 		if end := last[*event.RequestCancelled](v); end.ServerNotified() {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		w.hub.CancelRequest("stale", "", "", event.OriginUser)
 		time.Sleep(31 * time.Second)
@@ -153,7 +167,7 @@ func TestCancelDuringApprovalSendsNothing(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		p := v.prompt()
 		if p.Kind != event.PromptToolApproval || p.RequestID != "r1" {
-			t.Fatalf("%+v", p)
+			t.Fatalf("the prompt is %+v", p)
 		}
 		w.hub.CancelRequest("r1", "", "no", event.OriginHost)
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
@@ -196,13 +210,13 @@ func TestStartIsNeverCancelled(t *testing.T) {
 		c1.want(t, event.CodeCancelled, event.ReasonCancelled)
 		e := c2.want(t, event.CodeDeadlineExceeded, event.ReasonConnectTimeout)
 		if e.Meta["setting"] != "timeouts.connect" {
-			t.Errorf("%v", e.Meta)
+			t.Errorf("the error has %+v", e.Meta)
 		}
 		if got := cancels(s); len(got) != 0 {
 			t.Errorf("cancels on the wire: %v", got)
 		}
 		if end := last[*event.RequestFinished](v); end.State != event.StateFailed {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 	})
 }
@@ -218,7 +232,7 @@ func TestHostContextIsACancel(t *testing.T) {
 		stop(nil)
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if end := last[*event.RequestCancelled](v); end.Cancellation.Origin != event.OriginHost || !end.ServerNotified() {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		if len(cancels(s)) != 1 {
 			t.Error("want one cancel on the wire")
@@ -295,7 +309,7 @@ func TestCancelWithFullPipe(t *testing.T) {
 }
 
 // Both sides may use the same ids: a cancel from the server with the id of our call does not end that call, and the
-// server may ask with that id.
+// server may ask with that id. A cancel of our call does not end a question that has its id and may be of another call.
 func TestSameIDsInBothDirections(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
@@ -311,20 +325,50 @@ func TestSameIDsInBothDirections(t *testing.T) {
 		if c.over() {
 			t.Fatal("a server's cancel ended our call")
 		}
-		ask,
-			err := s.RequestWithID(wire, "elicitation/create",
-			`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
-		if err != nil {
-			t.Fatal(err)
+		ask := func() *fakeserver.OutRequest {
+			t.Helper()
+			q, err := s.RequestWithID(wire, elicitation, formParams)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
 		}
-		p := v.prompt()
+		wantAnswer := func(q *fakeserver.OutRequest, want string) {
+			t.Helper()
+			pass(2 * time.Second) // the hub waits a moment for a withdrawal
+			select {
+			case m := <-q.Response():
+				if string(m.Result) != want {
+					t.Errorf("the server was answered %s, want %s", m.Raw, want)
+				}
+			default:
+				t.Errorf("the server was not answered, want %s", want)
+			}
+		}
+		q, p := ask(), v.prompt()
+		if p.ParentRequestID != "r1" {
+			t.Errorf("the question is of %q, want r1", p.ParentRequestID)
+		}
 		if _, err := v.win.Cancel("r1", "ours"); err != nil {
 			t.Fatal(err)
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		_ = ask
-		if p.ParentRequestID != "r1" {
-			t.Errorf("%+v", p)
+		wantAnswer(q, `{"action":"cancel"}`) // since its call is cancelled
+
+		c = w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		wire = w.hub.Requests("s")[0].WireID
+		w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		q, p = ask(), v.prompt()
+		if _, err := v.win.Cancel("r2", "ours"); err != nil {
+			t.Fatal(err)
 		}
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if open := v.prompt(); open.ID != p.ID || p.ParentRequestID != "" {
+			t.Errorf("%s is open, want %s, a question of either call", open.ID, p.ID)
+		}
+		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Content: formYes})
+		wantAnswer(q, `{"action":"accept","content":`+formYes+`}`)
 	})
 }

@@ -71,13 +71,13 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 			s.Disconnect()
 			pass(time.Minute)
 			if v.approval().ID != p.ID {
-				t.Error("another question")
+				t.Error("a second prompt opened, want the same one")
 			}
 			echo := w.echo()
 			synctest.Wait()
 			open := v.prompts()
 			if len(open) != 2 || open[1].Kind != event.PromptServerLaunch {
-				t.Fatalf("%+v", open)
+				t.Fatalf("the open prompts are %+v", open)
 			}
 			v.answer(yes(open[1], event.ScopeOnce))
 			echo.ok(t)
@@ -109,7 +109,7 @@ func TestConsentChangesOpenApprovals(t *testing.T) {
 				}
 				v.wantClosed(p.ID, event.CauseSuperseded, event.OriginPolicy, superseded+"ask")
 				if again := v.approval(); again.ID == p.ID || len(again.Approval.Changes) == 0 {
-					t.Errorf("%+v", again)
+					t.Errorf("the second prompt is %+v", again)
 				}
 				v.answer(yes(v.approval(), event.ScopeOnce))
 				c.ok(t)
@@ -155,10 +155,10 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		e := event.AsError(v.win.Answer(yes(p, event.ScopeWorkspace)))
 		if e == nil || e.Code != event.CodeInvalidArgument || e.Reason != event.ReasonInvalidContent ||
 			e.Meta["prompt_id"] != p.ID || !strings.Contains(e.Message, "still open") {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		if v.launch().ID != p.ID || c.over() || w.starts("s") != 0 {
-			t.Error("the answer was taken")
+			t.Error("the refused answer closed the prompt or started the server")
 		}
 		v.win.SetRoots(roots("file:///repos/site", "file:///repos/lib"))
 		v.allowLaunch(event.ScopeWorkspace)
@@ -166,7 +166,7 @@ func TestWorkspaceConsentNeedsFolders(t *testing.T) {
 		list := w.hub.Remembered("s")
 		if len(list) != 1 || list[0].Scope != event.ScopeWorkspace ||
 			!slices.Equal(list[0].Folders, []string{"file:///repos/lib", "file:///repos/site"}) {
-			t.Errorf("%+v", list)
+			t.Errorf("remembered are %+v", list)
 		}
 		v.win.SetRoots(nil)
 		if got := w.server("s").LaunchConsent; got != event.LaunchNeeded {
@@ -229,12 +229,12 @@ func TestEagerWorkspaceServerWaitsForConsent(t *testing.T) {
 		two.allowLaunch(event.ScopeOnce)
 		if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 ||
 			info.LaunchConsent != event.LaunchGiven || w.starts("s") != 1 {
-			t.Errorf("%+v", info)
+			t.Errorf("the server is %+v", info)
 		}
 		two.win.Detach(true)
 		pass(time.Hour)
 		if info := w.server("s"); info.State != event.ServerReady {
-			t.Errorf("%+v", info)
+			t.Errorf("the server is %+v", info)
 		}
 		w.nothingLeft()
 	})
@@ -261,7 +261,7 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 		w.rests("without its folders", 0)
 		blind.win.SetRoots(roots("file:///repos/site"))
 		if info := w.server("s"); info.State != event.ServerReady || info.LaunchConsent != event.LaunchGiven {
-			t.Errorf("%+v", info)
+			t.Errorf("the server is %+v", info)
 		}
 		w.nothingLeft()
 	})
@@ -285,7 +285,7 @@ func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
 			<-gone
 			last.allowLaunch(event.ScopeOnce)
 			if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 {
-				t.Errorf("%+v", info)
+				t.Errorf("the server is %+v", info)
 			}
 			w.nothingLeft()
 		})
@@ -321,16 +321,20 @@ func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var v *view
+			var refused error
 			var coming sync.WaitGroup
 			coming.Go(func() {
 				<-come
-				v, _ = w.tryAttach(windows.Hello{Kinds: startKinds})
+				v, refused = w.tryAttach(windows.Hello{Kinds: startKinds})
 			})
 			w.workspace(workspaceEntry)
 			coming.Wait()
+			if refused != nil {
+				t.Fatal(refused)
+			}
 			v.allowLaunch(event.ScopeOnce)
 			if info := w.server("s"); info.State != event.ServerReady {
-				t.Errorf("%+v", info)
+				t.Errorf("the server is %+v", info)
 			}
 		})
 	}
@@ -364,7 +368,7 @@ func TestCrashAsksNobody(t *testing.T) {
 							pass(time.Hour)
 							if info := w.server("s"); info.State != event.ServerReady || info.LaunchConsent != event.LaunchGiven ||
 								w.starts("s") != 2 {
-								t.Errorf("%+v", info)
+								t.Errorf("the server is %+v", info)
 							}
 						} else {
 							w.rests("after the crash", 1)
@@ -378,7 +382,7 @@ func TestCrashAsksNobody(t *testing.T) {
 						v.allowLaunch(event.ScopeOnce)
 						c.ok(t)
 						if info := w.server("s"); info.State != event.ServerReady || w.starts("s") != 2 {
-							t.Errorf("%+v", info)
+							t.Errorf("the server is %+v", info)
 						}
 						w.nothingLeft()
 					})
@@ -402,7 +406,7 @@ func TestCrashAsksForWhoWaits(t *testing.T) {
 		s.Disconnect()
 		pass(time.Second)
 		if info := w.server("s"); info.Failures != 2 || next(info) != 2*time.Second {
-			t.Fatalf("%+v", info)
+			t.Fatalf("the server is %+v", info)
 		}
 		w.user("two")
 		v.win.Detach(true)
@@ -436,13 +440,13 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 			s.Disconnect()
 			pass(time.Hour)
 			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchGiven {
-				t.Fatalf("%+v", info)
+				t.Fatalf("the server is %+v", info)
 			}
 			// A change of what the file allows is no reason to try again, but it needs another consent.
 			w.workspace(strings.Replace(workspaceEntry, allow, `"alwaysAllow":["echo"]`, 1))
 			if info := w.server("s"); info.State != event.ServerGivenUp || info.LaunchConsent != event.LaunchNeeded ||
 				info.Failures != 5 {
-				t.Errorf("%+v", info)
+				t.Errorf("the server is %+v", info)
 			}
 			v.noPrompt()
 			w.call(hub.CallRequest{Server: "s", Tool: "echo", Preapproved: true}).want(t, event.CodeUnavailable,
@@ -457,17 +461,17 @@ func TestGivenUpServerThatChanged(t *testing.T) {
 				v.noPrompt()
 				if info := w.server("s"); info.State != event.ServerStopped || info.LaunchConsent != event.LaunchNeeded ||
 					info.Failures != 0 || info.LastError != "" {
-					t.Errorf("%+v", info)
+					t.Errorf("the server is %+v", info)
 				}
 			}
 			c = w.echo()
 			if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 || q.Changes[0].Path != "args[1]" {
-				t.Errorf("%+v", q)
+				t.Errorf("the question is %+v", q)
 			}
 			v.allowLaunch(event.ScopeOnce)
 			c.ok(t)
 			if info := w.server("s"); info.State != event.ServerReady || info.Failures != 0 {
-				t.Errorf("%+v", info)
+				t.Errorf("the server is %+v", info)
 			}
 			w.nothingLeft()
 		})

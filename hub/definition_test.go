@@ -112,7 +112,7 @@ func TestChangeOfALargeDefinition(t *testing.T) {
 		p := v.prompt()
 		if c := p.Approval.Changes; len(c) != 1 || c[0].Path != "" ||
 			!strings.Contains(c[0].After, p.Approval.DefinitionHash) || p.Approval.Previous != "" {
-			t.Errorf("%+v", p.Approval)
+			t.Errorf("the prompt has %+v", p.Approval)
 		}
 	})
 }

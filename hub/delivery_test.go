@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 		}, event.Sending{Delivery: event.DeliveryDelivered}, 0},
 		{"it never reads", func(*world, *view, func()) { pass(30 * time.Second) },
 			event.Sending{Delivery: event.DeliveryFailed, Err: "the server did not take it within 30s"}, 30 * time.Second},
-		{"it dies", func(w *world, _ *view, _ func()) { w.procs["s"][0].Kill() },
+		{"it is killed", func(w *world, _ *view, _ func()) { w.procs["s"][0].Kill() },
 			event.Sending{Delivery: event.DeliveryFailed, Err: "the connection to the server ended first"}, 5 * time.Second},
 		{"it is stopped", func(_ *world, v *view, _ func()) {
 			go func() { _, _ = v.win.StopServer(context.Background(), "s", "enough") }()
@@ -130,7 +131,7 @@ func TestOutcomeOfACancelFollowsItsEnd(t *testing.T) {
 					t.Errorf("it was told %d times", n)
 				}
 				if lines := w.timeline("r1"); !slices.Contains(lines, "cancel pending") ||
-					!slices.Contains(lines, strings.TrimPrefix("cancel"+want[0][1:], "")) {
+					!slices.Contains(lines, "cancel"+strings.TrimPrefix(want[0], "s")) {
 					t.Errorf("the trace has %q", lines)
 				}
 			})
@@ -176,7 +177,7 @@ func TestOutcomeAfterStopWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		if end := v.cancelled("r1"); end.Sending.Delivery != event.DeliveryPending || !end.ServerMayContinue {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := v.outcomes("r1"); len(got) != 1 || got[0] != "s delivered" {
@@ -224,7 +225,7 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 				}
 				for _, e := range eventsOf[*event.RequestCancelDelivery](v) {
 					if told[e.RequestID]++; e.Sending.Delivery != event.DeliveryFailed {
-						t.Errorf("%+v", e)
+						t.Errorf("told %+v, want a failed delivery", e)
 					}
 				}
 				for id, off := range told {
@@ -243,6 +244,28 @@ func TestManyPendingCancelsLeaveNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A legacy server that offers no tasks/cancel is sent nothing, and the windows are told why. Finding B2.
+func TestDeliveryWithoutTasksCancel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newTaskServer(false,
+			fakeserver.WithCapabilities(`{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}}}`))
+		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
+		v, c := taskWorld(w, hub.CallRequest{})
+		if _, err := v.win.Cancel("r1", "too slow"); err != nil {
+			t.Fatal(err)
+		}
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		want := event.Sending{Delivery: event.DeliveryFailed, Err: "the server offers no way to cancel a task"}
+		if end := v.cancelled("r1"); end.Sending != want || !end.ServerMayContinue {
+			t.Errorf("the end says %+v, may continue %t; want %+v, true", end.Sending, end.ServerMayContinue, want)
+		}
+		if n := s.task("T-1").cancels; n != 0 || len(cancels(s.Server)) != 0 {
+			t.Errorf("%d tasks/cancel, notifications %v; want none", n, cancels(s.Server))
+		}
+		w.nothingLeft()
+	})
 }
 
 // A task is cancelled with tasks/cancel. The cancel is delivered when the server has answered, and has failed if the
@@ -287,8 +310,12 @@ func TestDeliveryOfTheCancelOfATask(t *testing.T) {
 	})
 }
 
+func unprintable(r rune) bool {
+	return r < ' ' || r == '\u202e' || r == '\u2066' || r == '\u009b' || r == '\u2028'
+}
+
 // The reason of a cancel reaches the server and the windows word for word, in any script, but at most 256 code points
-// of it. In the text of an error it is escaped. Finding B19.
+// of it. In the text of an error and in the log it is escaped. Finding B19.
 func TestReasonReachesTheServerWordForWord(t *testing.T) {
 	long := strings.Repeat("ü", 300)
 	for name, reason := range map[string]string{
@@ -304,8 +331,9 @@ func TestReasonReachesTheServerWordForWord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := hanging()
-				w := newWorld(t, serversOf("s", s), "s:"+allow)
+				s, l := hanging(), &logText{}
+				logger := slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				w := newWorldWith(t, hub.Options{Logger: logger}, serversOf("s", s), "s:"+allow)
 				v := w.everything()
 				c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
 				synctest.Wait()
@@ -330,10 +358,19 @@ func TestReasonReachesTheServerWordForWord(t *testing.T) {
 				if e.Meta["cancel_reason"] != want {
 					t.Errorf("the caller's program got %q", e.Meta["cancel_reason"])
 				}
-				for _, r := range e.Message {
-					if r < ' ' || r == '\u202e' || r == '\u2066' || r == '\u009b' || r == '\u2028' {
-						t.Errorf("the error for people has %U: %q", r, e.Message)
+				if strings.ContainsFunc(e.Message, unprintable) {
+					t.Errorf("the error for people is not escaped: %q", e.Message)
+				}
+				logged := 0
+				for line := range strings.Lines(l.String()) {
+					if text, ok := object(t, line)["reason"].(string); ok {
+						if logged++; strings.ContainsFunc(text, unprintable) {
+							t.Errorf("the reason in the log is not escaped: %q", text)
+						}
 					}
+				}
+				if logged == 0 {
+					t.Error("the reason is not in the log")
 				}
 			})
 		})

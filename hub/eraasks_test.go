@@ -27,9 +27,9 @@ func oldAsker(version string) *fakeserver.Server {
 
 func (w *world) ask() *pendingCall { return w.call(hub.CallRequest{Server: "s", Tool: "ask"}) }
 
-// The failed call is not repeated, and its error names the setting era: legacy. The server is connected in the legacy
-// era once nothing is in flight, so that the next call works. This is remembered for the launch and the version of the
-// server. Finding D4.
+// The failed call is not repeated, and its error names the setting era: legacy, also in the history. The server is
+// connected in the legacy era once nothing is in flight, so that the next call works. This is remembered for the launch
+// and the version of the server. Finding D4.
 func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -46,6 +46,10 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 		if want := `"elicitation/create" cannot be sent while serving a request`; !strings.Contains(e.Message, want) ||
 			!strings.HasPrefix(e.Meta["said"], want) || !strings.HasSuffix(e.Meta["said"], "\nand more") {
 			t.Errorf("what the server said is lost: %s, %q", e.Message, e.Meta["said"])
+		}
+		if end, ok := w.history(1)[0].Body.(*event.RequestFinished); !ok || end.Err == nil ||
+			end.Err.Message != e.Message {
+			t.Errorf("the history says %+v, want the error of the call", end)
 		}
 		calls := s.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" })
 		synctest.Wait()

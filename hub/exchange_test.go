@@ -24,7 +24,7 @@ func TestSessionExpired(t *testing.T) {
 			synctest.Wait()
 			id := fmt.Sprintf("r%d", i)
 			if r := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "echo"}).ok(t); textOf(t, r) != "hello" {
-				t.Errorf("%s", r.Result)
+				t.Errorf("the result is %s", r.Result)
 			}
 			v.terminalOf(id)
 		}
@@ -55,7 +55,7 @@ func TestSessionExpiredUnderACall(t *testing.T) {
 		e := hang.want(t, event.CodeUnavailable, event.ReasonExchangeFailed)
 		if e.Meta["server_may_continue"] != "true" || !strings.Contains(e.Message, "was not repeated") ||
 			e.Meta["request_id"] != "r1" {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		if end, ok := v.terminalOf("r1").(*event.RequestFinished); !ok || !end.ServerMayContinue ||
 			end.State != event.StateFailed {
@@ -78,10 +78,10 @@ func TestSessionExpiresTwice(t *testing.T) {
 		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).want(t, event.CodeUnavailable,
 			event.ReasonExchangeFailed)
 		if e.Meta["server_may_continue"] != "false" || e.Meta["http_status"] != "404" {
-			t.Errorf("%+v", e.Meta)
+			t.Errorf("the error has %+v", e.Meta)
 		}
 		if end := v.terminalOf("r1").(*event.RequestFinished); end.ServerMayContinue {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		n := 0
 		for _, x := range s.http.Exchanges() {
@@ -119,7 +119,7 @@ func TestSessionExpiredAndCancelled(t *testing.T) {
 			t.Errorf("%d calls", n)
 		}
 		if end := v.terminalOf("r1").(*event.RequestCancelled); end.ServerNotified() || end.ServerMayContinue {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		w.nothingLeft()
 	})
@@ -136,7 +136,7 @@ func TestSessionExpiredUnderAList(t *testing.T) {
 		w.sites["s"].http.Expire()
 		synctest.Wait()
 		if list, err := w.hub.Resources(context.Background(), "s"); err != nil || len(list) == 0 {
-			t.Errorf("%v, %v", list, err)
+			t.Errorf("the resources are %v, error %v", list, err)
 		}
 		if _, _, err := w.hub.Tools(context.Background(), "s"); err != nil {
 			t.Fatal(err)
@@ -144,10 +144,10 @@ func TestSessionExpiredUnderAList(t *testing.T) {
 		w.sites["s"].http.Expire()
 		synctest.Wait()
 		if err := s.NotifyToolsChanged(); err == nil {
-			t.Error("there is a connection")
+			t.Error("a notification was sent although the session has expired")
 		}
 		if list, _, err := w.hub.Tools(context.Background(), "s"); err != nil || len(list) == 0 {
-			t.Errorf("%v, %v", list, err)
+			t.Errorf("the tools are %v, error %v", list, err)
 		}
 		w.nothingLeft()
 	})
@@ -217,10 +217,10 @@ func TestExchangeOfAListFails(t *testing.T) {
 		e := event.AsError(err)
 		if e == nil || e.Reason != event.ReasonExchangeFailed || strings.Contains(e.Message, "tool") ||
 			!strings.Contains(e.Message, "list its resources") {
-			t.Errorf("%v", err)
+			t.Errorf("the error is %v", err)
 		}
 		if _, ok := e.Meta["request_id"]; ok {
-			t.Errorf("%+v", e.Meta)
+			t.Errorf("the error has %+v", e.Meta)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestServerBehindAURLIsShown(t *testing.T) {
 		}
 		if i := w.server("s"); i.Transport != event.TransportHTTP || i.URL != "http://127.0.0.1:1/mcp" || i.PID != 0 ||
 			i.Era != event.EraModern || i.SignIn != 0 {
-			t.Errorf("%+v", i)
+			t.Errorf("the server is %+v", i)
 		}
 		if _, err := v.win.Cancel("r1", "no"); err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestServerBehindAURLIsShown(t *testing.T) {
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		// Closing the stream told the server, and a real server (mcp-go) continued nevertheless. Finding B11.
 		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
-			t.Errorf("%+v", end)
+			t.Errorf("the end of the request is %+v", end)
 		}
 		if got := cancels(w.sites["s"].Server); len(got) != 0 {
 			t.Errorf("notifications %v", got)

@@ -126,7 +126,7 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 		release := w.hub.HoldComparing()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 		id := v.prompt().ID
-		errs := make(chan error, 20)
+		errs, tooLong := make(chan error, 20), make(chan error, 1)
 		for range 20 {
 			v.win.BeginAnswer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: `{}`}, func(err error) {
 				errs <- err
@@ -134,8 +134,9 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 		}
 		v.win.BeginAnswer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: `{"x":"` +
 			strings.Repeat("x", 8<<20) + `"}`}, func(err error) {
-			wantReason(t, err, event.ReasonInvalidContent)
+			tooLong <- err
 		})
+		wantReason(t, <-tooLong, event.ReasonInvalidContent)
 		release()
 		count := map[string]int{}
 		for range 20 {
@@ -147,7 +148,7 @@ func TestAWindowHasABoundOnAnswersThatAreCompared(t *testing.T) {
 		}
 		<-c.done
 		if count["taken"] != 1 || count[event.ReasonPromptClosed] != 7 || count[event.ReasonQueueFull] != 12 {
-			t.Errorf("%v", count)
+			t.Errorf("of 20 answers: %v; want 1 taken, 7 %s, 12 %s", count, event.ReasonPromptClosed, event.ReasonQueueFull)
 		}
 	})
 }

@@ -183,7 +183,7 @@ func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 					t.Error("a server that does not start listed its tools")
 				}
 			default:
-				t.Fatal("somebody still waits for a server that is switched off")
+				t.Fatal("the caller still waits for a server that is switched off")
 			}
 		})
 	}

@@ -123,7 +123,7 @@ func TestNoIdleStopWhileSubscribed(t *testing.T) {
 		}
 		pass(10 * time.Minute)
 		if info := w.server("s"); info.State != event.ServerReady {
-			t.Fatalf("%+v", info)
+			t.Fatalf("the server is %+v", info)
 		}
 		if err := w.hub.UnsubscribeResource(context.Background(), "s", "file:///a"); err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 				t.Errorf("stopped %v", stopped)
 			}
 			if w.starts("s") != 1 || w.server("s").State != event.ServerReady {
-				t.Fatalf("%+v", w.server("s"))
+				t.Fatalf("the server is %+v", w.server("s"))
 			}
 		}
 		w.echo().ok(t)

@@ -76,7 +76,7 @@ func TestEarlyCancelOfAnotherCall(t *testing.T) {
 		early := func(id, server string) {
 			t.Helper()
 			if out, err := w.hub.CancelRequest(id, server, "", event.OriginHost); out != event.OutcomeUnknown || err != nil {
-				t.Errorf("%v %v", out, err)
+				t.Errorf("the cancel gave %v, error %v", out, err)
 			}
 		}
 		early("x", "b")
@@ -136,10 +136,10 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: before.ID, Action: event.ActionAccept}),
 			event.ReasonPromptNotFound)
 		if out, err := v.win.Cancel(before.RequestID, ""); out != event.OutcomeUnknown || err != nil {
-			t.Errorf("%v %v", out, err)
+			t.Errorf("the cancel gave %v, error %v", out, err)
 		}
 		if got := w.hub.Requests(""); len(got) != 1 || got[0].State != event.StateAwaitingApproval {
-			t.Errorf("%+v", got)
+			t.Errorf("the open requests are %+v", got)
 		}
 	})
 }

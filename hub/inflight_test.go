@@ -190,7 +190,7 @@ func TestResultsCountWhileTheyAreRead(t *testing.T) {
 					t.Errorf("%d results of %d bytes are read with room for %d", servers, unfinished, total)
 				}
 				if _, err := w.hub.CallTool(t.Context(), hub.CallRequest{Server: "b", Tool: "t", Preapproved: true}); err != nil {
-					t.Errorf("the call of a bystander: %v", err)
+					t.Errorf("the call of another server: %v", err)
 				}
 
 				giveUp(nil)

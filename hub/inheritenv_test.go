@@ -28,7 +28,7 @@ func TestLaunchShowsWhatIsInherited(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"GITHUB_TOKEN", "UNSET"}, q.EnvRefs); diff != "" || !slices.Contains(q.EnvNames,
 			"GITHUB_TOKEN") {
-			t.Errorf("%+v\n%s", q, diff)
+			t.Errorf("the question is %+v; its references (-want +got):\n%s", q, diff)
 		}
 		first := q.Hash
 		v.allowLaunch(event.ScopeAlways)
@@ -42,7 +42,7 @@ func TestLaunchShowsWhatIsInherited(t *testing.T) {
 			allow + `}`)
 		c = w.echo()
 		if q := v.launch().Launch; !q.Changed || q.Hash == first || !slices.Contains(q.EnvRefs, "SSH_AUTH_SOCK") {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
@@ -62,7 +62,7 @@ func TestProxyPasswordIsRedacted(t *testing.T) {
 		w.stderr["s"]("cannot reach http://me:w%40rd-5521@proxy.test, password w@rd-5521")
 		w.hub.Logger().Warn("proxy me:w@rd-5521 says no")
 		if text := said(t, w.hub, v, l); strings.Contains(text, "5521") || strings.Count(text, "[redacted]") < 3 {
-			t.Errorf("%s", text)
+			t.Errorf("a secret was told, or not redacted: %s", text)
 		}
 	})
 }

@@ -76,24 +76,24 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 			t.Errorf("the question of %q (-want +got):\n%s", p.Server, diff)
 		}
 		if r := w.request(p.RequestID); r.Method != "input" || r.Subject != "key" {
-			t.Errorf("%+v", r)
+			t.Errorf("the request is %+v", r)
 		}
 		pass(time.Minute)
 		b := w.call(hub.CallRequest{ID: "b", Server: "t", Tool: "echo", Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
 		if v.input("key").ID != p.ID {
-			t.Error("another question")
+			t.Error("a second prompt opened, want the same one")
 		}
 		pass(10 * time.Minute) // no clock of either runs
 		late := w.call(hub.CallRequest{ID: "late", Server: "t", Tool: "echo",
 			Timeouts: hub.Timeouts{Total: ptr(20 * time.Second)}})
 		pass(10 * time.Minute)
 		if bad := w.hub.Inconsistent(); bad != "" || a.over() || b.over() || late.over() {
-			t.Errorf("%s %v %v %v", bad, a.err, b.err, late.err)
+			t.Errorf("inconsistent: %q; the calls ended with %v, %v, %v", bad, a.err, b.err, late.err)
 		}
 		v.give("key", `"k-\"77 12"`)
 		for _, c := range []*pendingCall{a, b, late} {
 			if r := c.ok(t); r.Timings.Human < 10*time.Minute {
-				t.Errorf("%+v", r.Timings)
+				t.Errorf("the timings are %+v", r.Timings)
 			}
 		}
 		got := w.started()
@@ -109,10 +109,10 @@ func TestConfigInputAskedOnceForAllServers(t *testing.T) {
 		list := w.hub.RememberedInputs()
 		if len(list) != 1 || list[0].Kind != event.RememberedInput || list[0].InputID != "key" ||
 			list[0].Scope != event.ScopeAlways || list[0].Server != "" {
-			t.Fatalf("%+v", list)
+			t.Fatalf("remembered are %+v", list)
 		}
 		if !w.hub.ForgetInput(list[0].ID) || w.hub.ForgetInput(list[0].ID) || len(w.hub.RememberedInputs()) != 0 {
-			t.Error("it was not forgotten just once")
+			t.Error("ForgetInput: want true, then false, and no input remembered")
 		}
 		s := background(func() (event.ServerInfo, error) { return w.hub.RestartServer(context.Background(), "s", "") })
 		v.give("key", `"again-8812"`)
@@ -139,7 +139,7 @@ func TestConfigInputIsTakenOver(t *testing.T) {
 				leave(w, v)
 				a.want(t, event.CodeCancelled, event.ReasonCancelled)
 				if p := v.input("key"); p.ID == first.ID || p.Server != "t" {
-					t.Errorf("%+v", p)
+					t.Errorf("the prompt is %+v", p)
 				}
 				v.give("key", `"abc-123"`)
 				b.ok(t)
@@ -176,7 +176,7 @@ func TestConfigInputOptions(t *testing.T) {
 		p := v.input("region")
 		if q := p.Input; q.Default != "eu" || !slices.Equal(q.Options,
 			[]event.InputOption{{Value: "eu", Label: "Europe"}, {Value: "us"}}) || q.Secret {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		for _, content := range []string{``, `{}`, `null`, `7`, `"asia-0042"`, `"Europe"`, `["eu"]`, `"` +
 			strings.Repeat("x", 64<<10+1) + `"`, "\"eu\\u0000\""} {
@@ -191,7 +191,7 @@ func TestConfigInputOptions(t *testing.T) {
 		v.give("key", `"`+long+`"`)
 		c.ok(t)
 		if got := w.started()[0]; got.Args[0] != "--region=us" || *got.Env["KEY"] != long {
-			t.Errorf("%+v", got.Args)
+			t.Errorf("started with %+v", got.Args)
 		}
 		// A kept value is not used any more when the file has other options.
 		w.hub.EditConfs(func(c *config.Server) {
@@ -219,7 +219,7 @@ func TestConfigInputKeptByHost(t *testing.T) {
 			t.Errorf("it is in %s", found)
 		}
 		if list := w.hub.RememberedInputs(); len(list) != 1 || list[0].Scope != event.ScopeOnce {
-			t.Errorf("%+v", list)
+			t.Errorf("remembered are %+v", list)
 		}
 		next := inputWorld(t, dir, wantsKey, wantsKey)
 		v = next.user("")
@@ -244,7 +244,7 @@ func TestConfigInputDeclined(t *testing.T) {
 				}
 			}
 			if s := w.server("s"); s.State != event.ServerFailed || s.LastError == "" || w.starts("s")+w.starts("t") != 0 {
-				t.Errorf("%+v", s)
+				t.Errorf("the server is %+v", s)
 			}
 			w.nothingLeft()
 			c := w.echo()
@@ -257,7 +257,7 @@ func TestConfigInputDeclined(t *testing.T) {
 		w.everything()
 		if e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonNoApprover); !strings.Contains(e.Message,
 			"config inputs") {
-			t.Errorf("%s", e.Message)
+			t.Errorf("the error does not name config inputs: %s", e.Message)
 		}
 	})
 }
@@ -299,11 +299,11 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 		v.give("key", `"abc-9911"`)
 		w.signIn(v)
 		if !s.over() || s.err != nil || s.info.SignIn != event.SignInSignedIn {
-			t.Fatalf("%+v, %v", s.info, s.err)
+			t.Fatalf("signed in: %+v, error %v", s.info, s.err)
 		}
 		info, err := w.hub.SignOut(context.Background(), "s")
 		if err != nil || info.SignIn != event.SignInNeeded {
-			t.Errorf("%+v, %v", info, err)
+			t.Errorf("signed out: %+v, error %v", info, err)
 		}
 		load("/mcp?again") // another URL is another server
 		if _, err := w.hub.SignOut(context.Background(), "s"); err != nil {
@@ -334,7 +334,7 @@ func TestConfigInputNobodyWantsAnyMore(t *testing.T) {
 			t.Errorf("%d prompts were shown", n)
 		}
 		if s := w.server("s"); s.State != event.ServerStopped || s.LastError != "" {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		c = w.echo()
 		v.give("key", `"abc-123"`)

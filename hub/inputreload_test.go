@@ -34,7 +34,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			w, v, p, c := start(t)
 			w.source(file("\n\n"+plain, `"timeouts":{"total":"9m"},`))
 			if v.input("v").ID != p.ID {
-				t.Error("another question")
+				t.Error("a second prompt opened, want the same one")
 			}
 			v.give("v", `"x"`)
 			c.ok(t)
@@ -52,7 +52,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 				event.ReasonPromptClosed)
 			q := v.input("v")
 			if len(q.Input.Options) != 2 {
-				t.Errorf("%+v", q.Input)
+				t.Errorf("the question is %+v", q.Input)
 			}
 			wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: q.ID, Action: event.ActionAccept, Content: `"x"`}),
 				event.ReasonInvalidContent)
@@ -73,7 +73,7 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			w, v, _, c := start(t)
 			w.source(file(secret, ""))
 			if q := v.input("v"); !q.Input.Secret {
-				t.Errorf("%+v", q.Input)
+				t.Errorf("the question is %+v", q.Input)
 			}
 			v.give("v", `"k-771277"`)
 			c.ok(t)
@@ -90,10 +90,10 @@ func TestReloadUnderAnInputPrompt(t *testing.T) {
 			synctest.Wait()
 			w.source(file(pick, `"args":["x"],`))
 			if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" {
-				t.Errorf("%+v", e)
+				t.Errorf("the error is %+v", e)
 			}
 			if q := v.input("v"); q.Server != "t" || len(q.Input.Options) != 2 { // the server that still waits asks
-				t.Errorf("%+v", q)
+				t.Errorf("the prompt is %+v", q)
 			}
 			v.give("v", `"red"`)
 			other.ok(t)

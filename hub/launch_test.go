@@ -90,7 +90,7 @@ func TestWorkspaceURLAsksBeforeAnythingIsSent(t *testing.T) {
 		q := v.launch().Launch
 		if q.URL != "http://"+at.host+"/mcp" || !slices.Equal(q.HeaderNames, []string{"X-Key"}) ||
 			!slices.Equal(q.Files, []string{rooted("/run/token")}) || q.Command != "" {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		signing := background(func() (event.ServerInfo, error) { return w.hub.SignIn(context.Background(), "s") })
 		v.launch() // no second question
@@ -133,7 +133,7 @@ func TestSourceWithoutScopeAsks(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		if s := w.server("s"); s.Scope != "workspace" || s.LaunchConsent != event.LaunchAsking {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
 		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
@@ -149,7 +149,7 @@ func TestTrustedWorkspaceAsksNothing(t *testing.T) {
 		v := w.user("")
 		w.echo().ok(t)
 		if s := w.server("s"); s.LaunchConsent != 0 || len(eventsOf[*event.PromptOpened](v)) != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func TestLaunchDeclined(t *testing.T) {
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
 		if e := c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined); e.Meta["server"] != "s" ||
 			!strings.Contains(e.Message, workspaceFile) {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		if got := w.server("s").LaunchConsent; got != event.LaunchDeclined {
 			t.Errorf("after a no %v", got)
@@ -254,7 +254,7 @@ func TestLaunchDeclined(t *testing.T) {
 		s := background(func() (event.ServerInfo, error) { return w.hub.StartServer(context.Background(), "s") })
 		v.allowLaunch(event.ScopeOnce)
 		if !s.over() || s.err != nil || s.info.LaunchConsent != event.LaunchGiven {
-			t.Errorf("%+v, %v", s.info, s.err)
+			t.Errorf("the start gave %+v, error %v", s.info, s.err)
 		}
 		w.echo().ok(t)
 		if n := w.starts("s"); n != 1 {
@@ -275,7 +275,7 @@ func TestLaunchPromptEndsWithItsLastWaiter(t *testing.T) {
 		p := v.launch()
 		for _, id := range []string{"a", "b"} {
 			if v.launch().ID != p.ID {
-				t.Error("another question")
+				t.Error("a second prompt opened, want the same one")
 			}
 			if _, err := v.win.Cancel(id, "no"); err != nil {
 				t.Fatal(err)
@@ -333,17 +333,17 @@ func TestLaunchPromptStopsTheClocks(t *testing.T) {
 		}
 		v.allowLaunch(event.ScopeOnce)
 		if r := c.ok(t); r.Timings.Human < 19*time.Minute {
-			t.Errorf("%+v", r.Timings)
+			t.Errorf("the timings are %+v", r.Timings)
 		}
 		if r := late.ok(t); r.Timings.Human < 9*time.Minute {
-			t.Errorf("%+v", r.Timings)
+			t.Errorf("the timings are %+v", r.Timings)
 		}
 		w.workspace(`{"command":"s","args":["other"],"timeouts":{"connect":"5s","human":"20m"},` + allow + `}`)
 		c = w.echo()
 		p = v.launch()
 		pass(20 * time.Minute)
 		if e := c.want(t, event.CodeDeadlineExceeded, event.ReasonHumanTimeout); e.Meta["setting"] != "timeouts.human" {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		v.wantClosed(p.ID, event.CauseTimeout, event.OriginTimeout, "timeouts.human of 20m0s exceeded")
 		w.nothingLeft()
@@ -358,7 +358,7 @@ func TestNoWindowForALaunch(t *testing.T) {
 		witness := w.everything()
 		e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
 		if !strings.Contains(e.Message, "server launches") {
-			t.Errorf("%s", e.Message)
+			t.Errorf("the error does not name server launches: %s", e.Message)
 		}
 		v := w.user("")
 		c := w.echo()
@@ -400,7 +400,7 @@ func TestWebviewCannotSupplyACommand(t *testing.T) {
 			Content: `{"command":"evil","args":["x"]}`})
 		wantReason(t, err, event.ReasonInvalidContent)
 		if v.launch().ID != p.ID || w.starts("s") != 0 {
-			t.Error("the answer was taken")
+			t.Error("the refused answer closed the prompt or started the server")
 		}
 		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestLaunchShowsTheProgramThatRuns(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, q.Env); diff != "" || q.Program != evil || q.ProgramTarget != "" || q.Unresolved != "" ||
 			q.Command != "node" {
-			t.Errorf("%+v\n%s", q, diff)
+			t.Errorf("the question is %+v; its variables (-want +got):\n%s", q, diff)
 		}
 		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
@@ -119,7 +120,7 @@ func TestAnotherProgramAsksAgain(t *testing.T) {
 		v := w.user("")
 		c := w.echo()
 		if q := v.launch().Launch; q.Program != w.folder+"/tool" || q.ProgramTarget != good {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
@@ -130,7 +131,7 @@ func TestAnotherProgramAsksAgain(t *testing.T) {
 		q := v.launch().Launch
 		changes := []event.DefinitionChange{{Path: "program", Before: `"` + good + `"`, After: `"` + evil + `"`}}
 		if diff := cmp.Diff(changes, q.Changes); diff != "" || !q.Changed || q.ProgramTarget != evil {
-			t.Errorf("%+v\n%s", q, diff)
+			t.Errorf("the question is %+v; its changes (-want +got):\n%s", q, diff)
 		}
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
 		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
@@ -160,7 +161,7 @@ func TestProgramChangesUnderTheQuestion(t *testing.T) {
 		w.link(evil, "tool")
 		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeAlways})
 		if q := v.launch(); q.ID == p.ID || q.Launch.ProgramTarget != evil {
-			t.Errorf("%+v", q.Launch)
+			t.Errorf("the question is %+v", q.Launch)
 		}
 		if got := w.started(); len(got) != 0 {
 			t.Errorf("started %+v", got)
@@ -192,18 +193,18 @@ func TestSameProgramByAnotherPathAsksNothing(t *testing.T) {
 		two := run("shell2")
 		two.echo().ok(t)
 		if got := two.started(); len(got) != 1 || got[0].Program != w.folder+"/shell2/node" {
-			t.Errorf("%+v", got)
+			t.Errorf("started %+v", got)
 		}
 	})
 }
 
-// Finding C2: consent covers the content of an envFile. Its values are neither shown nor kept.
+// Finding C2: consent covers the content of an envFile. Its values are neither shown nor kept. The sums that are kept
+// are those of one user: nobody can find a value by trying.
 func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		w := newFolderWorld(t, dir)
 		w.write(".env", "PIN=4711-secret\nREGION=eu\n")
-		w.as("workspace", `{"command":"s","envFile":"${workspaceFolder}/.env",`+allow+`}`)
 		w.write("bin/s", "#!/bin/sh\n")
 		w.as("workspace", `{"command":"./bin/s","envFile":"${workspaceFolder}/.env",`+allow+`}`)
 		v := w.user("")
@@ -241,6 +242,28 @@ func TestEnvFileIsPartOfTheConsent(t *testing.T) {
 		if text := string(shown) + string(kept); strings.Contains(text, "secret") {
 			t.Errorf("a value is shown or kept: %s", text)
 		}
+
+		others := t.TempDir()
+		n := &folderWorld{newWorldWith(t, hub.Options{StateDir: others, Environ: []string{"PATH=/usr/bin:/bin",
+			"HOME=/config"}}, programs()), w.folder}
+		n.as("workspace", `{"command":"./bin/s","envFile":"${workspaceFolder}/.env",`+allow+`}`)
+		v = n.user("")
+		c = n.echo()
+		v.allowLaunch(event.ScopeAlways)
+		c.ok(t)
+		keptByOther, err := os.ReadFile(filepath.Join(others, "launches.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := regexp.MustCompile("[0-9a-f]{16,}").FindAllString(string(kept), -1)
+		for _, sum := range sums {
+			if strings.Contains(string(keptByOther), sum) {
+				t.Errorf("two users keep the same sum %s: %s", sum, kept)
+			}
+		}
+		if len(sums) == 0 {
+			t.Errorf("no sum is kept: %s", kept)
+		}
 	})
 }
 
@@ -256,7 +279,7 @@ func TestEnvFileMustNotLoadCode(t *testing.T) {
 		v := w.user("")
 		e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonServerBroken)
 		if !strings.Contains(e.Message, "NODE_OPTIONS") || strings.Contains(e.Message, "evil.js") {
-			t.Errorf("%s", e.Message)
+			t.Errorf("the error is %s", e.Message)
 		}
 		v.noPrompt()
 		if got := w.started(); len(got) != 0 {

@@ -97,10 +97,10 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), "shown-1") || !strings.Contains(string(text), "env.KEY") ||
 			strings.Contains(string(text), "literal-4477") {
-			t.Errorf("%v\n%s", err, text)
+			t.Errorf("launches.json: %v\n%s", err, text)
 		}
 		if info, err := os.Stat(path); err != nil || !ofUserAlone(info) {
-			t.Errorf("%v, %v", info.Mode(), err)
+			t.Errorf("launches.json: %+v, error %v", info, err)
 		}
 		// Another hub asks about the change, and shows it.
 		next := workspaceWorld(t, dir, `{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},`+allow+`}`)
@@ -108,13 +108,30 @@ func TestLaunchFileHoldsNoValues(t *testing.T) {
 		c = next.echo()
 		if q := v.launch().Launch; !q.Changed || len(q.Changes) != 1 ||
 			q.Changes[0] != (event.DefinitionChange{Path: "args[0]", Before: `"shown-1"`, After: `"shown-2"`}) {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		v.allowLaunch(event.ScopeAlways)
 		c.ok(t)
 		// The first hub reads the new consent when it needs it.
 		w.workspace(`{"command":"s","args":["shown-2"],"env":{"KEY":"literal-4477"},` + allow + `}`)
 		w.echo().ok(t)
+	})
+}
+
+// The file of consents has the names of headers and not their values.
+func TestLaunchFileHoldsNoHeaders(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := newWorldWith(t, hub.Options{StateDir: dir, RoundTripper: unfinishedWeb{}}, nil)
+		w.workspace(`{"type":"http","url":"http://known.b/","headers":{"X-Key":"k-99127"},` + allow + `}`)
+		v := w.user("")
+		c := w.call(hub.CallRequest{Server: "s", Tool: "t"})
+		v.allowLaunch(event.ScopeAlways)
+		<-c.done
+		text, err := os.ReadFile(filepath.Join(dir, "launches.json"))
+		if err != nil || !strings.Contains(string(text), "X-Key") || strings.Contains(string(text), "99127") {
+			t.Errorf("launches.json: %v, want X-Key and not its value:\n%s", err, text)
+		}
 	})
 }
 
@@ -132,13 +149,13 @@ func TestForgetLaunch(t *testing.T) {
 				list[0].Hash == "" || list[0].Time.IsZero() ||
 				(list[0].WindowID == "one") != (scope == event.ScopeWindow) ||
 				(len(list[0].Folders) == 1) != (scope == event.ScopeWorkspace) {
-				t.Fatalf("%+v", list)
+				t.Fatalf("remembered are %+v", list)
 			}
 			if w.hub.ForgetLaunch("launch-nothing") || !w.hub.ForgetLaunch(list[0].ID) || w.hub.ForgetLaunch(list[0].ID) {
-				t.Error("it was not forgotten just once")
+				t.Error("ForgetLaunch: want false for an unknown id, and true once for a known one")
 			}
 			if s := w.server("s"); s.State != event.ServerReady || s.LaunchConsent != event.LaunchNeeded {
-				t.Errorf("%+v", s)
+				t.Errorf("the server is %+v", s)
 			}
 			if got := last[*event.ServerChanged](v).Server.LaunchConsent; got != event.LaunchNeeded {
 				t.Errorf("the windows know %v", got)
@@ -189,7 +206,7 @@ func TestWorkspaceAllowCountsOnlyAfterConsent(t *testing.T) {
 		hang := w.call(hub.CallRequest{Server: "s", Tool: "hang"})
 		p := v.prompt()
 		if p.Kind != event.PromptToolApproval {
-			t.Fatalf("%+v", p)
+			t.Fatalf("the prompt is %+v", p)
 		}
 		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
 		hang.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
@@ -226,7 +243,7 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 		stopped := w.workspace(entry(`b"]`))
 		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
 		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "host" || len(stopped) != 1 {
-			t.Errorf("%+v, stopped %v", e, stopped)
+			t.Errorf("the error is %+v, stopped %v", e, stopped)
 		}
 		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept}), event.ReasonPromptClosed)
 		if n := w.starts("s"); n != 0 {
@@ -241,7 +258,7 @@ func TestReloadSupersedesLaunchPrompt(t *testing.T) {
 		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
 		q := v.launch()
 		if q.ID == p.ID || len(q.Launch.AllowedTools) != 1 || q.Launch.AllowedTools[0] != "echo" || q.Launch.Changed {
-			t.Errorf("%+v", q.Launch)
+			t.Errorf("the question is %+v", q.Launch)
 		}
 		v.allowLaunch(event.ScopeOnce)
 		c.ok(t)
@@ -266,7 +283,7 @@ func TestLaunchAnswerToAnOldForm(t *testing.T) {
 			<-done
 			p := v.prompt() // about the launch again, or about the tool; hang must not run without a question
 			if c.over() || p.Kind != event.PromptServerLaunch && p.Kind != event.PromptToolApproval {
-				t.Fatalf("%v, %+v", c.over(), p)
+				t.Fatalf("the call is over: %v, the prompt is %+v", c.over(), p)
 			}
 			w.hub.EditConfs(func(c *config.Server) { c.Approvals = nil })
 			_, _ = v.win.Cancel("r", "enough")
@@ -286,7 +303,7 @@ func TestDrainClosesLaunchPrompt(t *testing.T) {
 		p := v.launch()
 		w.hub.Drain(context.Background(), "the editor closes")
 		if e := c.want(t, event.CodeCancelled, event.ReasonCancelled); e.Meta["origin"] != "shutdown" {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		v.wantClosed(p.ID, event.CauseShutdown, event.OriginShutdown, "the editor closes")
 		w.nothingLeft()
@@ -306,7 +323,7 @@ func TestSignInByHandOfAChangedLaunch(t *testing.T) {
 		v.wantClosed(p.ID, event.CauseSuperseded, event.OriginHost, "the server's config changed")
 		v.noPrompt()
 		if !s.over() || event.AsError(s.err).Reason != event.ReasonServerStopped || len(at.Received()) != 0 {
-			t.Errorf("%v, %d messages", s.err, len(at.Received()))
+			t.Errorf("signing in: %v, %d messages", s.err, len(at.Received()))
 		}
 		w.nothingLeft()
 	})

@@ -33,7 +33,7 @@ func (w *world) twoFiles(mine, theirs string) {
 			JSON: theirs})
 	}
 	if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
-		w.t.Fatal(err)
+		w.t.Errorf("loading the config: %v", err) // not Fatal: TestBothScopesRace calls this on a goroutine of its own
 	}
 }
 
@@ -66,7 +66,7 @@ func TestUnagreedFolderChangesNothingOfTheUsers(t *testing.T) {
 		w, v, c := switchWorld(t)
 		s := w.server("s")
 		if s.State != event.ServerReady || s.Scope != "user" || s.LaunchConsent != 0 || len(s.Shadows) != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		if want := []event.ConfigOrigin{{File: workspaceFile, Line: 1,
 			Dialect: "vscode", Scope: "workspace"}}; !slices.Equal(s.Waiting, want) {
@@ -112,7 +112,7 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 		}
 		asked := start()
 		if q := v.launch().Launch; q.ConfigFile != workspaceFile || !slices.Equal(q.Args, []string{"theirs"}) {
-			t.Errorf("%+v", q)
+			t.Errorf("the question is %+v", q)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry)) // a reload without a change closes no question
 		v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionDecline})
@@ -126,15 +126,15 @@ func TestAgreedFolderTakesOver(t *testing.T) {
 		e := c.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if e.Meta["origin"] != "host" || !strings.Contains(e.Message, "agreed to the entry") ||
 			!strings.Contains(e.Message, workspaceFile) {
-			t.Errorf("%+v", e)
+			t.Errorf("the error is %+v", e)
 		}
 		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
-			t.Errorf("%v, runs %s", asked.err, w.runs())
+			t.Errorf("the start of the entry: %v, runs %s", asked.err, w.runs())
 		}
 		s := w.server("s")
 		if s.Scope != "workspace" || s.LaunchConsent != event.LaunchGiven || len(s.Waiting) != 0 || len(s.Shadows) != 1 ||
 			s.Shadows[0].File != userFile {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
 		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
@@ -159,11 +159,11 @@ func TestYesThatEndsGivesTheNameBack(t *testing.T) {
 		asked := background(func() (event.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
 		v.allowLaunch(event.ScopeWindow)
 		if !asked.over() || asked.err != nil || w.runs() != "theirs" {
-			t.Fatalf("%v", asked.err)
+			t.Fatalf("the start of the entry: %v", asked.err)
 		}
 		v.win.Detach(true)
 		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		w.twoFiles(ofServer(mineEntry), ofServer(theirsEntry))
 		if s := w.server("s"); s.State != event.ServerReady || s.Scope != "workspace" {
@@ -173,7 +173,7 @@ func TestYesThatEndsGivesTheNameBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := w.server("s"); s.Scope != "user" || len(s.Waiting) != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 		w.echo().ok(t)
 		if w.runs() != "mine" {
@@ -201,7 +201,7 @@ func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
 		}
 		w.echo().ok(t)
 		if s := w.server("s"); s.ConfigFile != workspaceFile || len(s.Waiting) != 1 || len(w.started()) != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("the server is %+v", s)
 		}
 	})
 }

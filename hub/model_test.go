@@ -304,12 +304,12 @@ func (m *model) action() (name string, do func()) {
 		q := m.questions[m.rnd.IntN(len(m.questions))]
 		return "withdraw " + string(q.ID), func() { q.Cancel("never mind") }
 	case 15:
-		return "a question out of the blue", func() { m.ask() }
+		return "a question of no call", func() { m.ask() }
 	case 23: // the server fails to start until it is healed
 		if m.rnd.IntN(3) > 0 {
-			return server + " is healed", func() { m.w.fall(server, nil) }
+			return server + " can start again", func() { m.w.fall(server, nil) }
 		}
-		return server + " falls ill and dies", func() {
+		return server + " fails to start, and its connection ends", func() {
 			m.w.fall(server, &ill{err: errRefused, stderr: []string{"ill"}, exit: "exited with code 1"})
 			fake.Disconnect()
 		}
@@ -366,7 +366,11 @@ func (m *model) action() (name string, do func()) {
 		scope := []string{"host", "user", "workspace"}[m.rnd.IntN(3)]
 		return "reload as " + scope + " " + strings.Join(entries, " "), func() {
 			m.happened.add("a reload as " + scope)
-			m.w.loadAs(scope, entries...)
+			source := hub.ConfigSource{Path: "test.json", Scope: scope, JSON: m.w.config(entries...)}
+			if _, problems, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{source}); err != nil ||
+				len(problems) > 0 {
+				m.t.Errorf("reload as %s: %v, %v", scope, err, problems)
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestQuestionWhoseLastCallEndedBeforeItOpened(t *testing.T) {
 				t.Errorf("it ended with %v", err)
 			}
 		default:
-			t.Error("somebody is asked")
+			t.Error("a prompt opened although all calls are over")
 			v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
 			<-asked
 		}

@@ -52,12 +52,12 @@ func TestOutputViolations(t *testing.T) {
 				t.Errorf("%s gave %s with violations %q", c.arguments, r.Result, r.OutputViolations)
 			}
 			if end := v.terminalOf("r" + c.arguments).(*event.RequestFinished); end.State != event.StateDone {
-				t.Errorf("%+v", end)
+				t.Errorf("the end of the request is %+v", end)
 			}
 		}
 		if r := w.call(hub.CallRequest{Server: "s", Tool: "sum", Arguments: `{"refuse":1}`}).ok(t); r.Error == nil ||
 			len(r.OutputViolations) != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("the result is %+v", r)
 		}
 		if r := w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t); len(r.OutputViolations) != 0 {
 			t.Errorf("a tool without a promise: %q", r.OutputViolations)
@@ -77,7 +77,7 @@ func TestOutputViolationsOfATask(t *testing.T) {
 		pass(5 * time.Second)
 		s.set("T-1", "completed", "")
 		if r := c.ok(t); string(r.Result) != taskText || len(r.OutputViolations) == 0 {
-			t.Errorf("%s, violations %q", r.Result, r.OutputViolations)
+			t.Errorf("the result is %s, violations %q", r.Result, r.OutputViolations)
 		}
 	})
 }

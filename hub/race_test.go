@@ -1,12 +1,12 @@
 package hub_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -289,8 +289,8 @@ func (c *count) Deliver(e event.Event) {
 
 func (c *count) Closed(*event.Error) {}
 
-// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end) and nothing in
-// the hub's tables.
+// Ten thousand cancels in each direction leave nothing behind: no goroutine (the bubble would not end), nothing in the
+// hub's tables, and no call that still runs in the server.
 func TestNothingLeaks10000Cancels_long(t *testing.T) {
 	all, batch := 10000, 50
 	if testing.Short() {
@@ -298,6 +298,12 @@ func TestNothingLeaks10000Cancels_long(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		s := hanging()
+		var running atomic.Int64
+		s.Tool("hang", func(c *fakeserver.CallContext) {
+			running.Add(1)
+			_ = c.Hang()
+			running.Add(-1)
+		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		var seen count
 		if _, _, err := w.hub.Attach(windows.Hello{Kinds: allKinds, SamplingTools: true}, &seen); err != nil {
@@ -320,6 +326,9 @@ func TestNothingLeaks10000Cancels_long(t *testing.T) {
 		synctest.Wait()
 		if n := s.Count(fakeserver.Method("notifications/cancelled")); n != all || seen.cancelled != all {
 			t.Errorf("%d cancels on the wire, %d told", n, seen.cancelled)
+		}
+		if n := running.Load(); n != 0 {
+			t.Errorf("%d cancelled calls still run in the server", n)
 		}
 		pass(30 * time.Second) // a question that comes sooner may be of a cancelled call, and is not shown
 		for range all / batch {
@@ -350,7 +359,7 @@ func TestNothingLeaks10000Cancels_long(t *testing.T) {
 // results, answers and environment never are.
 func TestLogsCarryNoPayload(t *testing.T) {
 	const secret = "s3cr3t"
-	var log lockedBuffer
+	var log logText
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, strings.Replace(formParams, "Who?", "Who? "+secret, 1))
 		a.Tool("tell", func(c *fakeserver.CallContext) {
@@ -411,22 +420,4 @@ func TestLogsCarryNoPayload(t *testing.T) {
 			}
 		}
 	})
-}
-
-// lockedBuffer takes a log from many goroutines.
-type lockedBuffer struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

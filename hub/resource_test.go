@@ -353,6 +353,20 @@ func TestReadIsARequestLikeAnyOther(t *testing.T) {
 	})
 }
 
+// wantListsChanged checks that v was told of a change of each of the three lists of the server s.
+func wantListsChanged(t *testing.T, v *view) {
+	t.Helper()
+	if n := len(eventsOf[*event.ToolsChanged](v)); n != 1 {
+		t.Errorf("got %d ToolsChanged, want 1", n)
+	}
+	if e := last[*event.ResourcesChanged](v); e.Server != "s" {
+		t.Errorf("got ResourcesChanged of %q, want one of s", e.Server)
+	}
+	if e := last[*event.McpPromptsChanged](v); e.Server != "s" {
+		t.Errorf("got McpPromptsChanged of %q, want one of s", e.Server)
+	}
+}
+
 // Changes of all three lists are told by events of their own.
 func TestChangedEvents(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -367,10 +381,7 @@ func TestChangedEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(eventsOf[*event.ToolsChanged](v)) != 1 || last[*event.ResourcesChanged](v).Server != "s" ||
-			last[*event.McpPromptsChanged](v).Server != "s" {
-			t.Error("not told")
-		}
+		wantListsChanged(t, v)
 	})
 	bubble(t, func(t *testing.T) {
 		s := offering(fakeserver.WithModern())
@@ -387,9 +398,6 @@ func TestChangedEvents(t *testing.T) {
 				}
 			}
 		}
-		if len(eventsOf[*event.ToolsChanged](v)) != 1 || last[*event.ResourcesChanged](v).Server != "s" ||
-			last[*event.McpPromptsChanged](v).Server != "s" {
-			t.Error("not told")
-		}
+		wantListsChanged(t, v)
 	})
 }

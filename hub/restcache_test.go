@@ -47,7 +47,7 @@ func TestRestIsKnownBeforeTheServerIsUp(t *testing.T) {
 			t.Fatalf("listed: %+v", listed)
 		}
 		if listed.Ready.IsZero() {
-			t.Error("nobody knows which connection has listed it")
+			t.Error("Ready is zero: the connection that listed it is not known")
 		}
 		listed.Ready = time.Time{} // as for a hub that has it from the disk
 		synctest.Wait()

@@ -50,7 +50,7 @@ func TestRemovedServerComesBackWhileItStops(t *testing.T) {
 			next = e.Server.Incarnation
 		}
 		if gone == 0 || next <= gone {
-			t.Errorf("the entry that went was the %d., the one that is there is the %d.", gone, next)
+			t.Errorf("removed incarnation %d, new incarnation %d; want a higher one", gone, next)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestStopWinsOverARestart(t *testing.T) {
 				err := <-over
 				if e := event.AsError(err); c.refused && (e == nil || e.Reason != event.ReasonServerStopped) || !c.refused &&
 					err != nil {
-					t.Errorf("who restarted it was told %v", err)
+					t.Errorf("the caller that restarted it got %v", err)
 				}
 				pass(10 * time.Second)
 				if list, _ := w.hub.Servers(); list[0].State != event.ServerStopped || w.starts("s") != 1 {

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,8 +46,8 @@ func TestListChangedInEachList(t *testing.T) {
 	}
 }
 
-// A tool whose definition is different in each list is asked about each time, but not for ever: the call ends. Finding
-// A3.
+// A tool whose definition is different in each list is asked about, but not for ever: it is listed twice, and the call
+// is sent when the person has agreed to the second definition. Finding A3.
 func TestToolThatChangesInEachList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{"listChanged":true}}`))
@@ -70,7 +71,12 @@ func TestToolThatChangesInEachList(t *testing.T) {
 		if !c.over() {
 			t.Fatal("the call never ends")
 		}
-		<-c.done
+		c.ok(t)
+		asked := last[*event.PromptOpened](v).Prompt.Approval.Tool
+		if n := lists.Load(); n != 2 || !strings.Contains(asked.Description, "the 2.") {
+			t.Errorf("after %d lists, the last question was about %q; want the definition of the second list", n,
+				asked.Description)
+		}
 	})
 }
 

@@ -110,6 +110,28 @@ func TestStopWaitingEndsTask(t *testing.T) {
 	})
 }
 
+// A task that asks a person is given up: its prompt closes, and tasks/cancel is sent all the same.
+func TestStopWaitingClosesThePromptOfATask(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
+		v, c := taskWorld(w, hub.CallRequest{})
+		s.ask("T-1")
+		pass(2 * time.Second)
+		asked := v.prompt().ID
+		w.stopWaiting(v, "r1")
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.noPrompt()
+		if closed := last[*event.PromptClosed](v); closed.PromptID != asked || closed.Cause != event.CauseParent {
+			t.Errorf("the prompt closed as %+v", closed)
+		}
+		if n := s.task("T-1").cancels; n != 1 {
+			t.Errorf("got %d tasks/cancel, want 1", n)
+		}
+		pass(6 * time.Second) // the time for a server to withdraw its question
+		w.nothingLeft()
+	})
+}
+
 // A StopServer right behind StopWaiting does not swallow the tasks/cancel: the task would go on for ever.
 func TestStopWaitingThenStopServerStillCancelsTask(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {

@@ -59,6 +59,7 @@ func TestTaskTotalClockOverConnections(t *testing.T) {
 }
 
 // A server that cannot be reached for a while is tried again, and the task is followed; the tool is not called again.
+// Another call that comes meanwhile fails with the attempt that it waits for, and does not end the task.
 func TestTaskServerUnreachableForAWhile(t *testing.T) {
 	eras(t, func(t *testing.T, s *taskServer) {
 		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
@@ -68,6 +69,10 @@ func TestTaskServerUnreachableForAWhile(t *testing.T) {
 		pass(5 * time.Minute)
 		if got := w.state("r1"); got != "connecting" {
 			t.Fatalf("the call is %q: %v", got, c.err)
+		}
+		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "work"}).want(t, event.CodeUnavailable, event.ReasonServerFailed)
+		if got := w.state("r1"); got != "connecting" {
+			t.Fatalf("after another call failed, the call is %q: %v", got, c.err)
 		}
 		w.down("s", s.Server)
 		pass(time.Minute)
@@ -129,25 +134,29 @@ func TestTaskTotalClockWhileUnreachable(t *testing.T) {
 	})
 }
 
-// A server that is removed from the config while a task waits for it ends the call.
+// A server that is switched off in the config, or removed from it, while a task waits for it ends the call.
 func TestTaskServerRemovedWhileUnreachable(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newTaskServer(true)
-		w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
-		v, c := taskWorld(w, hub.CallRequest{})
-		w.down("s", nil)
-		s.Disconnect()
-		pass(10 * time.Second)
-		if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
-			JSON: `{"mcpServers":{}}`}}); err != nil {
-			t.Fatal(err)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if end := v.terminalOf("r1").(*event.RequestCancelled); end.Cancellation.Origin != event.OriginHost ||
-			!end.ServerMayContinue {
-			t.Errorf("%+v", end)
-		}
-	})
+	for name, entries := range map[string]string{"removed": ``, "switched off": `"s":{"command":"s","disabled":true}`} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newTaskServer(true)
+				w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
+				v, c := taskWorld(w, hub.CallRequest{})
+				w.down("s", nil)
+				s.Disconnect()
+				pass(10 * time.Second)
+				if _, _, _, err := w.hub.LoadConfig(context.Background(), []hub.ConfigSource{{Scope: "host", Path: "test.json",
+					JSON: `{"mcpServers":{` + entries + `}}`}}); err != nil {
+					t.Fatal(err)
+				}
+				c.want(t, event.CodeCancelled, event.ReasonCancelled)
+				if end := v.terminalOf("r1").(*event.RequestCancelled); end.Cancellation.Origin != event.OriginHost ||
+					!end.ServerMayContinue {
+					t.Errorf("the call ended with %+v, want origin host, and that the server may go on", end)
+				}
+			})
+		})
+	}
 }
 
 // Many tasks of one connection are all followed on the next one, whichever of them is there first.

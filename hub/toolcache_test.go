@@ -191,7 +191,7 @@ func TestToolFileIsBounded_amount(t *testing.T) {
 		later := newWorldIn(t, dir, fakes)
 		for name, want := range map[string]string{"s00": "", "s01": "", "s02": "a(cached)", "s65": "a(cached)", "big": ""} {
 			if got := later.known(name); got != want {
-				t.Errorf("of %s are known %q, want %q", name, got, want)
+				t.Errorf("known tools of %s: %q, want %q", name, got, want)
 			}
 		}
 	})
@@ -235,7 +235,7 @@ func TestToolFileThatIsOfNoUse(t *testing.T) {
 		}
 		if read, written := strings.Count(text.String(), "lists of tools could not be read"),
 			strings.Count(text.String(), "cannot be written"); read != unread || written != 1 {
-			t.Errorf("said %d and %d times:\n%s", read, written, text.String())
+			t.Errorf("logged %d read and %d write failures, want %d and 1:\n%s", read, written, unread, text.String())
 		}
 	})
 }

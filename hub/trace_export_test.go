@@ -13,7 +13,7 @@ func (h *Hub) TraceBytes() int64 { return h.record.Held() }
 
 // TelemetryOfOneRequest gives a function that does what telemetry does in the life of one request. For tests.
 func (h *Hub) TelemetryOfOneRequest() func() {
-	s := New(Options{}).bareServer("s")
+	s := h.bareServer("s")
 	r := &request{tool: "t", method: "tools/call", server: s, wireID: "1", cause: &cause, trace: timelineOfTests}
 	return func() {
 		h.state.startSpan(h.tracer.CalledBy(context.Background(), &telemetry.Context{}), r)

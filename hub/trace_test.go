@@ -112,7 +112,7 @@ func TestTimelineOfACall(t *testing.T) {
 		})
 		s.Tool("refuse", func(c *fakeserver.CallContext) { c.Error(-32050, "never") })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
+		w.everything()
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "steps"}).ok(t)
 		wantLines(t, w.timeline("r1"), "queued", "connecting", "running", "-> request tools/call",
 			"<- notification notifications/progress", "<- response tools/call", "done")
@@ -140,7 +140,6 @@ func TestTimelineOfACall(t *testing.T) {
 		if list := w.hub.Traces(event.TraceFilter{Server: "other"}); len(list) != 0 {
 			t.Errorf("%+v", list)
 		}
-		_ = v
 	})
 }
 

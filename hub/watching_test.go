@@ -228,7 +228,8 @@ func TestWhatCannotBeWatchedIsMended(t *testing.T) {
 	})
 }
 
-// A watcher that never ends does not hold up the hub's Close beyond its context, and is told in its error. Finding B15.
+// A watcher that never ends does not hold up the hub's Close beyond its context, nor keep it from killing what is left
+// of the servers, and is told in its error. Finding B15.
 func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -237,8 +238,8 @@ func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 		w.write(w.config("a:" + allow))
 		w.hub.WatchConfig(true)
 		w.read([]hub.ConfigSource{{Path: w.path, Scope: "user"}})
+		w.fall("a", &ill{slow: time.Minute}) // its process takes longer to end than Close has time
 		w.call(hub.CallRequest{Server: "a", Tool: "echo"}).ok(t)
-		w.fall("a", nil)
 		ctx, stop := context.WithTimeoutCause(context.Background(), 2*time.Second,
 			errors.New("the end of the test's patience"))
 		defer stop()
@@ -249,6 +250,11 @@ func TestCloseDoesNotWaitForTheWatcher(t *testing.T) {
 		if took := time.Since(start); took > 4*time.Second {
 			t.Errorf("Close took %v", took)
 		}
+		w.mu.Lock()
+		if why := w.killed["a"]; why != "the hub's time to shut down is over" {
+			t.Errorf("the process that was left was killed with the reason %q", why)
+		}
+		w.mu.Unlock()
 		close(free)
 	})
 }

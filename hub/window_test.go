@@ -35,7 +35,7 @@ func names(events []event.Event) []string {
 		case *event.PromptClosed:
 			list = append(list, "closed "+b.PromptID)
 		default:
-			list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", b), "*hub."))
+			list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", b), "*event."))
 		}
 	}
 	return list
