@@ -39,12 +39,12 @@ func checkEnum[H interface {
 			h, ok := e.from[v]
 			if v == unspecified {
 				if ok {
-					t.Errorf("%v stands for the word %v of the hub", v, h)
+					t.Errorf("%v stands for the value %v of the hub", v, h)
 				}
 				continue
 			}
 			if !ok {
-				t.Errorf("%v has no word in the hub", values.Get(i).Name())
+				t.Errorf("%v has no value in the hub", values.Get(i).Name())
 			} else if back := e.proto(h); back != v {
 				t.Errorf("%v comes back as %v", v, back)
 			}
@@ -53,7 +53,7 @@ func checkEnum[H interface {
 		for i := range n {
 			h := firstHub + H(i)
 			if p := e.proto(h); p == unspecified {
-				t.Errorf("value %d of hub.%s has no word in the contract", h, typeName)
+				t.Errorf("value %d of hub.%s has no value in the contract", h, typeName)
 			} else if e.hub(p) != h {
 				t.Errorf("value %d of hub.%s comes back as %d", h, typeName, e.hub(p))
 			}

@@ -57,8 +57,11 @@ func connect(t *testing.T, o *mcphubv1.OpenGatewayResponse) *mcp.ClientSession {
 // the gateway while a second call runs.
 func TestGatewayService(t *testing.T) {
 	server := fakeserver.New()
-	heard := make(chan string, 2)
-	server.Tool("slow", func(c *fakeserver.CallContext) { heard <- <-c.Cancelled() })
+	began, heard := make(chan struct{}, 2), make(chan string, 2)
+	server.Tool("slow", func(c *fakeserver.CallContext) {
+		began <- struct{}{}
+		heard <- <-c.Cancelled()
+	})
 	conn := gatewayHub(t, server)
 	gateways, calls := mcphubv1.NewGatewayServiceClient(conn), mcphubv1.NewMcpHubServiceClient(conn)
 	ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the bound of the test"))
@@ -82,21 +85,26 @@ func TestGatewayService(t *testing.T) {
 	session := connect(t, opened)
 	ended := make(chan error, 2)
 	running := func(id string) string { // waits for a running call other than id, and returns its id
-		for {
-			list, err := calls.ListRequests(ctx, &mcphubv1.ListRequestsRequest{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range list.GetRequests() {
-				if r.GetTool() == "slow" && r.GetState() == mcphubv1.RequestState_REQUEST_STATE_RUNNING &&
-					r.GetRequestId() != id {
-					if r.GetCaller() != "an agent" {
-						t.Errorf("the caller is %q", r.GetCaller())
-					}
-					return r.GetRequestId()
+		select {
+		case <-began:
+		case err := <-ended:
+			t.Fatalf("the call ended before it ran: %v", err)
+		}
+		list, err := calls.ListRequests(ctx, &mcphubv1.ListRequestsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list.GetRequests() {
+			if r.GetTool() == "slow" && r.GetState() == mcphubv1.RequestState_REQUEST_STATE_RUNNING &&
+				r.GetRequestId() != id {
+				if r.GetCaller() != "an agent" {
+					t.Errorf("the caller is %q", r.GetCaller())
 				}
+				return r.GetRequestId()
 			}
 		}
+		t.Fatalf("no call runs: %v", list)
+		return ""
 	}
 	slow := func() {
 		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "s__slow", Arguments: map[string]any{}})

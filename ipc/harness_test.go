@@ -31,6 +31,9 @@ func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 	t.Helper()
 	s := grpc.NewServer(ServerOptions(o)...)
 	register(s, d, o)
+	if h, ok := d.(interface{ settle() }); ok {
+		t.Cleanup(h.settle) // after the connection has closed
+	}
 	return dial(t, s)
 }
 
@@ -68,7 +71,7 @@ func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) 
 }
 
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. Answers that are not set are plain ones.
-// Its windows run orders on goroutines that nobody waits for; in a synctest bubble they must end with the test.
+// Its windows run orders on goroutines, for whose end the test waits.
 type fakeHub struct {
 	call func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	full bool // windows have too much under way
@@ -80,6 +83,8 @@ type fakeHub struct {
 	failure error
 	answer  func(a event.PromptAnswer) error                                             // of windows
 	attach  func(hello windows.Hello, sink windows.Sink) (start *windows.Start, e error) // nil: a snapshot
+
+	orders sync.WaitGroup // of windows, while they run
 
 	mu      sync.Mutex // guards below
 	seq     uint64
@@ -99,6 +104,8 @@ type fakeWindow struct {
 	actions []string
 	detach  []bool
 }
+
+func (h *fakeHub) settle() { h.orders.Wait() }
 
 func (h *fakeHub) ID() string      { return "hub-1" }
 func (h *fakeHub) Version() string { return "1.2.3" }
@@ -339,7 +346,7 @@ func (w *fakeWindow) CallTool(c hub.CallRequest, over func(*hub.CallResult, erro
 	if w.hub.full {
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
-	go func() { over(w.hub.call(context.Background(), c)) }()
+	w.hub.orders.Go(func() { over(w.hub.call(context.Background(), c)) })
 	return nil
 }
 
@@ -347,7 +354,7 @@ func (w *fakeWindow) ReadResource(c hub.CallRequest, over func(*hub.CallResult, 
 	if w.hub.full {
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
-	go func() { over(w.hub.ReadResource(context.Background(), c)) }()
+	w.hub.orders.Go(func() { over(w.hub.ReadResource(context.Background(), c)) })
 	return nil
 }
 
@@ -355,7 +362,7 @@ func (w *fakeWindow) GetMcpPrompt(c hub.CallRequest, over func(*hub.CallResult, 
 	if w.hub.full {
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
-	go func() { over(w.hub.GetMcpPrompt(context.Background(), c)) }()
+	w.hub.orders.Go(func() { over(w.hub.GetMcpPrompt(context.Background(), c)) })
 	return nil
 }
 
@@ -373,7 +380,7 @@ func (w *fakeWindow) Go(f func(context.Context) func()) error {
 	if w.hub.full {
 		return &event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonQueueFull, Message: "full"}
 	}
-	go func() { f(context.Background())() }()
+	w.hub.orders.Go(func() { f(context.Background())() })
 	return nil
 }
 

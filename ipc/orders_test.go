@@ -316,14 +316,9 @@ func TestCallOutlivesItsStream(t *testing.T) {
 				bystander := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
 				one := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
 				two := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
-				sent := make(chan struct{})
-				go func() {
-					defer close(sent)
-					one.Accept(one.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL).GetPromptId(), "")
-				}()
 				raw := openRaw(t, conn, &mcphubv1.Hello{})
 				raw.send(callMessage("long", "r", "wait"))
-				<-sent
+				one.Accept(one.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL).GetPromptId(), "")
 				two.WaitRequest("r", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 				if broken {
 					raw.snap(errors.New("the page was reloaded"))

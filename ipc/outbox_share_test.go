@@ -220,15 +220,17 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 }
 
 // A model over fake time: random events of several servers to windows of random speed. Must-deliver events come exactly
-// once and in their order; of a prompt that was closed, both the opening and the closing come, or neither; every log
-// message comes or is counted as dropped.
+// once and in their order, and before progress and log messages; of a prompt that was closed, both the opening and the
+// closing come, or neither; every log message comes or is counted as dropped.
 func TestOutboxModel(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(seed, 6))
-				m := slow(time.Duration(1+rnd.IntN(2000)) * time.Microsecond)
+				interval := time.Duration(1+rnd.IntN(2000)) * time.Microsecond
+				m := slow(interval)
 				var must []string
+				given := map[string]time.Duration{} // when must-deliver events were emitted
 				open, logs, closed := []string{}, 0, map[string]bool{}
 				for i := range 3000 {
 					server := fmt.Sprint("s", rnd.IntN(3))
@@ -246,8 +248,10 @@ func TestOutboxModel(t *testing.T) {
 							open = append(open[:k], open[k+1:]...)
 						}
 					case 2:
-						must = append(must, fmt.Sprint("c", i))
-						m.emit(&event.RequestCancelling{RequestID: fmt.Sprint("c", i)})
+						id := fmt.Sprint("c", i)
+						must = append(must, id)
+						given[id] = time.Since(m.begin)
+						m.emit(&event.RequestCancelling{RequestID: id})
 					case 3:
 						m.emit(progressed(server, i))
 					default:
@@ -287,6 +291,17 @@ func TestOutboxModel(t *testing.T) {
 						t.Errorf("open question %s: %d", id, seen[id])
 					}
 				}
+				waits := m.at[len(m.at)-1] // since when the oldest must-deliver event waits that is sent later
+				for i := len(m.sent) - 1; i >= 0; i-- {
+					r := m.sent[i]
+					if c := r.GetMcpRequestCancelling(); c != nil {
+						waits = min(waits, given[c.GetRequestId()])
+					} else if chosen := m.at[i] - interval; chosen > waits &&
+						(r.GetLogMessage() != nil || r.GetMcpRequestProgressed() != nil) {
+						t.Errorf("%v was sent at %v, before a must-deliver event of %v", r, chosen, waits)
+						break
+					}
+				}
 				if gotLogs != logs {
 					t.Errorf("%d log messages came or are counted, of %d", gotLogs, logs)
 				}
@@ -314,7 +329,7 @@ func TestSharesOfAWindow(t *testing.T) {
 		t.Errorf("b got %d more", n)
 	}
 	if len(s.of) != 2 {
-		t.Errorf("%d servers are on the books", len(s.of))
+		t.Errorf("%d servers are counted, want 2", len(s.of))
 	}
 }
 
@@ -346,7 +361,7 @@ func TestWindowsShareWhatWaits(t *testing.T) {
 			o.abandon()
 		}
 		if used := all.waiting.Used(); used != 0 {
-			t.Errorf("%d bytes wait for nobody", used)
+			t.Errorf("%d bytes are still counted after the end of all windows", used)
 		}
 	})
 }

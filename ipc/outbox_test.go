@@ -398,7 +398,7 @@ func TestConversionIsShared(t *testing.T) {
 	e := event.Event{Seq: 7, Time: time.Unix(1, 0), Body: started("a")}
 	one, two := s.of(e), s.of(e)
 	if one != two {
-		t.Fatal("the same event was given two forms")
+		t.Fatal("the same event was converted twice")
 	}
 	a, b := one.numbered(5), two.numbered(6)
 	if a.GetMcpRequestStarted() != b.GetMcpRequestStarted() || a.GetSequence() != 5 || b.GetSequence() != 6 {

@@ -107,8 +107,8 @@ func TestWindowBrowses(t *testing.T) {
 	})
 }
 
-// A completion that is given up is cancelled at the server, and its reply says so; to give up an unknown order is no
-// error.
+// A completion that is given up is cancelled at the server, and its reply says so; to give up an order that is over or
+// unknown is no error.
 func TestCompletionIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan string)
@@ -124,6 +124,10 @@ func TestCompletionIsGivenUp(t *testing.T) {
 		if diff := cmp.Diff([]string{"w-a 0 ", "w-none 0 "}, without(got, "a 0 "+event.ReasonCancelled)); diff != "" ||
 			len(got) != 3 {
 			t.Errorf("%v (-want +got):\n%s", got, diff)
+		}
+		w.send(givingUp("a")) // over by now
+		if diff := cmp.Diff([]string{"w-a 0 "}, w.replies(1)); diff != "" {
+			t.Errorf("given up again (-want +got):\n%s", diff)
 		}
 		w.close()
 	})

@@ -56,7 +56,7 @@ func TestOrphanWatch(t *testing.T) {
 			{10 * time.Second, connect}, {time.Minute, disconnect}}, hostGone, time.Minute + back, back},
 		{"it goes and comes back for ever", []step{{0, connect}, {0, parentDies}, {10 * time.Second, disconnect},
 			{20 * time.Second, connect}, {30 * time.Second, disconnect}, {40 * time.Second, connect}}, never, 0, back},
-		{"who never came cannot come back", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second, back},
+		{"no host ever connected: no grace", []step{{300 * time.Millisecond, parentDies}}, hostGone, time.Second, back},
 		{"a grace below the second of before changes nothing", []step{{0, connect}, {0, parentDies},
 			{time.Minute, disconnect}}, hostGone, time.Minute + time.Second, time.Millisecond},
 		{"the parent lives, the connection is idle", []step{{0, connect}, {30 * time.Minute, disconnect}}, never, 0, back},

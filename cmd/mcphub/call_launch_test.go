@@ -49,7 +49,7 @@ func TestLaunchOptions(t *testing.T) {
 			t.Errorf("%q, terminal %v: %s, want %s", test.args, test.terminal, got, test.want)
 		}
 		if got == "decline" && note == "" {
-			t.Errorf("%q: nothing is said of the no", test.args)
+			t.Errorf("%q: the decline has no note", test.args)
 		}
 	}
 	if _, err := parseCall("--tool", "t", "--stdio", "srv", "--launch", "yes"); err == nil ||
@@ -153,7 +153,7 @@ func TestInputOptions(t *testing.T) {
 		if a := answer.GetAccept(); a != nil {
 			got = a.GetContentJson()
 			if !a.GetKeptByHost() {
-				t.Errorf("%s: the hub is to keep it", test.in.GetInputId())
+				t.Errorf("%s: KeptByHost is not set", test.in.GetInputId())
 			}
 		}
 		if got != test.want {
@@ -165,7 +165,7 @@ func TestInputOptions(t *testing.T) {
 			}
 		}
 		if got == "decline" && note == "" {
-			t.Errorf("%s: nothing is said of the no", test.in.GetInputId())
+			t.Errorf("%s: the decline has no note", test.in.GetInputId())
 		}
 	}
 	for _, test := range []struct{ value, want string }{

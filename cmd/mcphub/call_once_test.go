@@ -69,10 +69,10 @@ func TestHeldFailuresAreTold(t *testing.T) {
 			McpPromptsChanged: &mcphubv1.McpPromptsChanged{Server: "s"}}},
 	} {
 		if got := tell.lines(changed); len(got) != 0 {
-			t.Errorf("whoever waits for a request hears %q", got)
+			t.Errorf("told to a command that waits for a request: %q", got)
 		}
 		if got := newTeller("").lines(changed); len(got) != 1 || got[0] != "s: its "+what+" changed" {
-			t.Errorf("whoever looks at servers hears %q", got)
+			t.Errorf("told to a command that shows servers: %q", got)
 		}
 	}
 	tell = newTeller("r")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // TestCommandLinePage: docs/cli.md says what mcphub help says (make cli-docs writes it).
@@ -23,7 +25,7 @@ func TestCommandLinePage(t *testing.T) {
 	}
 }
 
-// TestManPages: there is one for each command, and no text in them is read as a macro.
+// TestManPages: there is one for each command, with all its flags, and no text in them is read as a macro.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
 	if _, stderr, status := helpOf(t, "docs", "man", dir); status != exitOK {
@@ -42,6 +44,17 @@ func TestManPages(t *testing.T) {
 				t.Errorf("%s has the macro %s", name, line)
 			}
 		}
+	}
+	for _, c := range newCommandLine(environment{stdout: &output{w: io.Discard}, stderr: io.Discard}).documented() {
+		text, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !strings.Contains(string(text), ".B "+roff(flagHead(f))+"\n"+roff(f.Usage)+"\n") {
+				t.Errorf("%s: its man page does not explain --%s", c.CommandPath(), f.Name)
+			}
+		})
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "mcphub-call.1"))
 	if err != nil || !strings.Contains(string(text), `\-\-cancel\-after DUR`) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,7 +133,8 @@ func TestReloadWithResume(t *testing.T) {
 	interrupt(t, p, r)
 }
 
-// TestTwoTabs: each tab is a window; both show one prompt, and a tab that closes ends neither the prompt nor its call.
+// TestTwoTabs: each tab is a window; both show one prompt, an answer in one closes it in the other, and a tab that
+// closes ends neither a prompt nor its call.
 func TestTwoTabs(t *testing.T) {
 	t.Parallel()
 	p, r, b := demoWeb(t)
@@ -141,6 +143,14 @@ func TestTwoTabs(t *testing.T) {
 		t.Error("two tabs are one window")
 	}
 	two.snapshot()
+	one.call("c0", legacyServer, "ask_name", "{}")
+	id := one.prompt(legacyServer).GetPromptId()
+	two.prompt(legacyServer)
+	two.answer(accept(id, `{"name":"Ada"}`))
+	if c := one.closed(id); c.GetWindowId() != two.window() ||
+		c.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED {
+		t.Errorf("closed in the other tab: %v", c)
+	}
 	one.call("c1", demoServer, "echo", `{"text":"hi"}`)
 	q1, q2 := one.prompt(demoServer), two.prompt(demoServer)
 	if q1.GetPromptId() != q2.GetPromptId() {
@@ -177,13 +187,13 @@ func TestInterruptWhilePagesAreOpen(t *testing.T) {
 		tb.closed(q.GetPromptId())
 		<-tb.ended
 		if code := websocket.CloseStatus(tb.word); code != 4014 {
-			t.Errorf("the last word is %v, want that of a hub that drains", tb.word)
+			t.Errorf("the socket ended with %v, want status 4014", tb.word)
 		}
 	}
 }
 
 // TestWebShowsOwnServers: mcphub web serves the page with the servers of the user's own config files, named with or
-// without --config.
+// without --config, and tells on stderr and on the page what is wrong with an entry.
 func TestWebShowsOwnServers(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -200,8 +210,12 @@ func TestWebShowsOwnServers(t *testing.T) {
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
+		if s.GetName() == "odd" && len(s.GetProblems()) != 1 {
+			t.Errorf("the problems of the odd server: %v", s.GetProblems())
+		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "first") || !strings.Contains(got, "second") {
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "first odd second" {
 		t.Errorf("servers: %s", got)
 	}
 	tb.call("c1", "second", "echo", `{"text":"hi"}`)
@@ -209,6 +223,9 @@ func TestWebShowsOwnServers(t *testing.T) {
 		t.Errorf("finished: %v", f)
 	}
 	interrupt(t, p, r)
+	if said := r.stderr.String(); !strings.Contains(said, `server "odd": key "command"`) {
+		t.Errorf("stderr lacks the problem of the odd server:\n%s", said)
+	}
 }
 
 // TestWebAddsDemo: the entry that the page offers a user without servers is written, and starts after consent to its

@@ -128,17 +128,26 @@ func TestLaunchConsentOutlivesTheHub(t *testing.T) {
 		}
 		d.shut()
 	}
-	// The same entry in another file needs a consent of its own.
+	// The same entry in another file needs a consent of its own, and so does the same file for another folder.
 	other := e.ofWorkspace(e.write("fork/.vscode/mcp.json", e.read(".vscode/mcp.json")))
-	d, _ := e.hub(other)
-	w := d.window("side bar")
-	c := d.call("teller", "directory", `{}`)
-	p := w.WaitPrompt(launchPrompt)
-	if p.GetServerLaunch().GetChanged() {
-		t.Errorf("it is told to be a change: %v", p.GetServerLaunch().GetChanges())
+	elsewhere := e.tellerFile("same")
+	elsewhere.Folder = filepath.Join(e.folder, "fork")
+	e.write("fork/.env", e.read(".env"))
+	for _, source := range []*mcphubv1.ConfigSource{other, elsewhere} {
+		d, _ := e.hub(source)
+		w := d.window("side bar")
+		if got := d.server("teller").GetLaunchConsent(); got != mcphubv1.LaunchConsent_LAUNCH_CONSENT_NEEDED {
+			t.Fatalf("%s for %s: %v", source.Path, source.Folder, got)
+		}
+		c := d.call("teller", "directory", `{}`)
+		p := w.WaitPrompt(launchPrompt)
+		if p.GetServerLaunch().GetChanged() != (source == elsewhere) {
+			t.Errorf("%s: changed %v: %v", source.Folder, p.GetServerLaunch().GetChanged(), p.GetServerLaunch().GetChanges())
+		}
+		takes(t, w.Dismiss(p.GetPromptId()))
+		c.fails("FAILED_PRECONDITION", "LAUNCH_DECLINED")
+		d.shut()
 	}
-	takes(t, w.Dismiss(p.GetPromptId()))
-	c.fails("FAILED_PRECONDITION", "LAUNCH_DECLINED")
 }
 
 func (e *estate) read(name string) string {
@@ -262,8 +271,8 @@ func TestLaunchFirstAnswerWins(t *testing.T) {
 	}
 }
 
-// TestLaunchTrustedByHost: nobody is asked about a server of a file that the host declares trusted. Without that, and
-// without a window, nothing is started.
+// TestLaunchTrustedByHost: nobody is asked about a server of a file that the host declares trusted, or of a file of the
+// user. Without that, and without a window, nothing is started.
 func TestLaunchTrustedByHost(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -290,4 +299,10 @@ func TestLaunchTrustedByHost(t *testing.T) {
 	c := d.call("teller", "directory", `{}`)
 	takes(t, w.Decline(w.WaitPrompt(launchPrompt).GetPromptId(), ""))
 	c.fails("FAILED_PRECONDITION", "LAUNCH_DECLINED")
+	// The same file as one of the user.
+	d.loadFiles(e.ofUser(source.Path))
+	d.call("teller", "directory", `{}`).text()
+	if n := opened(w, launchPrompt); n != 1 {
+		t.Errorf("asked %d times, want only the one that was declined", n)
+	}
 }

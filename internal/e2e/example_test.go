@@ -4,11 +4,14 @@ package e2e
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestExampleOfAHost: the program of docs/embedding.md asks before it starts a server and before it calls a tool,
@@ -25,7 +28,11 @@ func TestExampleOfAHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(program, p.file("mcp.json"), "demo", "sleep", `{"seconds":600,"steps":1}`)
+	// The end of ctx kills an example that ignores the interrupt.
+	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the example did not end"))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, p.file("mcp.json"), "demo", "sleep", `{"seconds":600,"steps":1}`)
+	cmd.WaitDelay = 5 * time.Second // a process that outlives the example must not block the test
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), stateless, "PATH="+p.dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("y\ny\n"), &stdout, &stderr

@@ -121,7 +121,7 @@ func TestHTTPQuestions(t *testing.T) {
 			c := d.call("peer", q.tool, `{}`)
 			p := w.WaitPrompt(q.kind)
 			if p.GetParentRequestId() != c.id && p.GetRequestId() != c.id {
-				t.Errorf("the prompt belongs to nothing: %v", p)
+				t.Errorf("the prompt names no request of the call: %v", p)
 			}
 			panel.WaitShown(p.GetPromptId())
 			takes(t, q.answer(p.GetPromptId()))

@@ -137,8 +137,11 @@ func TestInputWithoutKeyring(t *testing.T) {
 	if err != nil || r.GetForgotten() != 1 {
 		t.Errorf("forgot %v, %v", r, err)
 	}
+	if _, list := rememberedInputs(d); len(list) != 1 || list[0].GetInputId() != "other" {
+		t.Fatalf("after Forget of one value: %v", list)
+	}
 	if got := d.variable("teller", "KEY").text(); got != secret {
-		t.Errorf("what runs was touched: %q", got)
+		t.Errorf("Forget changed the running server: got %q", got)
 	}
 	if _, err := d.Servers.StopServer(d.ctx, &mcphubv1.StopServerRequest{Server: "teller"}); err != nil {
 		t.Fatal(err)
@@ -147,6 +150,10 @@ func TestInputWithoutKeyring(t *testing.T) {
 	fill(t, w, "key", "another value")
 	if got := again.text(); got != "another value" {
 		t.Errorf("the server got %q", got)
+	}
+	// The other value is kept.
+	if got := d.variable("second", "OTHER").text(); got != "x-"+other || opened(w, inputPrompt) != 1 {
+		t.Errorf("after Forget the second server got %q; asked %d times", got, opened(w, inputPrompt))
 	}
 	// The forgotten value is in no file.
 	for path, text := range files(t, e.state) {

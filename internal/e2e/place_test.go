@@ -191,7 +191,7 @@ func untilOr(t *testing.T, what string, holds func() bool, seen func() any) {
 		select {
 		case <-look.C:
 		case <-end.C:
-			t.Fatalf("it did not come true that %s: %v", what, seen())
+			t.Fatalf("still not so: %s: %v", what, seen())
 		}
 	}
 }

@@ -185,7 +185,7 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 	c = d.call("teller", "die", `{}`)
 	f := c.fails("UNAVAILABLE", "SERVER_GONE")
 	if !strings.Contains(f.Message, "status 7") || !strings.Contains(f.Message, "[redacted]") {
-		t.Errorf("the last words are not told: %s", f.Message)
+		t.Errorf("the error lacks the last lines of stderr: %s", f.Message)
 	}
 	s.fail("the call of a server that died", c.err)
 

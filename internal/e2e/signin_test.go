@@ -231,7 +231,7 @@ func TestSignInCancelled(t *testing.T) {
 			}
 			if consent {
 				if resp, err := http.Get(q.GetSignIn().GetUrl()); err == nil {
-					t.Errorf("the browser was received: %s", resp.Status)
+					t.Errorf("the redirect address still answers: %s", resp.Status)
 					_ = resp.Body.Close()
 				}
 			}

@@ -46,8 +46,13 @@ func (p *place) twoEditors(scope string) [2]editor {
 // write saves the config file as editors do: the old one stays until the new one is complete.
 func (p *place) write(s servers) {
 	p.t.Helper()
+	p.writeText(s.config())
+}
+
+func (p *place) writeText(config string) {
+	p.t.Helper()
 	path := p.file("mcp.json")
-	if err := os.WriteFile(path+".new", []byte(s.config()), 0o600); err != nil {
+	if err := os.WriteFile(path+".new", []byte(config), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
@@ -253,7 +258,7 @@ func soundState(t *testing.T, dir string) {
 			}
 		case e.IsDir(), strings.HasSuffix(e.Name(), ".lock"):
 		default:
-			t.Errorf("%s lies about", e.Name())
+			t.Errorf("unexpected file %s", e.Name())
 		}
 	}
 	if found < 3 { // approvals, launches, tools

@@ -159,20 +159,27 @@ func TestTwoVersionsAtOnce(t *testing.T) {
 	}
 	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{"servers": entries})))
 	hubs := []*estate{e.released(), e}
-	var all sync.WaitGroup
+	var windows []*fakeeditor.Window
+	var calls []*call
 	for n, who := range hubs {
 		d, _ := who.hub(source)
-		w := d.window("side bar")
-		all.Go(func() {
-			for i := n; i < 2*each; i += 2 {
-				c := d.call(fmt.Sprint("s", i), "directory", `{}`)
-				takes(t, w.AcceptFor(w.WaitPrompt(launchPrompt).GetPromptId(), forGood))
-				takes(t, w.AcceptFor(w.WaitPrompt(approval).GetPromptId(), forGood))
-				c.text()
-			}
-		})
+		windows = append(windows, d.window("side bar"))
+		for i := n; i < 2*each; i += 2 {
+			calls = append(calls, d.call(fmt.Sprint("s", i), "directory", `{}`))
+		}
 	}
-	all.Wait()
+	for _, kind := range []mcphubv1.PromptKind{launchPrompt, approval} {
+		for range each {
+			for _, w := range windows {
+				id := w.WaitPrompt(kind).GetPromptId()
+				takes(t, w.AcceptFor(id, forGood))
+				w.WaitClosed(id)
+			}
+		}
+	}
+	for _, c := range calls {
+		c.text()
+	}
 	for _, who := range hubs {
 		d, _ := who.hub(source)
 		var servers []string
@@ -261,17 +268,21 @@ func TestTwoVersionsPinAtOnce(t *testing.T) {
 	}
 	source := e.ofUser(e.write("User/mcp.json", jsonText(t, object{"servers": entries})))
 	both := []*estate{e.released(), e}
-	var all sync.WaitGroup
-	for n, who := range both {
+	var doors []*door
+	for _, who := range both {
 		d, _ := who.hub(source)
-		all.Go(func() {
-			for i := n; i < 2*each; i += 2 {
-				d.call(fmt.Sprint("s", i), "directory", `{}`).text()
-			}
-			d.shut()
-		})
+		doors = append(doors, d)
 	}
-	all.Wait()
+	for i := 0; i < 2*each; i += 2 {
+		calls := []*call{doors[0].call(fmt.Sprint("s", i), "directory", `{}`),
+			doors[1].call(fmt.Sprint("s", i+1), "directory", `{}`)}
+		for _, c := range calls {
+			c.text()
+		}
+	}
+	for _, d := range doors {
+		d.shut()
+	}
 	for i, who := range both {
 		d, _ := who.hub(source)
 		if n := d.cachedTools(); n != 2*each {

@@ -90,7 +90,7 @@ func TestReloadWithNoChange(t *testing.T) {
 		d.echoes(name, "before")
 		before[name] = seen(name)
 		if !strings.Contains(before[name], "before") {
-			t.Fatalf("witness %s is no witness: %s", name, before[name])
+			t.Fatalf("the record of %s lacks the first call: %s", name, before[name])
 		}
 	}
 
@@ -113,10 +113,7 @@ func TestReloadWithNoChange(t *testing.T) {
 				t.Fatal(err)
 			}
 		case 2: // saved with nothing but blank lines changed: the watch finds it
-			text := strings.Repeat("\n", i) + s.config()
-			if err := os.WriteFile(p.file("mcp.json"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			p.writeText(strings.Repeat("\n", i) + s.config())
 		case 3: // approvals and timeouts are the hub's own
 			for name, e := range s {
 				e.Approvals = map[string]string{"*": "allow", fmt.Sprintf("tool-%d", i): "deny"}

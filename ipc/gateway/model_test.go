@@ -247,7 +247,7 @@ func playModel(t *testing.T, random *rand.Rand) {
 	<-time.After(5 * time.Second) // for cancels that reach servers late, and questions of cancelled calls
 	synctest.Wait()
 	for _, r := range h.Requests("") {
-		t.Errorf("left is %+v", r)
+		t.Errorf("request left: %+v", r)
 	}
 	for _, c := range clients {
 		if err := c.session.Close(errors.New("the run is over")); err != nil {

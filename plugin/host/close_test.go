@@ -121,12 +121,17 @@ func TestNothingLeftOnThisSide(t *testing.T) {
 		}
 	}
 	// Nothing signals the return of the last goroutines, some of which are gRPC's, hence the polling.
-	for late := time.Now().Add(bound); ; runtime.Gosched() {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	late := time.After(bound)
+	for {
 		g, f := runtime.NumGoroutine(), openFiles(t)
 		if g <= goroutines && f <= files {
 			return
 		}
-		if time.Now().After(late) {
+		select {
+		case <-look.C:
+		case <-late:
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, were %d; %d files, were %d\n%s", g, goroutines, f, files,
 				stacks[:runtime.Stack(stacks, true)])
