@@ -326,17 +326,27 @@ async function runTest(name, setup, body) {
 }
 
 /**
+ * Keeps what a page shows when its test fails.
+ * @param {string} name of the test
+ * @param {Page} page
+ * @returns {Promise<string>} the folder that it is kept in
+ */
+export async function keepPage(name, page) {
+  const folder = `${outFolder}failed/${name.replaceAll(/[^\w]+/g, '-').slice(0, 90)}`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}/page.html`, await page.content().catch(() => ''));
+  await page.screenshot({ path: `${folder}/page.png`, fullPage: true }).catch(() => undefined);
+  return folder;
+}
+
+/**
  * @param {string} name
  * @param {Opened} opened
  */
 async function keep(name, opened) {
-  const folder = `${outFolder}failed/${name.replaceAll(/[^\w]+/g, '-').slice(0, 90)}`;
-  await mkdir(folder, { recursive: true });
-  const html = await opened.page.content().catch(() => '');
-  await writeFile(`${folder}/page.html`, html);
+  const folder = await keepPage(name, opened.page);
   await writeFile(
     `${folder}/said.json`,
     JSON.stringify({ noise: opened.noise, faults: opened.hub.faults, sent: opened.hub.sent }, null, 2),
   );
-  await opened.page.screenshot({ path: `${folder}/page.png`, fullPage: true }).catch(() => undefined);
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { launchBrowser } from '../harness/pagetest.js';
+import { keepPage, launchBrowser } from '../harness/pagetest.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -110,7 +110,23 @@ describe('the demo in a browser', { skip }, () => {
   });
   after(() => end());
 
-  test('the link opens one browser, once', async () => {
+  /**
+   * A test that keeps what the page showed when it fails.
+   * @param {string} name
+   * @param {() => Promise<void>} body
+   */
+  const step = (name, body) => {
+    void test(name, async () => {
+      try {
+        await body();
+      } catch (error) {
+        await keepPage(`demo ${name}`, page);
+        throw error;
+      }
+    });
+  };
+
+  step('the link opens one browser, once', async () => {
     const stranger = await browser.newContext();
     const other = await stranger.newPage();
     const response = await other.goto(demo.link);
@@ -123,7 +139,7 @@ describe('the demo in a browser', { skip }, () => {
     await secondTab.close();
   });
 
-  test('a server that comes with a folder is started only after the person has said so', async () => {
+  step('a server that comes with a folder is started only after the person has said so', async () => {
     const place = by(page, 'server-demo-workspace');
     await place.locator('h3 button').click();
     await place.getByRole('button', { name: 'Start demo-workspace' }).click();
@@ -142,7 +158,7 @@ describe('the demo in a browser', { skip }, () => {
     await place.locator('h3 button').click();
   });
 
-  test('a slow call is made from its form, watched, and cancelled with a reason that the server is told', async () => {
+  step('a slow call is made from its form, watched, and cancelled with a reason that the server is told', async () => {
     const tool = await openTool(page, 'demo-legacy', 'sleep');
     await tool
       .getByLabel(/seconds/)
@@ -167,7 +183,7 @@ describe('the demo in a browser', { skip }, () => {
     assert.match(await tool.innerText(), /The last call: Cancelled/);
   });
 
-  test('a question that its server takes back goes by itself, with a note of who and why', async () => {
+  step('a question that its server takes back goes by itself, with a note of who and why', async () => {
     const tool = await openTool(page, 'demo-legacy', 'ask_then_withdraw');
     await tool
       .getByLabel(/after_ms/)
@@ -189,7 +205,7 @@ describe('the demo in a browser', { skip }, () => {
       .waitFor();
   });
 
-  test('a form is refused while it does not fit, and taken when it does', async () => {
+  step('a form is refused while it does not fit, and taken when it does', async () => {
     const tool = await openTool(page, 'demo-legacy', 'ask_name');
     await tool.locator('[data-testid="call"]').click();
     const card = cardOf(page, /What is your name/);
@@ -202,29 +218,32 @@ describe('the demo in a browser', { skip }, () => {
     await card.waitFor({ state: 'detached' });
   });
 
-  test('a reload in the middle of a call and of a question finds both again, and the question can be answered', async () => {
-    const sleep = await openTool(page, 'demo-legacy', 'sleep');
-    await sleep
-      .getByLabel(/seconds/)
-      .first()
-      .fill('120');
-    await sleep.locator('[data-testid="call"]').click();
-    await page.locator('#running .request').filter({ hasText: 'sleep' }).waitFor();
-    const ask = await openTool(page, 'demo-legacy', 'ask_name');
-    await ask.locator('[data-testid="call"]').click();
-    await cardOf(page, /What is your name/).waitFor();
-    await page.reload();
-    const card = cardOf(page, /What is your name/);
-    await card.waitFor();
-    const row = page.locator('#running .request').filter({ hasText: 'sleep' });
-    await row.waitFor();
-    await card.locator('[data-testid="decline"]').click();
-    await card.waitFor({ state: 'detached' });
-    await row.locator('[data-testid="cancel"]').click();
-    await row.waitFor({ state: 'detached' });
-  });
+  step(
+    'a reload in the middle of a call and of a question finds both again, and the question can be answered',
+    async () => {
+      const sleep = await openTool(page, 'demo-legacy', 'sleep');
+      await sleep
+        .getByLabel(/seconds/)
+        .first()
+        .fill('120');
+      await sleep.locator('[data-testid="call"]').click();
+      await page.locator('#running .request').filter({ hasText: 'sleep' }).waitFor();
+      const ask = await openTool(page, 'demo-legacy', 'ask_name');
+      await ask.locator('[data-testid="call"]').click();
+      await cardOf(page, /What is your name/).waitFor();
+      await page.reload();
+      const card = cardOf(page, /What is your name/);
+      await card.waitFor();
+      const row = page.locator('#running .request').filter({ hasText: 'sleep' });
+      await row.waitFor();
+      await card.locator('[data-testid="decline"]').click();
+      await card.waitFor({ state: 'detached' });
+      await row.locator('[data-testid="cancel"]').click();
+      await row.waitFor({ state: 'detached' });
+    },
+  );
 
-  test('two tabs: an answer in one closes the card in the other', async () => {
+  step('two tabs: an answer in one closes the card in the other', async () => {
     const other = listen(await person.newPage());
     await other.goto(new URL('/', demo.link).href);
     await by(other, 'server-demo-legacy').waitFor();
@@ -242,44 +261,47 @@ describe('the demo in a browser', { skip }, () => {
     await other.close();
   });
 
-  test('what a call was given and has brought is read from the hub, downloaded, compared, and called again', async () => {
-    const tool = await openTool(page, 'demo-legacy', 'sleep');
-    await tool
-      .getByLabel(/seconds/)
-      .first()
-      .fill('0.01');
-    await tool.locator('[data-testid="call"]').click();
-    await tool.getByText('The last call: Done').waitFor();
-    const list = by(page, 'history-list');
-    const same = list.getByRole('option').filter({ hasText: 'seconds: 0.01' });
-    await same.first().click();
-    const details = page.locator('#history .details');
-    await details.locator('[data-testid="arguments"] summary').click();
-    await details.locator('[data-testid="arguments"]').getByText('0.01').waitFor();
-    const saved = async (/** @type {import('playwright-core').Locator} */ button) => {
-      const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
-      const text = [];
-      for await (const part of await file.createReadStream()) text.push(part);
-      return Buffer.concat(text).toString();
-    };
-    assert.equal(
-      await saved(details.getByRole('button', { name: 'Download: arguments' })),
-      '{"seconds":0.01,"steps":10}',
-    );
-    const result = await saved(details.getByRole('button', { name: 'Download: result' }));
-    assert.match(result, /"content":\[/);
-    const report = await saved(details.getByRole('button', { name: 'Save Bug Report…' }));
-    assert.match(report, /"traces"/);
-    assert.doesNotMatch(report, /0\.01/);
-    await details.locator('[data-testid="again"]').click();
-    await same.nth(1).waitFor();
-    await list.locator('[aria-posinset="1"]').click(); // the newest
-    await details.getByRole('button', { name: 'Compare with Previous' }).click();
-    await details
-      .getByText('Both results are the same.')
-      .or(details.getByRole('group', { name: /^Differences/ }))
-      .waitFor();
-  });
+  step(
+    'what a call was given and has brought is read from the hub, downloaded, compared, and called again',
+    async () => {
+      const tool = await openTool(page, 'demo-legacy', 'sleep');
+      await tool
+        .getByLabel(/seconds/)
+        .first()
+        .fill('0.01');
+      await tool.locator('[data-testid="call"]').click();
+      await tool.getByText('The last call: Done').waitFor();
+      const list = by(page, 'history-list');
+      const same = list.getByRole('option').filter({ hasText: 'seconds: 0.01' });
+      await same.first().click();
+      const details = page.locator('#history .details');
+      await details.locator('[data-testid="arguments"] summary').click();
+      await details.locator('[data-testid="arguments"]').getByText('0.01').waitFor();
+      const saved = async (/** @type {import('playwright-core').Locator} */ button) => {
+        const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+        const text = [];
+        for await (const part of await file.createReadStream()) text.push(part);
+        return Buffer.concat(text).toString();
+      };
+      assert.equal(
+        await saved(details.getByRole('button', { name: 'Download: arguments' })),
+        '{"seconds":0.01,"steps":10}',
+      );
+      const result = await saved(details.getByRole('button', { name: 'Download: result' }));
+      assert.match(result, /"content":\[/);
+      const report = await saved(details.getByRole('button', { name: 'Save Bug Report…' }));
+      assert.match(report, /"traces"/);
+      assert.doesNotMatch(report, /0\.01/);
+      await details.locator('[data-testid="again"]').click();
+      await same.nth(1).waitFor();
+      await list.locator('[aria-posinset="1"]').click(); // the newest
+      await details.getByRole('button', { name: 'Compare with Previous' }).click();
+      await details
+        .getByText('Both results are the same.')
+        .or(details.getByRole('group', { name: /^Differences/ }))
+        .waitFor();
+    },
+  );
 
   test('nothing of this was an error for the browser', () => {
     assert.deepEqual(
