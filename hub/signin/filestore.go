@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -51,30 +50,14 @@ func (f *fileStore) Load(_ context.Context, key Key) (*Entry, error) {
 }
 
 func (f *fileStore) read(path string) ([]byte, error) {
-	// Lstat comes first: a link could lead anywhere, and opening a pipe would block.
-	before, err := os.Lstat(path)
-	if err != nil {
+	text, info, err := statefile.Read(path, maxEntry)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, errCorrupt
-	}
-	file, err := statefile.OpenForReading(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(before, info) || info.Size() > maxEntry {
-		return nil, errCorrupt
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, errExposed
 	}
-	return io.ReadAll(io.LimitReader(file, maxEntry))
+	return text, nil
 }
 
 // Save implements Store. The file is replaced in one step, so after a crash it has the old entry or the new one.

@@ -107,14 +107,23 @@ func (systemDisk) stat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// read refuses links, which could lead anywhere, and pipes, which would block when they are opened.
-func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
+func (systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
+	text, info, err := Read(path, maxText)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return text, info, err
+}
+
+// Read reads a file of at most most bytes, which others may replace by a rename at the same time. It refuses links,
+// which could lead anywhere, and pipes, which would block when they are opened.
+func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
 	for range 100 {
-		before, err := d.stat(path)
-		if before == nil || err != nil {
+		before, err := os.Lstat(path)
+		if err != nil {
 			return nil, nil, err
 		}
-		if !before.Mode().IsRegular() || before.Size() > maxText {
+		if !before.Mode().IsRegular() || before.Size() > most {
 			return nil, nil, fmt.Errorf("%w: %s", errIrregular, path)
 		}
 		file, err := open(path)
@@ -129,7 +138,7 @@ func (d systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 			_ = file.Close()
 			continue
 		}
-		text, readErr := io.ReadAll(io.LimitReader(file, maxText))
+		text, readErr := io.ReadAll(io.LimitReader(file, most))
 		_ = file.Close()
 		return text, info, errors.Join(err, readErr)
 	}

@@ -1,16 +1,11 @@
 package statefile
 
-import "os"
-
 // These functions are for files that are not kept by a File. On Windows, a file that another program has open, most
-// often a virus scanner, cannot be replaced or removed, or sometimes opened, at that moment. There, each function tries
-// again, for up to a second in all.
+// often a virus scanner, cannot be replaced or removed at that moment. There, each function tries again, for up to a
+// second in all.
 
 // Rename renames a file, and replaces the file to if there is one.
 func Rename(from, to string) error { return rename(from, to) }
-
-// OpenForReading opens a file for reading.
-func OpenForReading(path string) (*os.File, error) { return open(path) }
 
 // Remove removes a file.
 func Remove(path string) error { return remove(path) }
