@@ -139,10 +139,13 @@ func (r *Rewriting) read(path, target string) (old []byte, info fs.FileInfo, err
 // target follows links, and returns the path of the file to change.
 func (r *Rewriting) target(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if info, _ := os.Lstat(path); info != nil {
+	if info, _ := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && info != nil {
+		if info.Mode()&fs.ModeSymlink != 0 {
 			return "", &RewriteError{path, "is a link to a file that is not there; make that file, or remove the link", nil}
 		}
+		target, err = filepath.EvalSymlinks(path) // another hub has made the file in between
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		if !r.Make {
 			return "", &RewriteError{path, "is not there", err}
 		}
