@@ -1,12 +1,14 @@
 package hub_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // A question that may belong to several calls stays open while one of them is open, and closes with the last one.
@@ -53,6 +55,46 @@ func TestQuestionEndsWithTheLastCallThatItMayBeOf(t *testing.T) {
 		}
 		cancel("r3")
 		<-third.done
+		w.nothingLeft()
+	})
+}
+
+// A server withdraws a question of which the hub does not know the call, and then its last call ends: the question is
+// closed as withdrawn, with the server's reason, whichever of the two the hub sees first.
+func TestWithdrawalBeforeTheLastCallEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		var end chan struct{}
+		s.Tool("ends", func(c *fakeserver.CallContext) {
+			<-end
+			_ = s.Notify("notifications/cancelled", `{"requestId":"q","reason":"found it"}`)
+			c.Text("done")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		for n := range 300 {
+			first, second := fmt.Sprint("a", n), fmt.Sprint("b", n)
+			end = make(chan struct{})
+			before := w.call(hub.CallRequest{ID: first, Server: "s", Tool: "hang"})
+			call := w.call(hub.CallRequest{ID: second, Server: "s", Tool: "ends"})
+			synctest.Wait()
+			if _, err := s.RequestWithID(`"q"`, elicitation, formParams); err != nil {
+				t.Fatal(err)
+			}
+			p := v.prompt()
+			if _, err := w.hub.CancelRequest(first, "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+			<-before.done
+			synctest.Wait()
+			close(end)
+			<-call.done
+			synctest.Wait()
+			if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseWithdrawn || e.Reason != "found it" {
+				t.Fatalf("closed with %+v", e)
+			}
+			pass(time.Minute)
+		}
 		w.nothingLeft()
 	})
 }

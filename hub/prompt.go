@@ -169,9 +169,15 @@ func (st *state) endAmong(r *request, cause *event.CancelCause) {
 		if _, may := p.candidates[r]; !may {
 			continue
 		}
-		if delete(p.candidates, r); len(p.candidates) == 0 {
-			st.closePrompt(p, c)
+		if delete(p.candidates, r); len(p.candidates) > 0 {
+			continue
 		}
+		// As in takenBack: a question that the server has withdrawn before r ended is closed as withdrawn.
+		if withdrawn := context.Cause(p.request.ctx); withdrawn != nil && p.request.cancellation == nil {
+			st.withdraw(p.request, withdrawn)
+			continue
+		}
+		st.closePrompt(p, c)
 	}
 }
 
