@@ -90,7 +90,8 @@ func TestWithdrawalBeforeTheLastCallEnds(t *testing.T) {
 			close(end)
 			<-call.done
 			synctest.Wait()
-			if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseWithdrawn || e.Reason != "found it" {
+			if e := last[*event.PromptClosed](v); e.PromptID != p.ID || e.Cause != event.CauseWithdrawn ||
+				e.Reason != "found it" {
 				t.Fatalf("closed with %+v", e)
 			}
 			pass(time.Minute)

@@ -186,6 +186,25 @@ func (st *state) withdraw(r *request, cause error) {
 	st.end(r, ending{state: event.StateCancelled})
 }
 
+// takenBack ends the children of r that the server has withdrawn before r ends. The engine has ended their contexts
+// already, but the goroutines that wait for the answers have not run yet.
+func (st *state) takenBack(r *request) {
+	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
+		st.withdrawIfTakenBack(child)
+	}
+}
+
+// withdrawIfTakenBack cancels the request of a question if the engine has ended its context, and reports whether it has
+// done so. The goroutine that waits for the answer does the same, but may not have run yet.
+func (st *state) withdrawIfTakenBack(r *request) bool {
+	withdrawn := context.Cause(r.ctx)
+	if withdrawn == nil || r.cancellation != nil {
+		return false
+	}
+	st.withdraw(r, withdrawn)
+	return true
+}
+
 // withdrawn returns how a question whose context has ended is closed, and the cause for its request.
 func withdrawn(cause error) (closing, *event.CancelCause) {
 	closes, reason, ends := prompts.Withdrawn(cause)

@@ -172,12 +172,9 @@ func (st *state) endAmong(r *request, cause *event.CancelCause) {
 		if delete(p.candidates, r); len(p.candidates) > 0 {
 			continue
 		}
-		// As in takenBack: a question that the server has withdrawn before r ended is closed as withdrawn.
-		if withdrawn := context.Cause(p.request.ctx); withdrawn != nil && p.request.cancellation == nil {
-			st.withdraw(p.request, withdrawn)
-			continue
+		if !st.withdrawIfTakenBack(p.request) { // the server may have withdrawn it before r ended
+			st.closePrompt(p, c)
 		}
-		st.closePrompt(p, c)
 	}
 }
 

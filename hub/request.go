@@ -301,16 +301,6 @@ func (st *state) unheld(r *request) {
 	}
 }
 
-// takenBack ends the children of r that the server has withdrawn before r ends. The engine has ended their contexts
-// already, but the goroutines that wait for the answers have not run yet.
-func (st *state) takenBack(r *request) {
-	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		if withdrawn := context.Cause(child.ctx); withdrawn != nil && child.cancellation == nil {
-			st.withdraw(child, withdrawn)
-		}
-	}
-}
-
 // endOffspring closes the prompts of r and of the server requests that r caused, and ends these requests.
 func (st *state) endOffspring(r *request, cause *event.CancelCause) {
 	c := closesWith(cause)

@@ -264,7 +264,7 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 }
 
 // takeCancelled is takeEntry for an outgoing call that is given up. From now on, a response to it counts as late and
-// not as unknown. g is stored for the late response. forgotten is an earlier call that is given up for it, if any.
+// not as unknown. g is stored for the late response. forgotten is the call whose place it takes: see tombstones.add.
 func (t *RequestTracker) takeCancelled(e *tracked, g grave) (taken bool, forgotten grave) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

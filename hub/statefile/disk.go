@@ -115,8 +115,10 @@ func (systemDisk) read(path string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// Read reads a file of at most most bytes, which others may replace by a rename at the same time. It refuses links,
-// which could lead anywhere, and pipes, which would block when they are opened.
+// Read reads a file of at most most bytes, which others may replace by a rename at the same time. It is for files that
+// are not kept by a File. It refuses links, which could lead anywhere, and pipes, which would block when they are
+// opened. The error is fs.ErrNotExist if there is no file. On Windows, Read waits for up to a second for another
+// program that holds the file.
 func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
 	for range 100 {
 		before, err := os.Lstat(path)

@@ -6,19 +6,34 @@
  * @type {(() => void)[] | undefined}
  */
 let pressed;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let lifted;
 let follows = false;
+
+/** How long after its release a press is over if no click has followed, in milliseconds. */
+const clickPause = 100;
 
 /** Begins to follow the pointer. A form calls it before its first afterPress. */
 export function followPress() {
   if (follows) return;
   follows = true;
   const over = () => {
+    clearTimeout(lifted);
     const waiting = pressed ?? [];
     pressed = undefined;
     for (const act of waiting) act();
   };
-  addEventListener('pointerdown', () => (pressed ??= []), true);
+  addEventListener(
+    'pointerdown',
+    ({ button }) => {
+      if (button !== 0) return;
+      clearTimeout(lifted);
+      pressed ??= [];
+    },
+    true,
+  );
   addEventListener('click', over, true);
+  addEventListener('pointerup', () => (lifted = setTimeout(over, clickPause)), true); // no click may follow
   addEventListener('pointercancel', over, true);
 }
 

@@ -100,6 +100,23 @@ pageTest(
   },
 );
 
+// No click follows a press of the second button, or one that is let go outside the page.
+pageTest('a press without a click holds up no preview', { ...setup, frozen: true }, async (opened) => {
+  const { by, hub, page, pass } = opened;
+  await openEdit(opened);
+  await by('adding-connect').click({ button: 'right' });
+  await by('adding-connect').fill('90s');
+  await pass(1_000);
+  assert.equal((await hub.next('updateServer')).updateServer.preview, true);
+  await page.evaluate(() => {
+    document.body.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+    document.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
+  });
+  await by('adding-connect').fill('91s');
+  await pass(1_000);
+  assert.equal((await hub.next('updateServer')).updateServer.preview, true);
+});
+
 pageTest('a preview leaves out a time that cannot be read', setup, async (opened) => {
   const { by, hub } = opened;
   await openEdit(opened);
