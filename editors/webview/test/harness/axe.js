@@ -9,7 +9,9 @@ const require = createRequire(import.meta.url);
 const { source } = /** @type {{ source: string }} */ (require('axe-core'));
 
 /**
- * Returns the violations that axe-core finds.
+ * Returns the violations that axe-core finds. The one rule that reads style sheets, css-orientation-lock, has them only
+ * in the packed page: axe-core fetches what a style sheet imports, which the CSP of the page refuses.
+ *
  * @param {import('./pagetest.js').Page} page
  * @param {string[]} [rules] rules or their tags; without them, the default rules of axe-core
  * @returns {Promise<Violation[]>}
@@ -19,7 +21,10 @@ export async function violations(page, rules) {
   const result = await page.evaluate((runOnly) => {
     /** @typedef {{ axe: { run(on: Document, options: object): Promise<{ violations: Violation[] }> } }} WithAxe */
     const { axe } = /** @type {WithAxe} */ (/** @type {unknown} */ (window));
-    return axe.run(document, runOnly ? { runOnly } : {});
+    const imports = [...document.styleSheets].some(({ cssRules }) =>
+      [...cssRules].some((rule) => rule instanceof CSSImportRule),
+    );
+    return axe.run(document, { ...(runOnly && { runOnly }), ...(imports && { preload: { assets: ['media'] } }) });
   }, rules);
   return result.violations;
 }
