@@ -1,5 +1,5 @@
 // Builds dist/extension.js, and puts the page into media/page. What a .vsix needs beyond that is package.mjs's.
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -44,7 +44,6 @@ export async function buildExtension() {
  */
 export async function shipPage() {
   const to = join(here, 'media/page');
-  await rm(to, { recursive: true, force: true });
   const files = await packPage(to, ['theme.css']);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (size > pageLimit) {

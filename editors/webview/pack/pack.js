@@ -2,10 +2,10 @@
 // sources. But a webview of VS Code fetches each file through a service worker, the workbench and the extension host,
 // and fifty files take a second.
 //
-// As a program: node pack.js FOLDER, by default editors/webview/dist.
+// As a program: node pack.js FOLDER, by default editors/webview/dist. What the folder held before is removed.
 
 import { build, transform } from 'esbuild';
-import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rendererName } from './renderer.js';
@@ -26,12 +26,14 @@ const styles = ['page.css', 'theme.css'];
 
 /**
  * Packs the page.
- * @param {string} folder that the page is written to
+ *
+ * @param {string} folder that the page is written to; what it held before is removed
  * @param {string[]} [without] styles that this host does not need
  * @returns {Promise<{ name: string, size: number }[]>} the files that a page loads at its start, with their sizes in
  * bytes
  */
 export async function packPage(folder, without = []) {
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
   await build({

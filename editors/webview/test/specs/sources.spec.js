@@ -2,7 +2,7 @@
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packPage, pageLimit, sandboxName } from '../../pack/pack.js';
@@ -25,7 +25,9 @@ test('the parser of markdown is what its package says, with the licences of all 
 test('the page that a host ships is at most 220 KB without the parser of markdown and the frame of views: html, css and js together, without comments and blanks', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mcphub-page-'));
   try {
+    await writeFile(join(folder, 'left.css'), '');
     const files = await packPage(folder);
+    assert.equal((await readdir(folder)).includes('left.css'), false, 'nothing is left of an older page');
     assert.ok(
       files.some(({ name }) => name === 'page.html') && files.some(({ name }) => name === 'main.js'),
       'the page is there',
