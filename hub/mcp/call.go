@@ -72,7 +72,7 @@ type openCall struct {
 	onWire bool          // a request of the call or its task is on the wire
 	given  bool          // it was cancelled and is about to leave Session.calls
 	taskID string        // "" until it has become a task
-	wake   chan struct{} // capacity 1: the server has sent a notification about the task
+	wake   chan struct{} // capacity 1: the next poll of the task is to be early
 
 	// gate keeps progress in step with the round: progress waits until OnWire was called, and none is delivered after the
 	// end of the round. Nothing that runs while it is held may block, including OnWire and OnProgress.

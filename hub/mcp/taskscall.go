@@ -10,10 +10,15 @@ func (s *Session) taskTold(n *jsonrpc.Notification) {
 	defer s.mu.Unlock()
 	for c := range s.calls {
 		if c.taskID != "" && c.taskID == id {
-			select {
-			case c.wake <- struct{}{}:
-			default:
-			}
+			c.wakeUp()
 		}
+	}
+}
+
+// wakeUp makes the next poll of the call's task earlier: see follower.hasten.
+func (c *openCall) wakeUp() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
 	}
 }

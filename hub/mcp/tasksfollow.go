@@ -58,11 +58,12 @@ func (s *Session) follow(ctx context.Context, call *openCall, t Task, made *task
 	call.taskID, call.wake = t.ID, make(chan struct{}, 1)
 	s.mu.Unlock()
 
-	f := &follower{s: s, call: call, task: t, era: t.Era, timer: time.NewTimer(0)}
+	f := &follower{s: s, call: call, task: t, era: t.Era, timer: time.NewTimer(t.PollInterval)}
 	defer f.timer.Stop()
 	f.asking.open(ctx, t.Answered)
-	if made != nil {
-		f.timer.Stop()
+	if made == nil {
+		call.wakeUp()
+	} else {
 		f.observe(made)
 	}
 	for !f.over {
@@ -149,12 +150,17 @@ func (f *follower) poll() {
 	}
 }
 
-// hasten makes the next poll earlier, because a notification says that something has changed. The content of the
-// notification is not trusted, and it cannot cause polls more often than the shortest interval allows.
+// hasten makes the next poll earlier: it is the first one, or a notification says that something has changed. The
+// content of the notification is not trusted, and it cannot cause polls more often than the shortest interval allows.
 func (f *follower) hasten() {
-	if f.get == nil && !f.terminal {
-		f.timer.Reset(max(0, minPollInterval-time.Since(f.polled)))
+	if f.get != nil || f.terminal {
+		return
 	}
+	if early := minPollInterval - time.Since(f.polled); early > 0 {
+		f.timer.Reset(early)
+		return
+	}
+	f.poll()
 }
 
 // retry polls again later, without end: the caller and its time limits decide when to stop.
@@ -239,12 +245,12 @@ func (f *follower) observeModern(t *taskState) {
 		f.finish(nil, readFailure(t.failure))
 	case f.terminal && f.polled.IsZero():
 		f.terminal = false // the result that created the task has no room for the outcome; tasks/get has
-		f.timer.Reset(0)
+		f.call.wakeUp()
 	case f.terminal:
 		f.finish(nil, &ProtocolError{Text: fmt.Sprintf("the server reports task %s as %s and gives neither result nor error",
 			quoted(f.task.ID), t.Status)})
 	case t.Status == TaskInputRequired && f.polled.IsZero():
-		f.timer.Reset(0) // as above: only tasks/get has the questions
+		f.call.wakeUp() // as above: only tasks/get has the questions
 	case t.Status == TaskInputRequired:
 		f.ask(t.requests)
 	default:
