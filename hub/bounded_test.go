@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // notes returns the hub's own log messages that name that event.
@@ -128,7 +129,7 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 				if time.Since(begin) > time.Minute {
 					pause = 500 * time.Millisecond
 				}
-				<-time.After(pause)
+				faketime.Pass(pause)
 			}
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // A URL may have a key in its query. The launch prompt shows the whole URL. The request of the question, which every
@@ -169,7 +170,7 @@ func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
 				listed <- err
 			}()
 			synctest.Wait()
-			<-time.After(next(w.server("s")))
+			faketime.Pass(next(w.server("s")))
 			if _, err := w.hub.SetServerEnabled(context.Background(), "s", false); err != nil {
 				t.Fatal(err)
 			}

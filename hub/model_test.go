@@ -18,6 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run
@@ -346,7 +347,7 @@ func (m *model) action() (name string, do func()) {
 		return "tools of " + server + " changed", func() { _ = fake.NotifyToolsChanged() }
 	case 17:
 		d := time.Duration(m.rnd.IntN(20000)) * time.Millisecond
-		return "time passes: " + d.String(), func() { <-time.NewTimer(d).C }
+		return "time passes: " + d.String(), func() { faketime.Pass(d) }
 	case 18:
 		return win.change()
 	case 25:

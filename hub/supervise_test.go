@@ -18,6 +18,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // ill says how the processes of a fake server misbehave: what they print, how they exit, why they do not even start.
@@ -37,7 +38,7 @@ func (i *ill) exited() string {
 
 func (i *ill) linger() {
 	if i != nil {
-		<-time.NewTimer(i.slow).C
+		faketime.Pass(i.slow)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // world is a hub with servers in memory. It lives in a synctest bubble: time is fake, and synctest.Wait waits until
@@ -376,7 +377,7 @@ func (v *view) answer(a event.PromptAnswer) {
 
 // pass lets fake time go by, and then waits until nothing moves.
 func pass(d time.Duration) {
-	<-time.NewTimer(d).C
+	faketime.Pass(d)
 	synctest.Wait()
 }
 

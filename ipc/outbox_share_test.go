@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -19,7 +20,7 @@ func slow(interval time.Duration) *mailbox {
 	m := &mailbox{outbox: newOutbox(&sharing{}, 0), begin: time.Now(), ended: make(chan error, 1)}
 	go func() {
 		m.ended <- m.run(func(r *mcphubv1.AttachResponse) error {
-			<-time.NewTimer(interval).C
+			faketime.Pass(interval)
 			return m.send(r)
 		})
 	}()
@@ -259,7 +260,7 @@ func TestOutboxModel(t *testing.T) {
 						m.emit(&event.LogMessage{Server: server, Data: `"x"`})
 					}
 					if rnd.IntN(4) == 0 {
-						<-time.NewTimer(time.Duration(rnd.IntN(4000)) * time.Microsecond).C
+						faketime.Pass(time.Duration(rnd.IntN(4000)) * time.Microsecond)
 					}
 				}
 				m.end(t)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/stats"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // connects and disconnects report the begin and the end of a connection, as the gRPC server does.
@@ -77,7 +79,7 @@ func TestOrphanWatch(t *testing.T) {
 					}
 				}()
 				for _, s := range test.steps {
-					<-time.After(s.at - time.Since(start))
+					faketime.Pass(s.at - time.Since(start))
 					synctest.Wait() // the watch always handles this moment before the step does
 					s.do(l, parentGone)
 				}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // Finding A5: memory that was released in large pieces goes back to the system, soon, and at most once in
@@ -17,7 +18,7 @@ func TestMemoryThatWasLetGoOfGoesBack(t *testing.T) {
 		r := &releases{free: func() { n.Add(1) }}
 		check := func(after time.Duration, want int64) {
 			t.Helper()
-			<-time.NewTimer(after).C
+			faketime.Pass(after)
 			synctest.Wait()
 			if n.Load() != want {
 				t.Errorf("given back %d times, want %d", n.Load(), want)

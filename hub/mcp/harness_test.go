@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
@@ -293,4 +294,4 @@ func responses(f *fakeserver.Server) []fakeserver.Message {
 }
 
 // pass lets fake time go by.
-func pass(d time.Duration) { <-time.After(d) }
+func pass(d time.Duration) { faketime.Pass(d) }

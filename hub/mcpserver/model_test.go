@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // modelCall is what the client in the model knows about one of its requests.
@@ -99,7 +100,7 @@ func playModel(t *testing.T, random *rand.Rand, modern bool) {
 				call(c.params, `,"requestState":"`+c.state+`","inputResponses":{"q1":{}}`)
 			}
 		case 7:
-			<-time.After(time.Duration(random.IntN(20)) * time.Millisecond)
+			faketime.Pass(time.Duration(random.IntN(20)) * time.Millisecond)
 		}
 		if random.IntN(3) > 0 {
 			listen()

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
 
@@ -247,7 +248,7 @@ func act(t *testing.T, s *mcpserver.Server, h *handler, w *wire, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(d)
+		faketime.Pass(d)
 	case "close":
 		s.Close(errors.New(rest))
 	case "eof":

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // exchangeSeen is one HTTP request as the fake server saw it.
@@ -188,7 +190,7 @@ type webWorld struct {
 }
 
 // elapse lets fake time pass: handlers and the methods of webWorld run in a bubble.
-func elapse(d time.Duration) { <-time.After(d) }
+func elapse(d time.Duration) { faketime.Pass(d) }
 
 func inWebWorld(t *testing.T, on map[string]func(*exchangeSeen), play func(w *webWorld),
 	change ...func(*webWorld, *HTTPOptions)) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // cell plays one situation over one transport in one revision. It has a hub, a fake server and a window.
@@ -50,7 +51,7 @@ func newCell(t *testing.T, b binding) *cell {
 	c := &cell{t: t, binding: b, entry: `"alwaysAllow":["*"]`, tape: newTape(), fake: newFake(b)}
 	c.settled = synctest.Wait
 	c.idle = func(d time.Duration) {
-		<-time.NewTimer(d).C
+		faketime.Pass(d)
 		synctest.Wait()
 	}
 	if b.transport == stdio {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
 
@@ -118,7 +119,7 @@ func (s *stage) act(line string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		<-time.After(d)
+		faketime.Pass(d)
 	case "get", "resume", "hangup", "delete":
 		s.party(first).web.act(verb, second)
 	case "eof":

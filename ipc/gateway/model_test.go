@@ -20,6 +20,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
@@ -241,7 +242,7 @@ func playModel(t *testing.T, random *rand.Rand) {
 		asked[tag] = true
 		server := []string{"a", "b"}[random.IntN(2)]
 		calls.Go(func() { c.call(server, tag, steps.String(), cancelAfter) })
-		<-time.After(time.Duration(random.IntN(4)) * time.Millisecond)
+		faketime.Pass(time.Duration(random.IntN(4)) * time.Millisecond)
 	}
 	calls.Wait()
 	<-time.After(5 * time.Second) // for cancels that reach servers late, and questions of cancelled calls
