@@ -16,7 +16,7 @@ var (
 	errReadOnly  = errors.New("the hub may not write its own files there")
 	errFull      = errors.New("the disk is full")
 	errBusy      = errors.New("another hub holds the file for too long")
-	errIrregular = errors.New("the hub's own file must be a plain one of bounded size, and is a link, something else, or too large")
+	errIrregular = errors.New("the hub's own file must be a plain one of bounded size, and is not")
 	errBroken    = errors.New("the hub's own file cannot be understood")
 )
 
