@@ -106,16 +106,18 @@ func (c *conn) end(cause error) { c.cut(cause) }
 // serve reads to the end of the input. Then it cancels the calls, waits for the behaviours, and flushes what they still
 // wrote.
 func (c *conn) serve(r io.Reader) error {
-	switch err := c.read(bufio.NewReader(r)); {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, os.ErrClosed):
-		c.hangUp(errInputEnded)
-	default:
-		c.cut(err)
+	cause := c.read(bufio.NewReader(r))
+	if c.link.Err() != nil {
+		cause = context.Cause(c.link) // the streams were closed for it, which may be seen before c.ctx has ended
+	} else if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrClosedPipe) || errors.Is(cause, os.ErrClosed) {
+		cause = errInputEnded
+	} else {
+		c.cut(cause)
 	}
+	c.hangUp(cause)
 	c.finish()
 	c.shutQueue(false)
 	<-c.written
-	cause := context.Cause(c.ctx)
 	c.cut(errServed)
 	<-c.closed
 	if errors.Is(cause, errInputEnded) || errors.Is(cause, errDisconnected) {
