@@ -128,11 +128,9 @@ func TestCancelIsDeliveredBeforeWhatIsBehindIt(t *testing.T) {
 		cancel("enough")
 		c := deliveryOf(t, <-got)
 		check(t, "notify", p.Notify("behind", nil), nil)
-		w.drain()
-		w.fill() // lets exactly one batch through
+		w.passOne()
 		synctest.Wait()
-		w.drain()
-		w.fill()
+		w.passOne()
 		synctest.Wait()
 		isDelivery(t, c, jsonrpc.Delivered, nil)
 		w.expect(t, called("1", "a"), `{"jsonrpc":"2.0","method":"in front"}`, cancelled("1", "enough"))

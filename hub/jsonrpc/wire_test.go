@@ -125,6 +125,14 @@ func (w *wire) drain() {
 	w.gate = nil
 }
 
+// passOne lets exactly the one write through that is blocked. The next one blocks again, however soon it comes.
+func (w *wire) passOne() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.gate)
+	w.gate = make(chan struct{})
+}
+
 // send lets the peer read messages.
 func (w *wire) send(msgs ...string) {
 	for _, m := range msgs {
