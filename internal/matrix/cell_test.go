@@ -180,6 +180,16 @@ func (c *cell) await(exchange, text string) {
 	}
 }
 
+// fallen waits until the hub knows that the server is gone. The calls on its connection fail a moment earlier.
+func (c *cell) fallen() {
+	c.t.Helper()
+	select {
+	case <-c.view.fell:
+	case <-time.After(patience):
+		c.t.Fatal("the hub took the server for ready")
+	}
+}
+
 // said makes a tool of the server wait until the cell closes what. If the test has failed, it returns.
 func (c *cell) said(what <-chan struct{}) {
 	select {

@@ -23,6 +23,10 @@ func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
 	}
 }
 
+// staysOpen reports whether the session outlives a stream that breaks: not where the server refuses to resume it (see
+// forgets), and over stdio and HTTP with SSE the whole connection is gone.
+func (c *cell) staysOpen() bool { return c.binding.transport == web && c.binding.revision != rev2511 }
+
 // forgets makes the server refuse to resume a stream. It must be called when the standalone stream is already open.
 func (c *cell) forgets() {
 	if c.binding.transport == web && c.binding.revision == rev2511 {
@@ -62,6 +66,9 @@ var serverGone = situation{
 		c.step("the end of the server", func() { close(leave) })
 		c.pass("a minute later", time.Minute)
 		c.lost(p)
+		if !c.staysOpen() {
+			c.fallen()
+		}
 		c.again()
 		c.step("another call", func() { c.text(c.call("echo"), "hello") })
 	},
@@ -91,7 +98,7 @@ var serverGonePrompt = situation{
 		if len(prompts) != 1 {
 			c.t.Fatalf("%d prompts were opened", len(prompts))
 		}
-		if c.binding.transport == web && c.binding.revision != rev2511 { // the session goes on
+		if c.staysOpen() {
 			c.promptClosed(prompts[0], event.CauseParent, event.OriginParent, "the request that caused it is over")
 		} else {
 			c.promptClosed(prompts[0], event.CauseServerGone, event.OriginTransport, "the connection to the server ended")

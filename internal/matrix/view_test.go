@@ -26,11 +26,14 @@ type view struct {
 	ended   map[string]event.Body // by request: its terminal event, updated when the delivery of the cancel is known
 	opened  []event.PromptInfo
 	closed  map[string]*event.PromptClosed
+	server  event.ServerState
+	down    bool          // fell is closed
+	fell    chan struct{} // closed when the server is not ready any more, after it was
 }
 
 func newView(t *testing.T, tp *tape) *view {
 	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]event.Body{},
-		closed: map[string]*event.PromptClosed{}}
+		closed: map[string]*event.PromptClosed{}, fell: make(chan struct{})}
 }
 
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
@@ -49,6 +52,13 @@ func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch b := e.Body.(type) {
+	case *event.ServerChanged:
+		was := v.server
+		v.server = b.Server.State
+		if was == event.ServerReady && v.server != event.ServerReady && !v.down {
+			v.down = true
+			close(v.fell)
+		}
 	case *event.RequestStarted:
 		if b.Request.Method == "initialize" {
 			return
