@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/protocol"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // CallRequest is one call: of a tool, or of another method that a server may answer with questions. It must not be
@@ -229,7 +230,7 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	}
 	call.gate.Unlock()
 	if err != nil {
-		return jsontext.Object{}, declared, err
+		return jsontext.Object{}, declared, unsent(err)
 	}
 	_, err = sent.Wait(ctx)
 	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
@@ -239,6 +240,15 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 		}
 	}
 	return sent.Result(), declared, err
+}
+
+// unsent returns the error of a request that did not begin. If the server had ended the session just before, it says
+// that nothing was sent, as that of a request does which the server refused for this.
+func unsent(err error) error {
+	if errors.Is(err, transport.ErrSessionExpired) {
+		return &transport.HTTPError{Text: transport.ErrSessionExpired.Error(), Delivery: transport.NotSent, Err: err}
+	}
+	return err
 }
 
 func (s *Session) callParams(call *openCall, in inputs, token string) (json.RawMessage, Capabilities) {

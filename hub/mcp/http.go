@@ -16,8 +16,9 @@ type streamable interface {
 	Exchanges
 	// Speak sets the era and the revision of the messages from now on; "" while initialize is open.
 	Speak(modern bool, revision string)
-	// Send takes ownership of a message and never blocks; Receive reports what becomes of it.
-	Send(m transport.Message)
+	// Send takes ownership of a message and never blocks; Receive reports what becomes of it. An error is that with which
+	// Receive has ended: the message is not sent.
+	Send(m transport.Message) error
 	// Receive returns what was received. It must not be called concurrently. An error is the end.
 	Receive() (transport.Received, error)
 	Close() error
@@ -54,8 +55,7 @@ func (c *streamableConn) Send(m jsonrpc.OutgoingMessage) error {
 			out.Params = params
 		}
 	}
-	c.t.Send(out)
-	return nil
+	return c.t.Send(out)
 }
 
 // ReadMessage implements jsonrpc.Conn.

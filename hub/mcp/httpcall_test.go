@@ -226,7 +226,8 @@ func TestHTTPSessionExpired(t *testing.T) {
 			!strings.Contains(err.Error(), "ended the session") {
 			t.Errorf("Err: %v", err)
 		}
-		if _, err := s.CallTool(context.Background(), &CallRequest{Name: "t"}); !errors.Is(err, jsonrpc.ErrClosed) {
+		_, err := s.CallTool(context.Background(), &CallRequest{Name: "t"})
+		if !errors.Is(err, jsonrpc.ErrClosed) || !errors.As(err, &failed) || failed.Delivery != transport.NotSent {
 			t.Errorf("a later call got %v", err)
 		}
 	})

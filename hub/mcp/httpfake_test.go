@@ -52,7 +52,7 @@ func (f *exchanges) Speak(modern bool, revision string) {
 	f.note("speak modern=%t %s", modern, revision)
 }
 
-func (f *exchanges) Send(m transport.Message) {
+func (f *exchanges) Send(m transport.Message) error {
 	line := fmt.Sprintf("POST %s %s %s", m.ID, m.Method, m.Name)
 	for _, k := range slices.Sorted(maps.Keys(m.Params)) {
 		line += fmt.Sprintf(" %s=%q", k, m.Params[k])
@@ -64,6 +64,7 @@ func (f *exchanges) Send(m transport.Message) {
 	if m.ID != "" {
 		f.serve(f, m)
 	}
+	return nil
 }
 
 func (f *exchanges) Abort(id string) bool {

@@ -38,7 +38,7 @@ type exchanges struct {
 	mu sync.Mutex
 	st exchangesState // guarded by mu
 
-	last []item // what Receive returns last; written by end before ended is closed, and used by Receive after that
+	last []item // guarded by mu: what Receive returns last; filled by end, and by Send after that
 }
 
 // dialect is the part in which the two transports differ.
@@ -64,6 +64,7 @@ type exchangesState struct {
 	session string               // of legacy Streamable HTTP; "" without one. It is a secret.
 	open    map[string]*exchange // by id: the requests whose end has not been received
 	why     error                // set once, by end
+	told    bool                 // Receive has returned why
 
 	queue     []queued      // notifications that wait to be posted
 	posting   bool          // a goroutine posts queue
@@ -112,17 +113,35 @@ func (e *exchanges) Speak(modern bool, revision string) {
 
 // Send sends m and never blocks. Receive returns what becomes of a request: its messages, and exactly one end, which is
 // an answer or FailedID. A notification or a response that cannot be delivered is logged. The ids of open requests must
-// differ.
-func (e *exchanges) Send(m Message) {
+// differ. An error is what Receive has ended with: m is not sent, and Receive reports nothing of it.
+func (e *exchanges) Send(m Message) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.st.why != nil {
-		return
-	}
-	if m.ID == "" {
+	switch {
+	case e.st.told:
+		return e.st.why
+	case e.st.why != nil:
+		e.sendLate(m)
+	case m.ID == "":
 		e.enqueue(m)
+	default:
+		e.open(m)
+	}
+	return nil
+}
+
+// sendLate is Send after the end, before Receive has returned it. If the server has ended the session, a request is
+// reported as not sent, so that the caller may send it on the next session. Called with mu held.
+func (e *exchanges) sendLate(m Message) {
+	if e.st.why != ErrSessionExpired || m.ID == "" {
 		return
 	}
+	e.last = append(e.last, item{Received: Received{FailedID: m.ID,
+		Err: &HTTPError{Text: e.st.why.Error(), Delivery: NotSent, Err: e.st.why}}})
+}
+
+// open begins the exchange of a request. Called with mu held.
+func (e *exchanges) open(m Message) {
 	if _, double := e.st.open[m.ID]; double {
 		// Not reported by FailedID: that would be taken for the end of the first request.
 		e.log.Error("a request with the id of an open one was not sent", "method", m.Method)
@@ -190,27 +209,36 @@ func (e *exchanges) Receive() (Received, error) {
 
 // lastWord is Receive after the end. All goroutines that could deliver more have been stopped.
 func (e *exchanges) lastWord() (Received, error) {
-	e.mu.Lock()
-	why := e.st.why
-	e.mu.Unlock()
-	if why == ErrHTTPClosed {
-		return Received{}, why
-	}
 	for {
-		var it item
-		select {
-		case it = <-e.out:
-		default:
-			if len(e.last) == 0 {
-				return Received{}, why
-			}
-			it, e.last = e.last[0], e.last[1:]
+		it, err := e.remaining()
+		if err != nil {
+			return Received{}, err
 		}
 		if e.admit(it) {
 			return it.Received, nil
 		}
 		it.Hold.Release()
 	}
+}
+
+// remaining returns what is left for Receive, or why the transport has ended.
+func (e *exchanges) remaining() (item, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.st.why != ErrHTTPClosed {
+		select {
+		case it := <-e.out:
+			return it, nil
+		default:
+		}
+		if len(e.last) > 0 {
+			it := e.last[0]
+			e.last = e.last[1:]
+			return it, nil
+		}
+	}
+	e.st.told = true
+	return item{}, e.st.why
 }
 
 // admit reports whether Receive may return it: nothing of an aborted exchange, and only one end of each.

@@ -91,6 +91,33 @@ func TestSession400OnePing(t *testing.T) {
 	})
 }
 
+// What is sent after the server has ended the session is reported as not sent, as long as Receive reports anything.
+// After that, Send says that it was not sent.
+func TestSentAfterTheSessionEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewStreamable(HTTPOptions{URL: "http://127.0.0.1:1/mcp"})
+		defer c.Close()
+		c.end(ErrSessionExpired, nil)
+		if err := c.Send(Message{ID: "1", Method: "tools/call"}); err != nil {
+			t.Errorf("a request before Receive has ended: %v", err)
+		}
+		if err := c.Send(Message{Method: "notifications/progress"}); err != nil {
+			t.Errorf("a notification before Receive has ended: %v", err)
+		}
+		r, err := c.Receive()
+		e, ok := r.Err.(*HTTPError)
+		if !ok || r.FailedID != "1" || e.Delivery != NotSent || !errors.Is(e, ErrSessionExpired) {
+			t.Errorf("received %+v, %v", r, err)
+		}
+		if r, err := c.Receive(); err != ErrSessionExpired {
+			t.Errorf("received %+v, %v", r, err)
+		}
+		if err := c.Send(Message{ID: "2", Method: "tools/call"}); err != ErrSessionExpired {
+			t.Errorf("a request after that: %v", err)
+		}
+	})
+}
+
 // A 400 to a notification, or to the GET of the standalone stream, has the same effect. Finding B4.
 func TestSession400ElsewhereToo(t *testing.T) {
 	var restarted atomic.Bool
