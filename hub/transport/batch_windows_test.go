@@ -42,10 +42,13 @@ func startBatch(t *testing.T, dir, name string, args ...string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	defer p.Stop("")
 	out, err := io.ReadAll(p.Stdout())
+	exit := p.Stop("")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Logf("it printed nothing: %+v, stderr %q", exit, p.Stderr())
 	}
 	return string(out), nil
 }
