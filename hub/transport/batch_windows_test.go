@@ -25,13 +25,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// notStarted is the exit code of cmd.exe when it could not start a program. Under load, Wine's own does so once in some
-// thousand times with the program of these tests, which is there.
-const notStarted = 9009
-
 // startBatch starts a batch file that passes its arguments to a program, as npx.cmd does, and returns what it prints.
-// If cmd.exe did not start the program, nothing is known about the arguments, and it is started anew, three times in
-// all.
+// On a busy machine, Wine's cmd.exe fails to start the program once in some thousand times: with 9009, or with 0 and
+// nothing printed. That says nothing about the arguments, and it is started anew, three times in all.
 func startBatch(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -54,12 +50,12 @@ func startBatch(t *testing.T, dir, name string, args ...string) (string, error) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(out) > 0 || exit.Code != notStarted {
+		if len(out) > 0 {
 			return string(out), nil
 		}
-		t.Logf("cmd.exe started no program: %q", p.Stderr())
+		t.Logf("the program printed nothing: %+v, stderr %q", exit, p.Stderr())
 	}
-	return "", errors.New("cmd.exe did not start the program")
+	return "", errors.New("the program printed nothing")
 }
 
 // TestBatchFileGetsItsArguments: no argument runs a command or becomes another one, whatever is in it.
