@@ -69,9 +69,13 @@ func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 		if err != nil {
 			return err
 		}
-		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER || !e.GetServerNotified() {
-			return fmt.Errorf("the %s was told origin %v, server notified %v", at.scr.title, e.GetCancellation().GetOrigin(),
-				e.GetServerNotified())
+		delivery, err := at.scr.delivery(ctx, at.mark, id)
+		if err != nil {
+			return err
+		}
+		if origin := e.GetCancellation().GetOrigin(); origin != mcphubv1.Origin_ORIGIN_USER ||
+			delivery != mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED {
+			return fmt.Errorf("the %s was told origin %v, delivery %v", at.scr.title, origin, delivery)
 		}
 	}
 	s.page.says(itself, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)

@@ -60,6 +60,19 @@ func (scr *screen) cancelled(ctx context.Context, mark int,
 	return waitFor(ctx, &scr.log, mark, "mcpRequestCancelled in the "+scr.title, picked)
 }
 
+// delivery waits until a window knows what became of the cancel of a request. On a busy machine that may be after its
+// mcpRequestCancelled.
+func (scr *screen) delivery(ctx context.Context, mark int, requestID string) (mcphubv1.CancelDelivery, error) {
+	known := func(e *mcphubv1.AttachResponse) (mcphubv1.CancelDelivery, bool) {
+		if c := e.GetMcpRequestCancelled(); c.GetRequestId() == requestID {
+			return c.GetDelivery(), c.GetDelivery() != mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
+		}
+		d := e.GetMcpRequestCancelDelivery()
+		return d.GetDelivery(), d.GetRequestId() == requestID
+	}
+	return waitFor(ctx, &scr.log, mark, "the delivery of the cancel in the "+scr.title, known)
+}
+
 // progress waits for the first progress of a request.
 func (scr *screen) progress(ctx context.Context, mark int, requestID string) (*mcphubv1.Progress, error) {
 	return waitFor(ctx, &scr.log, mark, "progress", func(e *mcphubv1.AttachResponse) (*mcphubv1.Progress, bool) {

@@ -48,6 +48,36 @@ func TestDemoSeesTwoEnds(t *testing.T) {
 	}
 }
 
+// TestDemoWaitsForTheDelivery: a cancel whose delivery is told after its mcpRequestCancelled, as on a busy machine, is
+// taken by what is told then.
+func TestDemoWaitsForTheDelivery(t *testing.T) {
+	const pending, delivered, failed = mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING,
+		mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED, mcphubv1.CancelDelivery_CANCEL_DELIVERY_FAILED
+	cancelled := func(id string, d mcphubv1.CancelDelivery) *mcphubv1.AttachResponse {
+		e := cancelledEvent(id)
+		e.GetMcpRequestCancelled().Delivery = d
+		return e
+	}
+	later := func(id string, d mcphubv1.CancelDelivery) *mcphubv1.AttachResponse {
+		return &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelDelivery{
+			McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{RequestId: id, Delivery: d}}}
+	}
+	for name, test := range map[string]struct {
+		events []*mcphubv1.AttachResponse
+		want   mcphubv1.CancelDelivery
+	}{
+		"at once": {[]*mcphubv1.AttachResponse{cancelled("a", delivered)}, delivered},
+		"later": {[]*mcphubv1.AttachResponse{cancelled("b", failed), cancelled("a", pending), later("b", failed),
+			later("a", delivered)}, delivered},
+		"never": {[]*mcphubv1.AttachResponse{cancelled("a", pending), later("a", failed)}, failed},
+	} {
+		scr := &screen{log: eventLog{events: test.events, ended: true}}
+		if got, err := scr.delivery(t.Context(), 0, "a"); got != test.want || err != nil {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, test.want)
+		}
+	}
+}
+
 // TestDemoHearsOnce: the demo's own check fails when the server received no cancel, another one, or the same twice.
 func TestDemoHearsOnce(t *testing.T) {
 	const once = `{"event":"cancel_received","reason":"why"}` + "\n"
