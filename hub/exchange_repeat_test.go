@@ -1,11 +1,17 @@
 package hub_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -76,4 +82,61 @@ func TestErrorsSayHowOftenACallWasSent(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that comes when its transport has learned that the server ended the session, and the session has not ended
+// yet, is not sent on the old session. It runs once, on a new one.
+func TestCallWhileTheSessionExpires(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		servers := serversOf("s", hanging())
+		site := newWebWorld(t, fakeserver.HTTPOptions{}, servers)
+		s := site.sites["s"]
+		var first *lateEnd
+		open := func(ctx context.Context) (*mcp.Link, error) {
+			link, err := mcp.HTTP(transport.HTTPOptions{URL: "http://" + s.host + "/mcp", RoundTripper: site.road})(ctx)
+			if err == nil && first == nil {
+				conn := link.Conn.(overHTTP)
+				first = &lateEnd{overHTTP: conn, ending: make(chan struct{})}
+				link.Conn = first
+			}
+			return link, err
+		}
+		w := newWorldWith(t, hub.Options{Open: func(config.Server, func(string)) mcp.Opener { return open }}, servers,
+			"s:"+allow)
+		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		s.http.Expire()
+		refused := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
+		<-first.ending
+		late := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"})
+		refused.ok(t)
+		late.ok(t)
+		if calls, sessions := toolCalls(s.Server), s.Count(fakeserver.Method("initialize")); calls != 3 || sessions != 2 {
+			t.Errorf("%d calls reached the server in %d sessions", calls, sessions)
+		}
+		w.nothingLeft()
+	})
+}
+
+// overHTTP is what a connection over HTTP implements.
+type overHTTP interface {
+	jsonrpc.Conn
+	jsonrpc.Sender
+	jsonrpc.Reading
+	jsonrpc.Sourced
+	jsonrpc.Counted
+}
+
+// lateEnd is a connection whose end the hub receives a second late.
+type lateEnd struct {
+	overHTTP
+	ending chan struct{} // closed when that second begins
+}
+
+func (c *lateEnd) ReadMessage() ([]byte, error) {
+	m, err := c.overHTTP.ReadMessage()
+	if err == transport.ErrSessionExpired {
+		close(c.ending)
+		<-time.After(time.Second)
+	}
+	return m, err
 }
