@@ -242,8 +242,8 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	return sent.Result(), declared, err
 }
 
-// unsent returns the error of a request that did not begin. If the server had ended the session just before, it says
-// that nothing was sent, as that of a request does which the server refused for this.
+// unsent returns the error of a request that could not begin. If the session had expired, the error says that the
+// request was not sent, so that the caller may send it on a new session.
 func unsent(err error) error {
 	if errors.Is(err, transport.ErrSessionExpired) {
 		return &transport.HTTPError{Text: transport.ErrSessionExpired.Error(), Delivery: transport.NotSent, Err: err}

@@ -37,8 +37,6 @@ type exchanges struct {
 
 	mu sync.Mutex
 	st exchangesState // guarded by mu
-
-	last []item // guarded by mu: what Receive returns last; filled by end, and by Send after that
 }
 
 // dialect is the part in which the two transports differ.
@@ -64,6 +62,7 @@ type exchangesState struct {
 	session string               // of legacy Streamable HTTP; "" without one. It is a secret.
 	open    map[string]*exchange // by id: the requests whose end has not been received
 	why     error                // set once, by end
+	last    []item               // what Receive returns before why; filled by end, and by Send after that
 	told    bool                 // Receive has returned why
 
 	queue     []queued      // notifications that wait to be posted
@@ -136,7 +135,7 @@ func (e *exchanges) sendLate(m Message) {
 	if e.st.why != ErrSessionExpired || m.ID == "" {
 		return
 	}
-	e.last = append(e.last, item{Received: Received{FailedID: m.ID,
+	e.st.last = append(e.st.last, item{Received: Received{FailedID: m.ID,
 		Err: &HTTPError{Text: e.st.why.Error(), Delivery: NotSent, Err: e.st.why}}})
 }
 
@@ -231,9 +230,9 @@ func (e *exchanges) remaining() (item, error) {
 			return it, nil
 		default:
 		}
-		if len(e.last) > 0 {
-			it := e.last[0]
-			e.last = e.last[1:]
+		if len(e.st.last) > 0 {
+			it := e.st.last[0]
+			e.st.last = e.st.last[1:]
 			return it, nil
 		}
 	}

@@ -74,7 +74,7 @@ func (e *exchanges) end(why error, met *metEnd) {
 			case ex.asks || !ex.state.reached():
 				failure.Delivery = NotSent
 			}
-			e.last = append(e.last, item{Received: Received{FailedID: ex.m.ID, Err: failure}, ex: ex, final: true})
+			e.st.last = append(e.st.last, item{Received: Received{FailedID: ex.m.ID, Err: failure}, ex: ex, final: true})
 		}
 	}
 	var orders []exchangeOrders

@@ -107,11 +107,12 @@ func (c *conn) end(cause error) { c.cut(cause) }
 // wrote.
 func (c *conn) serve(r io.Reader) error {
 	cause := c.read(bufio.NewReader(r))
-	if c.link.Err() != nil {
+	switch {
+	case c.link.Err() != nil:
 		cause = context.Cause(c.link) // the streams were closed for it, which may be seen before c.ctx has ended
-	} else if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrClosedPipe) || errors.Is(cause, os.ErrClosed) {
+	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrClosedPipe), errors.Is(cause, os.ErrClosed):
 		cause = errInputEnded
-	} else {
+	default:
 		c.cut(cause)
 	}
 	c.hangUp(cause)

@@ -186,7 +186,7 @@ func (c *cell) fallen() {
 	select {
 	case <-c.view.fell:
 	case <-time.After(patience):
-		c.t.Fatal("the hub took the server for ready")
+		c.t.Fatal("the hub still takes the server for ready")
 	}
 }
 

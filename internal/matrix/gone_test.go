@@ -23,8 +23,8 @@ func (c *cell) breaks(n int) (inCall func(*fakeserver.CallContext)) {
 	}
 }
 
-// staysOpen reports whether the session outlives a stream that breaks: not where the server refuses to resume it (see
-// forgets), and over stdio and HTTP with SSE the whole connection is gone.
+// staysOpen reports whether the session outlives a stream that breaks. It does not if the server refuses to resume the
+// stream (see forgets). Over stdio and HTTP with SSE the stream is the connection.
 func (c *cell) staysOpen() bool { return c.binding.transport == web && c.binding.revision != rev2511 }
 
 // forgets makes the server refuse to resume a stream. It must be called when the standalone stream is already open.

@@ -27,13 +27,14 @@ type view struct {
 	opened  []event.PromptInfo
 	closed  map[string]*event.PromptClosed
 	server  event.ServerState
-	down    bool          // fell is closed
 	fell    chan struct{} // closed when the server is not ready any more, after it was
+	fall    func()        // closes fell, once
 }
 
 func newView(t *testing.T, tp *tape) *view {
+	fell := make(chan struct{})
 	return &view{t: t, tape: tp, started: map[string]bool{}, ended: map[string]event.Body{},
-		closed: map[string]*event.PromptClosed{}, fell: make(chan struct{})}
+		closed: map[string]*event.PromptClosed{}, fell: fell, fall: sync.OnceFunc(func() { close(fell) })}
 }
 
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
@@ -53,12 +54,10 @@ func (v *view) Deliver(e event.Event) {
 	defer v.mu.Unlock()
 	switch b := e.Body.(type) {
 	case *event.ServerChanged:
-		was := v.server
-		v.server = b.Server.State
-		if was == event.ServerReady && v.server != event.ServerReady && !v.down {
-			v.down = true
-			close(v.fell)
+		if v.server == event.ServerReady && b.Server.State != event.ServerReady {
+			v.fall()
 		}
+		v.server = b.Server.State
 	case *event.RequestStarted:
 		if b.Request.Method == "initialize" {
 			return
