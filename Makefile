@@ -17,6 +17,9 @@ E2E := ./internal/e2e
 # A program under the race detector waits a second at its end for reports of others; tests wait for many such programs.
 export GORACE ?= atexit_sleep_ms=50
 
+# Without the folder in what is compiled, one build cache serves every clone on a machine.
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+
 # Per package. -count=1: a cached result proves nothing about races.
 TESTFLAGS ?= -race -count=1 -timeout=20m
 
@@ -43,7 +46,7 @@ BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
 MCPGO := internal/peers/mcpgo
 RELEASE := internal/release
 MODULES := . internal/tools $(BENCH) $(MCPGO) $(RELEASE)
-CODE := . $(BENCH) $(MCPGO) $(RELEASE)
+CODE := $(MODULES)
 
 # Go files as they lie on the disk, nested modules included, foreign ones not.
 GOFILES = find . -name node_modules -prune -o -name .git -prune -o -name '*.go' -print
@@ -138,46 +141,92 @@ test-needs:
 	  echo "make test: there is no Chromium at $(PAGE_CHROMIUM), so the tests of the page are left out. Install Debian's package chromium, or set CHROMIUM to one." >&2; \
 	  test -z "$${CI:-}"; fi
 
-# Both at once: where one waits, the other works. What each prints comes when it has ended.
+# Both at once: where one waits, the other works. What each prints comes when it has ended. ONLY names a room, as a
+# folder: make test ONLY=hub/jsonrpc, make test ONLY=editors/host.
 .PHONY: test
-test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end ones
+ifdef ONLY
+test: test-only
+else
+test: test-needs build peers $(EDITORS_STAMP) ## lane B, the deterministic tests: Go, and the editors' main ones (ONLY=hub/mcp for one room)
 	@$(MAKE) --no-print-directory -j2 --output-sync=target test-go test-editors
+endif
 
-# Packages without a goroutine, and tests of amounts, which read tens of megabytes: the race detector finds nothing in
-# the former and takes ten times as long for both. They run without it; make soak-amounts has it. A rule looks at the
-# packages. A test says by its name that it is one of amounts: TestListBounds_amount. So does one that has a long form,
-# which asks testing.Short: make test runs the short form of TestModel_long, make soak the long one.
+.PHONY: test-only
+test-only:
+ifneq (,$(filter editors/%,$(ONLY)))
+	cd $(EDITORS) && npm run --silent build -w host
+	cd $(EDITORS) && npm test --silent -w $(patsubst editors/%,%,$(ONLY))
+else
+	$(BUILT) go test -short -vet=off $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
+endif
+
+# A test says by its name where it is run, and a package is whole in REAL where that is so of all its tests.
+# TestServerDies_real needs what is real: processes, signals, the machine's clock (lane C). TestHeap_nightly counts what
+# depends on the machine, or takes long; TestModel_long has a short form, which asks testing.Short. TestListBounds_amount
+# moves tens of megabytes: it runs without the race detector here, and with it in make nightly.
+REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin plugin/host
+# Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
+# rule looks at them.
 SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
-rooms-of = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_$(1)\(' . | xargs dirname | sort -u)
+# These have a target of their own.
+APART := internal/compat internal/conformance internal/rules
+marked = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_($(1))\(' . | xargs dirname | sort -u)
+without = grep -vxE '$(subst $() ,|,$(addprefix $(MODULE)/,$(1)))'
+MODULE := github.com/mcphub-go/mcphub
 
-# The rules read files, and have a target of their own. What go vet finds is for `make vet`, which looks at everything.
-# Tests wait for other programs more than they compute: four of a package at once, where they may.
+# Lane B. Nothing is repeated here. What go vet finds is for `make vet`, which looks at everything.
 .PHONY: test-go
-test-go: build go-peers peers rules ## the Go tests, with the race detector; those that have a long form in their short one
-	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|rules$$)')"; \
-	  for room in $(SEQUENTIAL); do packages="$$(grep -v "/$$room$$" <<<"$$packages")"; done; \
-	  $(BUILT) go test -short -vet=off -parallel=4 -skip='_amount$$' $(TESTFLAGS) $$packages
-	go test -short -vet=off -count=1 $(addprefix ./,$(SEQUENTIAL))
-	go test -short -vet=off -count=1 -run='_amount$$' $(call rooms-of,amount)
+test-go: build go-peers peers ## the Go tests of lane B, with the race detector where goroutines are
+	go test -short -vet=off -count=1 -skip='$(NOT_B)' $(addprefix ./,$(SEQUENTIAL))
+	go test -short -vet=off -count=1 -run='_amount$$' $(call marked,amount)
+	packages="$$(go list ./... | $(call without,$(REAL) $(APART) $(SEQUENTIAL)))"; \
+	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(NOT_B)|_amount$$' $(TESTFLAGS) $$packages
+NOT_B := _real$$|_nightly$$
+
+# Lane C: one package after the other, since some promises are about time. The demo comes first.
+.PHONY: test-real
+test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show, one package at a time
+	bin/mcphub demo </dev/null
+	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
+	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -run='_real$$' $(TESTFLAGS) $(call marked,real)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
 test-core: ## the Go tests that need Go alone: no Node, no C compiler, no race detector
 	packages="$$(go list ./... | grep -vE '/internal/(compat$$|e2e(/|$$)|conformance$$|peers|soak|doctor$$)')"; CGO_ENABLED=0 go test -short -count=1 $$packages
 
-# The random calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats one.
-.PHONY: soak
-soak: peers ## the long forms of tests; 300,000 calls at servers that others wrote, cancelled at random moments
-	go test $(TESTFLAGS) -run '_long$$' $(call rooms-of,long)
-	go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
+# Everything that is long or depends on the machine. `.ci/nightly "^VS Code"` runs some of its steps.
+.PHONY: nightly
+nightly: ## everything, long; it writes docs/contributing/nightly.md (an hour and a half, on an idle machine)
+	.ci/nightly
 
-# Make passes by what still waits for build, and takes whatever is ready. Where e2e is the first of several targets, it
-# starts first only if the others wait as well.
-soak soak-amounts soak-page test-release: | build
+.PHONY: test-nightly
+test-nightly: build go-peers peers ## the Go tests that count what depends on the machine, or take long
+	$(BUILT) go test -vet=off -p=1 -run='_nightly$$' $(TESTFLAGS) $(call marked,nightly)
+
+.PHONY: soak
+soak: soak-models soak-calls ## the long forms of tests, and of the random calls
+
+.PHONY: soak-models
+soak-models: build go-peers peers ## the long forms of tests
+	$(BUILT) go test -vet=off $(TESTFLAGS) -run '_long$$' $(call marked,long)
+
+# The calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats some.
+.PHONY: soak-calls
+soak-calls: build go-peers peers ## 300,000 calls at servers that others wrote, cancelled at random moments
+	$(BUILT) go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
+
+FUZZTIME ?= 10s
+
+.PHONY: fuzz
+fuzz: ## each fuzzer for FUZZTIME (10s)
+	@for dir in $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | xargs dirname | sort -u); do \
+	  for name in $$(cat $$dir/*_test.go | sed -nE 's/^func (Fuzz[A-Za-z0-9]+)\(.*/\1/p'); do \
+	    go test -vet=off -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) $$dir | grep -E '^(ok|FAIL|---)' ; done; done
 
 .PHONY: soak-amounts
 soak-amounts: ## the tests of amounts, with the race detector
-	go test $(TESTFLAGS) -run '_amount$$' $(call rooms-of,amount)
+	go test -vet=off $(TESTFLAGS) -run '_amount$$' $(call marked,amount)
 
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page
@@ -244,6 +293,11 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 test-windows: $(EDITORS_STAMP) $(WINDOWS_NODE)/node_modules/.installed ## the Windows build under Wine: the demo, the Go tests, the host package (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
 	go run ./internal/wine $(ONLY)
 
+# What the gate asks of a change to code for Windows or to the demo.
+.PHONY: test-windows-core
+test-windows-core: ONLY := demo hub/transport hub/statefile plugin
+test-windows-core: test-windows ## some of test-windows: the demo, processes, files, the door
+
 # It needs the history of the repository.
 .PHONY: test-compat
 test-compat: build ## this hub with the host of the last version, and the other way round
@@ -280,7 +334,7 @@ rooms: ## draw the picture of the rooms in CONTRIBUTING.md anew
 # --- lint, one target a check
 
 .PHONY: lint
-lint: format vet cross staticcheck analyze proto breaking drift drift-ts tidy check-editors ## every check that is no test
+lint: check-editors vet cross staticcheck analyze lanes format tidy proto breaking drift drift-ts rules ## lane A: every check that is no test
 
 .PHONY: format
 format: ## gofmt finds nothing to change
@@ -291,8 +345,12 @@ vet: ## go vet
 	@for m in $(CODE); do echo "go vet: $$m"; (cd $$m && go vet ./...); done
 
 .PHONY: cross
-cross: ## vet and build for the systems that the tests do not run on
-	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; GOOS=$$os CGO_ENABLED=0 go build ./...; done
+cross: ## vet for the systems that the tests do not run on
+	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; done
+
+.PHONY: lanes
+lanes: ## no test of lane B goes by the clock, by other processes or by the machine
+	cd internal/tools && go run ./lanes -root ../..
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck

@@ -2,13 +2,16 @@ package rules
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 	"testing"
 )
 
+// testMarks are the words behind the underscore of a test's name that targets know. See REAL in the Makefile.
+var testMarks = []string{"", "real", "nightly", "long", "amount"}
+
 // lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
-// which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
-// detector. No make target knows another mark behind the underscore. No target runs the end-to-end tests with -short.
+// which it asks testing.Short; make soak runs the long form. No target runs a test with another mark than those above.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -31,7 +34,7 @@ func lostForms(t *tree) []violation {
 			switch _, mark, _ := strings.Cut(fn.Name.Name, "_"); {
 			case mark == "long" && !short[fn]:
 				bad = append(bad, s.at(fn, "%s does not ask testing.Short: it has no short form", fn.Name.Name))
-			case mark != "" && mark != "long" && mark != "amount":
+			case !slices.Contains(testMarks, mark):
 				bad = append(bad, s.at(fn, "no target knows the mark %q of a test", mark))
 			}
 		}
@@ -65,10 +68,12 @@ func TestFormsAreRunFindsViolations(t *testing.T) {
 	func TestC_long(t *testing.T) {}
 	func TestD_amount(t *testing.T) {}
 	func TestE_amounts(t *testing.T) {}
+	func TestF_real(t *testing.T) {}
+	func TestG_nightly(t *testing.T) {}
 	func helper() { _ = testing.Short() }
 `
 	finds(t, lostForms(made(t, map[string]string{
 		"hub/a_test.go":          "package hub\n" + test,
 		"internal/e2e/a_test.go": "package e2e\nimport \"testing\"\nfunc TestB(t *testing.T) { _ = testing.Short() }\n",
-	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:13", "hub/a_test.go:8")
+	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:15", "hub/a_test.go:8")
 }
