@@ -97,9 +97,10 @@ func (c webCancel) measure(ctx context.Context, o options) ([]row, error) {
 			percentile(took, 100, millis)).atMost(1),
 	}
 	if c.era == mcp.EraLegacy {
-		rows = append(rows, number(fmt.Sprintf("%s, CancelRequest -> the call's stream is closed, median", c),
+		rows = append(rows, number(fmt.Sprintf("%s, CancelRequest -> the call's stream is closed", c),
 			median(closed, millis), "ms",
-			"without headers it stays open for a second more, to tell what became of the cancel (docs/adr/0027)"))
+			"median of %d; without headers it stays open for a second, to tell what became of the cancel (docs/adr/0027)",
+			len(closed)))
 	}
 	return append(rows,
 		number(fmt.Sprintf("%s, goroutines left after %d cancelled calls", c, webInFlight),
