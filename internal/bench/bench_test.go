@@ -200,8 +200,8 @@ func TestProgressRate(t *testing.T) {
 	}
 }
 
-// TestSubjectsAnswer_real: every subject that needs no plugin can make calls, and a subject that fails returns an error.
-func TestSubjectsAnswer_real(t *testing.T) {
+// TestSubjectsAnswer: every subject that needs no plugin can make calls, and a subject that fails returns an error.
+func TestSubjectsAnswer(t *testing.T) {
 	b, err := build(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -126,8 +126,8 @@ type result struct {
 
 func newReport(o options) *report {
 	return &report{
-		Commit: o.bin.commit, Time: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
-		Rounds: o.rounds, Quick: o.quick,
+		Commit: o.bin.commit, Time: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs: runtime.GOMAXPROCS(0), Rounds: o.rounds, Quick: o.quick,
 	}
 }
 
@@ -192,7 +192,8 @@ func (r *report) ok() bool {
 // summary is the line that counts.
 func (r *report) summary() string {
 	reached, missed := r.count()
-	return fmt.Sprintf("%d reached, %d missed, %d groups not measured, %.0f s", reached, missed, len(r.Failures), r.Seconds)
+	return fmt.Sprintf("%d reached, %d missed, %d groups not measured, %.0f s", reached, missed, len(r.Failures),
+		r.Seconds)
 }
 
 // printFoot prints the summary, and repeats what fails the run.

@@ -62,7 +62,8 @@ func TestWebServer(t *testing.T) {
 	if busy, kept := s.connections(); busy+kept != 1 {
 		t.Errorf("%d connections in use, %d kept", busy, kept)
 	}
-	if _, _, err := post(t, t.Context(), url, `{"method":"notifications/cancelled","params":{"requestId":4}}`); err != nil {
+	const cancelled = `{"method":"notifications/cancelled","params":{"requestId":4}}`
+	if _, _, err := post(t, t.Context(), url, cancelled); err != nil {
 		t.Error(err)
 	}
 	if len(s.cancelled) != 1 {
