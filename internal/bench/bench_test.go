@@ -152,6 +152,8 @@ func TestSeries(t *testing.T) {
 		number("small", 10, "MiB", "").atMost(20).in("memory"),
 		number("no target", 1, "", ""),
 		number("large", 90, "MiB", "").atMost(200).in("memory"),
+		number("goroutines", 0, "", "").atMost(0).in("left"),
+		number("connections", 3, "", "").atMost(0).in("left"),
 	}, errTooSlow)
 	text := r.markdown()
 	if !strings.Contains(text, "commit abc,") {
@@ -161,6 +163,7 @@ func TestSeries(t *testing.T) {
 	want := strings.Join([]string{
 		"| some | alone | 1 ms | <= 2 ms |  |",
 		"| some | small (the worst of 2) | 10 MiB | <= 20 MiB |  |",
+		"| some | connections (the worst of 2) | 3 | <= 0 | missed |",
 		"| some | the measurement took too long |  |  | not measured |", ""}, "\n")
 	if table != want {
 		t.Errorf("%s\nwant\n%s", table, want)

@@ -64,10 +64,13 @@ func shortened(rows []row) []row {
 	return short
 }
 
-// partOfBound is how near the value is to its bound; beyond 1 it misses it.
+// partOfBound is how near the value is to its bound; beyond 1 it misses it. For a bound of 0 it is the value.
 func (r row) partOfBound() float64 {
-	if r.Target.AtLeast {
+	switch {
+	case r.Target.AtLeast:
 		return r.Target.Bound / r.Value
+	case r.Target.Bound == 0:
+		return r.Value
 	}
 	return r.Value / r.Target.Bound
 }
