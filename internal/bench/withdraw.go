@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/ipc"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -62,7 +63,7 @@ func measureWithdraw(ctx context.Context, o options) (rows []row, err error) {
 		return nil, err
 	}
 	var took []time.Duration
-	for i := range pick(o, 3000, 500) {
+	for i := range pick(o, bounds.QuestionBurst, 500) { // the hub refuses what comes faster
 		d, err := withdrawOne(ctx, server, open, sent, i)
 		if err != nil {
 			return nil, err
