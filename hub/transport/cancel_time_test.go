@@ -18,36 +18,43 @@ import (
 )
 
 // A cancellation goes out once the headers of its call have come, or a second after the last byte of the call,
-// whichever is first. Finding B17.
+// whichever is first. The exchange of the call ends with the acknowledgement if the headers came before, and a second
+// later if not, however old the call is. Finding B17.
 func TestCancelWaitsForItsCall(t *testing.T) {
 	type world = map[string]func(*exchangeSeen)
+	silent := world{"tools/call": func(x *exchangeSeen) { x.left() }}
 	headersAfter := func(d time.Duration) world {
 		return world{"tools/call": func(x *exchangeSeen) { elapse(d); x.events(": open\n\n"); x.left() }}
 	}
+	const ms, hour = time.Millisecond, time.Hour
 	for name, c := range map[string]struct {
 		on     world
 		cancel time.Duration // after the call was written
 		at     time.Duration // of the notification, likewise
+		over   time.Duration // of the end of the call's exchange, likewise
 	}{
-		"no headers": {world{"tools/call": func(x *exchangeSeen) { x.left() }}, 0, time.Second},
-		"no headers, half a second later": {world{"tools/call": func(x *exchangeSeen) {
-			x.left()
-		}}, 500 * time.Millisecond, time.Second},
-		"no headers, cancelled after 3s": {world{"tools/call": func(x *exchangeSeen) {
-			x.left()
-		}}, 3 * time.Second, 3 * time.Second},
-		"headers in between": {headersAfter(300 * time.Millisecond), 100 * time.Millisecond,
-			300 * time.Millisecond},
-		"headers too late": {headersAfter(1500 * time.Millisecond), 100 * time.Millisecond, time.Second},
-		"headers before":   {headersAfter(0), 100 * time.Millisecond, 100 * time.Millisecond},
+		"no headers":                         {silent, 0, time.Second, 2 * time.Second},
+		"no headers, half a second later":    {silent, 500 * ms, time.Second, 2 * time.Second},
+		"no headers, cancelled after 3s":     {silent, 3 * time.Second, 3 * time.Second, 4 * time.Second},
+		"no headers, cancelled after 1h":     {silent, hour, hour, hour + time.Second},
+		"headers in between":                 {headersAfter(300 * ms), 100 * ms, 300 * ms, 300 * ms},
+		"headers too late":                   {headersAfter(1500 * ms), 100 * ms, time.Second, 2500 * ms},
+		"headers before":                     {headersAfter(0), 100 * ms, 100 * ms, 100 * ms},
+		"headers before, cancelled after 1h": {headersAfter(0), hour, hour, hour},
 		"the connection is lost": {world{"tools/call": func(*exchangeSeen) {
-			elapse(200 * time.Millisecond)
+			elapse(200 * ms)
 			panic(http.ErrAbortHandler)
-		}},
-			100 * time.Millisecond, time.Second},
+		}}, 100 * ms, time.Second, 200 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWebWorld(t, c.on, func(w *webWorld) {
+			var over time.Duration
+			serve := c.on["tools/call"]
+			on := world{}
+			inWebWorld(t, on, func(w *webWorld) {
+				on["tools/call"] = func(x *exchangeSeen) {
+					defer func() { over = time.Since(w.began) }()
+					serve(x)
+				}
 				w.legacy("2025-11-25")
 				from := time.Since(w.began)
 				w.send("1", "tools/call")
@@ -60,6 +67,9 @@ func TestCancelWaitsForItsCall(t *testing.T) {
 				notes := w.requests("notifications/cancelled")
 				if len(notes) != 1 || notes[0].At-from != c.at {
 					w.Fatalf("notifications %+v, want one after %v", notes, c.at)
+				}
+				if over-from != c.over {
+					w.Errorf("the exchange was over after %v, want %v", over-from, c.over)
 				}
 				late := name == "headers too late" // see TestCancelReadBeforeItsCall
 				if err := <-told; (err != nil) != late || len(told) != 0 {

@@ -324,7 +324,7 @@ func (e *exchanges) Abort(id string) (written bool) {
 // told is called exactly once, from any goroutine and without a lock. Its argument is nil if the server has
 // acknowledged the notification, ErrCancelNotNeeded if none was needed, and otherwise the reason why the notification
 // did not arrive. A notification that was sent before the headers came waits for up to a second more, to see what the
-// server does with the request (exchangeState.judge).
+// server does with the request (exchangeState.judge); the exchange stays open as long, however old the request is.
 func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	e.mu.Lock()
 	ex, why := e.st.open[id], e.st.why

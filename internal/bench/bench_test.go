@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -56,6 +58,9 @@ func TestVerdicts(t *testing.T) {
 	}, nil)
 	var text, asJSON bytes.Buffer
 	r.printLast(&text)
+	if r.ok() {
+		t.Error("a run that has missed targets is a success")
+	}
 	r.add(group{name: "broken"}, nil, errors.New("out of order"))
 	r.printLast(&text)
 	r.printFoot(&text)
@@ -71,6 +76,12 @@ func TestVerdicts(t *testing.T) {
 	if !strings.Contains(text.String(), "\n  not measured: out of order\n\n2 reached, 2 missed, 1 groups not measured") {
 		t.Errorf("the last group and the foot are wrong:\n%s", text.String())
 	}
+	for _, again := range []string{"\nmissed: some: too little: 0.44, not >= 0.45\n",
+		"\nmissed: some: too much: 101 us, not <= 100 us\n", "\nnot measured: broken: out of order\n"} {
+		if !strings.Contains(text.String(), again) {
+			t.Errorf("the foot lacks %q", again)
+		}
+	}
 	r.printJSON(&asJSON)
 	var back report
 	if err := json.Unmarshal(asJSON.Bytes(), &back); err != nil || len(back.Groups) != 2 ||
@@ -81,6 +92,96 @@ func TestVerdicts(t *testing.T) {
 		rows[4].Target != nil {
 		t.Errorf("JSON: %s", asJSON.Bytes())
 	}
+}
+
+// TestExitCode: a run is a success if everything was measured and no target was missed.
+func TestExitCode(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows []row
+		err  error
+		ok   bool
+	}{
+		"reached":      {[]row{number("a", 1, "", "").atLeast(1), number("b", 1, "", "")}, nil, true},
+		"missed":       {[]row{number("a", 1, "", "").atLeast(1), number("b", 1, "", "").atLeast(2)}, nil, false},
+		"not a number": {[]row{number("a", math.NaN(), "", "").atMost(1)}, nil, false},
+		"not measured": {[]row{number("a", 1, "", "").atLeast(1)}, errTooSlow, false},
+	} {
+		r := newReport(options{})
+		r.add(group{name: "some"}, c.rows, c.err)
+		if r.ok() != c.ok {
+			t.Errorf("%s: ok is %v", name, r.ok())
+		}
+	}
+}
+
+// TestMeasuredAgain: a group that misses a target is measured once more, and the better of the two counts for each row;
+// what must never be there is not measured away.
+func TestMeasuredAgain(t *testing.T) {
+	times := 0
+	values := map[string][2]float64{"better": {1, 3}, "worse": {3, 1}, "never": {1, 1}, "left": {1, 0}}
+	g := group{name: "some", limit: time.Minute, measure: func(context.Context, options) (rows []row, err error) {
+		for _, what := range []string{"better", "worse", "never"} {
+			rows = append(rows, number(what, values[what][times], "", "").atLeast(2))
+		}
+		rows = append(rows, number("left", values["left"][times], "", "").atMost(0))
+		times++
+		return rows, nil
+	}}
+	rows, err := measure(t.Context(), g, options{})
+	if err != nil || times != 2 {
+		t.Fatalf("measured %d times: %v", times, err)
+	}
+	r := newReport(options{bin: binaries{commit: "abc"}})
+	r.add(g, rows, nil)
+	_, table, _ := strings.Cut(r.markdown(), "| --- |\n")
+	want := strings.Join([]string{
+		"| some | better | 3 | >= 2 | at first 1 |",
+		"| some | worse | 3 | >= 2 |  |",
+		"| some | never | 1 | >= 2 | missed |",
+		"| some | left | 1 | <= 0 | missed |", ""}, "\n")
+	if table != want {
+		t.Errorf("%s\nwant\n%s", table, want)
+	}
+}
+
+// TestSeries: the short table has the worst row of a series, by its own bound.
+func TestSeries(t *testing.T) {
+	r := newReport(options{bin: binaries{commit: "abc"}})
+	r.add(group{name: "some"}, []row{
+		number("alone", 1, "ms", "").atMost(2),
+		number("small", 10, "MiB", "").atMost(20).in("memory"),
+		number("no target", 1, "", ""),
+		number("large", 90, "MiB", "").atMost(200).in("memory"),
+		number("goroutines", 0, "", "").atMost(0).in("left"),
+		number("connections", 3, "", "").atMost(0).in("left"),
+	}, errTooSlow)
+	text := r.markdown()
+	if !strings.Contains(text, "commit abc,") {
+		t.Errorf("no commit: %s", text)
+	}
+	_, table, _ := strings.Cut(text, "| --- |\n")
+	want := strings.Join([]string{
+		"| some | alone | 1 ms | <= 2 ms |  |",
+		"| some | small (the worst of 2) | 10 MiB | <= 20 MiB |  |",
+		"| some | connections (the worst of 2) | 3 | <= 0 | missed |",
+		"| some | the measurement took too long |  |  | not measured |", ""}, "\n")
+	if table != want {
+		t.Errorf("%s\nwant\n%s", table, want)
+	}
+}
+
+// TestStuck: a measurement that does not end with its time is given up.
+func TestStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		start := time.Now()
+		_, err := measureOnce(t.Context(), group{name: "some", limit: time.Minute,
+			measure: func(context.Context, options) ([]row, error) { <-release; return nil, nil }}, options{})
+		if took := time.Since(start); !errors.Is(err, errStuck) || took != time.Minute+grace {
+			t.Errorf("given up after %v: %v", took, err)
+		}
+		close(release)
+	})
 }
 
 // TestProgressRate: one event each 50 ms is a rate of 20 a second. The first event, and the one that comes early when

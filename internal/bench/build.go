@@ -22,6 +22,7 @@ type binaries struct {
 	hostile string
 	self    string // this program, for its plugins
 	root    string // the root of the repository
+	commit  string // what was measured; "unknown" without git
 }
 
 // build builds the programs. It needs the go command, and must run within this module's folder, as `go run .` does.
@@ -52,10 +53,22 @@ func build(ctx context.Context) (b binaries, err error) {
 		return b, fmt.Errorf("go list -m %s: %w", productModule, err)
 	}
 	b.root = strings.TrimSpace(string(root))
+	b.commit = commitOf(ctx, b.root)
 	if err = goBuild(ctx, b.root, b.hostile, "./internal/hostile/hostileserver"); err != nil {
 		return b, err
 	}
 	return b, goBuild(ctx, b.root, b.mcphub, "./cmd/mcphub")
+}
+
+// commitOf names the commit of a repository, and says whether files were changed since.
+func commitOf(ctx context.Context, root string) string {
+	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=8", "--dirty=, changed", "--exclude=*")
+	cmd.Dir = root
+	name, err := cmd.Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(name))
 }
 
 func goBuild(ctx context.Context, dir, out, pkg string) error {

@@ -35,9 +35,9 @@ func measureBystander(ctx context.Context, o options) ([]row, error) {
 		rows = append(rows,
 			number(a.finding+" "+a.about+", worst for a bystander", millis(worst), "ms", "%s; %s; %s; the attack ran %d times",
 				felt.call.text("call"), felt.cancel.text("cancel"), felt.snapshot.text("new window"),
-				felt.times).atMost(bystanderLimit),
+				felt.times).atMost(bystanderLimit).in("time"),
 			number(a.finding+" peak memory over the idle hub", felt.memory, "MiB", "%.0f MiB of results may be in flight",
-				a.results).atMost(bystanderMemory+a.results))
+				a.results).atMost(bystanderMemory+a.results).in("memory"))
 	}
 	return rows, nil
 }

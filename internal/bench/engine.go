@@ -44,18 +44,18 @@ func measureEngine(ctx context.Context, o options) (rows []row, err error) {
 	allocs := func(s sample) float64 { return s.allocs }
 	bytes := func(s sample) float64 { return s.bytes / 1024 }
 	return []row{
-		number("engine / byte loop, sequential", against(one, floorName), "", "%s", table(subjects, one)).atLeast(0.75),
-		number("engine / byte loop, 64 at once", against(many, floorName), "", "%s", table(subjects, many)).atLeast(0.33),
+		number("engine / byte loop, sequential", against(one, floorName), "", "%s", table(subjects, one)).atLeast(0.3),
+		number("engine / byte loop, 64 at once", against(many, floorName), "", "%s", table(subjects, many)).atLeast(0.25),
 		number("engine / batched byte loop, 64 at once", against(many, batchedName), "",
 			"what is written at once here is one write a call above"),
-		number("engine / go-sdk client, sequential", against(one, goSDKName), "times", "").atLeast(5),
-		number("engine / go-sdk client, 64 at once", against(many, goSDKName), "times", "").atLeast(12),
+		number("engine / go-sdk client, sequential", against(one, goSDKName), "times", "").atLeast(4),
+		number("engine / go-sdk client, 64 at once", against(many, goSDKName), "times", "").atLeast(15),
 		number("byte loop / go-sdk client, sequential", ratio(o.rounds, func(i int) float64 {
 			return one[floorName][i].rate / one[goSDKName][i].rate
 		}), "times",
 			"what no client over pipes can pass: where waking up a process is dear, it bounds the ratios above"),
-		number("engine / mcp-go client, sequential", against(one, mcpGoName), "times", ""),
-		number("engine / mcp-go client, 64 at once", against(many, mcpGoName), "times", ""),
+		number("engine / mcp-go client, sequential", against(one, mcpGoName), "times", "").atLeast(2),
+		number("engine / mcp-go client, 64 at once", against(many, mcpGoName), "times", "").atLeast(4),
 		number("engine, allocations a call", max(of(one[engineName], allocs), of(many[engineName], allocs)), "",
 			"the larger of sequential and 64 at once").atMost(32),
 		number("engine, bytes allocated a call", max(of(one[engineName], bytes), of(many[engineName], bytes)), "KiB",

@@ -163,7 +163,7 @@ func gatewayInside(ctx context.Context, o options) (rows []row, err error) {
 	return append(rows,
 		number("a client's cancel -> notification in the server's pipe, median", median(cancelling, millis), "ms",
 			"p99 %.2f ms", percentile(cancelling, 99, millis)).atMost(1),
-		number("tools/list of 1,000 tools", median(listing, millis), "ms", "").atMost(20),
+		number("tools/list of 1,000 tools", median(listing, millis), "ms", "").atMost(50),
 		number("SearchTools among 1,000 tools", median(searching, millis), "ms", "").atMost(5),
 		number("an open gateway, heap", float64(cost)/(1<<20), "MiB", "mean of %d, over HTTP, without clients",
 			many).atMost(1)), nil

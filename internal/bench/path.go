@@ -69,8 +69,8 @@ func measurePath(ctx context.Context, o options) (rows []row, err error) {
 	}
 	return []row{
 		number("whole path / relay, sequential", againstRelay(one), "",
-			"a relay is the same door and a session without a hub\n"+detail, parts(one)...).atMost(1.4),
-		number("whole path / relay, 64 at once", againstRelay(many), "", detail, parts(many)...).atMost(1.4),
+			"a relay is the same door and a session without a hub\n"+detail, parts(one)...).atMost(1.5),
+		number("whole path / relay, 64 at once", againstRelay(many), "", detail, parts(many)...).atMost(1.6),
 		number("whole path / (gRPC echo behind the hub's interceptors + engine), sequential", against(one, guardedEcho), "",
 			"the relay alone: %.2f", relayAgainst(one)),
 		number("whole path / (gRPC echo behind the hub's interceptors + engine), 64 at once", against(many, guardedEcho), "",

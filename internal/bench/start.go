@@ -11,7 +11,7 @@ import (
 // measures the same for an empty plugin: the cost of the door alone.
 func measureStart(ctx context.Context, o options) ([]row, error) {
 	var real, bare []time.Duration
-	for range pick(o, 3*o.rounds, o.rounds) {
+	for range 3 * o.rounds {
 		took, err := startOne(ctx, o, o.bin.mcphub)
 		if err != nil {
 			return nil, err

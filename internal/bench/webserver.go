@@ -17,19 +17,23 @@ import (
 // webServer is an MCP server over Streamable HTTP for both eras, built on net/http alone. It parses no JSON: it finds
 // what it needs by a search for bytes, so that the benchmark measures the client.
 type webServer struct {
-	reset   chan time.Time // of each call of hang, when net/http reported that the client is gone
-	hanging atomic.Int64   // calls of hang that wait
+	early     bool           // it sends the headers of an answer to hang at once
+	reset     chan time.Time // of each call of hang, when net/http reported that the client is gone
+	cancelled chan time.Time // of each notifications/cancelled, when it was read
+	hanging   atomic.Int64   // calls of hang that wait
 
 	mu    sync.Mutex
 	conns map[net.Conn]http.ConnState // guarded by mu: the open ones
 }
 
 func newWebServer() *webServer {
-	return &webServer{reset: make(chan time.Time, 1<<16), conns: map[net.Conn]http.ConnState{}}
+	return &webServer{reset: make(chan time.Time, 1<<16), cancelled: make(chan time.Time, 1<<16),
+		conns: map[net.Conn]http.ConnState{}}
 }
 
 var (
 	webJSON     = []string{"application/json"}
+	webStream   = []string{"text/event-stream"}
 	webSession  = []string{"bench"}
 	callHang    = []byte(`"name":"hang"`)
 	initialize  = []byte(`"method":"initialize"`)
@@ -60,6 +64,9 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	id := webID(body)
 	if id == nil { // a notification
+		if isCancel(body) {
+			s.cancelled <- time.Now()
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -71,6 +78,10 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case bytes.Contains(body, callEcho):
 		result = echoedResult
 	case bytes.Contains(body, callHang):
+		if s.early {
+			w.Header()["Content-Type"] = webStream
+			_ = http.NewResponseController(w).Flush() // an error means that the client has gone
+		}
 		s.hanging.Add(1)
 		<-r.Context().Done()
 		s.reset <- time.Now()

@@ -62,20 +62,28 @@ func TestWebServer(t *testing.T) {
 	if busy, kept := s.connections(); busy+kept != 1 {
 		t.Errorf("%d connections in use, %d kept", busy, kept)
 	}
+	const cancelled = `{"method":"notifications/cancelled","params":{"requestId":4}}`
+	if _, _, err := post(t, t.Context(), url, cancelled); err != nil {
+		t.Error(err)
+	}
+	if len(s.cancelled) != 1 {
+		t.Errorf("%d cancels were read", len(s.cancelled))
+	}
+	s.early = true // so that the client knows when the call has begun
 	ctx, cancel := context.WithCancelCause(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, _, err := post(t, ctx, url, `{"id":5,"method":"tools/call","params":{"name":"hang"}}`)
-		ended <- err
-	}()
-	for s.hanging.Load() == 0 {
-		if err := pause(ctx, 1e6); err != nil {
-			t.Fatal(err)
-		}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url,
+		strings.NewReader(`{"id":5,"method":"tools/call","params":{"name":"hang"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
 	}
 	cancel(errBenchOver)
-	if err := <-ended; err == nil {
+	if _, err := io.ReadAll(resp.Body); err == nil {
 		t.Error("a call of hang was answered")
 	}
+	_ = resp.Body.Close()
 	<-s.reset
 }
