@@ -38,12 +38,12 @@ type options struct {
 	number, seed    int
 	jobs            int
 	only            *regexp.Regexp
-	lanes           []string
+	lanes, wholeC   []string
 }
 
 func main() {
 	var o options
-	var only, lanes string
+	var only, lanes, ofC string
 	flag.StringVar(&o.root, "root", filepath.Join("..", ".."), "the `folder` of the repository")
 	flag.StringVar(&o.out, "out", "mutants.jsonl", "the `file` of the results, one line of JSON each; it is added to")
 	flag.StringVar(&o.list, "list", "", "make the changes that stand in this `file`, the results of another run")
@@ -52,7 +52,9 @@ func main() {
 	flag.IntVar(&o.jobs, "jobs", 1, "the number of changes that are tested at once")
 	flag.StringVar(&only, "only", "", "only those whose id, file, function or operator match this `pattern`")
 	flag.StringVar(&lanes, "lanes", "own,B,C", "the lanes that are asked")
+	flag.StringVar(&ofC, "c", wholeC, "the `folders` of the packages whose tests are all of lane C")
 	flag.Parse()
+	o.wholeC = strings.Fields(ofC)
 	o.lanes = strings.Split(lanes, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -85,7 +87,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.root, err = filepath.Abs(o.root); err != nil {
 		return err
 	}
-	code, err := load(ctx, o.root, strings.Fields(cheap), strings.Fields(wholeC), strings.Fields(left))
+	code, err := load(ctx, o.root, strings.Fields(cheap), o.wholeC, strings.Fields(left))
 	if err != nil {
 		return err
 	}
