@@ -212,8 +212,9 @@ func TestApprovalForgottenDuringAWaitIsSeen(t *testing.T) {
 		w1.approves(v1, "a", event.ScopeAlways)
 		c := w2.call(hub.CallRequest{Server: "s", Tool: "a"})
 		synctest.Wait()
-		if n := w1.hub.Forget([]string{w1.hub.Remembered("s")[0].ID}); n != 1 || s.Count(fakeserver.Method("tools/list")) != 1 {
-			t.Fatalf("%d forgotten, the call waits for %d lists", n, s.Count(fakeserver.Method("tools/list")))
+		forgotten, lists := w1.hub.Forget([]string{w1.hub.Remembered("s")[0].ID}), s.Count(fakeserver.Method("tools/list"))
+		if forgotten != 1 || lists != 1 {
+			t.Fatalf("%d forgotten, the call waits for %d lists", forgotten, lists)
 		}
 		close(listed)
 		v2.answer(yes(v2.prompt(), event.ScopeOnce))

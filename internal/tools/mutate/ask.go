@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,6 +39,8 @@ func limit(unchanged time.Duration) time.Duration { return time.Minute + 5*uncha
 // buildLimit bounds one call of the compiler.
 const buildLimit = 10 * time.Minute
 
+var errLimit = errors.New("it took too long")
+
 // An asker runs suites in one repository.
 type asker struct {
 	root, temp string
@@ -49,9 +52,11 @@ type asker struct {
 // A variant is the code that is asked about: a mutant, or the code as it is.
 type variant struct {
 	*asker
-	dir     string
-	overlay string // "" for the code as it is
-	binary  string // the built mcphub, once it is needed
+	mutant   *mutant // nil for the code as it is
+	dir      string
+	overlay  string            // "" for the code as it is
+	binary   string            // the built mcphub, once it is needed
+	programs map[string]string // the built tests, by their folder
 }
 
 // vary writes what the compiler needs for m. A nil m is the code as it is.
@@ -60,7 +65,7 @@ func (a *asker) vary(m *mutant) (*variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{asker: a, dir: dir}
+	v := &variant{asker: a, mutant: m, dir: dir, programs: map[string]string{}}
 	if m == nil {
 		return v, nil
 	}
@@ -85,7 +90,7 @@ func (v *variant) remove() { _ = os.RemoveAll(v.dir) }
 
 // compile runs go build or go test -c. The error has the compiler's output.
 func (v *variant) compile(ctx context.Context, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, buildLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, buildLimit, errLimit)
 	defer cancel()
 	if v.overlay != "" {
 		args = append([]string{args[0], "-overlay", v.overlay}, args[1:]...)
@@ -101,7 +106,7 @@ func (v *variant) compile(ctx context.Context, args ...string) error {
 // A finding is a test that failed.
 type finding struct {
 	test string // "" if the output names none
-	how  string // failed, timeout, memory, panic
+	how  string // failed, timeout, memory, panic, compile
 }
 
 // ask runs a suite and reports what failed, nil if nothing did.
@@ -112,7 +117,7 @@ func (v *variant) ask(ctx context.Context, s suite) (*finding, error) {
 	}
 	program, err := v.build(ctx, s)
 	if err != nil {
-		return nil, err
+		return &finding{"", "compile"}, ctx.Err() // they compile without the change: time has built them
 	}
 	first := v.test(ctx, program, s, s.run, most)
 	if first == nil || first.how == "timeout" {
@@ -164,13 +169,20 @@ func (v *variant) build(ctx context.Context, s suite) (program string, err error
 		}
 		v.binary = binary
 	}
+	if program, ok := v.programs[s.folder]; ok {
+		return program, nil
+	}
 	program = filepath.Join(v.dir, strings.ReplaceAll(s.folder, "/", "-")+".test")
-	return program, v.compile(ctx, "test", "-c", "-vet=off", "-o", program, "./"+s.folder)
+	err = v.compile(ctx, "test", "-c", "-vet=off", "-ldflags=-w", "-o", program, "./"+s.folder)
+	if err == nil {
+		v.programs[s.folder] = program
+	}
+	return program, err
 }
 
 // test runs those tests of a suite that match run, and reports the first one that failed.
 func (v *variant) test(ctx context.Context, program string, s suite, run string, most time.Duration) *finding {
-	ctx, cancel := context.WithTimeout(ctx, most+time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, most+time.Minute, errLimit)
 	defer cancel()
 	args := []string{"-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, memoryKiB), program, "-test.short",
 		"-test.failfast", "-test.paniconexit0", "-test.count=1", "-test.parallel=4", "-test.timeout=" + most.String()}
@@ -203,7 +215,7 @@ func (v *variant) test(ctx context.Context, program string, s suite, run string,
 
 var (
 	failedTest  = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
-	runningTest = regexp.MustCompile(`(?m)^running tests:\n\t(\S+)`)
+	runningTest = regexp.MustCompile(`(?m)^\s*running tests:\n\s*(\S+)`)
 	stackedTest = regexp.MustCompile(`\.(Test\w+)(?:\.func\d+[.\w]*)?\(`)
 )
 

@@ -22,14 +22,18 @@
 //
 // The file -out gets one line of JSON for each change, as soon as it is known. After a stop the same command goes on
 // where it ended. -lanes own asks the first lane alone; the same command with more lanes then asks the rest about what
-// was not found. -list FILE makes the changes of an earlier run again, after the code has moved: a change is known by its
-// file, function, operator, the text of its line and its place among equal ones, not by the number of the line. What is
-// not in the code any more is reported as gone. -only PATTERN takes those of the chosen changes that match: an id, a
-// file, a function or an operator.
+// was not found. -list FILE makes the changes of an earlier run again, after the code has moved: a change is known by
+// its file, function, operator, the text of its line and its place among equal ones, not by the number of the line.
+// What is not in the code any more is reported as gone. -only PATTERN takes those of the chosen changes that match: an
+// id, a file, a function or an operator. -c names other packages as lane C.
 //
 // What the figures mean: a change found by "own" is found where a reader looks for the test. One found by B alone is
 // found by a test of another package: good enough to land code, but it shows a promise that its own package does not
 // test. One found by C alone is found by what is slow and may be repeated; it deserves a test in B. One that nobody
 // finds has no effect (an equivalent), or is a promise that is not tested, or no promise. The shares of two runs can be
 // compared if both made the same changes; they say nothing about code of other packages.
+//
+// Gremlins, which does the same for one package, was tried first. It has no seed and takes no sample, runs one command
+// for each change and tells neither which test failed nor in which package, removes no statements, and copies the whole
+// folder for each worker, node_modules among it.
 package main

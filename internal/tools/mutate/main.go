@@ -24,8 +24,7 @@ const seed = 20261127
 const changed = "hub hub/mcp hub/jsonrpc hub/mcpserver ipc"
 
 // What lane B asks first, since it is quick or finds much. All other packages of the module follow.
-const cheap = "hub/mcpserver hub/jsonrpc hub/outcome hub/windows hub/prompts hub/offers hub/sources hub/launch " +
-	"hub/servers hub/allowance hub/journal internal/halves internal/matrix hub/mcp ipc hub ipc/gateway"
+const cheap = "hub/mcpserver hub/jsonrpc internal/halves internal/matrix hub/mcp ipc/gateway hub ipc"
 
 // The packages of lane C whose tests all belong to it: Makefile, test-real and e2e.
 const wholeC = "plugin plugin/host internal/doctor internal/hostile internal/soak internal/e2e"
@@ -163,7 +162,7 @@ type check struct {
 // looked at; the lanes are asked meanwhile.
 func (c *check) all(ctx context.Context, chosen []mutant) error {
 	var (
-		work    = make(chan mutant)
+		work    = make(chan *variant)
 		workers sync.WaitGroup
 		mu      sync.Mutex
 		failed  error // guarded by mu
@@ -172,8 +171,8 @@ func (c *check) all(ctx context.Context, chosen []mutant) error {
 	defer cancel(nil)
 	for range c.jobs {
 		workers.Go(func() {
-			for m := range work {
-				if err := c.one(ctx, m); err != nil {
+			for v := range work {
+				if err := c.one(ctx, v); err != nil {
 					mu.Lock()
 					failed = cmp.Or(failed, err)
 					mu.Unlock()
@@ -188,31 +187,34 @@ func (c *check) all(ctx context.Context, chosen []mutant) error {
 	return cmp.Or(failed, err)
 }
 
-func (c *check) hand(ctx context.Context, chosen []mutant, work chan<- mutant) error {
+func (c *check) hand(ctx context.Context, chosen []mutant, work chan<- *variant) error {
 	for n := 0; len(chosen) > 0 && (n < c.number || c.list != ""); chosen = chosen[1:] {
 		m := chosen[0]
 		known := c.book.result(m.ID)
-		if known.Verdict == "" {
-			ok, err := c.compiles(ctx, m)
-			if err != nil {
+		if known.Verdict == verdictNoCode {
+			continue
+		}
+		v, err := c.asker.vary(&m)
+		if err != nil {
+			return err
+		}
+		if known.Verdict == "" && !c.compiles(ctx, v) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			v.remove()
+			if err := c.book.write(result{mutant: m, Verdict: verdictNoCode}); err != nil {
 				return err
 			}
-			if !ok {
-				known = result{mutant: m, Verdict: verdictNoCode}
-				if err := c.book.write(known); err != nil {
-					return err
-				}
-			}
-		}
-		if known.Verdict == verdictNoCode {
 			continue
 		}
 		n++
 		if !c.only.MatchString(m.String()) {
+			v.remove()
 			continue
 		}
 		select {
-		case work <- m:
+		case work <- v:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -220,29 +222,26 @@ func (c *check) hand(ctx context.Context, chosen []mutant, work chan<- mutant) e
 	return nil
 }
 
-// compiles reports whether the package of m compiles.
-func (c *check) compiles(ctx context.Context, m mutant) (bool, error) {
-	v, err := c.asker.vary(&m)
-	if err != nil {
-		return false, err
+// compiles reports whether the package of a mutant compiles, and leaves its tests for the first question.
+func (c *check) compiles(ctx context.Context, v *variant) bool {
+	own := c.code.suites(v.mutant.folder(), []string{laneOwn})
+	if len(own) > 0 {
+		if _, err := v.build(ctx, own[0]); err == nil {
+			return true
+		}
 	}
-	defer v.remove()
-	err = v.compile(ctx, "build", "./"+m.folder())
-	return err == nil, context.Cause(ctx)
+	return v.compile(ctx, "build", "./"+v.mutant.folder()) == nil
 }
 
-// one asks those lanes about m that were not asked yet.
-func (c *check) one(ctx context.Context, m mutant) error {
+// one asks those lanes about a mutant that were not asked yet.
+func (c *check) one(ctx context.Context, v *variant) error {
+	defer v.remove()
+	m := *v.mutant
 	r := c.book.result(m.ID)
 	lanes := slices.DeleteFunc(slices.Clone(c.lanes), func(l string) bool { return slices.Contains(r.Asked, l) })
 	if r.Verdict == verdictFound || len(lanes) == 0 {
 		return nil
 	}
-	v, err := c.asker.vary(&m)
-	if err != nil {
-		return err
-	}
-	defer v.remove()
 	began, before := time.Now(), r.Seconds
 	r.mutant, r.Verdict = m, verdictSurvived
 	for _, s := range c.code.suites(m.folder(), lanes) {
