@@ -150,9 +150,12 @@ func (v *variant) time(ctx context.Context, s suite) (time.Duration, error) {
 	for range 2 {
 		began := time.Now()
 		failed := as.test(ctx, program, s, s.run, 20*time.Minute)
-		if failed == nil {
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case failed == nil:
 			v.unchanged[s] = time.Since(began)
-			return limit(v.unchanged[s]), ctx.Err()
+			return limit(v.unchanged[s]), nil
 		}
 		err = fmt.Errorf("the tests of %s fail without a change: %s %s", s.name(), failed.test, failed.how)
 		fmt.Fprintln(os.Stderr, err)
