@@ -195,6 +195,33 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 	})
 }
 
+// What another hub forgets while a call waits for its server is asked about by this call.
+func TestApprovalForgottenDuringAWaitIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	bubble(t, func(t *testing.T) {
+		s, listed := fakeserver.New(), make(chan struct{})
+		s.ToolWith(definition1, func(c *fakeserver.CallContext) { c.Text("a") })
+		s.Handle("tools/list", func(c *fakeserver.CallContext) {
+			<-listed
+			c.Result(`{"tools":[` + definition1 + `]}`)
+		})
+		other := fakeserver.New()
+		other.ToolWith(definition1, func(c *fakeserver.CallContext) { c.Text("a") })
+		w1, w2 := newWorldIn(t, dir, serversOf("s", other)), newWorldIn(t, dir, serversOf("s", s))
+		v1, v2 := w1.everything(), w2.everything()
+		w1.approves(v1, "a", event.ScopeAlways)
+		c := w2.call(hub.CallRequest{Server: "s", Tool: "a"})
+		synctest.Wait()
+		forgotten, lists := w1.hub.Forget([]string{w1.hub.Remembered("s")[0].ID}), s.Count(fakeserver.Method("tools/list"))
+		if forgotten != 1 || lists != 1 {
+			t.Fatalf("%d forgotten, the call waits for %d lists", forgotten, lists)
+		}
+		close(listed)
+		v2.answer(yes(v2.prompt(), event.ScopeOnce))
+		c.ok(t)
+	})
+}
+
 // A Yes for longer than once answers all calls that wait for approval of the same tool. A Yes for once answers one
 // call, and so does every No.
 func TestAnswerCoversOtherOpenPrompts(t *testing.T) {

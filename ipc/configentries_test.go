@@ -33,7 +33,8 @@ func TestConfigEntries(t *testing.T) {
 			}
 			return file
 		}
-		const text = "{\n  \"servers\": {\n    \"a\": {\"command\": \"x\", \"env\": {\"K\": \"s3cret\"}, \"timeouts\": {\"total\": \"9s\"}},\n" +
+		const text = "{\n  \"servers\": {\n    \"a\": {\"command\": \"x\", \"env\": {\"K\": \"s3cret\", \"PATH\": null}, " +
+			"\"timeouts\": {\"total\": \"9s\"}},\n" +
 			"    \"b\": {\"command\": 7}\n  }\n}\n"
 		file := write(".vscode/mcp.json", text)
 		broken := write("cline_mcp_settings.json", "{\n  \"mcpServers\": {\n")
@@ -94,6 +95,7 @@ func TestConfigEntries(t *testing.T) {
 
 		a, err := configs.GetServerEntry(ctx, &mcphubv1.GetServerEntryRequest{Server: "a"})
 		if e := a.GetEntry(); err != nil || e.GetForm().GetEnvironment()["K"] != "s3cret" || e.GetLine() != 3 ||
+			len(e.GetForm().GetEnvironment()) != 1 || strings.Join(e.GetForm().GetUnsetEnvironment(), ",") != "PATH" ||
 			e.GetSettings().GetTimeouts().GetTotal().AsDuration().String() != "9s" || a.GetFile().GetPath() != file {
 			t.Errorf("%v %v", a, err)
 		}

@@ -334,6 +334,21 @@ func TestSharesOfAWindow(t *testing.T) {
 	}
 }
 
+// A log message that was sent counts no more: a window that reads gets as many as are written, in all its life.
+func TestLogsOfAWindowThatReadsAreNeverDropped(t *testing.T) {
+	o := newOutbox(&sharing{}, 0)
+	line := &event.LogMessage{Server: "s", Data: strings.Repeat("x", bounds.WindowLogBytes/4)}
+	for i := range 2 * bounds.WindowBytes / len(line.Data) {
+		o.Deliver(event.Event{Seq: uint64(i + 1), Body: line})
+		if e, _, _ := o.next(time.Now()); e.event == nil || e.event.event.Seq != uint64(i+1) {
+			t.Fatalf("message %d was dropped", i+1)
+		}
+	}
+	if used := o.account.Held(); used != 0 {
+		t.Errorf("%d bytes are counted, and nothing waits", used)
+	}
+}
+
 // What waits for all windows together has a bound: those that do not read use up their own shares only, so one that
 // reads is never ended as too slow.
 func TestWindowsShareWhatWaits(t *testing.T) {

@@ -455,6 +455,10 @@ func TestFIFO(t *testing.T) {
 	if q.len() != in-out {
 		t.Errorf("length %d, want %d", q.len(), in-out)
 	}
+	for range 100_000 { // it is never empty
+		q.push(in)
+		q.pop()
+	}
 	if cap(q.items) > 4*(in-out)+1024 {
 		t.Errorf("it holds %d places for %d elements", cap(q.items), in-out)
 	}

@@ -184,6 +184,7 @@ func TestInvalidResponsesFailTheirCall(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`:          "both result and error",
 		`{"jsonrpc":"2.0","id":1,"error":"boom"}`:                                        "the error is no object",
 		`{"jsonrpc":"2.0","id":1,"error":{"code":1.5}}`:                                  "the error has no integer code",
+		`{"jsonrpc":"2.0","id":1,"error":{"code":9223372036854775808}}`:                  "the error has no integer code",
 		`{"jsonrpc":"2.0","id":1,"error":null}`:                                          "neither result nor error",
 		`{"jsonrpc":"2.0","id":1,"error":null,"result":{}}`:                              "",
 		`{"jsonrpc":"2.0","id":1,"result":null}`:                                         "",

@@ -58,3 +58,38 @@ func TestLargeRequestsAreBounded(t *testing.T) {
 		d.server.Close(nil)
 	})
 }
+
+// What may be used is the bound itself and not a byte more, both of one client's half and of all.
+func TestBoundOfLargeRequestsIsExact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const part = 100 << 10
+		d := newDoor(mcpserver.Bounds{OpenBytes: 4 * part})
+		defer d.server.Close(nil)
+		call := func(session, tool string, size int) string {
+			params := `{"name":"` + tool + `","arguments":{"long":"`
+			params += strings.Repeat("x", size-len(params)-len(`"}}`)) + `"}}`
+			_, text := d.post(t.Context(), `{"jsonrpc":"2.0","id":"`+tool+`","method":"tools/call","params":`+params+`}`,
+				"Mcp-Session-Id", session)
+			return text
+		}
+		begin := func() (session string) {
+			session = d.initialize(t, "2025-11-25")
+			go call(session, "wait", part)
+			synctest.Wait()
+			return session
+		}
+		exact := func(what, session string) {
+			t.Helper()
+			if got := call(session, "echo", part); strings.Contains(got, "-32000") {
+				t.Errorf("%s: %.200s", what, got)
+			}
+			if got := call(session, "echo", part+1); !strings.Contains(got, "-32000") {
+				t.Errorf("a byte more than %s: %.200s", what, got)
+			}
+		}
+		exact("half for one client", begin())
+		begin()
+		begin()
+		exact("all", d.initialize(t, "2025-11-25"))
+	})
+}

@@ -136,8 +136,13 @@ func TestHTTPRefusals(t *testing.T) {
 		"initialize of 2026-07-28": {"POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` + modernMeta + `}}`,
 			append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "initialize"}, auth...), 404},
 	} {
-		if got := s.do(t, t.Context(), c.method, c.body, c.header...); got.StatusCode != c.status {
+		got := s.do(t, t.Context(), c.method, c.body, c.header...)
+		if got.StatusCode != c.status {
 			t.Errorf("%s: %d %s, want %d", name, got.StatusCode, body(t, got), c.status)
+		}
+		// A 401 says what is missing (RFC 9110, section 15.5.2), and nothing else does.
+		if scheme, _, _ := strings.Cut(got.Header.Get("WWW-Authenticate"), " "); (scheme == "Bearer") != (c.status == 401) {
+			t.Errorf("%s: %d asks for the credentials %q", name, c.status, got.Header.Get("WWW-Authenticate"))
 		}
 	}
 }
