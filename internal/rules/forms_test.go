@@ -2,13 +2,15 @@ package rules
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
 // which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
-// detector. No make target knows another mark behind the underscore. No target runs the end-to-end tests with -short.
+// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. No make target
+// knows another mark behind the underscore. No target runs the end-to-end tests with -short.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -31,7 +33,7 @@ func lostForms(t *tree) []violation {
 			switch _, mark, _ := strings.Cut(fn.Name.Name, "_"); {
 			case mark == "long" && !short[fn]:
 				bad = append(bad, s.at(fn, "%s does not ask testing.Short: it has no short form", fn.Name.Name))
-			case mark != "" && mark != "long" && mark != "amount":
+			case mark != "" && !slices.Contains([]string{"long", "amount", "real", "nightly"}, mark):
 				bad = append(bad, s.at(fn, "no target knows the mark %q of a test", mark))
 			}
 		}
@@ -65,6 +67,8 @@ func TestFormsAreRunFindsViolations(t *testing.T) {
 	func TestC_long(t *testing.T) {}
 	func TestD_amount(t *testing.T) {}
 	func TestE_amounts(t *testing.T) {}
+	func TestF_real(t *testing.T) {}
+	func TestG_nightly(t *testing.T) {}
 	func helper() { _ = testing.Short() }
 `
 	finds(t, lostForms(made(t, map[string]string{
