@@ -23,13 +23,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/hostile"
 	"github.com/mcphub-go/mcphub/ipc"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// bound is the time limit of a test that fails. A test that passes does not wait for it.
-const bound = 5 * time.Minute
+// bound is the time limit of a test that fails.
+const bound = faketime.Long
 
 var errBound = errors.New("a bystander waited too long")
 
