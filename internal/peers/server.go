@@ -73,7 +73,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool)
 		close(s.ended)
 	}()
 	if !s.await(func() bool { return s.ready }) {
-		t.Fatalf("%s did not come to listen; it says:\n%s", cmd.Path, s.Log())
+		t.Fatalf("%s did not come to listen%s; it says:\n%s", cmd.Path, s.exit(), s.Log())
 	}
 	return s
 }
@@ -166,6 +166,16 @@ func (s *Server) Kill() {
 	default:
 		killGroup(s.cmd)
 		<-s.ended
+	}
+}
+
+// exit says how the process has ended, and nothing while it runs.
+func (s *Server) exit() string {
+	select {
+	case <-s.ended:
+		return " (" + s.cmd.ProcessState.String() + ")"
+	default:
+		return ""
 	}
 }
 
