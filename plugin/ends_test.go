@@ -102,7 +102,8 @@ func TestInterruptIsSwallowed_real(t *testing.T) {
 	}
 }
 
-// TestHangingCloseIsBounded_real: after Shutdown the process ends by itself, with an error, before a Go host would kill it.
+// TestHangingCloseIsBounded_real: after Shutdown the process ends by itself, with an error, before a Go host would kill
+// it.
 func TestHangingCloseIsBounded_real(t *testing.T) {
 	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
 	conn := h.dial(t)

@@ -78,8 +78,8 @@ func (w *returned) see(what string, found func(*mcphubv1.AttachResponse) bool) {
 	}
 }
 
-// TestHostReturns_real: a host is killed while a call runs and a prompt is open; another host that has what it kept finds
-// both again in the same window, answers the prompt, cancels the call, and ends the hub in order.
+// TestHostReturns_real: a host is killed while a call runs and a prompt is open; another host that has what it kept
+// finds both again in the same window, answers the prompt, cancels the call, and ends the hub in order.
 func TestHostReturns_real(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, longestGrace)
@@ -132,8 +132,8 @@ func (h *keptHub) noSocket(t *testing.T) {
 	}
 }
 
-// TestHostReturnsTwice_real: a hub with a return grace still runs when one without has exited. The grace begins anew with
-// each host that goes; a window that did not come back in between is not lost.
+// TestHostReturnsTwice_real: a hub with a return grace still runs when one without has exited. The grace begins anew
+// with each host that goes; a window that did not come back in between is not lost.
 func TestHostReturnsTwice_real(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, longestGrace)
@@ -155,9 +155,9 @@ func TestHostReturnsTwice_real(t *testing.T) {
 	h.noSocket(t)
 }
 
-// TestStdioOpensAgain_real: a host that comes back can open go-plugin's relay of the hub's standard output and error, as the
-// host before it could. In between a write to them blocks; the hub's own logs go another way and never block. One piece
-// may be lost: go-plugin's relay may read it for the old host just when that one's stream ends.
+// TestStdioOpensAgain_real: a host that comes back can open go-plugin's relay of the hub's standard output and error,
+// as the host before it could. In between a write to them blocks; the hub's own logs go another way and never block.
+// One piece may be lost: go-plugin's relay may read it for the old host just when that one's stream ends.
 func TestStdioOpensAgain_real(t *testing.T) {
 	h := start(t, nil)
 	first := h.dial(t)
@@ -251,8 +251,8 @@ func (h *keptHub) strangers(t *testing.T) map[string]*grpc.ClientConn {
 	return all
 }
 
-// TestOtherKeyIsRefused_real: while the hub waits, only a host that has the key of the host that went is let in. A client
-// that has only the socket is refused, and does not make the hub wait longer.
+// TestOtherKeyIsRefused_real: while the hub waits, only a host that has the key of the host that went is let in. A
+// client that has only the socket is refused, and does not make the hub wait longer.
 func TestOtherKeyIsRefused_real(t *testing.T) {
 	t.Parallel() // what it waits for is other processes
 	h := leaveBehind(t, longestGrace)
@@ -279,8 +279,8 @@ func TestOtherKeyIsRefused_real(t *testing.T) {
 	waits.noSocket(t)
 }
 
-// TestNobodyReturns_real: when no host comes back, hub, servers and socket are gone once the grace is over; without a grace
-// at once.
+// TestNobodyReturns_real: when no host comes back, hub, servers and socket are gone once the grace is over; without a
+// grace at once.
 func TestNobodyReturns_real(t *testing.T) {
 	for _, grace := range []string{"1500ms", "never mind", ""} {
 		t.Run(grace, func(t *testing.T) {

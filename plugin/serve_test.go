@@ -241,8 +241,8 @@ func TestPipeToDeadStderrDoesNotKill_real(t *testing.T) {
 	child.Wait(t, faketime.Long)
 }
 
-// TestUnreadStderrHoldsUpNothing_real: a host that stopped reading (a full pipe) gets no logs; the hub works and closes all
-// the same.
+// TestUnreadStderrHoldsUpNothing_real: a host that stopped reading (a full pipe) gets no logs; the hub works and closes
+// all the same.
 func TestUnreadStderrHoldsUpNothing_real(t *testing.T) {
 	_, w := pipe(t)
 	h := start(t, w)

@@ -50,12 +50,7 @@ func inMemory(s *fakeserver.Server) func(config.Server, func(string)) mcp.Opener
 	return func(config.Server, func(string)) mcp.Opener {
 		return func(context.Context) (*mcp.Link, error) {
 			p := s.Start(context.Background())
-			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				<-p.Done()
-				return nil
-			}})}, nil
+			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: p.End})}, nil
 		}
 	}
 }

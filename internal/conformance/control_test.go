@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestControl_nightly runs the client of the official Go SDK, which is known to pass. If a scenario fails here and for the hub,
-// look for the fault in the harness, the machine and the suite first.
+// TestControl_nightly runs the client of the official Go SDK, which is known to pass. If a scenario fails here and for
+// the hub, look for the fault in the harness, the machine and the suite first.
 func TestControl_nightly(t *testing.T) {
 	for _, revision := range []string{legacy, modern} {
 		t.Run(revision, func(t *testing.T) {
@@ -19,7 +19,8 @@ func TestControl_nightly(t *testing.T) {
 	}
 }
 
-// TestHarnessFailsBrokenClients_nightly: the harness reports clients that do not work, and a scenario that does not exist.
+// TestHarnessFailsBrokenClients_nightly: the harness reports clients that do not work, and a scenario that does not
+// exist.
 func TestHarnessFailsBrokenClients_nightly(t *testing.T) {
 	for _, name := range []string{"true", "false"} {
 		client, err := exec.LookPath(name)

@@ -59,8 +59,8 @@ func parseAll(out string) map[string][]string {
 	return all
 }
 
-// TestListsAreUnderstood_nightly: the output of the suite is parsed completely. A list that is read as empty would let every
-// test pass.
+// TestListsAreUnderstood_nightly: the output of the suite is parsed completely. A list that is read as empty would let
+// every test pass.
 func TestListsAreUnderstood_nightly(t *testing.T) {
 	for revision, count := range map[string]int{"2025-11-25": 18, "2026-07-28": 32} {
 		scored, unscored := newest(t).required(t, revision)

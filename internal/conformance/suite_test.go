@@ -53,8 +53,8 @@ func TestConformanceTimed_nightly(t *testing.T) {
 	}
 }
 
-// TestConformanceCore_nightly runs the core suite of the last stable release: all scenarios of the revision 2025-11-25 that are
-// neither for an extension nor for a draft nor for old servers alone.
+// TestConformanceCore_nightly runs the core suite of the last stable release: all scenarios of the revision 2025-11-25
+// that are neither for an extension nor for a draft nor for old servers alone.
 func TestConformanceCore_nightly(t *testing.T) {
 	s := first(t)
 	var core []string
@@ -76,8 +76,8 @@ func TestConformanceExtauth_nightly(t *testing.T) {
 	}
 }
 
-// TestConformanceUnscored_nightly runs all other scenarios of the suite: those that the requirement sets run unscored, and
-// those in no set. So every scenario that fails has a reason in expected-failures.yml.
+// TestConformanceUnscored_nightly runs all other scenarios of the suite: those that the requirement sets run unscored,
+// and those in no set. So every scenario that fails has a reason in expected-failures.yml.
 func TestConformanceUnscored_nightly(t *testing.T) {
 	s := newest(t)
 	rest := s.all(t)

@@ -82,8 +82,8 @@ func watched(t *testing.T, w Way, tool, arguments string, o Options) *Report {
 	return r
 }
 
-// foreign is what is to be found of a server that others wrote. It behaves as the expected levels say: that was observed
-// on the wire with raw JSON-RPC before the doctor existed.
+// foreign is what is to be found of a server that others wrote. It behaves as the expected levels say: that was
+// observed on the wire with raw JSON-RPC before the doctor existed.
 type foreign struct {
 	name            string
 	serve           func(testing.TB) (string, []string)

@@ -174,11 +174,12 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
-	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long, Doing: func(text string) {
-		if strings.Contains(text, "capabilities") {
-			cancel(enough)
-		}
-	}})
+	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long,
+		Doing: func(text string) {
+			if strings.Contains(text, "capabilities") {
+				cancel(enough)
+			}
+		}})
 	if !errors.Is(err, enough) {
 		t.Errorf("error %v, want the cause", err)
 	}

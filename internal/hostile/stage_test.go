@@ -182,9 +182,7 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 		}
 		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{MaxLine: c.MaxMessageBytes,
 			Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				<-p.Done()
+				_ = p.End()
 				<-quiet
 				return nil
 			}})

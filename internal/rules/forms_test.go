@@ -9,8 +9,8 @@ import (
 
 // lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
 // which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
-// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. No make target
-// knows another mark behind the underscore. No target runs the end-to-end tests with -short.
+// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. No make
+// target knows another mark behind the underscore. No target runs the end-to-end tests with -short.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -74,5 +74,5 @@ func TestFormsAreRunFindsViolations(t *testing.T) {
 	finds(t, lostForms(made(t, map[string]string{
 		"hub/a_test.go":          "package hub\n" + test,
 		"internal/e2e/a_test.go": "package e2e\nimport \"testing\"\nfunc TestB(t *testing.T) { _ = testing.Short() }\n",
-	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:13", "hub/a_test.go:8")
+	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:15", "hub/a_test.go:8")
 }
