@@ -382,19 +382,18 @@ func (s *stage) in(what string, done <-chan struct{}) {
 	}
 }
 
-// prompt returns an open prompt of a kind. It returns nil if none opens in time, or if over is closed first.
-func (s *stage) prompt(kind mcphubv1.PromptKind, within time.Duration, over <-chan struct{}) *mcphubv1.Prompt {
-	late := time.After(within)
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
+// prompt returns an open prompt of a kind. It returns nil if over is closed before one opens.
+func (s *stage) prompt(kind mcphubv1.PromptKind, over <-chan struct{}) *mcphubv1.Prompt {
+	late := time.After(bound)
 	for {
+		changed := s.window.Changed()
 		for _, p := range s.window.Prompts() {
 			if fakeeditor.KindOf(p) == kind {
 				return p
 			}
 		}
 		select {
-		case <-look.C:
+		case <-changed:
 		case <-over:
 			return nil
 		case <-late:
