@@ -14,8 +14,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
-// TestEverythingAnswers starts server-everything, so that a broken installation fails here and not in another package.
-func TestEverythingAnswers(t *testing.T) {
+// TestEverythingAnswers_nightly starts server-everything, so that a broken installation fails here and not in another
+// package.
+func TestEverythingAnswers_nightly(t *testing.T) {
 	name, args := Everything(t)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the server neither answered nor ended"))
 	defer cancel()
