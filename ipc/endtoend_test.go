@@ -40,12 +40,7 @@ func realHubIn(t *testing.T, stateDir string, server *fakeserver.Server) (*hub.H
 			mu.Lock()
 			processes = append(processes, p)
 			mu.Unlock()
-			conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				<-p.Done()
-				return nil
-			}})
+			conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: p.End})
 			return &mcp.Link{Conn: conn, Kill: func(string) { p.Kill() }}, nil
 		}
 	}})

@@ -1,12 +1,10 @@
 package ipc
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -64,8 +62,7 @@ func TestGatewayService(t *testing.T) {
 	})
 	conn := gatewayHub(t, server)
 	gateways, calls := mcphubv1.NewGatewayServiceClient(conn), mcphubv1.NewMcpHubServiceClient(conn)
-	ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the bound of the test"))
-	defer stop()
+	ctx := t.Context()
 	opened, err := gateways.OpenGateway(ctx, &mcphubv1.OpenGatewayRequest{Title: "for agents",
 		Approval: mcphubv1.GatewayApproval_GATEWAY_APPROVAL_CLIENT, MaxTokens: 500})
 	if err != nil {

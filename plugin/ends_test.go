@@ -11,18 +11,18 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestSigtermCloses: on SIGTERM and on SIGHUP the hub closes (its child is gone), removes its socket, and exits 0.
-func TestSigtermCloses(t *testing.T) {
+// TestSigtermCloses_real: on SIGTERM and on SIGHUP the hub closes (its child is gone), removes its socket, and exits 0.
+func TestSigtermCloses_real(t *testing.T) {
 	hangupCountsForChildren(t)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestSigtermCloses(t *testing.T) {
 			if status := h.status(t); status != plugin.ExitOK {
 				t.Errorf("exit status %d", status)
 			}
-			child.Wait(t, bound)
+			child.Wait(t, faketime.Long)
 			if left, _ := os.ReadDir(dir); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
@@ -43,8 +43,8 @@ func TestSigtermCloses(t *testing.T) {
 	}
 }
 
-// TestHangupUnderNohupIsIgnored: a hub that was started with SIGHUP ignored goes on when the terminal closes.
-func TestHangupUnderNohupIsIgnored(t *testing.T) {
+// TestHangupUnderNohupIsIgnored_real: a hub that was started with SIGHUP ignored goes on when the terminal closes.
+func TestHangupUnderNohupIsIgnored_real(t *testing.T) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Ignore(syscall.SIGHUP) // children inherit it
 		t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
@@ -76,8 +76,8 @@ func hangupCountsForChildren(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(caught) })
 }
 
-// TestSecondSigtermExitsAtOnce: the second SIGTERM ends a hub whose close hangs, also with a SIGHUP in between.
-func TestSecondSigtermExitsAtOnce(t *testing.T) {
+// TestSecondSigtermExitsAtOnce_real: the second SIGTERM ends a hub whose close hangs, also with a SIGHUP in between.
+func TestSecondSigtermExitsAtOnce_real(t *testing.T) {
 	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
 	do(t, h.dial(t), "log", "")
 	_ = h.cmd.Process.Signal(syscall.SIGTERM)
@@ -89,8 +89,8 @@ func TestSecondSigtermExitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptIsSwallowed: Ctrl-C in a terminal signals the whole process group; the host decides what it means.
-func TestInterruptIsSwallowed(t *testing.T) {
+// TestInterruptIsSwallowed_real: Ctrl-C in a terminal signals the whole process group; the host decides what it means.
+func TestInterruptIsSwallowed_real(t *testing.T) {
 	h := start(t, nil)
 	conn := h.dial(t)
 	do(t, conn, "log", "")
@@ -102,8 +102,9 @@ func TestInterruptIsSwallowed(t *testing.T) {
 	}
 }
 
-// TestHangingCloseIsBounded: after Shutdown the process ends by itself, with an error, before a Go host would kill it.
-func TestHangingCloseIsBounded(t *testing.T) {
+// TestHangingCloseIsBounded_real: after Shutdown the process ends by itself, with an error, before a Go host would kill
+// it.
+func TestHangingCloseIsBounded_real(t *testing.T) {
 	h := start(t, nil, doortest.CloseVariable+"="+doortest.CloseHangs)
 	conn := h.dial(t)
 	do(t, conn, "log", "")
@@ -114,8 +115,8 @@ func TestHangingCloseIsBounded(t *testing.T) {
 	}
 }
 
-// TestShutdownCloses: when Serve returns the hub closes, although a call still runs.
-func TestShutdownCloses(t *testing.T) {
+// TestShutdownCloses_real: when Serve returns the hub closes, although a call still runs.
+func TestShutdownCloses_real(t *testing.T) {
 	h := start(t, nil)
 	conn := h.dial(t)
 	child := spawn(t, conn)
@@ -127,7 +128,7 @@ func TestShutdownCloses(t *testing.T) {
 	if status := h.status(t); status != plugin.ExitOK {
 		t.Errorf("exit status %d", status)
 	}
-	child.Wait(t, bound)
+	child.Wait(t, faketime.Long)
 }
 
 // shutdown calls go-plugin's own Shutdown. The answer is usually lost, since the server stops before it is sent.
@@ -135,9 +136,9 @@ func shutdown(conn *grpc.ClientConn) {
 	_ = conn.Invoke(context.Background(), "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
 }
 
-// TestHostKilledHubExits: when the host is killed with SIGKILL, the hub exits, and its children and its socket
+// TestHostKilledHubExits_real: when the host is killed with SIGKILL, the hub exits, and its children and its socket
 // directory are gone.
-func TestHostKilledHubExits(t *testing.T) {
+func TestHostKilledHubExits_real(t *testing.T) {
 	temp, _ := socketDir(t)
 	cmd := doortest.Command(t, doortest.RoleHost, "TMPDIR="+temp)
 	cmd.Stderr = os.Stderr
@@ -166,7 +167,7 @@ func TestHostKilledHubExits(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	hub.Wait(t, 5*time.Second)
+	hub.Wait(t, faketime.Long) // TestOrphanWatch tells when
 	child.Wait(t, 0)
 	if left, _ := os.ReadDir(temp); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -29,6 +29,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -142,7 +143,7 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 		{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "side bar",
 			PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM}}}},
 		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "call", Server: "s",
-			Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":600}`}}},
+			Tool: "long_task", ArgumentsJson: `{"steps":10000,"step_ms":100}`}}},
 		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "asks", Server: "s",
 			Tool: "ask_name", ArgumentsJson: `{}`}}},
 	} {
@@ -236,7 +237,7 @@ func leaveBehind(t *testing.T, grace string) *keptHub {
 		grace)
 	var said strings.Builder
 	cmd.Stderr = &said
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = faketime.Long
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +245,7 @@ func leaveBehind(t *testing.T, grace string) *keptHub {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(faketime.Long, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
 	h := &keptHub{dir: dir}
@@ -277,10 +278,10 @@ func (h *keptHub) back(t *testing.T) *grpc.ClientConn {
 	return conn
 }
 
-// bounded returns the context of a call that must end within bound.
+// bounded returns the context of a call that must end.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the bound of the test"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // TestLogShape: a Go host takes @level, @message and @timestamp for strings without looking, and would panic on others.
@@ -81,7 +83,7 @@ func TestLogWriterNeverBlocks(t *testing.T) {
 		_, _ = io.Copy(&all, r)
 		read <- all.String()
 	}()
-	w.flush(time.Minute)
+	w.flush(faketime.Long)
 	_ = out.Close()
 	got := strings.Split(strings.TrimSuffix(<-read, "\n"), "\n")
 	var report struct {

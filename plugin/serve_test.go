@@ -21,13 +21,11 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
-
-// bound limits what a failing test waits for. A passing test never waits that long.
-const bound = 20 * time.Second
 
 // rawHub is a hub that was started without plugin/host, which would clean up after it: a bare process, no TLS.
 type rawHub struct {
@@ -90,7 +88,7 @@ func (h *rawHub) status(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-h.exited:
-	case <-time.After(bound):
+	case <-time.After(faketime.Long):
 		t.Fatal("the hub did not end")
 	}
 	return h.cmd.ProcessState.ExitCode()
@@ -110,7 +108,7 @@ func (h *rawHub) exit(t *testing.T) (status int, stderr string) {
 // logged waits for a log line with this text.
 func (h *rawHub) logged(t *testing.T, text string) {
 	t.Helper()
-	late := time.After(bound)
+	late := time.After(faketime.Long)
 	for {
 		select {
 		case line, ok := <-h.lines:
@@ -144,7 +142,7 @@ func (h *rawHub) dial(t *testing.T) *grpc.ClientConn {
 
 func do(t *testing.T, conn *grpc.ClientConn, what, arguments string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the fake hub does not answer"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the fake hub does not answer"))
 	defer cancel()
 	answer, err := doortest.Do(ctx, mcphubv1.NewMcpHubServiceClient(conn), what, arguments)
 	if err != nil {
@@ -172,8 +170,8 @@ func socketDir(t *testing.T) (dir, env string) {
 	return dir, handshake.EnvSocketDir + "=" + dir
 }
 
-// TestFailedStartExitsNonZero: go-plugin would exit 0 without a word.
-func TestFailedStartExitsNonZero(t *testing.T) {
+// TestFailedStartExitsNonZero_real: go-plugin would exit 0 without a word.
+func TestFailedStartExitsNonZero_real(t *testing.T) {
 	tests := []struct{ name, env, want string }{
 		{"socket directory that is not there", handshake.EnvSocketDir + "=/nowhere/at/all", "no connection could be served"},
 		{"socket path that is too long", handshake.EnvSocketDir + "=" + longDir(t), "no connection could be served"},
@@ -203,8 +201,8 @@ func longDir(t *testing.T) string {
 	return dir
 }
 
-// TestWrongCookie: without the right cookie nothing is served, and the reason is a line that a person can read.
-func TestWrongCookie(t *testing.T) {
+// TestWrongCookie_real: without the right cookie nothing is served, and the reason is a line that a person can read.
+func TestWrongCookie_real(t *testing.T) {
 	for _, cookie := range []string{"", "another program's"} {
 		h := start(t, nil, handshake.CookieKey+"="+cookie)
 		status, stderr := h.exit(t)
@@ -217,18 +215,18 @@ func TestWrongCookie(t *testing.T) {
 	}
 }
 
-// TestWrongVersion: asked for a version that it does not have, the hub offers its own and leaves it to the host to
+// TestWrongVersion_real: asked for a version that it does not have, the hub offers its own and leaves it to the host to
 // refuse (plugin/host does; go-plugin's own behaviour, which hosts in other languages rely on).
-func TestWrongVersion(t *testing.T) {
+func TestWrongVersion_real(t *testing.T) {
 	for _, asked := range []string{"9", "9,1", ""} {
 		h := start(t, nil, "PLUGIN_PROTOCOL_VERSIONS="+asked)
 		do(t, h.dial(t), "log", "") // dial demands version 1
 	}
 }
 
-// TestPipeToDeadStderrDoesNotKill: the host's end of standard error is gone; the hub logs, works on, and closes in
+// TestPipeToDeadStderrDoesNotKill_real: the host's end of standard error is gone; the hub logs, works on, and closes in
 // order.
-func TestPipeToDeadStderrDoesNotKill(t *testing.T) {
+func TestPipeToDeadStderrDoesNotKill_real(t *testing.T) {
 	r, w := pipe(t)
 	h := start(t, w)
 	_, _ = w.Close(), r.Close()
@@ -240,12 +238,12 @@ func TestPipeToDeadStderrDoesNotKill(t *testing.T) {
 	if status := h.status(t); status != plugin.ExitOK {
 		t.Errorf("exit status %d (%v)", status, h.cmd.ProcessState)
 	}
-	child.Wait(t, bound)
+	child.Wait(t, faketime.Long)
 }
 
-// TestUnreadStderrHoldsUpNothing: a host that stopped reading (a full pipe) gets no logs; the hub works and closes all
-// the same.
-func TestUnreadStderrHoldsUpNothing(t *testing.T) {
+// TestUnreadStderrHoldsUpNothing_real: a host that stopped reading (a full pipe) gets no logs; the hub works and closes
+// all the same.
+func TestUnreadStderrHoldsUpNothing_real(t *testing.T) {
 	_, w := pipe(t)
 	h := start(t, w)
 	conn := h.dial(t)
@@ -258,8 +256,8 @@ func TestUnreadStderrHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// TestChildrenKeepSigpipe: a server that pipes into head must end as it would in a shell.
-func TestChildrenKeepSigpipe(t *testing.T) {
+// TestChildrenKeepSigpipe_real: a server that pipes into head must end as it would in a shell.
+func TestChildrenKeepSigpipe_real(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}

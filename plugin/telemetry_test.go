@@ -50,12 +50,7 @@ func inMemory(s *fakeserver.Server) func(config.Server, func(string)) mcp.Opener
 	return func(config.Server, func(string)) mcp.Opener {
 		return func(context.Context) (*mcp.Link, error) {
 			p := s.Start(context.Background())
-			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				<-p.Done()
-				return nil
-			}})}, nil
+			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: p.End})}, nil
 		}
 	}
 }
@@ -162,6 +157,7 @@ func TestTelemetryIsOffUnlessAskedFor(t *testing.T) {
 }
 
 // A collector gets the spans by OTLP over HTTP, with the resource and the headers that the environment sets.
+// In the bubble no time goes by while the server waits for the network, so that nothing is given up for a busy machine.
 func TestSpansReachACollector(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -169,41 +165,43 @@ func TestSpansReachACollector(t *testing.T) {
 	}
 	type post struct{ about, path, header, body string }
 	posts := make(chan post, 10)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		posts <- post{r.Header.Get("Content-Type"), r.URL.Path, r.Header.Get("X-Key"), string(body)}
-	})}
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	defer serving.Wait()
-	defer server.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+listener.Addr().String())
-	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "X-Key=k1")
-	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
-	tel := openTelemetry(func(name string) (string, bool) {
-		return map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}[name], true
-	}, "1.2.3", slog.New(slog.DiscardHandler))
-	if tel == nil {
-		t.Fatal("telemetry is off")
-	}
-	_, span := tel.tracer().Tracer("t").Start(t.Context(), "tools/call echo")
-	span.End()
-	tel.close(t.Context())
-	got := <-posts
-	var sent collector.ExportTraceServiceRequest
-	if err := proto.Unmarshal([]byte(got.body), &sent); err != nil || len(sent.ResourceSpans) != 1 {
-		t.Fatalf("%v: %v", err, &sent)
-	}
-	about := fmt.Sprint(sent.ResourceSpans[0].Resource)
-	for _, want := range []string{"service.name", "mcphub", "1.2.3", "deployment.environment.name"} {
-		if !strings.Contains(about, want) {
-			t.Errorf("the resource lacks %q: %s", want, about)
+	synctest.Test(t, func(t *testing.T) {
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			posts <- post{r.Header.Get("Content-Type"), r.URL.Path, r.Header.Get("X-Key"), string(body)}
+		})}
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = server.Serve(listener) })
+		defer serving.Wait()
+		defer server.Close()
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+listener.Addr().String())
+		t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "X-Key=k1")
+		t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
+		tel := openTelemetry(func(name string) (string, bool) {
+			return map[string]string{"MCPHUB_TELEMETRY": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}[name], true
+		}, "1.2.3", slog.New(slog.DiscardHandler))
+		if tel == nil {
+			t.Fatal("telemetry is off")
 		}
-	}
-	if name := sent.ResourceSpans[0].ScopeSpans[0].Spans[0].Name; got.about != "application/x-protobuf" ||
-		got.path != "/v1/traces" || got.header != "k1" || name != "tools/call echo" {
-		t.Errorf("%q %q %q %q", got.about, got.path, got.header, name)
-	}
+		_, span := tel.tracer().Tracer("t").Start(t.Context(), "tools/call echo")
+		span.End()
+		tel.close(t.Context())
+		got := <-posts
+		var sent collector.ExportTraceServiceRequest
+		if err := proto.Unmarshal([]byte(got.body), &sent); err != nil || len(sent.ResourceSpans) != 1 {
+			t.Fatalf("%v: %v", err, &sent)
+		}
+		about := fmt.Sprint(sent.ResourceSpans[0].Resource)
+		for _, want := range []string{"service.name", "mcphub", "1.2.3", "deployment.environment.name"} {
+			if !strings.Contains(about, want) {
+				t.Errorf("the resource lacks %q: %s", want, about)
+			}
+		}
+		if name := sent.ResourceSpans[0].ScopeSpans[0].Spans[0].Name; got.about != "application/x-protobuf" ||
+			got.path != "/v1/traces" || got.header != "k1" || name != "tools/call echo" {
+			t.Errorf("%q %q %q %q", got.about, got.path, got.header, name)
+		}
+	})
 }
 
 // The name of an export's error has neither addresses nor text of the collector.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestControl runs the client of the official Go SDK, which is known to pass. If a scenario fails here and for the hub,
-// look for the fault in the harness, the machine and the suite first.
-func TestControl(t *testing.T) {
+// TestControl_nightly runs the client of the official Go SDK, which is known to pass. If a scenario fails here and for
+// the hub, look for the fault in the harness, the machine and the suite first.
+func TestControl_nightly(t *testing.T) {
 	for _, revision := range []string{legacy, modern} {
 		t.Run(revision, func(t *testing.T) {
 			scored, _ := newest(t).required(t, revision)
@@ -19,8 +19,9 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestHarnessFailsBrokenClients: the harness reports clients that do not work, and a scenario that does not exist.
-func TestHarnessFailsBrokenClients(t *testing.T) {
+// TestHarnessFailsBrokenClients_nightly: the harness reports clients that do not work, and a scenario that does not
+// exist.
+func TestHarnessFailsBrokenClients_nightly(t *testing.T) {
 	for _, name := range []string{"true", "false"} {
 		client, err := exec.LookPath(name)
 		if err != nil {

@@ -7,7 +7,8 @@
 // scenario is in ./scenario.
 //
 // `make conformance` installs the suite and runs the tests. They are not part of `make test`, since they need Node 22,
-// packages from npm and some minutes.
+// packages from npm and some minutes. What a revision requires of the hub as a client and as a gateway is quick; the
+// rest of the suite, the control, and what measures time run at night.
 //
 // What must not live here: knowledge of the hub's internals.
 package conformance

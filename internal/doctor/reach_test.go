@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/demoserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 func remote(url string) Way {
@@ -34,7 +34,7 @@ func TestUnknownTransport(t *testing.T) {
 		server.Close()
 	})
 	for path, want := range map[string]string{"/mcp": HTTP, "/sse": SSE} {
-		r := examined(t, remote(server.URL+path), "", "{}", time.Minute)
+		r := examined(t, remote(server.URL+path), "", "{}", faketime.Long)
 		if len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Transport != want }) {
 			t.Errorf("%s: not all is of %s: %+v", path, want, r.Findings)
 		}
@@ -49,7 +49,8 @@ func TestSignInIsWanted(t *testing.T) {
 		http.Error(w, "who are you?", http.StatusUnauthorized)
 	}))
 	t.Cleanup(server.Close)
-	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{remote(server.URL)}}, Options{})
+	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{remote(server.URL)}},
+		Options{Patience: faketime.Long})
 	if !errors.Is(err, ErrSignIn) || len(r.Findings) != 1 || levels(r, "")["start.signin"] != Note {
 		t.Errorf("%v, %+v", err, r.Findings)
 	}
@@ -58,7 +59,7 @@ func TestSignInIsWanted(t *testing.T) {
 // Lists other than tools are checked too: duplicate entries, and a list whose cursors repeat.
 func TestOtherLists(t *testing.T) {
 	t.Parallel()
-	r := examined(t, sick(t, "lists"), "", "{}", 10*time.Second)
+	r := examined(t, sick(t, "lists"), "", "{}", faketime.Long)
 	var seen []string
 	for _, f := range r.Findings {
 		if strings.HasPrefix(f.Check, "list.") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // sickVariable makes the test binary a server with the faults that it names, separated by commas.
@@ -110,25 +111,39 @@ func sick(t *testing.T, ailments string) Way {
 		sickVariable+"="+ailments)}}
 }
 
+// sickServer is what is to be found of a server with these ailments.
+type sickServer struct {
+	ailments, tool string
+	plain, legacy  map[string]Level
+}
+
 func TestSickServers(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		ailments, tool string
-		plain, legacy  map[string]Level
-	}{
+	diagnosed(t, faketime.Long, []sickServer{
 		{"noise", "", map[string]Level{"start.stdout": Mend, "end.stdin": Good},
 			map[string]Level{"capability.tools": Good, "capability.prompts": Mend, "capability.undeclared": Improve,
 				"tool.name": Mend, "tool.description": Mend, "tool.schema": Mend, "tool.annotations": Improve,
 				"era.unknown": Good, "cancel.unknown": Good}},
-		{"silent,fragile", "", nil, map[string]Level{"era.unknown": Mend, "cancel.unknown": Mend}},
 		{"deaf", "list", nil, map[string]Level{"cancel.stop": Mend, "cancel.answer": Improve, "cancel.next": Good}},
 		// On a busy machine a server may read the cancel late. Progress that it sends until then is no fault.
 		{"late", "list", nil, map[string]Level{"cancel.stop": Good, "cancel.next": Good}},
+	})
+}
+
+// TestSickServersThatAreWaitedFor_nightly: the doctor waits for answers that do not come, and for exits.
+func TestSickServersThatAreWaitedFor_nightly(t *testing.T) {
+	t.Parallel()
+	diagnosed(t, 10*time.Second, []sickServer{
+		{"silent,fragile", "", nil, map[string]Level{"era.unknown": Mend, "cancel.unknown": Mend}},
 		{"stays", "", map[string]Level{"end.stdin": Mend, "end.sigterm": Good}, nil},
-	} {
+	})
+}
+
+func diagnosed(t *testing.T, patience time.Duration, servers []sickServer) {
+	for _, c := range servers {
 		t.Run(c.ailments, func(t *testing.T) {
 			t.Parallel()
-			r := examined(t, sick(t, c.ailments), c.tool, "{}", 10*time.Second)
+			r := examined(t, sick(t, c.ailments), c.tool, "{}", patience)
 			holds(t, r, "", c.plain)
 			holds(t, r, mcp.EraLegacy, c.legacy)
 			for _, f := range r.Findings {
@@ -159,11 +174,12 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
-	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Doing: func(text string) {
-		if strings.Contains(text, "capabilities") {
-			cancel(enough)
-		}
-	}})
+	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long,
+		Doing: func(text string) {
+			if strings.Contains(text, "capabilities") {
+				cancel(enough)
+			}
+		}})
 	if !errors.Is(err, enough) {
 		t.Errorf("error %v, want the cause", err)
 	}
@@ -176,7 +192,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	w := sick(t, "noise")
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{w}, Hide: func(text string) string {
 		return strings.ReplaceAll(text, "listening", "[hidden]")
-	}}, Options{})
+	}}, Options{Patience: faketime.Long})
 	if err != nil {
 		t.Fatal(err)
 	}

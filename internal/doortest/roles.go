@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -65,10 +66,10 @@ func Main(m *testing.M) {
 // Environment returns the environment that makes this test binary run in a role.
 func Environment(role string) []string { return []string{roleVariable + "=" + role} }
 
-// Options returns the options that open this test binary in a role.
+// Options returns the options that open this test binary in a role. On a busy machine its start may take long.
 func Options(t testing.TB, role string, env ...string) host.Options {
 	t.Helper()
-	return host.Options{Command: executable(t), Env: append(Environment(role), env...)}
+	return host.Options{Command: executable(t), Env: append(Environment(role), env...), StartTimeout: faketime.Long}
 }
 
 // Command returns a command that runs this test binary in a role, without the environment of a host.

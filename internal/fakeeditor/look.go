@@ -148,6 +148,13 @@ func (w *Window) Requests() map[string]*mcphubv1.Request {
 	return w.model.clone().requests
 }
 
+// Changed returns a channel that is closed when the next message comes.
+func (w *Window) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
 // Prompts returns the open prompts, oldest first.
 func (w *Window) Prompts() []*mcphubv1.Prompt {
 	w.mu.Lock()

@@ -38,6 +38,15 @@ func (s *Server) Start(ctx context.Context) *Process {
 // Kill ends the connection at once. It does not wait.
 func (p *Process) Kill() { p.kill(ErrKilled) }
 
+// End closes the input, ends the connection, and waits until the server has ended, as the close of a connection to a
+// process does.
+func (p *Process) End() error {
+	_ = p.Stdin.Close()
+	p.Kill()
+	<-p.done
+	return nil
+}
+
 // Done returns a channel that is closed when the server and all its goroutines have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

@@ -41,7 +41,7 @@ func TestPageThatSwallows(t *testing.T) {
 	}
 	s.bystander()
 	sound := s.call("sound", "echo") // so the others were refused for their pages
-	p := s.prompt(mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN, bound, sound.done)
+	p := s.prompt(mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN, sound.done)
 	if p == nil {
 		t.Fatalf("nobody was asked to sign in where the page is sound: %v", sound.err)
 	}

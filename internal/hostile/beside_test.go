@@ -20,7 +20,7 @@ func TestCallsBesideAnOpenQuestion(t *testing.T) {
 	s := bare(t)
 	s.load(users(), workspace(`{"servers":{"folders":{"command":"evil","alwaysAllow":["*"]}}}`))
 	first := s.call("folders", "echo")
-	asked := s.prompt(launch, bound, first.done)
+	asked := s.prompt(launch, first.done)
 	if asked == nil {
 		t.Fatalf("nobody was asked: %v", first.err)
 	}

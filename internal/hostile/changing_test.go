@@ -32,23 +32,22 @@ func TestToolsThatAlwaysChange(t *testing.T) {
 func (s *stage) callAndAccept(name string, answered map[string]bool) {
 	s.t.Helper()
 	attack := s.call(name, hostile.Tool)
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
 	late := time.After(bound)
 	for {
+		changed := s.window.Changed()
+		for _, p := range s.window.Prompts() {
+			if id := p.GetPromptId(); !answered[id] {
+				answered[id] = true
+				s.window.AcceptFor(id, mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE)
+			}
+		}
 		select {
 		case <-attack.done:
 			s.t.Logf("the call ended: %v", attack.err)
 			return
 		case <-late:
 			s.t.Fatal("a call of a server whose tools always change did not end")
-		case <-look.C:
-			for _, p := range s.window.Prompts() {
-				if id := p.GetPromptId(); !answered[id] {
-					answered[id] = true
-					s.window.AcceptFor(id, mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE)
-				}
-			}
+		case <-changed:
 		}
 	}
 }

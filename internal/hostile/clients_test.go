@@ -3,6 +3,7 @@ package hostile_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,12 +41,8 @@ func newEntrance(t *testing.T) *entrance {
 	})
 	e.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user",
 		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
-	g, err := gateway.New(e.hub, gateway.Options{Bounds: mcpserver.Bounds{Stall: 300 * time.Millisecond, Queue: 1 << 20,
-		Message: 4 << 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.at, err = gateway.Listen(g, "127.0.0.1:0", ""); err != nil {
+	var err error
+	if e.at, err = gateway.Listen(e.gateway(mcpserver.Bounds{Message: 4 << 20}), "127.0.0.1:0", ""); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -56,6 +53,17 @@ func newEntrance(t *testing.T) *entrance {
 		t.Fatal("the honest client got no session")
 	}
 	return e
+}
+
+// gateway returns a gateway to the hub of the stage.
+func (e *entrance) gateway(b mcpserver.Bounds) *gateway.Gateway {
+	e.t.Helper()
+	b.Stall = cmp.Or(b.Stall, bound) // a client on a busy machine may not get to read
+	g, err := gateway.New(e.hub, gateway.Options{Bounds: b})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return g
 }
 
 const greeting = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
@@ -170,7 +178,24 @@ func (e *entrance) passerby() {
 func TestHostileClients(t *testing.T) {
 	e := newEntrance(t)
 	e.passerby()
+	e.attacked(t)
+	if n := e.at.Gateway.Clients(); n != 1 {
+		t.Errorf("%d clients are left, want the honest one", n)
+	}
+}
+
+// TestHostileClientsLeaveNothing_nightly: not even a goroutine is left of them.
+func TestHostileClientsLeaveNothing_nightly(t *testing.T) {
+	e := newEntrance(t)
+	e.passerby()
 	before := runtime.NumGoroutine()
+	e.attacked(t)
+	e.client.CloseIdleConnections()
+	e.settles(before + 20) // the honest client keeps some connections open
+}
+
+// attacked plays all hostile clients one after the other.
+func (e *entrance) attacked(t *testing.T) {
 	for _, a := range []struct {
 		name   string
 		attack func(t *testing.T, e *entrance)
@@ -194,8 +219,6 @@ func TestHostileClients(t *testing.T) {
 			e.passerby()
 		})
 	}
-	e.client.CloseIdleConnections()
-	e.settles(before + 20) // the honest client keeps some connections open
 	left, err := e.stage.calls.ListRequests(t.Context(), &mcphubv1.ListRequestsRequest{})
 	if err != nil || len(left.GetRequests()) != 0 {
 		t.Errorf("left are %v, %v", left, err)
@@ -203,7 +226,7 @@ func TestHostileClients(t *testing.T) {
 }
 
 func guesses(t *testing.T, e *entrance) {
-	atOnce(500, func(i int) {
+	atOnce(150, func(i int) {
 		for _, authorization := range []string{"", "Bearer ", "Bearer " + strings.Repeat("A", 1+i), "Basic " + e.at.Token} {
 			if status, text, _ := e.send(http.MethodPost, "", authorization, strings.NewReader(greeting)); status !=
 				http.StatusUnauthorized || !strings.Contains(text, "token") {
@@ -259,13 +282,15 @@ type pipe struct {
 	ended chan struct{}
 }
 
-func (e *entrance) pipe(reads bool) *pipe {
+func (e *entrance) pipe(reads bool) *pipe { return e.pipeTo(e.at.Gateway, reads) }
+
+func (e *entrance) pipeTo(g *gateway.Gateway, reads bool) *pipe {
 	toGateway, in := io.Pipe()
 	out, fromGateway := io.Pipe()
 	p := &pipe{in: in, lines: make(chan string, 100_000), ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		_ = e.at.Gateway.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
+		_ = g.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway, jsonrpc.LineConnOptions{
 			Close: func() error {
 				_ = toGateway.Close()
 				return fromGateway.Close()
@@ -372,7 +397,9 @@ func oneID(t *testing.T, e *entrance) {
 }
 
 func deaf(_ *testing.T, e *entrance) {
-	p := e.pipe(false)
+	g := e.gateway(mcpserver.Bounds{Stall: 300 * time.Millisecond, Queue: 1 << 20})
+	defer g.Close(nil)
+	p := e.pipeTo(g, false)
 	for i := 0; i < 100_000; i++ {
 		if !p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i)) {
 			break // the gateway has ended the session

@@ -85,7 +85,7 @@ func TestSourceWithoutScope(t *testing.T) {
 	s.load(&mcphubv1.ConfigSource{Path: "/repos/site/.mcp.json",
 		Json: `{"servers":{"good":{"command":"good","alwaysAllow":["*"]}}}`})
 	c := s.call("good", "echo")
-	p := s.prompt(launch, bound, c.done)
+	p := s.prompt(launch, c.done)
 	if p == nil {
 		t.Fatalf("it was started, and nobody was asked: %v", c.err)
 	}
@@ -116,7 +116,7 @@ func TestEnvFileChangesAfterTheYes(t *testing.T) {
 	write("A=2\n")
 	s.load(source)
 	again := s.call("good", "echo")
-	p := s.prompt(launch, bound, again.done)
+	p := s.prompt(launch, again.done)
 	if p == nil {
 		t.Fatalf("it was started anew, and nobody was asked: %v", again.err)
 	}

@@ -53,7 +53,7 @@ func TestFoldersOwnProgram(t *testing.T) {
 	s.load(users(), source)
 	asked := func(c *pending, target string) *mcphubv1.Prompt {
 		t.Helper()
-		p := s.prompt(launch, bound, c.done)
+		p := s.prompt(launch, c.done)
 		if p == nil {
 			t.Fatalf("nobody was asked: %v", c.err)
 		}

@@ -98,7 +98,7 @@ func TestNag(t *testing.T) {
 			s.evil["nag"].Await("answered", answers, t.Context().Done())
 			close(unasked)
 		})
-		p := s.prompt(form, bound, unasked)
+		p := s.prompt(form, unasked)
 		if p == nil {
 			break
 		}

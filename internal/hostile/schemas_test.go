@@ -1,7 +1,6 @@
 package hostile_test
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/hostile"
@@ -29,7 +28,7 @@ func TestOutputThatCannotBeChecked(t *testing.T) {
 }
 
 // TestFormThatCannotBeChecked: the answer to a form whose schema costs too much to check is sent unchecked, or refused.
-// It delays nothing else, and no goroutine keeps computing. Findings A1, A2.
+// It delays nothing else. Findings A1, A2.
 func TestFormThatCannotBeChecked(t *testing.T) {
 	for _, name := range []string{"form-self-ref", "form-self-allof", "form-self-dynamic", "form-doubling",
 		"form-forever"} {
@@ -38,7 +37,6 @@ func TestFormThatCannotBeChecked(t *testing.T) {
 			attack := s.call(name, hostile.Tool)
 			p := s.window.WaitPrompt(form)
 			s.bystander()
-			before := runtime.NumGoroutine()
 			answered := make(chan *mcphubv1.Reply, 1)
 			go func() { answered <- s.window.Accept(p.GetPromptId(), `{"name":"Ada"}`) }()
 			// The same window can cancel a call while its answer is checked.
@@ -56,7 +54,6 @@ func TestFormThatCannotBeChecked(t *testing.T) {
 			}
 			s.ends(attack, "the call that asked")
 			s.ends(hang, "the call that was cancelled")
-			s.settles(before + 2)
 		})
 	}
 }

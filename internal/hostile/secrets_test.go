@@ -20,7 +20,7 @@ func TestServerGivesAway(t *testing.T) {
 		"inputs":[{"id":"key","type":"promptString","password":true}],
 		"servers":{"gives-away":{"command":"gives-away","env":{"KEY":"${input:key}"},"alwaysAllow":["*"]}}}`})
 	attack := s.call(name, hostile.Tool)
-	asked := s.prompt(mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT, bound, attack.done)
+	asked := s.prompt(mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT, attack.done)
 	if asked == nil {
 		t.Fatalf("nobody was asked for the key: %v", attack.err)
 	}

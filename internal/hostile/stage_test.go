@@ -23,13 +23,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/hostile"
 	"github.com/mcphub-go/mcphub/ipc"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// bound is the time limit of a test that fails. A test that passes does not wait for it.
-const bound = 5 * time.Minute
+// bound is the time limit of a test that fails.
+const bound = faketime.Long
 
 var errBound = errors.New("a bystander waited too long")
 
@@ -181,9 +182,7 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 		}
 		conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{MaxLine: c.MaxMessageBytes,
 			Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				<-p.Done()
+				_ = p.End()
 				<-quiet
 				return nil
 			}})
@@ -383,19 +382,18 @@ func (s *stage) in(what string, done <-chan struct{}) {
 	}
 }
 
-// prompt returns an open prompt of a kind. It returns nil if none opens in time, or if over is closed first.
-func (s *stage) prompt(kind mcphubv1.PromptKind, within time.Duration, over <-chan struct{}) *mcphubv1.Prompt {
-	late := time.After(within)
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
+// prompt returns an open prompt of a kind. It returns nil if over is closed before one opens.
+func (s *stage) prompt(kind mcphubv1.PromptKind, over <-chan struct{}) *mcphubv1.Prompt {
+	late := time.After(bound)
 	for {
+		changed := s.window.Changed()
 		for _, p := range s.window.Prompts() {
 			if fakeeditor.KindOf(p) == kind {
 				return p
 			}
 		}
 		select {
-		case <-look.C:
+		case <-changed:
 		case <-over:
 			return nil
 		case <-late:

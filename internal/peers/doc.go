@@ -10,7 +10,8 @@
 //
 // The last four have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw;
 // TypeScript1 also task and task_ask. MCPGo cannot withdraw, and cannot ask over SSE. `make peers` installs the npm
-// packages. If something is missing, the test fails; it is never skipped.
+// packages. If something is missing, the test fails; it is never skipped. That these servers do what tests rely on is
+// tested at night: it changes only with their versions.
 //
 // TypeScript1Client and the like are clients with these SDKs, for tests of hub parts that act as a server. Inspector is
 // the command line of @modelcontextprotocol/inspector.

@@ -10,13 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
-// TestEverythingAnswers starts server-everything, so that a broken installation fails here and not in another package.
-func TestEverythingAnswers(t *testing.T) {
+// TestEverythingAnswers_nightly starts server-everything, so that a broken installation fails here and not in another
+// package.
+func TestEverythingAnswers_nightly(t *testing.T) {
 	name, args := Everything(t)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the server neither answered nor ended"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the server neither answered nor ended"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = t.TempDir()

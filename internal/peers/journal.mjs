@@ -43,8 +43,10 @@ export function watch(req, res, body) {
 }
 
 // listen serves on a free port of this machine and says where, in one line on stdout. It ends with its stdin, so that
-// no server outlives the process that started it.
+// no server outlives the process that started it. It closes no idle connection: a request that meets the close is lost,
+// and on a busy machine many would.
 export function listen(server, paths) {
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => {
         const base = `http://127.0.0.1:${server.address().port}`;
         const urls = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path]));

@@ -20,15 +20,16 @@ func each(t *testing.T, servers map[string]func(testing.TB) *Server, test func(t
 
 const slowCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"slow","arguments":{"ms":60000,"steps":2000},"_meta":{"progressToken":"p"}}}`
 
-// TestLegacyCancelIsSeen: a cancel notification reaches the tool, with its reason if the SDK passes the reason on.
-func TestLegacyCancelIsSeen(t *testing.T) {
+// TestLegacyCancelIsSeen_nightly: a cancel notification reaches the tool, with its reason if the SDK passes the reason
+// on.
+func TestLegacyCancelIsSeen_nightly(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
 		call := r.post(slowCall)
 		call.until(isMethod("notifications/progress"))
 		r.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"changed my mind"}}`)
 		cancelled := s.Wait("the cancelled tool", func(e Event) bool { return e.Is(EventCancelled, "slow") })
-		if strings.HasPrefix(t.Name(), "TestLegacyCancelIsSeen/TypeScript") && cancelled.Reason != "changed my mind" {
+		if strings.HasPrefix(t.Name(), "TestLegacyCancelIsSeen_nightly/TypeScript") && cancelled.Reason != "changed my mind" {
 			t.Errorf("the tool heard the reason %q", cancelled.Reason)
 		}
 		s.Wait("the notification", func(e Event) bool {
@@ -38,9 +39,9 @@ func TestLegacyCancelIsSeen(t *testing.T) {
 	})
 }
 
-// TestLegacyDisconnectIsNoCancel: up to 2025-11-25 a tool goes on when its stream is closed. Only the journal shows the
-// close.
-func TestLegacyDisconnectIsNoCancel(t *testing.T) {
+// TestLegacyDisconnectIsNoCancel_nightly: up to 2025-11-25 a tool goes on when its stream is closed. Only the journal
+// shows the close.
+func TestLegacyDisconnectIsNoCancel_nightly(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		call := legacy(t,
 			s.URL).post(
@@ -57,9 +58,9 @@ func TestLegacyDisconnectIsNoCancel(t *testing.T) {
 	})
 }
 
-// TestLegacyWithdrawal: a server withdraws its question with a notification that names the question's id. Either stream
-// may carry it.
-func TestLegacyWithdrawal(t *testing.T) {
+// TestLegacyWithdrawal_nightly: a server withdraws its question with a notification that names the question's id.
+// Either stream may carry it.
+func TestLegacyWithdrawal_nightly(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
 		next := r.listen(
@@ -84,8 +85,8 @@ func TestLegacyWithdrawal(t *testing.T) {
 	})
 }
 
-// TestLegacyQuestionIsAnswered: the answer to a form is part of the tool's result.
-func TestLegacyQuestionIsAnswered(t *testing.T) {
+// TestLegacyQuestionIsAnswered_nightly: the answer to a form is part of the tool's result.
+func TestLegacyQuestionIsAnswered_nightly(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
 		next := r.listen(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"ask","arguments":{}}}`)
@@ -97,8 +98,8 @@ func TestLegacyQuestionIsAnswered(t *testing.T) {
 	})
 }
 
-// TestLegacySamplingIsAnswered: the answer to a sampling request is part of the tool's result.
-func TestLegacySamplingIsAnswered(t *testing.T) {
+// TestLegacySamplingIsAnswered_nightly: the answer to a sampling request is part of the tool's result.
+func TestLegacySamplingIsAnswered_nightly(t *testing.T) {
 	each(t, sdkServers, func(t *testing.T, s *Server) {
 		r := legacy(t, s.URL)
 		next := r.listen(
@@ -112,8 +113,8 @@ func TestLegacySamplingIsAnswered(t *testing.T) {
 	})
 }
 
-// TestEverythingOverStreamableHTTP: server-everything listens at its URL, and has the tools that tests call.
-func TestEverythingOverStreamableHTTP(t *testing.T) {
+// TestEverythingOverStreamableHTTP_nightly: server-everything listens at its URL, and has the tools that tests call.
+func TestEverythingOverStreamableHTTP_nightly(t *testing.T) {
 	s := EverythingHTTP(t)
 	x := legacy(t, s.URL).post(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if got := string(x.until(isAnswerTo("2")).Result); !strings.Contains(got, `"trigger-long-running-operation"`) {
@@ -121,8 +122,9 @@ func TestEverythingOverStreamableHTTP(t *testing.T) {
 	}
 }
 
-// TestSSE: a server with the transport of 2024-11-05 answers messages that are posted to its endpoint on the stream.
-func TestSSE(t *testing.T) {
+// TestSSE_nightly: a server with the transport of 2024-11-05 answers messages that are posted to its endpoint on the
+// stream.
+func TestSSE_nightly(t *testing.T) {
 	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1, "Go": GoSDK},
 		func(t *testing.T, s *Server) {
 			r := newRaw(t, s.SSEURL)

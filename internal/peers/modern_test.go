@@ -8,8 +8,8 @@ import (
 
 var modernServers = map[string]func(testing.TB) *Server{"TypeScript 2": TypeScript2, "Go": GoSDK}
 
-// TestModernDiscover: the same URL also serves the modern era.
-func TestModernDiscover(t *testing.T) {
+// TestModernDiscover_nightly: the same URL also serves the modern era.
+func TestModernDiscover_nightly(t *testing.T) {
 	each(t, modernServers, func(t *testing.T, s *Server) {
 		m := modern(t, s.URL, "1", "server/discover", "", "").next()
 		if !strings.Contains(string(m.Result), "2026-07-28") {
@@ -18,8 +18,8 @@ func TestModernDiscover(t *testing.T) {
 	})
 }
 
-// TestModernDisconnectCancels: closing the exchange cancels the call.
-func TestModernDisconnectCancels(t *testing.T) {
+// TestModernDisconnectCancels_nightly: closing the exchange cancels the call.
+func TestModernDisconnectCancels_nightly(t *testing.T) {
 	each(t, modernServers, func(t *testing.T, s *Server) {
 		call := modern(t, s.URL, "7", "tools/call", "slow", `"name":"slow","arguments":{"ms":60000,"steps":2000}`)
 		call.until(isMethod("notifications/progress"))
@@ -36,8 +36,8 @@ func TestModernDisconnectCancels(t *testing.T) {
 	})
 }
 
-// TestModernQuestion: the server asks with a result, and the next round has the answer.
-func TestModernQuestion(t *testing.T) {
+// TestModernQuestion_nightly: the server asks with a result, and the next round has the answer.
+func TestModernQuestion_nightly(t *testing.T) {
 	questions := map[string]struct{ method, answer, want string }{
 		"ask": {"elicitation/create", `{"action":"accept","content":{"name":"Ada"}}`, "Ada"},
 		"sample": {"sampling/createMessage", `{"role":"assistant","model":"m","content":{"type":"text","text":"Bonjour"}}`,

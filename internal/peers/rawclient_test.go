@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // raw is an HTTP client without an SDK. It sends only what a test tells it to.
@@ -57,7 +59,7 @@ var errAborted = errors.New("the test goes away")
 // send sends an HTTP request. The exchange is aborted at the end of the test at the latest.
 func (r *raw) send(verb, url, body string) *exchange {
 	r.t.Helper()
-	patient, stop := context.WithTimeoutCause(context.Background(), bound, errors.New("the server did not answer in time"))
+	patient, stop := context.WithTimeoutCause(context.Background(), faketime.Long, errors.New("the server did not answer in time"))
 	ctx, abort := context.WithCancelCause(patient)
 	r.t.Cleanup(func() { abort(errAborted); stop() })
 	q, err := http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body))
@@ -191,7 +193,7 @@ func (r *raw) listen(call string) messages {
 		select {
 		case m := <-came:
 			return m
-		case <-time.After(bound):
+		case <-time.After(faketime.Long):
 			r.t.Fatal("no message came")
 			return message{}
 		}

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// bound is how long an operation may take before its test fails. A test that passes never waits for it.
-const bound = 30 * time.Second
+	"github.com/mcphub-go/mcphub/internal/faketime"
+)
 
 // Server is a server process that lives as long as its test. Its methods may be called concurrently, but Wait only from
 // the test's goroutine.
@@ -74,7 +73,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(s *Server, line string) bool)
 		close(s.ended)
 	}()
 	if !s.await(func() bool { return s.ready }) {
-		t.Fatalf("%s did not come to listen; it says:\n%s", cmd.Path, s.Log())
+		t.Fatalf("%s did not come to listen%s; it says:\n%s", cmd.Path, s.exit(), s.Log())
 	}
 	return s
 }
@@ -98,7 +97,7 @@ func (s *Server) take(line string, ready func(s *Server, line string) bool) {
 // await waits until holds, which is called with mu held, returns true. It returns false if the server ended or the time
 // is up.
 func (s *Server) await(holds func() bool) bool {
-	patience := time.NewTimer(bound)
+	patience := time.NewTimer(faketime.Long)
 	defer patience.Stop()
 	over := false
 	for {
@@ -167,6 +166,16 @@ func (s *Server) Kill() {
 	default:
 		killGroup(s.cmd)
 		<-s.ended
+	}
+}
+
+// exit says how the process has ended, and nothing while it runs.
+func (s *Server) exit() string {
+	select {
+	case <-s.ended:
+		return " (" + s.cmd.ProcessState.String() + ")"
+	default:
+		return ""
 	}
 }
 

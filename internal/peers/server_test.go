@@ -88,8 +88,8 @@ func TestKilledServerIsGone(t *testing.T) {
 	}
 }
 
-// TestStdio: the same servers work over stdio, with the journal in a file.
-func TestStdio(t *testing.T) {
+// TestStdio_nightly: the same servers work over stdio, with the journal in a file.
+func TestStdio_nightly(t *testing.T) {
 	for name, command := range map[string]func(testing.TB) (string, []string){
 		"TypeScript 1": TypeScript1Stdio, "TypeScript 2": TypeScript2Stdio, "Go": GoSDKStdio,
 	} {

@@ -27,8 +27,9 @@ func (r *raw) task(method, id string) *exchange {
 	return r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"t","method":%q,"params":{"taskId":%q}}`, method, id))
 }
 
-// TestTaskCancel: tasks/cancel cancels the work of a task of 2025-11-25, and its answer has the status cancelled.
-func TestTaskCancel(t *testing.T) {
+// TestTaskCancel_nightly: tasks/cancel cancels the work of a task of 2025-11-25, and its answer has the status
+// cancelled.
+func TestTaskCancel_nightly(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task", `{"ms":60000,"steps":2000}`)
@@ -38,8 +39,8 @@ func TestTaskCancel(t *testing.T) {
 	s.Wait("the cancelled work", func(e Event) bool { return e.Is(EventCancelled, "task") && e.Task == id })
 }
 
-// TestTaskResult: tasks/result waits for the end of the task.
-func TestTaskResult(t *testing.T) {
+// TestTaskResult_nightly: tasks/result waits for the end of the task.
+func TestTaskResult_nightly(t *testing.T) {
 	r := legacy(t, TypeScript1(t).URL)
 	id := r.begin("task", `{"ms":100,"steps":2}`)
 	if got := string(r.task("tasks/result", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, "task done") {
@@ -47,8 +48,9 @@ func TestTaskResult(t *testing.T) {
 	}
 }
 
-// TestTaskAsks: a task that needs input sends its question on the stream of tasks/result, and goes on with the answer.
-func TestTaskAsks(t *testing.T) {
+// TestTaskAsks_nightly: a task that needs input sends its question on the stream of tasks/result, and goes on with the
+// answer.
+func TestTaskAsks_nightly(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task_ask", `{}`)
@@ -67,9 +69,9 @@ func TestTaskAsks(t *testing.T) {
 	}
 }
 
-// TestTaskOutlivesItsSession: if a session ends while one of its tasks asks, the task fails and the server keeps
-// running.
-func TestTaskOutlivesItsSession(t *testing.T) {
+// TestTaskOutlivesItsSession_nightly: if a session ends while one of its tasks asks, the task fails and the server
+// keeps running.
+func TestTaskOutlivesItsSession_nightly(t *testing.T) {
 	s := TypeScript1(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task_ask", `{}`)
@@ -80,8 +82,8 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 	legacy(t, s.URL) // fails if the server does not answer
 }
 
-// TestTaskIsRequired: a tool that can only run as a task refuses a plain call.
-func TestTaskIsRequired(t *testing.T) {
+// TestTaskIsRequired_nightly: a tool that can only run as a task refuses a plain call.
+func TestTaskIsRequired_nightly(t *testing.T) {
 	r := legacy(t, TypeScript1(t).URL)
 	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(
 		isAnswerTo("5"))

@@ -8,10 +8,10 @@
 //   - at most one cancel on the wire for each wire id, never before its call, never for a call that did not arrive;
 //   - a cancel that is reported as delivered was received after its call;
 //   - a question that belongs to a call that has ended is never open, and none is given to another call;
-//   - at the end nothing is left: requests, prompts, goroutines; memory does not grow.
+//   - at the end nothing is left: requests, prompts; in the long form no goroutines either, and memory does not grow.
 //
-// `go test` runs a short form, `make soak` the long one. -soak.seed repeats the same moments and choices; the timing on
-// the machine differs each time.
+// `go test` runs a short form, always with the same moments and choices; the timing on the machine differs each time.
+// -soak.calls makes the long form of it, -soak.seed repeats the choices of a run, and -soak.seed 0 makes new ones.
 //
 // What must not live here: knowledge of the hub's internals.
 package soak

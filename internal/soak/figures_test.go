@@ -68,11 +68,26 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
+// count notes how much the process holds at rest. filled says that the bounded histories are full.
+func (f *figures) count(filled bool) {
+	if f.heapEarly == 0 && filled {
+		f.heapEarly = heap()
+	}
+	if n := runtime.NumGoroutine(); f.goroutines == 0 {
+		f.goroutines = n
+	} else {
+		f.goroutinesMost = max(f.goroutinesMost, n)
+	}
+}
+
 func (f *figures) String() string {
-	return fmt.Sprintf(
-		"%-26s %6d calls in %5.1fs, %d that ask: %s; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB",
-		f.name(), f.calls, f.took.Seconds(), f.asking, f.outcome(), f.goroutines, f.goroutinesMost, f.goroutinesAfter,
-		mib(f.heapEarly), mib(f.heapLate))
+	text := fmt.Sprintf("%-26s %6d calls in %5.1fs, %d that ask: %s", f.name(), f.calls, f.took.Seconds(), f.asking,
+		f.outcome())
+	if f.goroutines == 0 { // the short form counts nothing of the process
+		return text
+	}
+	return text + fmt.Sprintf("; goroutines %d, most at rest %d, after %d; heap %.1f -> %.1f MiB", f.goroutines,
+		f.goroutinesMost, f.goroutinesAfter, mib(f.heapEarly), mib(f.heapLate))
 }
 
 func (f *figures) name() string {

@@ -41,7 +41,8 @@ func tapped(t *testing.T, w *witness, address string) string {
 		t.Fatal(err)
 	}
 	quiet := log.New(io.Discard, "", 0)
-	trip := &http.Transport{MaxIdleConnsPerHost: 256}
+	// The server closes idle connections, and a request that met the close would be lost.
+	trip := &http.Transport{DisableKeepAlives: true}
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },

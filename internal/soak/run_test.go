@@ -15,23 +15,17 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
 const (
 	// mostDelay is the longest time between the start of a call and its cancel.
 	mostDelay = 20 * time.Millisecond
-	// noteTime is how long a server may take to record what it has received.
-	noteTime = 5 * time.Second
-	// restTime is how long the hub may take until nothing is left once all calls have ended. A server may take a second
-	// to withdraw its question.
-	restTime = 3 * time.Second
-	// passTime is the time limit of a call that is not cancelled.
-	passTime = time.Minute
+	// nudgeTime is how long questions stay open while nothing but pass runs, which may wait for them.
+	nudgeTime = 3 * time.Second
 	// unreadTime is how long a server of the modern era may take to record a call whose stream was closed at once.
 	unreadTime = 500 * time.Millisecond
-	// deliveryTime is how long a cancel may be pending. The hub reports it as failed after 30 s.
-	deliveryTime = 35 * time.Second
 	// cancelDelay is how long the hub waits for the headers of a legacy call over HTTP before it sends the cancel
 	// anyway. A server on a busy machine that reads the call later than that may read the cancel first. That is no
 	// fault unless the hub reports the cancel as delivered.
@@ -54,7 +48,8 @@ type runner struct {
 	n       int // calls begun
 }
 
-// soak makes calls until there are enough or the time is up, in batches that are judged one by one.
+// soak makes calls until there are enough, in batches that are judged one by one. If limit is not 0, it is the time for
+// them, and what the process holds at rest is counted, too.
 func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, seed uint64) *figures {
 	t.Helper()
 	f := &figures{subject: s, seed: seed, violations: map[string]*violation{}}
@@ -67,34 +62,24 @@ func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, s
 	}
 	r.pass() // the server is ready
 	start := time.Now()
-	for r.n < calls && time.Since(start) < limit {
+	for r.n < calls && (limit == 0 || time.Since(start) < limit) {
 		atOnce := []int{1, 4, 16, 48}[r.rng.IntN(4)]
 		if s.most > 0 {
 			atOnce = min(atOnce, s.most)
 		}
-		r.batch(index, min(calls-r.n, 100*atOnce, max(calls/6, shortCalls)), atOnce) // its end takes a second or two
-		if f.heapEarly == 0 && r.n >= calls/4 {
-			f.heapEarly = heap()
-		}
-		if n := runtime.NumGoroutine(); f.goroutines == 0 {
-			f.goroutines = n
-		} else {
-			f.goroutinesMost = max(f.goroutinesMost, n)
+		r.batch(index, min(calls-r.n, 100*atOnce, max(calls/6, leastBatch)), atOnce) // its end takes a second or two
+		if limit > 0 {
+			f.count(r.n >= calls/4)
 		}
 	}
-	f.heapLate = heap()
-	if f.heapLate > f.heapEarly+slackHeap {
-		f.bad("memory grew", "%.1f MiB became %.1f", mib(f.heapEarly), mib(f.heapLate))
+	if limit > 0 {
+		f.heapLate = heap()
 	}
-	slack := slackGoroutines
-	if s.bare {
-		slack *= 5 // both sides of the proxy are in this process
-	}
-	if f.goroutinesMost > f.goroutines+slack {
-		f.bad("goroutines grew", "%d became %d", f.goroutines, f.goroutinesMost)
-	}
-	r.end(before)
+	r.end()
 	f.calls, f.took = r.n, time.Since(start)
+	if limit > 0 {
+		r.grew(before)
+	}
 	if r.n < calls {
 		f.bad("the time was up before all calls were made", "%d of %d in %s", r.n, calls, limit)
 	}
@@ -184,7 +169,7 @@ const passing = "pass-"
 // A server that runs only a limited number of calls at a time (mcp-go: five) may be blocked by the questions of
 // cancelled calls that were waiting in its queue. The hub cannot tell which call such a question belongs to, because it
 // may be that of pass, so it stays open and pass waits behind it. A user would answer it. Here the window closes it
-// after restTime.
+// after nudgeTime.
 func (r *runner) pass() {
 	answered := make(chan struct{})
 	r.view.work.Go(func() {
@@ -192,7 +177,7 @@ func (r *runner) pass() {
 			select {
 			case <-answered:
 				return
-			case <-time.After(restTime):
+			case <-time.After(nudgeTime):
 				for id := range r.view.left() {
 					r.view.nudge(id)
 				}
@@ -202,7 +187,7 @@ func (r *runner) pass() {
 	defer close(answered)
 	c := r.subject.tools.quick
 	id := fmt.Sprintf("%s%d", passing, r.n)
-	ctx, stop := context.WithTimeoutCause(context.Background(), passTime, errors.New("the test waited too long"))
+	ctx, stop := context.WithTimeoutCause(context.Background(), faketime.Long, errors.New("the test waited too long"))
 	defer stop()
 	_, err := r.hub.CallTool(ctx, hub.CallRequest{ID: id, Server: "s", Tool: c.tool, Arguments: c.arguments,
 		Preapproved: true})
@@ -215,19 +200,19 @@ func (r *runner) pass() {
 // batch.
 func (r *runner) settle() {
 	r.pass()
-	r.until(restTime, func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
+	r.until(func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
 	for id, q := range r.view.left() {
 		r.leftOpen++
 		r.bad("a question was left open when all calls were over", "%s of %q, for %q", id, q.tag, q.owner)
 		_ = r.view.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDismiss})
 	}
 	r.view.work.Wait()
-	r.until(deliveryTime, func() bool { return r.view.pending() == 0 })
+	r.until(func() bool { return r.view.pending() == 0 })
 	if n := r.view.pending(); n > 0 {
 		r.bad("the outcome of a cancel was not told", "%d in a batch", n)
 	}
 	calls, from := r.view.told(), time.Now()
-	r.until(noteTime, func() bool {
+	r.until(func() bool {
 		for tag, c := range calls {
 			seen := r.witness.of(tag)
 			if r.closes() && len(seen) == 0 && time.Since(from) > unreadTime {
@@ -242,7 +227,7 @@ func (r *runner) settle() {
 	for tag, c := range calls {
 		r.judge(tag, c, r.witness.of(tag))
 	}
-	r.until(noteTime, func() bool { return r.witness.strays() == 0 }) // its call may have been read, but not recorded
+	r.until(func() bool { return r.witness.strays() == 0 }) // its call may have been read, but not recorded
 	if n := r.witness.strays(); n > 0 {
 		r.bad("a cancel names a request that did not come", "%d in a batch", n)
 	}
@@ -348,7 +333,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 }
 
 // end closes the hub and checks that nothing is left.
-func (r *runner) end(before int) {
+func (r *runner) end() {
 	_, start, err := r.hub.Attach(windows.Hello{WindowID: "late"}, &view{figures: r.figures})
 	if err != nil {
 		r.t.Fatal(err)
@@ -356,14 +341,28 @@ func (r *runner) end(before int) {
 	if n := len(start.Snapshot.Requests); n > 0 {
 		r.bad("requests are left at the end", "%d", n)
 	}
-	ctx, stop := context.WithTimeoutCause(context.Background(), 20*time.Second, errors.New("the hub did not close"))
+	ctx, stop := context.WithTimeoutCause(context.Background(), faketime.Long, errors.New("the hub did not close"))
 	defer stop()
 	if err := r.hub.Close(ctx); err != nil {
 		r.bad("the hub did not close", "%v", err)
 	}
+}
+
+// grew checks that what the process held did not grow with the calls, and that no goroutine is left.
+func (r *runner) grew(before int) {
+	if r.heapLate > r.heapEarly+slackHeap {
+		r.bad("memory grew", "%.1f MiB became %.1f", mib(r.heapEarly), mib(r.heapLate))
+	}
+	slack := slackGoroutines
+	if r.subject.bare {
+		slack *= 5 // both sides of the proxy are in this process
+	}
+	if r.goroutinesMost > r.goroutines+slack {
+		r.bad("goroutines grew", "%d became %d", r.goroutines, r.goroutinesMost)
+	}
 	if r.subject.serve == nil { // otherwise the journal's reader, or the proxy, still runs
 		before++ // the goroutine that starts processes stays
-		r.until(noteTime, func() bool { return runtime.NumGoroutine() <= before })
+		r.until(func() bool { return runtime.NumGoroutine() <= before })
 		if n := runtime.NumGoroutine(); n > before {
 			r.bad("goroutines are left at the end", "%d, %d at the start:\n%s", n, before, stacks())
 		}
@@ -377,9 +376,9 @@ func stacks() string {
 	return strings.Join(slices.Collect(slices.Values(all[:min(len(all), 30)])), "\n\n")
 }
 
-// until polls until holds returns true or the time is up.
-func (r *runner) until(limit time.Duration, holds func() bool) {
-	late := time.NewTimer(limit)
+// until polls until holds returns true, or until it is plain that it never will.
+func (r *runner) until(holds func() bool) {
+	late := time.NewTimer(faketime.Long)
 	defer late.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -27,45 +28,18 @@ var errTestOver = errors.New("the test is over")
 
 const home = "127.0.0.1:4711"
 
-// memory is a listener without a network, for servers in a synctest bubble. (The listener of bufconn cannot be used:
-// one of its deadlines can expire after it was removed, and net/http removes the deadline of a connection that is
-// hijacked.)
-type memory struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
+// memory is a listener without a network, for servers in a synctest bubble, that has the address home.
+type memory struct{ *fakeserver.Memory }
 
-func newMemory() *memory { return &memory{conns: make(chan net.Conn), closed: make(chan struct{})} }
+func newMemory() memory { return memory{fakeserver.NewMemory()} }
 
-func (*memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711} }
-
-func (m *memory) Close() error { m.once.Do(func() { close(m.closed) }); return nil }
-
-func (m *memory) Accept() (net.Conn, error) {
-	select {
-	case c := <-m.conns:
-		return c, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (m *memory) DialContext(context.Context) (net.Conn, error) {
-	browsers, servers := net.Pipe()
-	select {
-	case m.conns <- servers:
-		return browsers, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
+func (memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711} }
 
 // world is a server of the page, with a fake editor service behind it.
 type world struct {
 	*Server
 	t      *testing.T
-	listen *memory
+	listen memory
 	editor *editor
 	stop   func() // stops Serve and waits for it
 }
@@ -106,9 +80,7 @@ func (w *world) browser() *browser {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return w.listen.DialContext(ctx)
-	}}
+	transport := w.listen.RoundTripper()
 	w.t.Cleanup(transport.CloseIdleConnections)
 	return &browser{w, http.Client{Transport: transport, Jar: jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error {

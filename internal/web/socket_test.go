@@ -391,7 +391,7 @@ func TestStop(t *testing.T) {
 		if got := w.editor.ended(); !strings.Contains(got, "w broke") || !strings.Contains(got, "stalled broke") {
 			t.Errorf("windows ended: %q, want \"w broke\" and \"stalled broke\"", got)
 		}
-		if c, err := w.listen.DialContext(t.Context()); err == nil {
+		if c, err := w.listen.Dial(t.Context(), "tcp", home); err == nil {
 			_ = c.Close()
 			t.Error("the server still accepts connections")
 		}

@@ -182,11 +182,7 @@ func playModel(t *testing.T, random *rand.Rand) {
 			w.mu.Lock()
 			processes = append(processes, p)
 			w.mu.Unlock()
-			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: func() error {
-				_ = p.Stdin.Close()
-				p.Kill()
-				return nil
-			}})}, nil
+			return &mcp.Link{Conn: jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: p.End})}, nil
 		}
 	}})
 	const text = `{"mcpServers":{"a":{"command":"a","alwaysAllow":["*"]},"b":{"command":"b","alwaysAllow":["*"]}}}`

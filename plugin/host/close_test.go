@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
@@ -40,7 +41,7 @@ func TestKillBoundedAgainstStoppedHub(t *testing.T) {
 		if !errors.Is(err, host.ErrKilled) {
 			t.Errorf("Close: %v, want ErrKilled", err)
 		}
-	case <-time.After(bound):
+	case <-time.After(faketime.Long):
 		t.Fatal("Close hangs")
 	}
 	hub.Wait(t, 0)
@@ -105,8 +106,8 @@ func TestSocketDirRemoved(t *testing.T) {
 	}
 }
 
-// TestNothingLeftOnThisSide: neither a close nor a failed opening leaves goroutines or open files in the host.
-func TestNothingLeftOnThisSide(t *testing.T) {
+// TestNothingLeftOnThisSide_nightly: neither a close nor a failed opening leaves goroutines or open files in the host.
+func TestNothingLeftOnThisSide_nightly(t *testing.T) {
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	for range 3 {
 		c, err := host.Open(t.Context(), doortest.Options(t, doortest.RoleHub))
@@ -123,7 +124,7 @@ func TestNothingLeftOnThisSide(t *testing.T) {
 	// Nothing signals the return of the last goroutines, some of which are gRPC's, hence the polling.
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	late := time.After(bound)
+	late := time.After(faketime.Long)
 	for {
 		g, f := runtime.NumGoroutine(), openFiles(t)
 		if g <= goroutines && f <= files {

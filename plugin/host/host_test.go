@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -23,22 +24,19 @@ import (
 
 func TestMain(m *testing.M) { doortest.Main(m) }
 
-// bound limits what a failing test waits for. A passing test never waits that long.
-const bound = 20 * time.Second
-
 // waitDone waits for the end of the hub's process.
 func waitDone(t *testing.T, c *host.Client) {
 	t.Helper()
 	select {
 	case <-c.Done():
-	case <-time.After(bound):
+	case <-time.After(faketime.Long):
 		t.Fatal("the hub did not end")
 	}
 }
 
 func do(t *testing.T, c *host.Client, what, arguments string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the fake hub does not answer"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the fake hub does not answer"))
 	defer cancel()
 	answer, err := doortest.Do(ctx, c.Hub, what, arguments)
 	if err != nil {

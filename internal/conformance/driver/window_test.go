@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -62,16 +61,11 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer {
 	t.Helper()
 	e.prompts <- p
-	select {
-	case a := <-e.answers:
-		if a.GetPromptId() != p.GetPromptId() {
-			t.Errorf("prompt %s, answered %s", p.GetPromptId(), a.GetPromptId())
-		}
-		return a
-	case <-time.After(10 * time.Second):
-		t.Fatalf("no answer to %v", p)
-		return nil
+	a := <-e.answers
+	if a.GetPromptId() != p.GetPromptId() {
+		t.Errorf("prompt %s, answered %s", p.GetPromptId(), a.GetPromptId())
 	}
+	return a
 }
 
 // serve starts an editor service in memory. The server and its goroutine end with the test.
