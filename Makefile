@@ -20,6 +20,10 @@ export GORACE ?= atexit_sleep_ms=50
 # Per package. -count=1: a cached result proves nothing about races.
 TESTFLAGS ?= -race -count=1 -timeout=20m
 
+# Packages whose tests all need real processes, sockets or clocks: they need no mark in their names. `make lanes` reads
+# this line, to know which tests are judged by one run.
+REAL := internal/e2e internal/soak internal/conformance internal/compat internal/hostile internal/peers internal/doctor plugin plugin/host
+
 # The npm servers that the tests talk to; each folder has a lock file.
 PEERS := $(addprefix internal/peers/,apps everything inspector typescript1 typescript2)
 PEER_STAMPS := $(addsuffix /node_modules/.installed,$(PEERS))
