@@ -168,7 +168,7 @@ REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/so
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
 SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
-# These have a target of their own.
+# These have a target of their own. `make lanes` reads these two lines.
 APART := internal/compat internal/conformance internal/rules
 marked = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_($(1))\(' . | xargs dirname | sort -u)
 without = grep -vxE '$(subst $() ,|,$(addprefix $(MODULE)/,$(1)))'
@@ -352,7 +352,7 @@ cross: ## vet for the systems that the tests do not run on
 
 .PHONY: lanes
 lanes: ## no test of lane B goes by the clock, by other processes or by the machine
-	cd internal/tools && go run ./lanes -root ../..
+	cd internal/tools && go run ./lanes ../..
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck
