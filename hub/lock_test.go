@@ -65,7 +65,7 @@ const crashRole = "MCPHUB_TEST_CRASH"
 
 // Without Options.Fatal the panic ends the process, even if a caller recovers. The test runs itself as another process.
 // Finding A12.
-func TestPanicUnderTheLockEndsTheProcess(t *testing.T) {
+func TestPanicUnderTheLockEndsTheProcess_real(t *testing.T) {
 	if os.Getenv(crashRole) != "" {
 		w := newWorldWith(t, hub.Options{Tracer: faulty{}}, serversOf("s", hanging()))
 		v := w.everything()

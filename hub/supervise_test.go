@@ -530,7 +530,7 @@ const crashing = "SERVER_THAT_CRASHES"
 
 // What a process that ended at its start has printed, and how it ended, is in the error of the call and in what windows
 // see.
-func TestCrashedProcessTellsHow(t *testing.T) {
+func TestCrashedProcessTellsHow_real(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

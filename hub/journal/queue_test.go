@@ -8,11 +8,12 @@ import (
 
 // TestQueue compares a queue with a slice, and looks for what it keeps of items that have gone.
 func TestQueue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
 	var q queue[*int]
 	var want []*int
 	most := 0
 	for i := range 100_000 {
-		if len(want) > 0 && rand.IntN(100) < 30+len(want)/2 {
+		if len(want) > 0 && rng.IntN(100) < 30+len(want)/2 {
 			if q.pop() != want[0] {
 				t.Fatal("another item came out")
 			}

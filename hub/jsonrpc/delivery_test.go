@@ -143,11 +143,12 @@ func TestCancelIsDeliveredBeforeWhatIsBehindIt(t *testing.T) {
 // the meantime. Finding B2.
 func TestEveryCancelIsToldOfOnce(t *testing.T) {
 	const rounds, calls = 30, 20
-	for range rounds {
+	for seed := range uint64(rounds) {
 		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
 			w := newWire()
 			var conn jsonrpc.Conn = w
-			if rand.IntN(2) == 0 {
+			if rng.IntN(2) == 0 {
 				conn = &tryWire{wire: w}
 			}
 			p := jsonrpc.NewPeer(conn, jsonrpc.Options{StallLimit: -1})
@@ -157,9 +158,10 @@ func TestEveryCancelIsToldOfOnce(t *testing.T) {
 			var all sync.WaitGroup
 			w.fill()
 			for range calls {
+				at := time.Duration(rng.IntN(3)) * time.Millisecond
 				all.Go(func() {
 					ctx, cancel := context.WithCancelCause(context.Background())
-					time.AfterFunc(time.Duration(rand.IntN(3))*time.Millisecond, func() { cancel(errors.New("stop")) })
+					time.AfterFunc(at, func() { cancel(errors.New("stop")) })
 					c, err := p.Begin("m", nil)
 					if err != nil {
 						settled.Add(1)
@@ -179,11 +181,11 @@ func TestEveryCancelIsToldOfOnce(t *testing.T) {
 					})
 				})
 			}
-			time.Sleep(time.Duration(rand.IntN(2)) * time.Millisecond)
-			if rand.IntN(3) > 0 {
+			time.Sleep(time.Duration(rng.IntN(2)) * time.Millisecond)
+			if rng.IntN(3) > 0 {
 				w.drain()
 			}
-			time.Sleep(time.Duration(rand.IntN(2)) * time.Millisecond)
+			time.Sleep(time.Duration(rng.IntN(2)) * time.Millisecond)
 			_ = p.Close(errTestOver)
 			all.Wait()
 			synctest.Wait()

@@ -206,7 +206,7 @@ func TestNoGoroutinesLeft10000Cancels(t *testing.T) {
 }
 
 // Bounds the heap that a call in flight holds, and what 10,000 cancelled calls leave behind.
-func TestHeapOfCallsInFlight(t *testing.T) {
+func TestHeapOfCallsInFlight_nightly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 10_000
 		p, w := start(t, jsonrpc.Options{})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 var errTestOver = errors.New("test over")
@@ -195,17 +195,8 @@ func cancellable() (context.Context, func(reason string)) {
 	return ctx, func(reason string) { cancel(errors.New(reason)) }
 }
 
-// engineGoroutines counts the goroutines in methods of package jsonrpc.
-func engineGoroutines() int {
-	buf := make([]byte, 1<<20)
-	n := 0
-	for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(stack, "/hub/jsonrpc.(") {
-			n++
-		}
-	}
-	return n
-}
+// engineGoroutines counts the goroutines of the bubble in methods of package jsonrpc.
+func engineGoroutines() int { return faketime.Goroutines("/hub/jsonrpc.(") }
 
 // desk is a request handler that holds requests until the test answers them. If a context ends first, it answers all
 // the same, with form data that must not reach a peer that has withdrawn the request.

@@ -156,9 +156,9 @@ func TestCloseIsIdempotent(t *testing.T) {
 	})
 }
 
-// TestStdio runs a real process: this test binary, as a server that answers initialize, says something on stderr and
+// TestStdio_real runs a real process: this test binary, as a server that answers initialize, says something on stderr and
 // exits on the first call.
-func TestStdio(t *testing.T) {
+func TestStdio_real(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestStdioStartFails(t *testing.T) {
 
 // The line that matters of what a server wrote is in the error, although five others came after it, and no text is
 // said twice. Finding D6.
-func TestStartErrorSaysWhatMatters(t *testing.T) {
+func TestStartErrorSaysWhatMatters_real(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestStartErrorSaysWhatMatters(t *testing.T) {
 	}
 }
 
-// TestMain is the server of TestStdio if MCP_TEST_SERVER is 1; for any other text it writes that to stderr and exits.
+// TestMain is the server of TestStdio_real if MCP_TEST_SERVER is 1; for any other text it writes that to stderr and exits.
 func TestMain(m *testing.M) {
 	switch said := os.Getenv("MCP_TEST_SERVER"); said {
 	case "":

@@ -74,7 +74,7 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 	if name == "later" { // it asks once its client has stopped listening and listens again
 		for want := range 2 {
 			for c.Heard() == (want == 0) {
-				<-time.After(time.Millisecond)
+				faketime.Pass(time.Millisecond)
 			}
 			h.saw("heard: %v", c.Heard())
 		}
@@ -83,7 +83,7 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 	answers := make([]string, len(strings.Split(name, "+")))
 	for i, message := range strings.Split(name, "+") {
 		if i > 0 {
-			<-time.After(time.Millisecond) // of the fake clock: it keeps the questions in order
+			faketime.Pass(time.Millisecond) // it keeps the questions in order
 		}
 		asking.Go(func() {
 			own, cancel := context.WithCancelCause(ctx)

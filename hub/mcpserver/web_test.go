@@ -18,6 +18,8 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -35,13 +37,17 @@ func newSite(t *testing.T, g mcpserver.Guard, b mcpserver.Bounds) *site {
 	t.Helper()
 	h := &handler{stop: map[string]context.CancelCauseFunc{}, told: make(chan string, 100)}
 	s := newServer(h, b)
-	web := httptest.NewServer(s.HTTP(g))
+	memory := fakeserver.NewMemory()
+	web := &httptest.Server{Listener: memory, Config: &http.Server{Handler: s.HTTP(g)}}
+	web.Start()
+	client := &http.Client{Transport: memory.RoundTripper()}
 	t.Cleanup(func() {
 		s.Close(errors.New("the test is over"))
 		web.CloseClientConnections()
 		web.Close()
+		client.CloseIdleConnections()
 	})
-	return &site{handler: h, server: s, url: web.URL, client: web.Client()}
+	return &site{handler: h, server: s, url: web.URL, client: client}
 }
 
 func (s *site) do(t *testing.T, ctx context.Context, method, body string, header ...string) *http.Response {
@@ -96,7 +102,7 @@ func (s *site) hears(t *testing.T, want string) {
 				return
 			}
 			got = append(got, text)
-		case <-time.After(time.Minute): // only a fault waits so long
+		case <-time.After(faketime.Long):
 			t.Fatalf("the handler reported %q, want %q", got, want)
 		}
 	}
@@ -213,28 +219,30 @@ func TestForgedEventTakesNoStream(t *testing.T) {
 // TestQuestionOfAnAbandonedCall: a client that has closed the stream of a call, which is no cancel, is asked on the
 // common stream, and the question is withdrawn there.
 func TestQuestionOfAnAbandonedCall(t *testing.T) {
-	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
-	id := s.initialize(t)
-	ctx, leave := context.WithCancelCause(t.Context())
-	s.do(t, ctx, "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"later"}}`, "Mcp-Session-Id", id)
-	s.hears(t, "begins later")
-	leave(nil)
-	s.hears(t, "heard: false")
-	common := s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id)
-	s.hears(t, "heard: true")
-	lines := bufio.NewScanner(common.Body)
-	for lines.Scan() && !strings.Contains(lines.Text(), `"method":"elicitation/create"`) {
-	}
-	s.mu.Lock()
-	stop := s.stop["later"]
-	s.mu.Unlock()
-	stop(errors.New("not needed"))
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), `"method":"notifications/cancelled"`) {
-			return
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
+		id := s.initialize(t)
+		ctx, leave := context.WithCancelCause(t.Context())
+		s.do(t, ctx, "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"later"}}`, "Mcp-Session-Id", id)
+		s.hears(t, "begins later")
+		leave(nil)
+		s.hears(t, "heard: false")
+		common := s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id)
+		s.hears(t, "heard: true")
+		lines := bufio.NewScanner(common.Body)
+		for lines.Scan() && !strings.Contains(lines.Text(), `"method":"elicitation/create"`) {
 		}
-	}
-	t.Errorf("the withdrawal is not on the common stream: %v", lines.Err())
+		s.mu.Lock()
+		stop := s.stop["later"]
+		s.mu.Unlock()
+		stop(errors.New("not needed"))
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"method":"notifications/cancelled"`) {
+				return
+			}
+		}
+		t.Errorf("the withdrawal is not on the common stream: %v", lines.Err())
+	})
 }
 
 func TestLegacyCancelOverHTTP(t *testing.T) {

@@ -6,11 +6,14 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // The fake authority accepts no proof that is not valid. Otherwise the other tests would show nothing.
-func TestDPoPFakeIsStrict(t *testing.T) {
+func TestDPoPFakeIsStrict(t *testing.T) { synctest.Test(t, dpopFakeIsStrict) }
+
+func dpopFakeIsStrict(t *testing.T) {
 	key, other := someKey(), func() *ProofKey { k, _ := newProofKey(); return k }()
 	at := func(u string) *url.URL { parsed, _ := url.Parse(u); return parsed }
 	now := time.Now()

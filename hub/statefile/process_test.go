@@ -85,7 +85,7 @@ func otherProcess(t *testing.T, role ...any) *exec.Cmd {
 	return cmd
 }
 
-func TestManyWritersLoseNothing(t *testing.T) {
+func TestManyWritersLoseNothing_real(t *testing.T) {
 	const writers, each = 8, 10
 	dir := t.TempDir()
 	var writing sync.WaitGroup
@@ -152,7 +152,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 
 // A writer is killed before each of its steps in turn: the file is whole, the lock is free at once, and no other file
 // is left.
-func TestKilledWriterLeavesTheOldTextOrTheNew(t *testing.T) {
+func TestKilledWriterLeavesTheOldTextOrTheNew_real(t *testing.T) {
 	seen := map[string]bool{}
 	for step := 1; ; step++ {
 		if step > 50 {
@@ -193,7 +193,7 @@ func TestKilledWriterLeavesTheOldTextOrTheNew(t *testing.T) {
 	}
 }
 
-func TestLockOfAnotherProcessIsAnErrorThatNamesIt(t *testing.T) {
+func TestLockOfAnotherProcessIsAnErrorThatNamesIt_real(t *testing.T) {
 	dir := t.TempDir()
 	cmd := otherProcess(t, "hang", dir, 3) // after the lock
 	out, err := cmd.StdoutPipe()

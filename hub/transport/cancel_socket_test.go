@@ -14,7 +14,7 @@ import (
 // On real sockets, in both versions of HTTP, with calls that are cancelled at any moment while they are sent: the
 // outcome of each cancellation is reported once, as "not needed" only for a call that the server did not get, and the
 // server gets at most one notification for each of the others. Findings B17, B18, B15 (WroteRequest).
-func TestCancelOnSockets(t *testing.T) {
+func TestCancelOnSockets_real(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("HTTP/2: ", http2), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestCancelOnSockets(t *testing.T) {
 }
 
 // A call of which the server has read only a part is aborted, and no notification is sent. Finding B17.
-func TestCancelOfAHalfWrittenCallOnSockets(t *testing.T) {
+func TestCancelOfAHalfWrittenCallOnSockets_real(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("HTTP/2: ", http2), func(t *testing.T) {

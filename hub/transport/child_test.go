@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // The test binary plays the child, too: childMode says which one.
@@ -207,10 +209,10 @@ func alive(pid int) bool {
 	return err == nil && len(out) > 0 && out[0] != 'Z'
 }
 
-// gone fails the test unless the process ends in time.
+// gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(20 * time.Second) // the bound of a hang
+	deadline := time.After(faketime.Long)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for alive(pid) {
@@ -222,12 +224,12 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// within fails the test when ch is not closed in time: the bound of a hang, not a measurement.
+// within waits until ch is closed.
 func within[T any](t *testing.T, ch <-chan T, what string) {
 	t.Helper()
 	select {
 	case <-ch:
-	case <-time.After(20 * time.Second):
+	case <-time.After(faketime.Long):
 		t.Fatal("still waiting: " + what)
 	}
 }

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // Every process of one test carries the test's token, in its environment and
@@ -73,7 +75,7 @@ func withToken(t *testing.T, token string) (pids []int) {
 // noneLeft waits until several looks in a row find no process with the token.
 func noneLeft(t *testing.T, token, when string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(faketime.Long)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for quiet := 0; quiet < 3; {
@@ -235,7 +237,7 @@ func (h *testHub) kill(t *testing.T) {
 // Zero processes are left of twenty servers, whenever their hub is killed: before
 // the first fork, between fork and the record of it, while a server starts its own
 // children, and when all run. With -short at one moment of each kind.
-func TestHubKilledAtTwentyMoments_long(t *testing.T) {
+func TestHubKilledAtTwentyMoments_real_long(t *testing.T) {
 	t.Parallel()
 	const servers = 20
 	for moment := range 20 {
@@ -262,7 +264,7 @@ func TestHubKilledAtTwentyMoments_long(t *testing.T) {
 }
 
 // The hub and the guard are both killed, so the servers run on until the next hub sweeps.
-func TestSweepEndsWhatBothLeft(t *testing.T) {
+func TestSweepEndsWhatBothLeft_real(t *testing.T) {
 	token, dir := newToken(), t.TempDir()
 	h := startHub(t, token, dir, 3)
 	h.until(t, "all")
@@ -296,7 +298,7 @@ func ledgers(t *testing.T, dir string) []string {
 }
 
 // A host that waits for the end of the hub's streams must not wait for the guard.
-func TestHostSeesTheEndAlthoughTheGuardWorks(t *testing.T) {
+func TestHostSeesTheEndAlthoughTheGuardWorks_real(t *testing.T) {
 	token := newToken()
 	h := startHub(t, token, "", 2)
 	h.until(t, "all")
@@ -326,7 +328,7 @@ func TestHostSeesTheEndAlthoughTheGuardWorks(t *testing.T) {
 	gone(t, h.guard)
 }
 
-func TestGuardEndsWithTheContainment(t *testing.T) {
+func TestGuardEndsWithTheContainment_real(t *testing.T) {
 	dir := t.TempDir()
 	c := contained(t, func(o *ContainmentOptions) { o.LedgerDir = dir })
 	if _, err := c.Start(Command{Path: "/no/such/program"}); err == nil {
@@ -368,7 +370,7 @@ func TestGuardEndsWithTheContainment(t *testing.T) {
 }
 
 // Close kills the servers that nobody stopped.
-func TestCloseKillsWhatRuns(t *testing.T) {
+func TestCloseKillsWhatRuns_real(t *testing.T) {
 	c := contained(t)
 	token := newToken()
 	endAll(t, token)
@@ -385,7 +387,7 @@ func TestCloseKillsWhatRuns(t *testing.T) {
 
 // The second guard has to know of a server that was started under the first one.
 // The server has an empty environment, so it is found by what the guard was told.
-func TestLostGuardIsReplaced(t *testing.T) {
+func TestLostGuardIsReplaced_real(t *testing.T) {
 	var log lockedBuffer
 	c := contained(t, func(o *ContainmentOptions) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	token := newToken()
@@ -425,7 +427,7 @@ func TestLostGuardIsReplaced(t *testing.T) {
 }
 
 // If the guard cannot be started, servers start all the same, and the log has one line about it.
-func TestServersStartWithoutGuard(t *testing.T) {
+func TestServersStartWithoutGuard_real(t *testing.T) {
 	var log lockedBuffer
 	c := contained(t, func(o *ContainmentOptions) {
 		o.GuardCommand = []string{filepath.Join(t.TempDir(), "none")}
@@ -442,7 +444,7 @@ func TestServersStartWithoutGuard(t *testing.T) {
 }
 
 // An ordinary stop also ends the processes of the server that left its process group, and no others.
-func TestStopEndsWhatLeftTheGroup(t *testing.T) {
+func TestStopEndsWhatLeftTheGroup_real(t *testing.T) {
 	t.Parallel()
 	c := contained(t)
 	one, other := newToken(), newToken()

@@ -79,7 +79,7 @@ func sweep(t *testing.T, dir string) (ended int, log string) {
 	return ended, b.String()
 }
 
-func TestReusedNumberIsNotKilled(t *testing.T) {
+func TestReusedNumberIsNotKilled_real(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		later uint64 // than the ledger says
@@ -147,7 +147,7 @@ func TestReusedNumberIsNotKilled(t *testing.T) {
 }
 
 // Two hubs of one user share a state directory.
-func TestLivingHubsLedgerIsLeftAlone(t *testing.T) {
+func TestLivingHubsLedgerIsLeftAlone_real(t *testing.T) {
 	token, dir := newToken(), t.TempDir()
 	h := startHub(t, token, dir, 2)
 	h.until(t, "all")
@@ -204,7 +204,7 @@ func TestLivingHubsLedgerIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestCorruptLedgerIsRemoved(t *testing.T) {
+func TestCorruptLedgerIsRemoved_real(t *testing.T) {
 	who := bystander(t)
 	hub := deadHub(t)
 	name := ledgerName(hub)
@@ -254,7 +254,7 @@ func TestCorruptLedgerIsRemoved(t *testing.T) {
 }
 
 // root may write everywhere, so the directory is one that nobody can make.
-func TestReadOnlyLedgerDirectory(t *testing.T) {
+func TestReadOnlyLedgerDirectory_real(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestReadOnlyLedgerDirectory(t *testing.T) {
 	worksWithoutLedger(t, file, nil)
 }
 
-func TestFullDiskUnderTheLedger(t *testing.T) {
+func TestFullDiskUnderTheLedger_real(t *testing.T) {
 	worksWithoutLedger(t, t.TempDir(), func(string, []byte) error {
 		return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	})

@@ -38,7 +38,7 @@ func testChild(mode string) Command {
 }
 
 // The hog is not the server itself: it left the group, and counts all the same.
-func TestMemoryHogIsKilled(t *testing.T) {
+func TestMemoryHogIsKilled_real(t *testing.T) {
 	t.Parallel()
 	c := quickLooks(contained(t))
 	token := newToken()
@@ -63,7 +63,7 @@ func TestMemoryHogIsKilled(t *testing.T) {
 	}
 }
 
-func TestServerWithinItsLimitIsLeftAlone(t *testing.T) {
+func TestServerWithinItsLimitIsLeftAlone_real(t *testing.T) {
 	c := contained(t)
 	look := make(chan struct{})
 	c.memory.every = time.Millisecond
@@ -95,7 +95,7 @@ func TestServerWithinItsLimitIsLeftAlone(t *testing.T) {
 }
 
 // One goroutine looks at all servers with a limit, from the start of the first one to the end of the last one.
-func TestMemoryLookerLivesWithItsServers(t *testing.T) {
+func TestMemoryLookerLivesWithItsServers_real(t *testing.T) {
 	c := quickLooks(contained(t))
 	looking := func() bool {
 		c.memory.mu.Lock()
@@ -135,7 +135,7 @@ func TestMemoryLookerLivesWithItsServers(t *testing.T) {
 }
 
 // A server is killed once two looks in a row have found it above its limit; shared memory counts once.
-func TestMemoryLimitNeedsTwoLooks(t *testing.T) {
+func TestMemoryLimitNeedsTwoLooks_real(t *testing.T) {
 	p := start(t, "ignore-eof", withGrace(generous)) // its input is closed before it is killed
 	ready(t, p.Stdout())
 	var use footprint

@@ -19,7 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-func TestExitStatus(t *testing.T) {
+func TestExitStatus_real(t *testing.T) {
 	tests := []struct {
 		mode string
 		want Exit
@@ -58,7 +58,7 @@ func TestExitStatus(t *testing.T) {
 	})
 }
 
-func TestStdoutEOFAfterExit(t *testing.T) {
+func TestStdoutEOFAfterExit_real(t *testing.T) {
 	t.Run("everything written is read", func(t *testing.T) {
 		p := start(t, "burst-and-exit")
 		within(t, p.Done(), "Done, though nobody has read") // the sweep has ended the reader by now
@@ -85,7 +85,7 @@ func TestStdoutEOFAfterExit(t *testing.T) {
 	})
 }
 
-func TestStderrRing(t *testing.T) {
+func TestStderrRing_real(t *testing.T) {
 	var seen []string // written by the one goroutine that calls OnStderr, read after Done
 	p := start(t, "stderr-flood", func(c *Command) {
 		c.StderrBytes = 4 << 10
@@ -122,7 +122,7 @@ func TestStderrRing(t *testing.T) {
 	}
 }
 
-func TestEnvironmentScrubbed(t *testing.T) {
+func TestEnvironmentScrubbed_real(t *testing.T) {
 	for name, value := range map[string]string{
 		"PLUGIN_CLIENT_CERT": "pem", "PLUGIN_UNIX_SOCKET_DIR": "/s", "MCPHUB_PLUGIN_COOKIE": "c",
 		"VSCODE_PID": "1", "ELECTRON_RUN_AS_NODE": "1", "GITHUB_TOKEN": "secret", "SSH_AUTH_SOCK": "/a",
@@ -162,7 +162,7 @@ func TestEnvironmentScrubbed(t *testing.T) {
 }
 
 // An empty environment must not turn into the hub's own.
-func TestEmptyEnvironmentStaysEmpty(t *testing.T) {
+func TestEmptyEnvironmentStaysEmpty_real(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs an env program at a known place")
 	}
@@ -173,7 +173,7 @@ func TestEmptyEnvironmentStaysEmpty(t *testing.T) {
 	}
 }
 
-func TestStartErrors(t *testing.T) {
+func TestStartErrors_real(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string, mode fs.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -245,7 +245,7 @@ func TestStartErrors(t *testing.T) {
 }
 
 // No descriptor and no goroutine stays behind a process that was read to its end.
-func TestNothingLeaks(t *testing.T) {
+func TestNothingLeaks_real(t *testing.T) {
 	run := func() {
 		p := start(t, "exit-on-eof", withGrace(generous))
 		ready(t, p.Stdout())

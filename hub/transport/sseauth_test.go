@@ -16,8 +16,8 @@ import (
 
 // sseSigner signs with a token, and gets the next one when a server refuses it.
 type sseSigner struct {
-	takes time.Duration // how long Authorize takes
-	fails error         // what Authorize returns
+	wait  func(context.Context) // Authorize calls it first; nil if it takes no time
+	fails error                 // what Authorize returns
 
 	mu    sync.Mutex
 	token int // guarded by mu
@@ -35,9 +35,10 @@ func (s *sseSigner) Sign(_ context.Context, req *http.Request) error {
 
 func (s *sseSigner) Authorize(ctx context.Context, _ *http.Request, resp *http.Response) error {
 	defer resp.Body.Close()
-	select {
-	case <-time.After(s.takes):
-	case <-ctx.Done():
+	if s.wait != nil {
+		s.wait(ctx)
+	}
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	s.mu.Lock()
@@ -144,7 +145,12 @@ func TestSSESignInTakesItsTime(t *testing.T) {
 		guarded(f)
 		f.open = nil
 		_, client := f.serve(t)
-		signer := &sseSigner{takes: 10 * postTimeout, token: 1}
+		signer := &sseSigner{wait: func(ctx context.Context) {
+			select {
+			case <-time.After(10 * postTimeout):
+			case <-ctx.Done():
+			}
+		}, token: 1}
 		c := connectSSE(t, HTTPOptions{URL: "http://h/sse", RoundTripper: client, Auth: signer})
 		sendSSE(c, "a")
 		<-f.posts

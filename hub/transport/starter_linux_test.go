@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // The kernel sends the parent-death signal when the thread that forked ends.
 // A server must not get it when the thread that called Start ends.
-func TestDeathSignalIsNotFeltWhileTheHubLives(t *testing.T) {
+func TestDeathSignalIsNotFeltWhileTheHubLives_real(t *testing.T) {
 	const servers = 50
 	c := contained(t)
 	token := newToken()
@@ -70,7 +72,7 @@ func TestDeathSignalIsNotFeltWhileTheHubLives(t *testing.T) {
 
 func threadGone(t *testing.T, tid int) {
 	t.Helper()
-	deadline := time.After(5 * time.Second)
+	deadline := time.After(faketime.Long)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for unix.Tgkill(os.Getpid(), tid, 0) != syscall.ESRCH {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestStopStages(t *testing.T) {
+func TestStopStages_real(t *testing.T) {
 	patient := Grace{Stdin: short.Stdin, Terminate: generous.Terminate, Kill: generous.Kill}
 	tests := []struct {
 		mode  string
@@ -45,7 +45,7 @@ func TestStopStages(t *testing.T) {
 	}
 }
 
-func TestKillSkipsStages(t *testing.T) {
+func TestKillSkipsStages_real(t *testing.T) {
 	t.Run("at once", func(t *testing.T) {
 		p := start(t, "ignore-eof", withGrace(generous))
 		ready(t, p.Stdout())
@@ -69,7 +69,7 @@ func TestKillSkipsStages(t *testing.T) {
 	})
 }
 
-func TestGrandchildrenGone(t *testing.T) {
+func TestGrandchildrenGone_real(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, mode string
@@ -102,7 +102,7 @@ func TestGrandchildrenGone(t *testing.T) {
 }
 
 // Without a Containment, a process that left the group is not killed; it must not delay Stop or the end of stdout.
-func TestEscapedProcessHoldsNothingUp(t *testing.T) {
+func TestEscapedProcessHoldsNothingUp_real(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"spawn-daemon", "spawn-stdout-daemon"} {
 		t.Run(mode, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestEscapedProcessHoldsNothingUp(t *testing.T) {
 	}
 }
 
-func TestDeafChildDoesNotBlockStop(t *testing.T) {
+func TestDeafChildDoesNotBlockStop_real(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		name := map[bool]string{false: "deaf", true: "SIGSTOPped"}[stopped]
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func fill(t *testing.T, p *Process) int {
 }
 
 // writeNow, by which the hub writes to its guard, never blocks.
-func TestWriteNowNeverBlocks(t *testing.T) {
+func TestWriteNowNeverBlocks_real(t *testing.T) {
 	p := start(t, "deaf")
 	ready(t, p.Stdout())
 	if n := fill(t, p); n == 0 {
@@ -190,7 +190,7 @@ func TestWriteNowNeverBlocks(t *testing.T) {
 	}
 }
 
-func TestConcurrentStop(t *testing.T) {
+func TestConcurrentStop_real(t *testing.T) {
 	p := start(t, "ignore-eof", withGrace(Grace{Stdin: short.Stdin, Terminate: generous.Terminate, Kill: generous.Kill}))
 	ready(t, p.Stdout())
 	exits := make(chan Exit, 16)
@@ -213,7 +213,7 @@ func TestConcurrentStop(t *testing.T) {
 }
 
 // Stop and an exit in the same instant: whichever is first, Stop and Exit report the same.
-func TestStopRacesExit(t *testing.T) {
+func TestStopRacesExit_real(t *testing.T) {
 	for range 30 {
 		p := start(t, "exit-code-3")
 		e := p.Stop("race")

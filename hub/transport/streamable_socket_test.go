@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // These tests use real sockets: what they show lies in net/http and below.
@@ -55,13 +57,13 @@ func (c *connCount) gone(t *testing.T) {
 	}
 }
 
-// hangs receives from ch, and fails the test after a minute: the bound of a hang, not a measurement.
+// hangs receives from ch.
 func hangs[T any](t *testing.T, ch <-chan T, what string) T {
 	t.Helper()
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(60 * time.Second):
+	case <-time.After(faketime.Long):
 		t.Fatal("still waiting: " + what)
 		panic("unreachable")
 	}
@@ -143,7 +145,7 @@ func TestHTTP2AbortResetsOneStream(t *testing.T) {
 }
 
 // Over HTTP/2, too, the transport knows that a request was written, so that its cancel sends a notification first.
-func TestHTTP2CancelAndAbort(t *testing.T) {
+func TestHTTP2CancelAndAbort_real(t *testing.T) {
 	t.Parallel()
 	seen := make(chan string, 10)
 	_, _, o := socketServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -171,7 +173,7 @@ func TestHTTP2CancelAndAbort(t *testing.T) {
 	}
 }
 
-func TestNothingLeft1000Aborts(t *testing.T) {
+func TestNothingLeft1000Aborts_real(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("HTTP/2: ", http2), func(t *testing.T) {
 			const n = 1000
@@ -220,7 +222,7 @@ func TestNothingLeft1000Aborts(t *testing.T) {
 				o.RoundTripper.(*roundTripper).close()
 				count.gone(t)
 			}
-			deadline := time.Now().Add(60 * time.Second) // the ends of net/http's goroutines cannot be waited for
+			deadline := time.Now().Add(faketime.Long) // the ends of net/http's goroutines cannot be waited for
 			for runtime.NumGoroutine() > before {
 				if runtime.Gosched(); time.Now().After(deadline) {
 					buf := make([]byte, 1<<16)
@@ -303,7 +305,7 @@ func TestLargeEvent64MiB_long(t *testing.T) {
 }
 
 // Answers are read to their ends, so one connection serves one call after the other, in every form of answer.
-func TestConnectionIsUsedAgain(t *testing.T) {
+func TestConnectionIsUsedAgain_real(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, text string){
 		"JSON": func(w http.ResponseWriter, text string) {
 			w.Header().Set("Content-Type", "application/json")

@@ -108,7 +108,7 @@ func (h *home) user(rc string, change func(*Options)) *User {
 const tool = "#!/bin/sh\nexit 0\n"
 
 // Finding D13: a program that is not in the hub's PATH is found in that of the login shell, and has all of that PATH.
-func TestFoundInThePathOfTheLoginShell(t *testing.T) {
+func TestFoundInThePathOfTheLoginShell_real(t *testing.T) {
 	h := newHome(t)
 	npx := h.write("node/bin/npxx", tool)
 	u := h.user("echo hello; export PATH='"+strings.ReplaceAll(filepath.Dir(npx), "'", `'\''`)+
@@ -133,7 +133,7 @@ func TestFoundInThePathOfTheLoginShell(t *testing.T) {
 }
 
 // On a desktop all servers start in the environment of the login shell, which is asked once.
-func TestDesktop(t *testing.T) {
+func TestDesktop_real(t *testing.T) {
 	h := newHome(t)
 	u := h.user("echo x >> "+`"$HOME/asked"`+"; export TOKEN=from-shell SSL_CERT_FILE=/ca",
 		func(o *Options) { o.Desktop = true })
@@ -157,7 +157,7 @@ func TestDesktop(t *testing.T) {
 
 // Whatever the startup files of a shell do, asking it takes the limit at most and leaves no process. A daemon notes its
 // process id in the home.
-func TestHostileShell(t *testing.T) {
+func TestHostileShell_real(t *testing.T) {
 	for name, rc := range map[string]string{
 		"never ends":        "sleep 1000",
 		"prints for ever":   "yes",
@@ -198,7 +198,7 @@ func TestHostileShell(t *testing.T) {
 
 // The folders of version and package managers are searched when neither PATH has the program; the folder that has it
 // comes first in the PATH.
-func TestPlaces(t *testing.T) {
+func TestPlaces_real(t *testing.T) {
 	for name, tt := range map[string]struct {
 		path  string
 		setup func(h *home)
@@ -248,7 +248,7 @@ func TestPlaces(t *testing.T) {
 
 // The error about a program that is nowhere names where it was looked for, and is bounded. For an entry with a PATH of
 // its own only that is searched, and the folder of an absolute command comes last in the PATH.
-func TestNotFound(t *testing.T) {
+func TestNotFound_real(t *testing.T) {
 	h := newHome(t)
 	bin := filepath.Dir(h.write(".volta/bin/npxx", tool))
 	u := h.user("export PATH="+strings.Repeat("/nowhere:", 200)+"/bin", nil)
@@ -275,7 +275,7 @@ func TestNotFound(t *testing.T) {
 }
 
 // A caller that may not wait gets what is known, and the shell's answer is there for the next one.
-func TestLookWithoutWaiting(t *testing.T) {
+func TestLookWithoutWaiting_real(t *testing.T) {
 	h := newHome(t)
 	h.write("bin/npxx", tool)
 	over, cancel := context.WithCancelCause(t.Context())
@@ -293,7 +293,7 @@ func TestLookWithoutWaiting(t *testing.T) {
 }
 
 // The command survives the quotes of each shell that is known.
-func TestShellArgs(t *testing.T) {
+func TestShellArgs_real(t *testing.T) {
 	command := []string{`/a b/it's "x"!`, "__environment"}
 	for shell, want := range map[string]string{
 		"bash": `'/a b/it'\''s "x"!' '__environment'`,

@@ -174,7 +174,7 @@ func (c *cell) await(exchange, text string) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(patience):
+		case <-time.After(faketime.Long):
 			c.t.Fatalf("nothing came of [%s] %s", exchange, text)
 		}
 	}
@@ -185,7 +185,7 @@ func (c *cell) fallen() {
 	c.t.Helper()
 	select {
 	case <-c.view.fell:
-	case <-time.After(patience):
+	case <-time.After(faketime.Long):
 		c.t.Fatal("the hub still takes the server for ready")
 	}
 }
@@ -224,7 +224,7 @@ func (c *cell) pass(title string, d time.Duration) {
 // subscription a moment after it has acknowledged it.
 func (c *cell) subscribed() *fakeserver.Subscription {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(c.t.Context(), patience, errNothingCame)
+	ctx, cancel := context.WithTimeoutCause(c.t.Context(), faketime.Long, errNothingCame)
 	defer cancel()
 	sub, err := c.fake.WaitForSubscription(ctx)
 	if err != nil {

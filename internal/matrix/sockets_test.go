@@ -13,17 +13,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// patience is the time limit of a test that fails. It measures nothing.
-const patience = 2 * time.Minute
+	"github.com/mcphub-go/mcphub/internal/faketime"
+)
 
 var errNothingCame = errors.New("the transcript did not become what it should be")
 
-// TestOverSockets plays the rows of the matrix again over real sockets, with servers that the config names by URL, and
-// expects the same transcripts. A step ends when its part of the transcript is complete. A message too many shows in
+// TestOverSockets_real plays the rows of the matrix again over real sockets, with servers that the config names by URL,
+// and expects the same transcripts. A step ends when its part of the transcript is complete. A message too many shows in
 // the next step, or at the end.
-func TestOverSockets(t *testing.T) {
+func TestOverSockets_real(t *testing.T) {
 	if *update {
 		t.Skip("the transcripts are written by the other tests")
 	}
@@ -62,7 +61,7 @@ func newSocketCell(t *testing.T, b binding, want string) *cell {
 		server.Close()
 	})
 	c.url = server.URL + b.path()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errNothingCame)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errNothingCame)
 	t.Cleanup(cancel)
 	steps := stepsOf(told(want))
 	c.settled = func() {

@@ -29,8 +29,8 @@ func table() string {
 	b.WriteString(tableStart + `
 Each row is a situation, each cell the subtest that plays it: ` + "`TestCancelMidStream/stdio/2024-11-05`" + ` and so on. A cell compares all that crossed the wire, and
 what the windows were told, with ` + "`internal/matrix/testdata/<transport>/<situation>.txtar`" + `. The cells behind a URL are played once more over real sockets
-(` + "`TestOverSockets`" + `), but for those in *italics*, which wait for minutes. An empty cell does not exist: Streamable HTTP began with 2025-03-26, and the older HTTP
-with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section is written by ` + "`go test ./internal/matrix -update`" + `.
+(` + "`TestOverSockets_real`" + `), but for those in *italics*, which wait for minutes. An empty cell does not exist: Streamable HTTP began with 2025-03-26, and the older
+HTTP with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section is written by ` + "`go test ./internal/matrix -update`" + `.
 
 | requirement (situation) | shown by | stdio | sse | http |
 | --- | --- | --- | --- | --- |
@@ -48,7 +48,7 @@ with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section 
 			strings.Join(cells[stdio], " "), strings.Join(cells[sse], " "), strings.Join(cells[web], " "))
 	}
 	b.WriteString(
-		"| The same over real sockets, with servers from the config, and no connection left | `internal/matrix: TestOverSockets` | | | |\n")
+		"| The same over real sockets, with servers from the config, and no connection left | `internal/matrix: TestOverSockets_real` | | | |\n")
 	return b.String()
 }
 

@@ -66,7 +66,7 @@ func TestGlobThroughALinkIsFollowed(t *testing.T) {
 }
 
 // As Kubernetes does it: the file is a link through a link to a folder, and the latter link is swapped.
-func TestRealLinkSwap(t *testing.T) {
+func TestRealLinkSwap_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("..v0/mcp.json"), "v0")
 	must(t, os.Symlink("..v0", r.path("..data")))
@@ -84,7 +84,7 @@ func TestRealLinkSwap(t *testing.T) {
 	r.wantText("mcp.json", "in place")
 }
 
-func TestRealChmodIsSeen(t *testing.T) {
+func TestRealChmodIsSeen_real(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root can read everything; TestFileThatBecomesReadableIsTold has the rest")
 	}

@@ -7,7 +7,11 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
+
+const settle = 20 * time.Millisecond
 
 // real is a Watcher over the system's own file watching. No time is asserted here: a test waits for a change, and where
 // none may come, for that of another file which happened later.
@@ -18,7 +22,7 @@ type real struct {
 }
 
 func newReal(t *testing.T) *real {
-	r := &real{t: t, dir: t.TempDir(), w: New(Options{Settle: 20 * time.Millisecond})}
+	r := &real{t: t, dir: t.TempDir(), w: New(Options{Settle: settle})}
 	t.Cleanup(r.w.Close)
 	return r
 }
@@ -30,7 +34,7 @@ func (r *real) next() Change {
 	select {
 	case c := <-r.w.Events():
 		return c
-	case <-time.After(20 * time.Second):
+	case <-time.After(faketime.Long):
 		r.t.Fatal("no change was told")
 		return Change{}
 	}
@@ -54,7 +58,7 @@ func (r *real) wantText(name, text string) {
 	}
 }
 
-func TestRealSaves(t *testing.T) {
+func TestRealSaves_real(t *testing.T) {
 	tests := []struct {
 		name string
 		save func(r *real, text string)
@@ -97,7 +101,7 @@ func TestRealSaves(t *testing.T) {
 	}
 }
 
-func TestRealTouchTellsNothing(t *testing.T) {
+func TestRealTouchTellsNothing_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("a.json"), "{}")
 	r.w.Set([]string{r.path("a.json"), r.path("b.json")}, nil)
@@ -108,7 +112,7 @@ func TestRealTouchTellsNothing(t *testing.T) {
 	r.wantFile("b.json")
 }
 
-func TestRealDeletionAndReturn(t *testing.T) {
+func TestRealDeletionAndReturn_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("mcp.json"), "{}")
 	r.w.Set([]string{r.path("mcp.json")}, nil)
@@ -118,7 +122,7 @@ func TestRealDeletionAndReturn(t *testing.T) {
 	r.wantFile("mcp.json")
 }
 
-func TestRealFolderThatComesLater(t *testing.T) {
+func TestRealFolderThatComesLater_real(t *testing.T) {
 	r := newReal(t)
 	r.w.Set([]string{r.path("a/b/mcp.json")}, nil)
 	for i := range 3 {
@@ -130,7 +134,7 @@ func TestRealFolderThatComesLater(t *testing.T) {
 }
 
 // A folder is renamed away and comes back with other content, as by a change of branch.
-func TestRealFolderSwap(t *testing.T) {
+func TestRealFolderSwap_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("ws/mcp.json"), "one")
 	write(t, r.path("other/mcp.json"), "two")
@@ -142,10 +146,11 @@ func TestRealFolderSwap(t *testing.T) {
 	r.wantText("ws/mcp.json", "three")
 }
 
-func TestRealThousandWritesAreFewChanges(t *testing.T) {
+func TestRealThousandWritesAreFewChanges_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("mcp.json"), "{}")
 	r.w.Set([]string{r.path("mcp.json"), r.path("end.json")}, nil)
+	began := time.Now()
 	wrote := make(chan struct{})
 	go func() {
 		defer close(wrote)
@@ -164,14 +169,15 @@ func TestRealThousandWritesAreFewChanges(t *testing.T) {
 		}
 	}
 	<-wrote
-	if changes == 0 || changes > 500 {
-		t.Errorf("%d changes for 1000 writes", changes)
+	// However slowly the machine writes, no two changes are closer together than the time for which a file is quiet.
+	if most := int(time.Since(began)/settle) + 1; changes == 0 || changes > most {
+		t.Errorf("%d changes for 1000 writes, of %d that may be", changes, most)
 	}
 }
 
-func TestRealTwoWatchersOfOneFile(t *testing.T) {
+func TestRealTwoWatchersOfOneFile_real(t *testing.T) {
 	one := newReal(t)
-	two := &real{t: t, dir: one.dir, w: New(Options{Settle: 20 * time.Millisecond})}
+	two := &real{t: t, dir: one.dir, w: New(Options{Settle: settle})}
 	defer two.w.Close()
 	files := []string{one.path("mcp.json")}
 	one.w.Set(files, nil)
@@ -184,7 +190,7 @@ func TestRealTwoWatchersOfOneFile(t *testing.T) {
 	two.wantFile("mcp.json")
 }
 
-func TestRealGlob(t *testing.T) {
+func TestRealGlob_real(t *testing.T) {
 	r := newReal(t)
 	write(t, r.path("src/x.ts"), "1")
 	r.w.Set(nil, []Glob{{Server: "dev", Folder: r.dir, Patterns: []string{"src/**/*.ts"}}})

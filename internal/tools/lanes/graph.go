@@ -130,7 +130,7 @@ func read(files []source) *graph {
 }
 
 // lane is what a test says by its name if it runs elsewhere.
-var lane = regexp.MustCompile(`_(real|nightly)$`)
+var lane = regexp.MustCompile(`_(real|nightly)(_|$)`)
 
 func isTest(fn *types.Func) bool {
 	name, params := fn.Name(), fn.Signature().Params()
