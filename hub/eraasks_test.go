@@ -16,8 +16,9 @@ func oldAsker(version string) *fakeserver.Server {
 	s := hanging(fakeserver.WithBothEras(), fakeserver.WithName("old", version))
 	s.Tool("ask", func(c *fakeserver.CallContext) {
 		if strings.Contains(string(c.Param("_meta")), "2026-07-28") {
-			c.Result(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"\"elicitation/create\" ` +
-				`cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map"},{"type":"text","text":"and more"}]}`)
+			c.Result(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"!"},` +
+				`{"type":"text","text":"\"elicitation/create\" cannot be sent while serving a request ` +
+				`on protocol version 2026-07-28: return an InputRequests map"},{"type":"text","text":"and more"}]}`)
 			return
 		}
 		c.Text("asked")
@@ -44,7 +45,7 @@ func TestServerThatAsksInTheLegacyEraAlone(t *testing.T) {
 			t.Error(e.Message)
 		}
 		if want := `"elicitation/create" cannot be sent while serving a request`; !strings.Contains(e.Message, want) ||
-			!strings.HasPrefix(e.Meta["said"], want) || !strings.HasSuffix(e.Meta["said"], "\nand more") {
+			!strings.HasPrefix(e.Meta["said"], "!\n"+want) || !strings.HasSuffix(e.Meta["said"], "\nand more") {
 			t.Errorf("what the server said is lost: %s, %q", e.Message, e.Meta["said"])
 		}
 		if end, ok := w.history(1)[0].Body.(*event.RequestFinished); !ok || end.Err == nil ||
