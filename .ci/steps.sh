@@ -26,6 +26,9 @@ step() {
   fi
 }
 
+# leave_out NAME notes a step that does not run, so that the table says so.
+leave_out() { names+=("$1") results+=("not run: unchanged since the last nightly run") taken+=(0); }
+
 # table prints the steps that have run.
 table() {
   local i
