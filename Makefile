@@ -151,7 +151,8 @@ test: test-needs build peers $(EDITORS_STAMP) ## all tests but the end-to-end on
 # the former and takes ten times as long for both. They run without it; make soak-amounts has it. A rule looks at the
 # packages. A test says by its name that it is one of amounts: TestListBounds_amount. So does one that has a long form,
 # which asks testing.Short: make test runs the short form of TestModel_long, make soak the long one.
-SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
+SEQUENTIAL := hub/browse hub/bundle hub/complaint hub/config hub/config/edit hub/inputs hub/journal hub/jsontext hub/longtext \
+	hub/nearmiss hub/preview hub/prompts hub/proposal hub/results plugin/handshake internal/conformance/scenario
 rooms-of = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_$(1)\(' . | xargs dirname | sort -u)
 
 # The rules read files, and have a target of their own. What go vet finds is for `make vet`, which looks at everything.

@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-var realLine = regexp.MustCompile(`(?m)^REAL := (.*)$`)
+var realLine = regexp.MustCompile(`(?m)^REAL := ((?:.*\\\n)*.*)$`)
 
 // examine returns a line for each place that a test of lane B reaches, with the tests that do.
 func examine(root string) ([]string, error) {
