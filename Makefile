@@ -167,7 +167,8 @@ endif
 REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin plugin/host
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
-SEQUENTIAL := hub/browse hub/config hub/jsontext hub/nearmiss hub/prompts plugin/handshake internal/conformance/scenario
+SEQUENTIAL := hub/browse hub/bundle hub/complaint hub/config hub/config/edit hub/inputs hub/journal hub/jsontext hub/longtext \
+	hub/nearmiss hub/preview hub/prompts hub/proposal hub/results plugin/handshake internal/conformance/scenario
 # These have a target of their own. `make lanes` reads these two lines.
 APART := internal/compat internal/conformance internal/rules
 marked = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_($(1))\(' . | xargs dirname | sort -u)
@@ -181,14 +182,14 @@ test-go: build go-peers peers ## the Go tests of lane B, with the race detector 
 	go test -short -vet=off -count=1 -run='_amount$$' $(call marked,amount)
 	packages="$$(go list ./... | $(call without,$(REAL) $(APART) $(SEQUENTIAL)))"; \
 	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(NOT_B)|_amount$$' $(TESTFLAGS) $$packages
-NOT_B := _real$$|_nightly$$
+NOT_B := _real$$|_real_long$$|_nightly$$
 
 # Lane C: one package after the other, since some promises are about time. The demo comes first.
 .PHONY: test-real
 test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show, one package at a time
 	bin/mcphub demo </dev/null
 	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
-	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -run='_real$$' $(TESTFLAGS) $(call marked,real)
+	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
@@ -209,7 +210,7 @@ soak: soak-models soak-calls ## the long forms of tests, and of the random calls
 
 .PHONY: soak-models
 soak-models: build go-peers peers ## the long forms of tests
-	$(BUILT) go test -vet=off $(TESTFLAGS) -run '_long$$' $(call marked,long)
+	$(BUILT) go test -vet=off $(TESTFLAGS) -run '_long$$' $(call marked,long|real_long)
 
 # The calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats some.
 .PHONY: soak-calls

@@ -156,8 +156,8 @@ func TestCloseIsIdempotent(t *testing.T) {
 	})
 }
 
-// TestStdio_real runs a real process: this test binary, as a server that answers initialize, says something on stderr and
-// exits on the first call.
+// TestStdio_real runs a real process: this test binary, as a server that answers initialize, says something on stderr
+// and exits on the first call.
 func TestStdio_real(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -224,7 +224,8 @@ func TestStartErrorSaysWhatMatters_real(t *testing.T) {
 	}
 }
 
-// TestMain is the server of TestStdio_real if MCP_TEST_SERVER is 1; for any other text it writes that to stderr and exits.
+// TestMain is the server of TestStdio_real if MCP_TEST_SERVER is 1; for any other text it writes that to stderr and
+// exits.
 func TestMain(m *testing.M) {
 	switch said := os.Getenv("MCP_TEST_SERVER"); said {
 	case "":

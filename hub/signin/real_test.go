@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// TestRealSockets_real signs in over loopback, with our own round tripper and listener, a resource server made of the Go
-// SDK's parts, and a host that opens the URL and follows the redirects.
+// TestRealSockets_real signs in over loopback, with our own round tripper and listener, a resource server made of the
+// Go SDK's parts, and a host that opens the URL and follows the redirects.
 func TestRealSockets_real(t *testing.T) {
 	a := newAuthority()
 	a.advertiseIss, a.iss = true, "right"

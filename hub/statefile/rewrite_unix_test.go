@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is no plain file is refused at once, also behind a link: a pipe, and a socket, which stands for a device. A device
-// would be everybody's, and lost if it were not refused.
+// What is no plain file is refused at once, also behind a link: a pipe, and a socket, which stands for a device. A
+// device would be everybody's, and lost if it were not refused.
 func TestRewriteRefusesPipesAndSockets(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link := filepath.Join(dir, "pipe.json"), filepath.Join(dir, "link.json")

@@ -20,8 +20,8 @@ import (
 var errNothingCame = errors.New("the transcript did not become what it should be")
 
 // TestOverSockets_real plays the rows of the matrix again over real sockets, with servers that the config names by URL,
-// and expects the same transcripts. A step ends when its part of the transcript is complete. A message too many shows in
-// the next step, or at the end.
+// and expects the same transcripts. A step ends when its part of the transcript is complete. A message too many shows
+// in the next step, or at the end.
 func TestOverSockets_real(t *testing.T) {
 	if *update {
 		t.Skip("the transcripts are written by the other tests")

@@ -49,7 +49,7 @@ func main() {
 }
 
 // apartLine is a line of the Makefile with packages that lane B does not run.
-var apartLine = regexp.MustCompile(`(?m)^(?:REAL|APART) := (.*)$`)
+var apartLine = regexp.MustCompile(`(?m)^(?:REAL|APART) := ((?:.*\\\n)*.*)$`)
 
 // examine returns a line for each place that a test of lane B reaches, with the tests that do.
 func examine(root string) ([]string, error) {
@@ -59,7 +59,7 @@ func examine(root string) ([]string, error) {
 	}
 	var elsewhere []string
 	for _, m := range apartLine.FindAllSubmatch(makefile, -1) {
-		elsewhere = append(elsewhere, strings.Fields(string(m[1]))...)
+		elsewhere = append(elsewhere, strings.Fields(strings.ReplaceAll(string(m[1]), "\\\n", " "))...)
 	}
 	if len(elsewhere) == 0 {
 		return nil, errors.New("the Makefile has no line REAL")
