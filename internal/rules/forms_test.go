@@ -9,8 +9,9 @@ import (
 
 // lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
 // which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
-// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. No make
-// target knows another mark behind the underscore. No target runs the end-to-end tests with -short.
+// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. A
+// "_real_long" one has a long form, too. No make target knows another mark behind the underscore. No target runs the
+// end-to-end tests with -short.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -31,9 +32,9 @@ func lostForms(t *tree) []violation {
 				continue
 			}
 			switch _, mark, _ := strings.Cut(fn.Name.Name, "_"); {
-			case mark == "long" && !short[fn]:
+			case strings.HasSuffix(mark, "long") && !short[fn]:
 				bad = append(bad, s.at(fn, "%s does not ask testing.Short: it has no short form", fn.Name.Name))
-			case mark != "" && !slices.Contains([]string{"long", "amount", "real", "nightly"}, mark):
+			case mark != "" && !slices.Contains([]string{"long", "amount", "real", "real_long", "nightly"}, mark):
 				bad = append(bad, s.at(fn, "no target knows the mark %q of a test", mark))
 			}
 		}
@@ -69,10 +70,11 @@ func TestFormsAreRunFindsViolations(t *testing.T) {
 	func TestE_amounts(t *testing.T) {}
 	func TestF_real(t *testing.T) {}
 	func TestG_nightly(t *testing.T) {}
+	func TestH_real_long(t *testing.T) {}
 	func helper() { _ = testing.Short() }
 `
 	finds(t, lostForms(made(t, map[string]string{
 		"hub/a_test.go":          "package hub\n" + test,
 		"internal/e2e/a_test.go": "package e2e\nimport \"testing\"\nfunc TestB(t *testing.T) { _ = testing.Short() }\n",
-	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:15", "hub/a_test.go:8")
+	})), "hub/a_test.go:10", "hub/a_test.go:12", "hub/a_test.go:15", "hub/a_test.go:16", "hub/a_test.go:8")
 }
