@@ -46,7 +46,7 @@ func realHubIn(t *testing.T, stateDir string, server *fakeserver.Server) (*hub.H
 	}})
 	s := grpc.NewServer(ServerOptions(Options{})...)
 	Register(s, h, Options{})
-	conn := dial(t, s)
+	conn := fakeeditor.Serve(t, s, nil)
 	t.Cleanup(func() { // before the connection closes
 		if err := h.Close(context.Background()); err != nil {
 			t.Errorf("closing the hub: %v", err)

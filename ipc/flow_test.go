@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -52,7 +53,7 @@ func TestCallsAreNotPinged(t *testing.T) {
 		register(s, h, Options{})
 		var mu sync.Mutex
 		frames := map[byte]int{}
-		conn := dialThrough(t, s, func(c net.Conn) net.Conn {
+		conn := fakeeditor.Serve(t, s, func(c net.Conn) net.Conn {
 			return &frameCount{Conn: c, seen: func(kind, flags byte) {
 				const data, ping, ack = 0, 6, 1
 				mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -27,7 +28,7 @@ func gatewayHub(t *testing.T, server *fakeserver.Server) *grpc.ClientConn {
 	t.Cleanup(house.CloseAll)
 	s := grpc.NewServer(ServerOptions(Options{})...)
 	Register(s, h, Options{Gateways: house})
-	return dial(t, s)
+	return fakeeditor.Serve(t, s, nil)
 }
 
 // withToken sends the token of a gateway with each request.

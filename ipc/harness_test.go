@@ -3,17 +3,13 @@ package ipc
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -23,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/results"
 	"github.com/mcphub-go/mcphub/hub/windows"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -34,40 +31,7 @@ func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 	if h, ok := d.(interface{ settle() }); ok {
 		t.Cleanup(h.settle) // after the connection has closed
 	}
-	return dial(t, s)
-}
-
-func dial(t *testing.T, s *grpc.Server) *grpc.ClientConn {
-	t.Helper()
-	return dialThrough(t, s, func(c net.Conn) net.Conn { return c })
-}
-
-// dialThrough lets through see what the client reads and writes.
-func dialThrough(t *testing.T, s *grpc.Server, through func(net.Conn) net.Conn) *grpc.ClientConn {
-	t.Helper()
-	l := bufconn.Listen(1 << 16)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			c, err := l.DialContext(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return through(c), nil
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		s.Stop()
-		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	return conn
+	return fakeeditor.Serve(t, s, nil)
 }
 
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. Answers that are not set are plain ones.

@@ -192,7 +192,7 @@ func TestOtherServicesNotLogged(t *testing.T) {
 		s := grpc.NewServer(ServerOptions(book.options())...)
 		register(s, &fakeHub{}, book.options())
 		healthv1.RegisterHealthServer(s, healthv1.UnimplementedHealthServer{})
-		conn := dial(t, s)
+		conn := fakeeditor.Serve(t, s, nil)
 		_, _ = healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
 		if book.text() != "" {
 			t.Errorf("the log: %s", book.text())

@@ -1,4 +1,4 @@
-// Package fakeeditor is an editor window for tests, over any gRPC connection.
+// Package fakeeditor is an editor window for tests, over any gRPC connection, such as that of Serve in memory.
 //
 // It attaches, keeps a model of servers, requests and prompts from the snapshot and the later events, and offers the
 // actions of a user: accept, decline, dismiss, cancel, close. It checks the invariants of every stream: sequences rise

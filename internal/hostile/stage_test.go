@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -14,8 +13,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -128,30 +125,17 @@ func (s *stage) serve(o hub.Options) {
 	s.hub = hub.New(o)
 	g := grpc.NewServer(ipc.ServerOptions(ipc.Options{})...)
 	ipc.Register(g, s.hub, ipc.Options{})
-	l := bufconn.Listen(1 << 16)
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(l) }()
-	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.conn, s.calls, s.servers = conn, mcphubv1.NewMcpHubServiceClient(conn), mcphubv1.NewMcpServerServiceClient(conn)
+	s.conn = fakeeditor.Serve(t, g, nil)
+	s.calls, s.servers = mcphubv1.NewMcpHubServiceClient(s.conn), mcphubv1.NewMcpServerServiceClient(s.conn)
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeoutCause(context.Background(), bound, errBound)
 		defer stop()
 		if err := s.hub.Close(ctx); err != nil {
 			t.Errorf("closing the hub: %v", err)
 		}
-		_ = conn.Close()
-		g.Stop()
-		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-			t.Errorf("serve: %v", err)
-		}
 	})
-	s.window = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "window"})
-	s.other = fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "other"})
+	s.window = fakeeditor.Open(t.Context(), s.conn, fakeeditor.Options{TB: t, ID: "window"})
+	s.other = fakeeditor.Open(t.Context(), s.conn, fakeeditor.Options{TB: t, ID: "other"})
 }
 
 // open connects an in-memory server as if it were a process.

@@ -16,10 +16,9 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -141,25 +140,9 @@ type editor struct {
 }
 
 func (e *editor) serve(t *testing.T) mcphubv1.EditorServiceClient {
-	l := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
 	mcphubv1.RegisterEditorServiceServer(server, e)
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(l)
-	}()
-	conn, err := grpc.NewClient("passthrough:///editor", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		server.Stop()
-		<-served
-	})
-	return mcphubv1.NewEditorServiceClient(conn)
+	return mcphubv1.NewEditorServiceClient(fakeeditor.Serve(t, server, nil))
 }
 
 func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) error {

@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -73,18 +71,9 @@ func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
 	t.Helper()
 	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8),
 		hello: make(chan *mcphubv1.Hello, 1)}
-	listener := bufconn.Listen(1 << 16)
 	server := grpc.NewServer()
 	mcphubv1.RegisterEditorServiceServer(server, e)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	conn, err := grpc.NewClient("passthrough:///bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return e, server, mcphubv1.NewEditorServiceClient(conn)
+	return e, server, mcphubv1.NewEditorServiceClient(fakeeditor.Serve(t, server, nil))
 }
 
 // opened attaches the driver's window to an editor service of the test. The window is closed at the end of the test.
