@@ -102,6 +102,38 @@ func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
 	})
 }
 
+// A window is told of what it lost, even if that is a single message.
+func TestOneLostMessageIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		room int
+		emit func(m *mailbox, i int)
+	}{
+		"log": {bounds.WindowLogs / 2, func(m *mailbox, _ int) { m.emit(&event.LogMessage{Server: "s", Data: `"x"`}) }},
+		"notice": {bounds.WindowNotices / 2, func(m *mailbox, i int) {
+			m.emit(&event.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i)})
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			hold := make(chan struct{})
+			m := newMailbox(0, hold)
+			m.emit(started("a"))
+			synctest.Wait() // its send blocks
+			for i := range c.room + 1 {
+				c.emit(m, i)
+			}
+			close(hold)
+			m.end(t)
+			told := int64(0)
+			for _, r := range m.sent {
+				told += r.GetDropped().GetLogMessages() + r.GetDropped().GetNotices()
+			}
+			if told != 1 {
+				t.Errorf("%s: told that %d were lost", name, told)
+			}
+		})
+	}
+}
+
 // The other way round: progress of many calls leaves log messages their share.
 func TestProgressDoesNotStarveLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -132,6 +132,14 @@ func TestReaderRestsDuringAStorm(t *testing.T) {
 		if d := s.answer(t, progressLine); d != 0 {
 			t.Errorf("after a storm an answer came after %v", d)
 		}
+
+		s.storm(10, func() { time.Sleep(time.Second) }) // slow progress becomes a storm, with nothing between
+		s.storm(200, short)
+		before = s.reads.n.Load()
+		s.storm(1000, short)
+		if n := s.reads.n.Load() - before; n > 110 {
+			t.Errorf("a storm of two seconds after slow progress was read %d times", n)
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,26 @@ func TestTapSeesACancelAndALateResponse(t *testing.T) {
 		w.send(late, late)
 		o.want(t, fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)),
 			fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(late)))
+	})
+}
+
+// An answer that is too long to be read is reported with its size, as dropped.
+func TestTapSeesAnAnswerThatIsTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o observer
+		in, theirs := io.Pipe()
+		p := jsonrpc.NewPeer(jsonrpc.NewLineConn(in, io.Discard, jsonrpc.LineConnOptions{MaxLine: 1000, Close: in.Close}),
+			jsonrpc.Options{Tap: o.tap})
+		defer p.Close(errTestOver)
+		call := tagged(t, p, t.Context(), "tools/call", "A")
+		synctest.Wait() // until it is written
+		o.mu.Lock()
+		o.seen = nil
+		o.mu.Unlock()
+		long := answered("1", `"`+strings.Repeat("x", 2000)+`"`)
+		_, _ = io.WriteString(theirs, long+"\n")
+		<-call
+		o.want(t, fmt.Sprintf("A: incoming response tools/call 1 %d dropped", len(long)))
 	})
 }
 

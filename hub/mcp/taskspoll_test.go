@@ -336,7 +336,8 @@ func TestTaskPollRefused(t *testing.T) {
 	})
 }
 
-// TestTaskPollUnanswered: a poll without an answer is given up after a minute, and polling goes on.
+// TestTaskPollUnanswered: a poll without an answer is given up after a minute, and polling goes on. A notification that
+// comes meanwhile causes no poll beside it.
 func TestTaskPollUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTaskServer(taskCapabilities, `"status":"completed"`)
@@ -344,6 +345,8 @@ func TestTaskPollUnanswered(t *testing.T) {
 		f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) {
 			if silent {
 				silent = false
+				pass(time.Second) // a second poll would not be too early
+				c.Notify(protocol.MethodTaskStatus, `{"taskId":"T-1","status":"completed"}`)
 				c.Hang()
 				c.Result(`{"taskId":"T-1","status":"cancelled"}`) // too late
 				return

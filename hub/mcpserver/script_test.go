@@ -30,6 +30,7 @@ type handler struct {
 	stop map[string]context.CancelCauseFunc // of the open questions, by their message
 	told chan string                        // gets each line that is added to seen; may be nil
 	last string                             // the revision and the answers of the last call that asked
+	call *mcpserver.Call                    // the last one
 }
 
 func (h *handler) saw(format string, args ...any) {
@@ -57,6 +58,9 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 	}
 	name := jsontext.String(jsontext.Get(c.Params, "name"))
 	h.saw("begins %s meta=%s", name, c.Meta)
+	h.mu.Lock()
+	h.call = c
+	h.mu.Unlock()
 	switch name {
 	case "echo":
 		return jsontext.Get(c.Params, "arguments"), nil
@@ -141,6 +145,7 @@ func newServer(h mcpserver.Handler, b mcpserver.Bounds) *mcpserver.Server {
 //	      changed METHOD            tell of a changed list
 //	      updated URI               tell of a changed resource
 //	      log LEVEL                 say something that belongs to no call
+//	      progress N                report progress of the last call
 //	      wait DURATION
 //	      close REASON              close the server
 //	      eof                       the client closes its side
@@ -243,6 +248,11 @@ func act(t *testing.T, s *mcpserver.Server, h *handler, w *wire, line string) {
 		each(func(session *mcpserver.Session) {
 			session.Log(first, json.RawMessage(`{"level":"`+first+`","data":1.0}`))
 		})
+	case "progress":
+		h.mu.Lock()
+		call := h.call
+		h.mu.Unlock()
+		call.Progress(json.RawMessage(`{"progress":` + first + `}`))
 	case "wait":
 		d, err := time.ParseDuration(first)
 		if err != nil {
