@@ -162,9 +162,9 @@ endif
 
 # A test says by its name where it is run, and a package is whole in REAL where that is so of all its tests.
 # TestServerDies_real needs what is real: processes, signals, the machine's clock (lane C). TestHeap_nightly counts what
-# depends on the machine, or takes long; TestModel_long has a short form, which asks testing.Short. TestListBounds_amount
-# moves tens of megabytes: it runs without the race detector here, and with it in make nightly.
-REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin plugin/host
+# depends on the machine, or takes long; TestModel_long has a short form, which asks testing.Short.
+# TestListBounds_amount moves tens of megabytes: without the race detector here, and with it in make nightly.
+REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin/host
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
 SEQUENTIAL := hub/browse hub/bundle hub/complaint hub/config hub/config/edit hub/inputs hub/journal hub/jsontext hub/longtext \

@@ -172,10 +172,10 @@ func (w *stateWorld) play(t *testing.T) {
 	}
 }
 
-// TestExchangeStates_long plays random orders of the events of an exchange. In each there is at most one notification, and
-// none before the request was written or before cancelDelay is over without headers; the outcome of the cancellation is
-// reported once; never as "not needed" for a request that the server may have, unless the answer is there; never as
-// delivered if the server may have read the notification before its request. Findings B2, B17, B18.
+// TestExchangeStates_long plays random orders of the events of an exchange. In each there is at most one notification,
+// and none before the request was written or before cancelDelay is over without headers; the outcome of the
+// cancellation is reported once; never as "not needed" for a request that the server may have, unless the answer is
+// there; never as delivered if the server may have read the notification before its request. Findings B2, B17, B18.
 func TestExchangeStates_long(t *testing.T) {
 	seen := map[string]int{}
 	rounds := 200_000

@@ -8,13 +8,10 @@ import (
 )
 
 // testMarks are the words behind the underscore of a test's name that targets know. See REAL in the Makefile.
-var testMarks = []string{"", "real", "nightly", "long", "amount"}
+var testMarks = []string{"", "real", "real_long", "nightly", "long", "amount"}
 
 // lostForms finds tests whose name does not fit how they are run. make test runs a "_long" test in the short form, for
-// which it asks testing.Short; make soak runs the long form. make test runs an "_amount" test without the race
-// detector, and neither a "_real" one, which needs a process or the machine's clock, nor a "_nightly" one. A
-// "_real_long" one has a long form, too. No make target knows another mark behind the underscore. No target runs the
-// end-to-end tests with -short.
+// which it asks testing.Short; make soak runs the long form. No target runs a test with another mark than those above.
 func lostForms(t *tree) []violation {
 	var bad []violation
 	for _, s := range t.code {
@@ -37,7 +34,7 @@ func lostForms(t *tree) []violation {
 			switch _, mark, _ := strings.Cut(fn.Name.Name, "_"); {
 			case strings.HasSuffix(mark, "long") && !short[fn]:
 				bad = append(bad, s.at(fn, "%s does not ask testing.Short: it has no short form", fn.Name.Name))
-			case mark != "" && !slices.Contains([]string{"long", "amount", "real", "real_long", "nightly"}, mark):
+			case !slices.Contains(testMarks, mark):
 				bad = append(bad, s.at(fn, "no target knows the mark %q of a test", mark))
 			}
 		}

@@ -25,7 +25,8 @@ func wrongRepeats(t *tree) []violation {
 			continue
 		}
 		if count++; count > mostRepeated {
-			bad = append(bad, violation{repeatedPage, i + 1, fmt.Sprintf("more than %d tests: the list only shrinks", mostRepeated)})
+			bad = append(bad, violation{repeatedPage, i + 1,
+				fmt.Sprintf("more than %d tests: the list only shrinks", mostRepeated)})
 		}
 		if promise.MatchString(line) {
 			bad = append(bad, violation{repeatedPage, i + 1, "a test of a cancel or an approval is never repeated"})
