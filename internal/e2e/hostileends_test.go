@@ -164,9 +164,9 @@ func TestServerStoppedBySignal(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and its error says all
+// TestServerCrashLoop_nightly waits for the growing delays between five starts. The hub then gives up, and its error says all
 // that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
-func TestServerCrashLoop(t *testing.T) {
+func TestServerCrashLoop_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	d := p.spawn()
@@ -204,8 +204,8 @@ func TestServerCrashLoop(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerDeaf waits for the stall limit, and checks what a person is told of a server that has stopped reading.
-func TestServerDeaf(t *testing.T) {
+// TestServerDeaf_nightly waits for the stall limit, and checks what a person is told of a server that has stopped reading.
+func TestServerDeaf_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	d := p.spawn()

@@ -142,3 +142,11 @@ func openWeb(t *testing.T, b *web, era string) (*door, *fakeeditor.Window, func(
 		}
 	}
 }
+
+// eraOptions returns the options of a scriptable server of one era.
+func eraOptions(era string) []fakeserver.Option {
+	if era == "modern" {
+		return []fakeserver.Option{fakeserver.WithModern()}
+	}
+	return nil
+}
