@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // command prepares a command of the binary, without a terminal.
@@ -16,7 +18,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.hub, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), stateless)
-	cmd.WaitDelay = 5 * time.Second // a process that outlives the command must not block the test
+	cmd.WaitDelay = faketime.Long // a process that outlives the command must not block the test
 	return cmd
 }
 
@@ -35,7 +37,7 @@ func (p *place) run(args ...string) printed {
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	lost := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
+	lost := time.AfterFunc(faketime.Long, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	if exit := (*exec.ExitError)(nil); !lost.Stop() || err != nil && !errors.As(err, &exit) {
 		p.t.Fatalf("mcphub %q: %v\n%s%s", args, err, stdout.String(), stderr.String())

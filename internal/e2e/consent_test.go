@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,13 +97,4 @@ func TestLaunchPromptShowsEverything(t *testing.T) {
 			t.Errorf("a value was shown: %s", text)
 		}
 	}
-}
-
-func (e *estate) read(name string) string {
-	e.t.Helper()
-	text, err := os.ReadFile(filepath.Join(e.folder, name))
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return string(text)
 }

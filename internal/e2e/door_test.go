@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -62,7 +63,7 @@ func (p *place) spawnStateful() *door {
 
 func (p *place) spawnWith(env ...string) *door {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(p.t.Context(), faketime.Long, errors.New("the test took too long"))
 	p.t.Cleanup(cancel)
 	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: env})
 	if err != nil {

@@ -81,7 +81,7 @@ func TestLinesOfAnySize(t *testing.T) {
 // again.
 func TestExitOnProbe(t *testing.T) {
 	t.Parallel()
-	_, d, _, wire := openFake(t, "-probe", "exit")
+	_, d, _, wire := openFake(t, "-exits")
 	if s := d.start("fake"); s.GetEra() != mcphubv1.Era_ERA_LEGACY ||
 		s.GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
 		t.Errorf("server %v", s)

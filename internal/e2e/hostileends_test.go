@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -164,8 +165,8 @@ func TestServerStoppedBySignal(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerCrashLoop_nightly waits for the growing delays between five starts. The hub then gives up, and its error says all
-// that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
+// TestServerCrashLoop_nightly waits for the growing delays between five starts. The hub then gives up, and its error
+// says all that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
 func TestServerCrashLoop_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -204,7 +205,8 @@ func TestServerCrashLoop_nightly(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerDeaf_nightly waits for the stall limit, and checks what a person is told of a server that has stopped reading.
+// TestServerDeaf_nightly waits for the stall limit, and checks what a person is told of a server that has stopped
+// reading.
 func TestServerDeaf_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -229,7 +231,7 @@ func TestServerDeaf_nightly(t *testing.T) {
 			`server "index" ended while tool "echo" ran: it has stopped reading its input; last lines on stderr: index is up; `+
 				`the call may have had effects and was not repeated`)
 	}
-	server.Wait(t, bound)
+	server.Wait(t, faketime.Long)
 	_, s := story(w, "index", failed, 1)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed (the server has stopped reading its input)")
 	is(t, "last error", s.GetLastError(),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -17,8 +18,8 @@ import (
 // one.
 const ownStream = 1
 
-// TestHTTPCancelsLeaveNoGoroutine_nightly counts the hub's goroutines, which its runtime prints when SIGQUIT ends it, while the
-// server is still connected.
+// TestHTTPCancelsLeaveNoGoroutine_nightly counts the hub's goroutines, which its runtime prints when SIGQUIT ends it,
+// while the server is still connected.
 func TestHTTPCancelsLeaveNoGoroutine_nightly(t *testing.T) {
 	const calls = 300
 	eras(t, func(t *testing.T, era string) {
@@ -47,7 +48,7 @@ func TestHTTPCancelsLeaveNoGoroutine_nightly(t *testing.T) {
 		if err := syscall.Kill(int(info.GetProcessId()), syscall.SIGQUIT); err != nil {
 			t.Fatal(err)
 		}
-		death.Wait(t, bound)
+		death.Wait(t, faketime.Long)
 		_ = d.Close(context.Background()) // its error is that the hub ended by itself; it waits for the last log lines
 		stacks := strings.Split(logs.String(), "\ngoroutine ")
 		ours := 0

@@ -146,7 +146,8 @@ func (v *visit) isCancelled() {
 	if n := requests(v.server, slow) - before; n != 2 {
 		v.t.Errorf("%d calls came, not 2", n)
 	}
-	if v.way.kind == "http" && v.way.name != "Go, HTTP legacy" { // the Go SDK ends the stream itself: either may come first
+	// The Go SDK ends the stream itself: either end may come first.
+	if v.way.kind == "http" && v.way.name != "Go, HTTP legacy" {
 		v.server.Wait("the closed stream", func(e peers.Event) bool {
 			return e.Event == peers.EventDisconnected && e.Method == "tools/call" && string(e.ID) == id
 		})
@@ -157,8 +158,8 @@ func (v *visit) isCancelled() {
 	}
 }
 
-// asks: a form that is accepted, declined and dismissed, and a completion, in both eras; the modern one asks by a result
-// and is answered by another round.
+// asks: a form that is accepted, declined and dismissed, and a completion, in both eras; the modern one asks by a
+// result and is answered by another round.
 func (v *visit) asks() {
 	v.t.Helper()
 	cases := []struct {
@@ -266,8 +267,8 @@ func (v *visit) isCancelledWhileItAsks() {
 	}
 }
 
-// isKilled: a call fails with a clear error when its server is killed, other servers go on, and the next call works once
-// the server is back.
+// isKilled: a call fails with a clear error when its server is killed, other servers go on, and the next call works
+// once the server is back.
 func (v *visit) isKilled() {
 	v.t.Helper()
 	other := v.call("bystander", "hang", "")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -75,7 +76,7 @@ func TestKillAtEveryStage(t *testing.T) {
 			}
 			h.kill(t)
 			for _, death := range deaths {
-				death.Wait(t, bound)
+				death.Wait(t, faketime.Long)
 			}
 			leftAlone(t, temporary)
 		})
@@ -103,7 +104,7 @@ func TestHubTermSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, death := range []*doortest.Death{hub, server, child} {
-		death.Wait(t, bound)
+		death.Wait(t, faketime.Long)
 	}
 }
 
@@ -125,7 +126,7 @@ func TestHubKilledServersSeeEOF(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, death := range []*doortest.Death{hub, fake, proxy} {
-		death.Wait(t, bound)
+		death.Wait(t, faketime.Long)
 	}
 	if _, err := d.Hub.GetInfo(d.ctx, &mcphubv1.GetInfoRequest{}); err == nil {
 		t.Error("a dead hub answers")

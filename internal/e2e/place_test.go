@@ -14,12 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
-
-// bound is how long anything may take before its test fails. A passing test never waits that long; it is long because
-// the race detector takes seconds for one text of 64 MiB, on a machine that has other work too.
-const bound = 4 * time.Minute
 
 // place is the directory of one test, with the binaries under names of their own. All processes of the test run from
 // there or in there.
@@ -185,7 +182,7 @@ func untilOr(t *testing.T, what string, holds func() bool, seen func() any) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	end := time.NewTimer(bound)
+	end := time.NewTimer(faketime.Long)
 	defer end.Stop()
 	for !holds() {
 		select {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
@@ -40,7 +41,7 @@ func (b *book) String() string {
 func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	p.t.Helper()
 	logs := new(book)
-	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(p.t.Context(), faketime.Long, errors.New("the test took too long"))
 	p.t.Cleanup(cancel)
 	client, err := host.Open(ctx, host.Options{
 		Command: p.hub, Dir: p.dir, Env: append([]string{stateless, handshake.EnvLog + "=debug"}, env...), Stderr: logs,

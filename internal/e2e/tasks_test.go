@@ -37,8 +37,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// taskRuns: where the tool leaves it to the client, the call runs as a task if the host prefers that: the window sees it
-// working, and the result is that of the task.
+// taskRuns: where the tool leaves it to the client, the call runs as a task if the host prefers that: the window sees
+// it working, and the result is that of the task.
 func taskRuns(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Window, between *tap) {
 	t.Helper()
 	c := d.call("peer", "task", `{"ms":300,"steps":3}`, preferTask)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -167,11 +168,14 @@ func answerAll(t *testing.T, both [2]editor, kind mcphubv1.PromptKind, n int) {
 	}
 }
 
-// TestTwoEditorsWriteAtOnce: two hubs record fifty launch consents, fifty lists of tools and fifty approvals at the
-// same time. A third one then finds all of them: nothing was lost, and no file is broken.
-func TestTwoEditorsWriteAtOnce(t *testing.T) {
+// TestTwoEditorsWriteAtOnce_long: two hubs record fifty launch consents, fifty lists of tools and fifty approvals at
+// the same time. A third one then finds all of them: nothing was lost, and no file is broken.
+func TestTwoEditorsWriteAtOnce_long(t *testing.T) {
 	t.Parallel()
-	const each = 25
+	each := 25
+	if testing.Short() {
+		each = 5
+	}
 	p := newPlace(t)
 	s := servers{}
 	for i := range 2 * each {
@@ -342,7 +346,7 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	if err := syscall.Kill(both[0].PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	first.Wait(t, bound)
+	first.Wait(t, faketime.Long)
 	until(t, "the killed hub's are gone", func() bool { return len(p.processes()) == family })
 	again := p.spawnStateful() // it sweeps the ledger of the killed one
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pids[1])); err != nil || len(p.processes()) != family+1 {
