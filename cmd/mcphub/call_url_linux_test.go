@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http/httptest"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -17,21 +16,14 @@ import (
 func (p *program) demoServerHTTP() (url, record string) {
 	p.t.Helper()
 	record = p.dir + "/http-record.jsonl"
-	r := p.start("demo-server", "--http", "127.0.0.1:0", "--record", record)
-	line, err := bufio.NewReader(r.stdout).ReadString('\n')
+	line, err := doortest.Serve(p.t, p.command("demo-server", "--http", "127.0.0.1:0", "--record", record)).ReadString('\n')
 	if err != nil {
-		p.t.Fatalf("%v\n%s", err, r.stderr.String())
+		p.t.Fatal(err)
 	}
 	url, _, ok := strings.Cut(strings.TrimPrefix(line, "listening on "), "/mcp ")
 	if !ok {
 		p.t.Fatalf("stdout %q", line)
 	}
-	p.t.Cleanup(func() {
-		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			p.t.Error(err)
-		}
-		r.wait()
-	})
 	return url, record
 }
 

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // terminal is a program on a pseudo terminal, and what it has written there. Its cleanup ends its reader.
@@ -72,7 +74,7 @@ func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *te
 	if err := term.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	bound := time.AfterFunc(failureBound, func() { term.cmd.Process.Kill() })
+	bound := time.AfterFunc(faketime.Long, func() { term.cmd.Process.Kill() })
 	go func() {
 		defer close(term.read)
 		io.Copy(&term.said, master) // ends with EIO once nobody has the terminal open
@@ -88,7 +90,7 @@ func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *te
 // expect waits until the program has written each of these, in this order.
 func (term *terminal) expect(wants ...string) {
 	term.t.Helper()
-	bound := time.After(failureBound)
+	bound := time.After(faketime.Long)
 	for _, want := range wants {
 		for {
 			text, changed := term.said.now()
@@ -123,7 +125,7 @@ func (term *terminal) wait() int {
 	}
 	select { // its last output may still be in the terminal
 	case <-term.read:
-	case <-time.After(failureBound):
+	case <-time.After(faketime.Long):
 		term.t.Error("somebody has the terminal open after the end of the program")
 	}
 	return term.cmd.ProcessState.ExitCode()
@@ -215,17 +217,17 @@ func TestDemoKilled(t *testing.T) {
 	said := bufio.NewScanner(r.stdout)
 	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
 	}
-	if n := len(processesOf(t, p.path)); n != 7 { // the demo, the hub and its guard, four servers
+	if n := len(p.Running(p.path)); n != 7 { // the demo, the hub and its guard, four servers
 		t.Errorf("%d processes run, want 7", n)
 	}
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.wait()
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	if err := until(ctx, "the end of every process", func() (bool, error) {
-		return len(processesOf(t, p.path)) == 0, nil
+		return len(p.Running(p.path)) == 0, nil
 	}); err != nil {
 		t.Error(err)
 	}

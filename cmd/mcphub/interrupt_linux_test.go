@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
-	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // sleeping starts a call that sleeps for a minute, and returns it once its first progress was shown.
@@ -82,7 +83,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	if err := syscall.Kill(hub, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	if err := until(ctx, "the stop of the hub", func() (bool, error) { return stopped(hub) }); err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	}
 	// The hub was killed without a clean-up: its guard ends what it has left, and then exits.
 	if err := until(ctx, "the end of every process", func() (bool, error) {
-		return len(processesOf(t, p.path)) == 0, nil
+		return len(p.Running(p.path)) == 0, nil
 	}); err != nil {
 		t.Error(err)
 	}
@@ -156,7 +157,7 @@ func TestHubKilled(t *testing.T) {
 	if status != 6 || c == nil || c.Code != "UNAVAILABLE" {
 		t.Errorf("status %d, ended with %+v\n%s", status, c, r.stderr.String())
 	}
-	server.Wait(t, 5*time.Second)
+	server.Wait(t, faketime.Long)
 }
 
 // TestHostKilled: when the command itself is killed, the hub and its server end within five seconds.
@@ -171,6 +172,6 @@ func TestHostKilled(t *testing.T) {
 	}
 	r.wait()
 	for _, d := range deaths {
-		d.Wait(t, 5*time.Second)
+		d.Wait(t, faketime.Long)
 	}
 }

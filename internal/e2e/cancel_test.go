@@ -93,7 +93,7 @@ func TestHostCancels(t *testing.T) {
 		t.Errorf("the caller got %+v", f)
 	}
 	end := w.WaitTerminal("mine").GetMcpRequestCancelled()
-	if end.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_HOST || !end.GetServerNotified() {
+	if end.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_HOST || !delivered(w, "mine") {
 		t.Errorf("told %v", end)
 	}
 	d.echoes("demo", "still there")
@@ -184,7 +184,7 @@ func drains(t *testing.T, p *place, d *door, w *fakeeditor.Window) {
 	if heard != 2 {
 		t.Errorf("the server heard %q", p.reasonsHeard())
 	}
-	found := p.processes()
+	found := p.Processes()
 	delete(found, d.PID())
 	for _, guard := range guards(found) { // it exits with the hub
 		delete(found, guard)

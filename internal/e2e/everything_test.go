@@ -277,7 +277,7 @@ func everythingIsCancelled(t *testing.T, d *door, w *fakeeditor.Window, wire *wi
 	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
 	d.echoes("everything", "still there")
 	wire.cancelled(e.GetWireIdJson(), reason)
-	if !e.GetServerNotified() || !e.GetServerMayContinue() {
+	if !delivered(w, c.id) || !e.GetServerMayContinue() {
 		t.Errorf("the window was told %v", e)
 	}
 	if r := w.CancelRequest(c.id,
@@ -331,8 +331,8 @@ func everythingKeepsItsQuestion(t *testing.T, d *door, w *fakeeditor.Window, wir
 func TestToolsAreThoseOfACall(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	r := p.run("tools", "--stdio", p.everything().line())
-	if r.status != 0 || !strings.Contains(r.stdout, "trigger-sampling-request") {
-		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	r := p.Run(p.command("tools", "--stdio", p.everything().line()))
+	if r.Status != 0 || !strings.Contains(r.Stdout, "trigger-sampling-request") {
+		t.Errorf("status %d\n%s%s", r.Status, r.Stdout, r.Stderr)
 	}
 }

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +11,9 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
@@ -151,21 +150,8 @@ func (p *place) gatewayEnvironment() []string {
 func (p *place) gatewayHTTP(config string) (address, authorization string) {
 	p.t.Helper()
 	cmd := exec.Command(p.hub, "mcp", config, "--http", "127.0.0.1:0")
-	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.gatewayEnvironment(), p.t.Output()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			p.t.Errorf("the gateway ended: %v", err)
-		}
-	})
-	lines := bufio.NewReader(out)
+	cmd.Dir, cmd.Env = p.dir, p.gatewayEnvironment()
+	lines := doortest.Serve(p.t, cmd)
 	address, err1 := lines.ReadString('\n')
 	authorization, err2 := lines.ReadString('\n')
 	if err1 != nil || err2 != nil {

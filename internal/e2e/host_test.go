@@ -94,7 +94,8 @@ func (mortal) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 
 func openUpTo(hub, config, stage string) int {
 	ctx := context.Background()
-	client, err := host.Open(ctx, host.Options{Command: hub, Env: []string{stateless}, Stderr: os.Stderr})
+	client, err := host.Open(ctx, host.Options{Command: hub, Env: []string{stateless}, Stderr: os.Stderr,
+		StartTimeout: faketime.Long})
 	if err != nil {
 		log.Fatal(err)
 	}

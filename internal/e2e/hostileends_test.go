@@ -54,7 +54,7 @@ func is(t *testing.T, what, got, want string) {
 
 // startedBy returns the processes that a server has started, its strays included. other is the only other server.
 func (p *place) startedBy(other int32) (pids []int) {
-	for pid := range pick(p.processes(), func(line string) bool {
+	for pid := range pick(p.Processes(), func(line string) bool {
 		return isSleep(line) || strings.HasPrefix(line, "tail")
 	}) {
 		if group, err := syscall.Getpgid(pid); err == nil && group != int(other) {
@@ -67,7 +67,7 @@ func (p *place) startedBy(other int32) (pids []int) {
 // ended checks that these processes are gone. A server that comes back has others.
 func (p *place) ended(pids []int) {
 	p.t.Helper()
-	found := p.processes()
+	found := p.Processes()
 	for _, pid := range pids {
 		if found[pid] != "" {
 			p.t.Errorf("process %d is left: %s", pid, found[pid])
@@ -157,7 +157,7 @@ func TestServerStoppedBySignal(t *testing.T) {
 		t.Error("it lives after Stop")
 	}
 	is(t, "last exit", r.GetServer().GetLastExit(), "ended by SIGKILL after it was killed (the connection was closed)")
-	if left := pick(p.processes(), isSleep); len(left) != 1 {
+	if left := pick(p.Processes(), isSleep); len(left) != 1 {
 		t.Errorf("processes %v", left)
 	}
 	states, _ := story(w, "index", stopped, 2)
@@ -253,15 +253,15 @@ func TestServerMute(t *testing.T) {
 	d := p.spawn()
 	w := d.window("side bar")
 	e := p.stubborn("index", "mute", "stray")
-	e.Timeouts = map[string]string{"connect": "1500ms"}
+	e.Timeouts = map[string]string{"connect": "10s"}
 	d.load(servers{"index": e, "other": p.stubborn("other")}.config())
 	c := d.call("index", "echo", "")
 	story(w, "index", connecting, 1)
 	d.echoes("other", "other")
 	f := c.fails("DEADLINE_EXCEEDED", "CONNECT_TIMEOUT")
-	is(t, "the caller", f.Message, `server "index" was not ready within 1.5s; raise timeouts.connect in mcp.json:1; `+
+	is(t, "the caller", f.Message, `server "index" was not ready within 10s; raise timeouts.connect in mcp.json:1; `+
 		`last lines on stderr: index is up | still loading the model`)
-	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "timeouts.connect 1.5s")
+	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "timeouts.connect 10s")
 	states, s := story(w, "index", failed, 1)
 	tells(t, states, connecting, failed)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed (the connection was closed)")
@@ -269,7 +269,7 @@ func TestServerMute(t *testing.T) {
 	if s.GetFailures() != 1 || s.GetNextStartTime() != nil || s.GetProcessId() != 0 { // nobody waits for it any more
 		t.Errorf("server %v", s)
 	}
-	if left := pick(p.processes(), isSleep); len(left) != 1 {
+	if left := pick(p.Processes(), isSleep); len(left) != 1 {
 		t.Errorf("processes %v", left)
 	}
 }
@@ -293,7 +293,7 @@ func TestServerMemoryHungry(t *testing.T) {
 	var strays []int
 	until(t, "it eats", func() bool {
 		strays = p.startedBy(pid)
-		return len(strays) >= 3 && len(pick(p.processes(), func(line string) bool {
+		return len(strays) >= 3 && len(pick(p.Processes(), func(line string) bool {
 			return strings.HasPrefix(line, "tail")
 		})) == 1
 	})

@@ -124,7 +124,7 @@ func (v *visit) isCancelled() {
 	}
 	for _, w := range []*fakeeditor.Window{v.w, v.panel} {
 		e := cancelled(v.t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
-		if !e.GetServerNotified() || !e.GetServerMayContinue() {
+		if !delivered(w, c.id) || !e.GetServerMayContinue() {
 			v.t.Errorf("%s was told %v", w, e)
 		}
 	}
@@ -253,8 +253,7 @@ func (v *visit) isCancelledWhileItAsks() {
 	cancels(v.t, v.panel, c.id, "changed my mind")
 	c.fails("CANCELLED", "CANCELLED")
 	closedWith(v.t, p.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_PARENT}, v.w, v.panel)
-	e := cancelled(v.t, v.w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind")
-	if e.GetServerNotified() == v.modern() {
+	if e := cancelled(v.t, v.w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind"); delivered(v.w, c.id) == v.modern() {
 		v.t.Errorf("told %v", e)
 	}
 	if !v.modern() {

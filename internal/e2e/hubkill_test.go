@@ -95,7 +95,7 @@ func (s *siege) allUp() {
 	s.t.Helper()
 	s.load()
 	s.await(besiegers, ready)
-	until(s.t, "all processes are there", func() bool { return len(s.p.processes()) == fullHouse })
+	until(s.t, "all processes are there", func() bool { return len(s.p.Processes()) == fullHouse })
 }
 
 // callAll begins a call on each server, and waits until all of them run.
@@ -272,14 +272,14 @@ func TestHubAndGuardKilled_long(t *testing.T) {
 			killBoth(t, s)
 			s.over()
 			servers := func(line string) bool { return strings.Contains(line, "stubborn.sh") }
-			until(t, "the kernel has ended the servers", func() bool { return len(pick(s.p.processes(), servers)) == 0 })
-			left := len(pick(s.p.processes(), isSleep))
+			until(t, "the kernel has ended the servers", func() bool { return len(pick(s.p.Processes(), servers)) == 0 })
+			left := len(pick(s.p.Processes(), isSleep))
 			if left < 5 {
 				t.Fatalf("no more than %d processes are left: nothing is proved", left)
 			}
 
 			next := s.p.spawnStateful()
-			if now := s.p.processes(); len(now) != 2 || now[next.PID()] == "" || now[bystander.Process.Pid] == "" {
+			if now := s.p.Processes(); len(now) != 2 || now[next.PID()] == "" || now[bystander.Process.Pid] == "" {
 				t.Errorf("with %d left, the next hub left %v", left, now)
 			}
 			if ledgers, err := os.ReadDir(s.p.file("state/processes")); err != nil || len(ledgers) != 0 {
@@ -296,7 +296,7 @@ func killBoth(t *testing.T, s *siege) {
 	if err := syscall.Kill(s.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	found := guards(s.p.processes())
+	found := guards(s.p.Processes())
 	if len(found) != 1 {
 		t.Fatalf("guards %v", found)
 	}

@@ -48,6 +48,7 @@ func TestHostKilled(t *testing.T) {
 	for _, death := range []*doortest.Death{h.hub, server, child} {
 		death.Wait(t, time.Until(end))
 	}
+	p.deserted() // the guard exits last
 	leftAlone(t, temporary)
 }
 
@@ -78,6 +79,7 @@ func TestKillAtEveryStage(t *testing.T) {
 			for _, death := range deaths {
 				death.Wait(t, faketime.Long)
 			}
+			p.deserted() // the guard exits last
 			leftAlone(t, temporary)
 		})
 	}
@@ -99,13 +101,14 @@ func openFamily(t *testing.T) (p *place, d *door, hub, server, child *doortest.D
 // TestHubTermSignal: SIGTERM ends the hub in order, and with it its servers and what they started.
 func TestHubTermSignal(t *testing.T) {
 	t.Parallel()
-	_, d, hub, server, child := openFamily(t)
+	p, d, hub, server, child := openFamily(t)
 	if err := syscall.Kill(d.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	for _, death := range []*doortest.Death{hub, server, child} {
 		death.Wait(t, faketime.Long)
 	}
+	p.deserted()
 }
 
 // TestHubKilledServersSeeEOF: servers that read their input exit when the hub is killed, and nothing else is left.
@@ -146,7 +149,7 @@ func TestNothingLeftAfterClose(t *testing.T) {
 			t.Errorf("the %s lives after Close", name)
 		}
 	}
-	if left := p.processes(); len(left) > 0 {
+	if left := p.Processes(); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
 }

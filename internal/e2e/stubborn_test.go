@@ -74,7 +74,7 @@ func (p *place) deserted() {
 	quiet := 0
 	var left map[int]string
 	untilOr(p.t, "no process is left", func() bool {
-		if left = p.processes(); len(left) > 0 {
+		if left = p.Processes(); len(left) > 0 {
 			quiet = -1
 		}
 		quiet++

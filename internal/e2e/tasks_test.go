@@ -104,7 +104,7 @@ func taskIsCancelled(t *testing.T, s *peers.Server, d *door, w *fakeeditor.Windo
 	cancels(t, w, c.id, "enough")
 	c.fails("CANCELLED", "CANCELLED")
 	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "enough")
-	if e.GetTask().GetTaskId() != started.Task || !e.GetServerNotified() {
+	if e.GetTask().GetTaskId() != started.Task || !delivered(w, c.id) {
 		t.Errorf("told %v", e)
 	}
 	s.Wait("the cancelled work", func(e peers.Event) bool {

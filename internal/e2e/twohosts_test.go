@@ -228,7 +228,7 @@ func TestTwoEditorsWriteAtOnce_long(t *testing.T) {
 	if len(lists) != 2*each || len(r.GetTroubles()) != 0 {
 		t.Errorf("tools of %d servers; troubles %v", len(lists), r.GetTroubles())
 	}
-	if found := p.processes(); len(found) != 1 {
+	if found := p.Processes(); len(found) != 1 {
 		t.Errorf("the list has started %v", found)
 	}
 	third.echoesOwn("s07") // agreed to in one
@@ -327,8 +327,8 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 		calls, pids = append(calls, c), append(pids, int(e.server("index").GetProcessId()))
 	}
 	const family = 5 // hub, guard, server, child, stray
-	until(t, "all are there", func() bool { return len(p.processes()) == 2*family })
-	before := p.processes()
+	until(t, "all are there", func() bool { return len(p.Processes()) == 2*family })
+	before := p.Processes()
 
 	third := p.spawnStateful()
 	third.read(p, "user")
@@ -338,7 +338,7 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	}
 	// Compared by id, since the command line of a stray changes from setsid to sleep.
 	same := func(string, string) bool { return true }
-	if after := p.processes(); !maps.EqualFunc(before, after, same) {
+	if after := p.Processes(); !maps.EqualFunc(before, after, same) {
 		t.Errorf("a third hub came and went:\n%v\n%v", before, after)
 	}
 
@@ -347,10 +347,10 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Wait(t, faketime.Long)
-	until(t, "the killed hub's are gone", func() bool { return len(p.processes()) == family })
+	until(t, "the killed hub's are gone", func() bool { return len(p.Processes()) == family })
 	again := p.spawnStateful() // it sweeps the ledger of the killed one
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pids[1])); err != nil || len(p.processes()) != family+1 {
-		t.Errorf("of the living hub: %v, %v", err, p.processes())
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pids[1])); err != nil || len(p.Processes()) != family+1 {
+		t.Errorf("of the living hub: %v, %v", err, p.Processes())
 	}
 	again.read(p, "user")
 	again.echoes("index", "index")

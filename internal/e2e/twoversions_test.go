@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -33,7 +34,7 @@ var releasedHub = sync.OnceValues(func() (string, error) {
 				"the released hub is built from commit %s, which is not in this clone: get the whole history (git fetch --unshallow) to run this test: %w\n%s",
 				releasedCommit, err, out)
 	}
-	source, binary := filepath.Join(runDir, "released"), filepath.Join(runDir, "mcphub-released")
+	source, binary := filepath.Join(doortest.RunDir(), "released"), filepath.Join(doortest.RunDir(), "mcphub-released")
 	if err := os.Mkdir(source, 0o700); err != nil {
 		return "", err
 	}
@@ -46,12 +47,7 @@ var releasedHub = sync.OnceValues(func() (string, error) {
 	if out, err := unpack.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("git archive: %w\n%s", err, out)
 	}
-	build := exec.Command("go", "build", "-o", binary, "./cmd/mcphub")
-	build.Dir = source
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build of commit %s: %w\n%s", releasedCommit, err, out)
-	}
-	return binary, nil
+	return binary, doortest.Build(binary, source, "./cmd/mcphub")
 })
 
 // released is the same estate with the released hub.
@@ -64,9 +60,7 @@ func (e *estate) released() *estate {
 	old := *e.place
 	old.hub = e.file("mcphub-released")
 	if _, err := os.Stat(old.hub); err != nil {
-		if err := install(binary, old.hub); err != nil {
-			e.t.Fatal(err)
-		}
+		e.Install(binary)
 	}
 	return &estate{place: &old, folder: e.folder, state: e.state}
 }
