@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,6 +214,16 @@ func (r *started) wait() (status int) {
 		r.t.Fatalf("%v\n%s", err, r.stderr.String())
 	}
 	return r.cmd.ProcessState.ExitCode()
+}
+
+// read waits for the end of a command, and returns its status and its output.
+func (r *started) read() ended {
+	r.t.Helper()
+	out, err := io.ReadAll(r.stdout)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return ended{r.wait(), string(out), r.stderr.String()}
 }
 
 // conversation is the output of mcphub call --json.

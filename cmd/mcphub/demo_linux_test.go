@@ -131,8 +131,8 @@ func (term *terminal) wait() int {
 	return term.cmd.ProcessState.ExitCode()
 }
 
-// TestDemoByHand: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
-func TestDemoByHand(t *testing.T) {
+// TestDemoByHand_real: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
+func TestDemoByHand_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
 	for range len(scenes) + 1 {
@@ -185,8 +185,8 @@ func TestDemoByHand(t *testing.T) {
 	}
 }
 
-// TestDemoQuit: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
-func TestDemoQuit(t *testing.T) {
+// TestDemoQuit_real: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
+func TestDemoQuit_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
 	term.expect("Enter for the next step")
@@ -208,9 +208,9 @@ func TestDemoQuit(t *testing.T) {
 	}
 }
 
-// TestDemoKilled: a demo that is killed leaves nothing behind: neither its hub nor what the hub runs, nor its own
+// TestDemoKilled_real: a demo that is killed leaves nothing behind: neither its hub nor what the hub runs, nor its own
 // servers.
-func TestDemoKilled(t *testing.T) {
+func TestDemoKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("demo") // without a terminal, whose end would end them too
@@ -233,8 +233,8 @@ func TestDemoKilled(t *testing.T) {
 	}
 }
 
-// TestCallAsksOnTerminal: without --approve a person is asked; only a yes lets the tool run.
-func TestCallAsksOnTerminal(t *testing.T) {
+// TestCallAsksOnTerminal_real: without --approve a person is asked; only a yes lets the tool run.
+func TestCallAsksOnTerminal_real(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
 		p := build(t)

@@ -19,7 +19,7 @@ import (
 
 // The command guard, told the marker of a hub, ends the processes that carry it when its input ends, and none when the
 // hub has said that it is done.
-func TestGuardCommand(t *testing.T) {
+func TestGuardCommand_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	for _, goodbye := range []bool{false, true} {

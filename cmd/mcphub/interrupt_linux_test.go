@@ -49,9 +49,9 @@ func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines 
 	}
 }
 
-// TestInterruptCancels: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command waits
-// for the end.
-func TestInterruptCancels(t *testing.T) {
+// TestInterruptCancels_real: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command
+// waits for the end.
+func TestInterruptCancels_real(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -73,9 +73,9 @@ func TestInterruptCancels(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptLeaves: on the second interrupt the command ends without waiting for a hub that does not answer,
-// and kills it.
-func TestSecondInterruptLeaves(t *testing.T) {
+// TestSecondInterruptLeaves_real: on the second interrupt the command ends without waiting for a hub that does not
+// answer, and kills it.
+func TestSecondInterruptLeaves_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, lines, _, _ := sleeping(t, p)
@@ -127,8 +127,8 @@ func stopped(pid int) (bool, error) {
 	return true, nil
 }
 
-// TestOutputClosed: when the reader of the output goes away, the call is cancelled, and its processes end.
-func TestOutputClosed(t *testing.T) {
+// TestOutputClosed_real: when the reader of the output goes away, the call is cancelled, and its processes end.
+func TestOutputClosed_real(t *testing.T) {
 	t.Parallel()
 	r, _, _, record := sleeping(t, build(t))
 	r.stdout.Close()
@@ -138,8 +138,8 @@ func TestOutputClosed(t *testing.T) {
 	heardCancel(t, record, "nobody reads the output any more")
 }
 
-// TestHubKilled: when the hub is killed during a call, the command fails with UNAVAILABLE, and the server exits.
-func TestHubKilled(t *testing.T) {
+// TestHubKilled_real: when the hub is killed during a call, the command fails with UNAVAILABLE, and the server exits.
+func TestHubKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, lines, before, _ := sleeping(t, p)
@@ -160,8 +160,8 @@ func TestHubKilled(t *testing.T) {
 	server.Wait(t, faketime.Long)
 }
 
-// TestHostKilled: when the command itself is killed, the hub and its server end within five seconds.
-func TestHostKilled(t *testing.T) {
+// TestHostKilled_real: when the command itself is killed, the hub and its server end within five seconds.
+func TestHostKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, _, _, _ := sleeping(t, p)

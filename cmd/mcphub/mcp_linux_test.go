@@ -15,9 +15,9 @@ import (
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
-// TestMCPOverHTTP: the Go SDK's client calls with the address that is printed and the token of the file; without the
-// token a request is refused.
-func TestMCPOverHTTP(t *testing.T) {
+// TestMCPOverHTTP_real: the Go SDK's client calls with the address that is printed and the token of the file; without
+// the token a request is refused.
+func TestMCPOverHTTP_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
@@ -92,9 +92,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestMCPClientKilled: when a client is killed during a call, its ends of both pipes close while the server sends
+// TestMCPClientKilled_real: when a client is killed during a call, its ends of both pipes close while the server sends
 // progress: the server is sent a cancel, and no process is left.
-func TestMCPClientKilled(t *testing.T) {
+func TestMCPClientKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
@@ -130,8 +130,8 @@ func TestMCPClientKilled(t *testing.T) {
 	}
 }
 
-// TestMCPKilled: when the gateway itself is killed, its servers end within five seconds.
-func TestMCPKilled(t *testing.T) {
+// TestMCPKilled_real: when the gateway itself is killed, its servers end within five seconds.
+func TestMCPKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, _ := p.gatewayConfig("allow")

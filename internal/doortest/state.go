@@ -13,9 +13,9 @@ import (
 var runDir string
 
 // Begin prepares this process for tests that start programs. The hubs that it and its children start get a state
-// directory of their own instead of the user's, so approvals of tests are not stored among the user's, and state that an
-// earlier run left behind does not slow the next one down; nothing that the user has set for mcphub counts. The binary
-// of BinaryVariable is put where tests can link to it. end must be called after the last test.
+// directory of their own instead of the user's, so approvals of tests are not stored among the user's, and state that
+// an earlier run left behind does not slow the next one down; nothing that the user has set for mcphub counts. The
+// binary of BinaryVariable is put where tests can link to it. end must be called after the last test.
 func Begin() (end func()) {
 	err := begin()
 	if err != nil {

@@ -214,7 +214,7 @@ func TestNoHome(t *testing.T) {
 		Args: []string{"-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CONFIG_HOME", "-u", "XDG_CACHE_HOME",
 			"-u", handshake.EnvStateDir, e.place.hub},
 		StartTimeout: faketime.Long,
-		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (p *place) openLogged(s servers, env ...string) (*door, *book) {
 	client, err := host.Open(ctx, host.Options{
 		Command: p.hub, Dir: p.dir, Env: append([]string{stateless, handshake.EnvLog + "=debug"}, env...), Stderr: logs,
 		StartTimeout: faketime.Long,
-		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		p.t.Fatal(err)
