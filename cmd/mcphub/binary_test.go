@@ -15,59 +15,59 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/internal/doortest"
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/protobuf/encoding/protojson"
-)
 
-// failureBound is how long a command may take before its test fails. A passing test never waits that long.
-const failureBound = 60 * time.Second
+	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
 
 func TestMain(m *testing.M) { doortest.Main(m) }
 
 // program is the built binary under a name of its own, so that its processes can be told from those of other tests.
 type program struct {
+	*doortest.Place
 	t    *testing.T
 	path string
 	dir  string
+
+	inside bool // there is no binary: its commands run in this process
 
 	env   []string // of its commands, beside that of the tests; of one name the last counts
 	unset []string // names that its commands do not get from the tests
 }
 
-// build returns the program, and checks at the end of the test that no process of it is left.
+// build returns the program. No process of it may be left at the end of the test.
 func build(t *testing.T) *program {
 	t.Helper()
-	dir := t.TempDir()
-	binary := doortest.Binary(t)
-	path := filepath.Join(dir, "mcphub"+filepath.Ext(binary))
-	if err := os.Link(binary, path); err != nil {
-		text, err := os.ReadFile(binary)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := &program{t: t, path: path, dir: dir}
-	t.Cleanup(func() {
-		for _, pid := range processesOf(t, path) {
-			t.Errorf("process %d of the program is left", pid)
-			if left, err := os.FindProcess(pid); err == nil {
-				left.Kill()
-			}
-		}
-	})
-	return p
+	p := doortest.NewPlace(t)
+	return &program{Place: p, t: t, path: p.Mcphub(), dir: p.Dir}
+}
+
+// inside is a program whose commands run in this process, for commands that start no other one. Its variables are those
+// of this process, so the test must not run beside others.
+func inside(t *testing.T) *program {
+	t.Helper()
+	return &program{t: t, dir: t.TempDir(), inside: true}
 }
 
 // setenv sets a variable for each command that is started from now on. The tests' own environment stays as it is: most
 // of them run at once.
-func (p *program) setenv(name, value string) { p.env = append(p.env, name+"="+value) }
+func (p *program) setenv(name, value string) {
+	if p.inside {
+		p.t.Setenv(name, value)
+	}
+	p.env = append(p.env, name+"="+value)
+}
 
 // unsetenv takes a variable of the tests' own environment away from each command that is started from now on.
-func (p *program) unsetenv(name string) { p.unset = append(p.unset, name) }
+func (p *program) unsetenv(name string) {
+	if p.inside {
+		p.t.Setenv(name, "") // restores it at the end of the test
+		os.Unsetenv(name)
+	}
+	p.unset = append(p.unset, name)
+}
 
 func (p *program) environ() []string {
 	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
@@ -109,13 +109,13 @@ type ended struct {
 // run runs a command to its end, without a terminal.
 func (p *program) run(args ...string) ended {
 	p.t.Helper()
-	r := p.start(args...)
-	out, err := io.ReadAll(r.stdout)
-	if err != nil {
-		p.t.Fatal(err)
+	if p.inside {
+		var out, said strings.Builder
+		status := run(args, strings.NewReader(""), &out, &said)
+		return ended{status, out.String(), said.String()}
 	}
-	status := r.wait()
-	return ended{status, string(out), r.stderr.String()}
+	e := p.Run(p.command(args...))
+	return ended{e.Status, e.Stdout, e.Stderr}
 }
 
 // started is a command that runs.
@@ -161,7 +161,7 @@ func (h *heard) String() string {
 // await waits until want was written.
 func (h *heard) await(t *testing.T, want string) {
 	t.Helper()
-	bound := time.After(failureBound)
+	bound := time.After(faketime.Long)
 	for {
 		s, changed := h.now()
 		if strings.Contains(s, want) {
@@ -189,14 +189,14 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	if stdin != nil {
 		r.cmd.Stdin = stdin
 	}
-	// A process that outlives the command must not block the test; build finds it.
-	r.cmd.WaitDelay = 5 * time.Second
+	// A process that outlives the command must not block the test; its place finds it.
+	r.cmd.WaitDelay = faketime.Long
 	takeInterrupts(r.cmd)
 	if err := r.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
 	write.Close()
-	bound := time.AfterFunc(failureBound, func() {
+	bound := time.AfterFunc(faketime.Long, func() {
 		p.t.Errorf("mcphub %q took too long", args)
 		r.cmd.Process.Kill()
 	})
@@ -214,6 +214,16 @@ func (r *started) wait() (status int) {
 		r.t.Fatalf("%v\n%s", err, r.stderr.String())
 	}
 	return r.cmd.ProcessState.ExitCode()
+}
+
+// read waits for the end of a command, and returns its status and its output.
+func (r *started) read() ended {
+	r.t.Helper()
+	out, err := io.ReadAll(r.stdout)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return ended{r.wait(), string(out), r.stderr.String()}
 }
 
 // conversation is the output of mcphub call --json.

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCallAsksForToolAndArguments: on a terminal a person is asked for what the command line does not say; after a
+// TestCallAsksForToolAndArguments_real: on a terminal a person is asked for what the command line does not say; after a
 // mistake the question comes again, and the line that is printed at the end makes the same call.
-func TestCallAsksForToolAndArguments(t *testing.T) {
+func TestCallAsksForToolAndArguments_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", fmt.Sprintf(`{"mcpServers": {
@@ -38,9 +38,9 @@ func TestCallAsksForToolAndArguments(t *testing.T) {
 	}
 }
 
-// TestFormKeys: Esc goes back a question and leaves from the first one, Ctrl-C leaves at once, arrows edit the line.
-// After leaving nothing is called, and the terminal shows again what is typed.
-func TestFormKeys(t *testing.T) {
+// TestFormKeys_real: Esc goes back a question and leaves from the first one, Ctrl-C leaves at once, arrows edit the
+// line. After leaving nothing is called, and the terminal shows again what is typed.
+func TestFormKeys_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", fmt.Sprintf(`{"mcpServers": {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,9 +39,9 @@ func ran(t *testing.T, record string) bool {
 	return err == nil
 }
 
-// TestCallNeedsConsentAndInputs: without a terminal a workspace's server starts only with flags that allow the launch
-// and give its inputs, and no output shows a value that a flag gave.
-func TestCallNeedsConsentAndInputs(t *testing.T) {
+// TestCallNeedsConsentAndInputs_real: without a terminal a workspace's server starts only with flags that allow the
+// launch and give its inputs, and no output shows a value that a flag gave.
+func TestCallNeedsConsentAndInputs_real(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret-value"
 	for _, test := range []struct {
@@ -76,9 +75,9 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 	}
 }
 
-// TestCallAsksForConsentAndInputs: on a terminal a person is asked for each, in turn, and the secret is not shown while
-// it is typed.
-func TestCallAsksForConsentAndInputs(t *testing.T) {
+// TestCallAsksForConsentAndInputs_real: on a terminal a person is asked for each, in turn, and the secret is not shown
+// while it is typed.
+func TestCallAsksForConsentAndInputs_real(t *testing.T) {
 	t.Parallel()
 	const secret = "typed-s3cret"
 	p := build(t)
@@ -112,8 +111,8 @@ func TestCallAsksForConsentAndInputs(t *testing.T) {
 	}
 }
 
-// TestServersSaysWhoAsks: the list says which server needs consent before it starts, and --start asks for it.
-func TestServersSaysWhoAsks(t *testing.T) {
+// TestServersSaysWhoAsks_real: the list says which server needs consent before it starts, and --start asks for it.
+func TestServersSaysWhoAsks_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	flags, record := p.folderWithServer()
@@ -130,26 +129,5 @@ func TestServersSaysWhoAsks(t *testing.T) {
 	r = p.run(append([]string{"servers", "--start", "--launch", "allow", "--input", "token=x"}, source...)...)
 	if r.status != 0 || !strings.Contains(r.stdout, "ready") || !ran(t, record) {
 		t.Errorf("--start --launch allow: status %d, ran %v\n%s%s", r.status, ran(t, record), r.stdout, r.stderr)
-	}
-}
-
-// TestCallPutsInVariables: references are resolved by the grammar of their dialect when the server starts.
-func TestCallPutsInVariables(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	p.setenv("MCPHUB_TEST_COMMAND", "demo-server")
-	for name, text := range map[string]string{
-		"portable.json": fmt.Sprintf(
-			`{"mcpServers": {"srv": {"type": "stdio", "command": %q, "args": ["${NOT_SET_ANYWHERE:-demo-server}"]}}}`, p.path),
-		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "{env:MCPHUB_TEST_COMMAND}"]}}}`,
-			p.path),
-		"vscode.json": fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["${env:MCPHUB_TEST_COMMAND}"]}}}`, p.path),
-	} {
-		dialect := strings.TrimSuffix(name, ".json")
-		r := p.run("call", "--config", p.config(name, text), "--dialect", dialect, "--server", "srv", "--tool", "echo",
-			"--args", `{"text":"hi"}`, "--approve", "allow")
-		if r.status != 0 || strings.TrimSpace(r.stdout) != "hi" {
-			t.Errorf("%s: status %d\n%s%s", dialect, r.status, r.stdout, r.stderr)
-		}
 	}
 }

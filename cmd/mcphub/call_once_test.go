@@ -7,8 +7,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTellsAFailureOnce: only the last line says why a request failed, and no line before it. Finding D9.
-func TestCallTellsAFailureOnce(t *testing.T) {
+// TestCallTellsAFailureOnce_real: only the last line says why a request failed, and no line before it. Finding D9.
+func TestCallTellsAFailureOnce_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()
@@ -20,9 +20,9 @@ func TestCallTellsAFailureOnce(t *testing.T) {
 	}
 }
 
-// TestCallTellsAFailedStartOnce: only the last line says why the server did not start, and not the line with the
+// TestCallTellsAFailedStartOnce_real: only the last line says why the server did not start, and not the line with the
 // server's state. Finding D9.
-func TestCallTellsAFailedStartOnce(t *testing.T) {
+func TestCallTellsAFailedStartOnce_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.run("call", "--stdio", "'"+p.path+"' no-such-command", "echo")
@@ -33,9 +33,9 @@ func TestCallTellsAFailedStartOnce(t *testing.T) {
 	}
 }
 
-// TestCallNamesTheFlagAtFault: where the hub's error names a field of the contract, the command names the flag. Finding
-// D9.
-func TestCallNamesTheFlagAtFault(t *testing.T) {
+// TestCallNamesTheFlagAtFault_real: where the hub's error names a field of the contract, the command names the flag.
+// Finding D9.
+func TestCallNamesTheFlagAtFault_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,8 +53,8 @@ func (p *program) programs(names ...string) {
 		p.t.Fatal(err)
 	}
 	for _, name := range names {
-		if filepath.Ext(p.path) != "" {
-			name += filepath.Ext(p.path)
+		if runtime.GOOS == "windows" {
+			name += ".exe"
 		}
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			p.t.Fatal(err)
@@ -81,8 +82,7 @@ var mixed = map[string]string{
 // TestConfigCheck: each file with a line for each server, whatever is wrong with others, and the problems as a compiler
 // shows them.
 func TestConfigCheck(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	work := p.atHome(mixed)
 	r := p.run("config", "check", "--folder", work)
 	got := strings.ReplaceAll(filepath.ToSlash(r.stdout), filepath.ToSlash(p.dir), "DIR")
@@ -117,8 +117,7 @@ DIR/project/.vscode/mcp.json:6:24: error: server "bad": key "command": must be a
 
 // TestConfigCheckNothingThere: that no known place has a file is no error.
 func TestConfigCheckNothingThere(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	r := p.run("config", "check", "--folder", p.atHome(nil))
 	if r.status != 0 || !strings.Contains(r.stdout, "no config file") {
 		t.Errorf("status %d, stdout %q", r.status, r.stdout)
@@ -163,8 +162,7 @@ func has(t *testing.T, what string, object json.RawMessage, names ...string) map
 
 // TestConfigCheckJSON: every entry has every member, whatever its verdict, and the timeouts are those that apply.
 func TestConfigCheckJSON(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	report, members, r := checkJSON(t, p, "--folder", p.atHome(mixed))
 	if r.status != 1 {
 		t.Errorf("status %d", r.status)
@@ -225,8 +223,7 @@ func TestConfigCheckJSON(t *testing.T) {
 
 // TestConfigCheckListsSoundServersBesideBrokenOnes: neither a broken entry nor a broken file hides anything else.
 func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	p.programs("a")
 	half := p.config("half.json", `{"mcpServers": {"a": {`)
 	file := p.config("mcp.json",
@@ -262,8 +259,7 @@ func TestConfigCheckListsSoundServersBesideBrokenOnes(t *testing.T) {
 
 // TestConfigPlaces: all known places are listed, and which of them exist.
 func TestConfigPlaces(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	work := p.atHome(mixed)
 	var got struct {
 		Places []placeReport `json:"places"`
@@ -301,8 +297,7 @@ func TestConfigPlaces(t *testing.T) {
 
 // TestConfigUsage: what makes no sense is refused, not guessed at.
 func TestConfigUsage(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	for _, test := range []struct {
 		args []string
 		want string

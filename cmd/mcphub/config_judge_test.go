@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is reported with its place, and ends with
-// status 1; what a start would only warn of is a warning. Finding D3.
-func TestConfigCheckJudgesAsAStart(t *testing.T) {
+// TestConfigCheckJudgesAsAStart_real: what would make the start of an entry fail is reported with its place, and ends
+// with status 1; what a start would only warn of is a warning. Finding D3.
+func TestConfigCheckJudgesAsAStart_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	work := p.atHome(map[string]string{"project/here.env": "A=1\n"})
@@ -42,7 +42,7 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 		{"portable", `{"command": "node", "inheritEnv": ["NOT_SET_HERE"]}`, "warning", "inheritEnv[0]", "is not set"},
 		{"vscode", `{"url": "https://a.example:99999/mcp"}`, "broken", "url", "has a port that is none"},
 		{"vscode", `{"command": "C:\node.exe"}`, "broken", "command", `write \\ for each backslash`},
-		{"vscode", `{"command": "node", "cwd": "/is/nowhere"}`, "broken", "cwd", "does not exist"},
+		{"vscode", `{"command": "node", "cwd": "is/nowhere"}`, "broken", "cwd", "does not exist"},
 		{"vscode", `{"command": "is-nowhere"}`, "broken", "command", `"is-nowhere": it was not found in the PATH`},
 		{"vscode", `{"command": "node", "envFile": "nowhere.env"}`, "broken", "envFile", "cannot be read"},
 		{"vscode", `{"url": "https://a.example", "headers": {"a b": "c"}}`, "broken", "headers.a b", "the name of a header"},
@@ -84,8 +84,9 @@ func TestConfigCheckJudgesAsAStart(t *testing.T) {
 	}
 }
 
-// TestConfigCheckStart: each server that can be started is started and stopped again, and its result is reported once.
-func TestConfigCheckStart(t *testing.T) {
+// TestConfigCheckStart_real: each server that can be started is started and stopped again, and its result is reported
+// once.
+func TestConfigCheckStart_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	p.atHome(nil)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestConfigCheckAsksTheLoginShell: a program that only the login shell's PATH has is found; when the shell fails, the
-// problem names the shell.
-func TestConfigCheckAsksTheLoginShell(t *testing.T) {
+// TestConfigCheckAsksTheLoginShell_real: a program that only the login shell's PATH has is found; when the shell fails,
+// the problem names the shell.
+func TestConfigCheckAsksTheLoginShell_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	p.atHome(nil)

@@ -79,8 +79,7 @@ args = "s3cret"
 
 // TestConfigCheckShowsNoSecrets: no secret is shown, in any dialect and in any form of the output.
 func TestConfigCheckShowsNoSecrets(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	work := p.atHome(nil)
 	for _, dialect := range dialects {
 		text, ok := marked[dialect]

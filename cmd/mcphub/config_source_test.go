@@ -92,6 +92,24 @@ func TestSourceFlagsMistakes(t *testing.T) {
 	}
 }
 
+// TestSourcesKeepTheirOrder: of two files that name the same server the later one counts, so their order is that of the
+// command line.
+func TestSourcesKeepTheirOrder(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"z.json", "a.json"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(`{"mcpServers":{"s":{"command":"x"}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	sources, err := parseSources(t, "--config", files[0], "--config", files[1]).sources("s")
+	if err != nil || len(sources) != 2 || sources[0].GetPath() != files[0] || sources[1].GetPath() != files[1] {
+		t.Errorf("sources %v, %v", sources, err)
+	}
+}
+
 // TestWordsAreFilesOrNames: the spelling alone decides whether a word is a file or a name, not what is on the disk.
 func TestWordsAreFilesOrNames(t *testing.T) {
 	var s sourceFlags

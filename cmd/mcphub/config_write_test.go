@@ -9,8 +9,7 @@ import (
 
 // Commands add, change and remove a server and undo that, each with a line that says where.
 func TestConfigWrites(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	work := p.atHome(map[string]string{"home/.cursor/mcp.json": "{\n  // mine\n  \"mcpServers\": {}\n}\n"})
 	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
 	cursor := filepath.Join(filepath.Dir(work), "home", ".cursor", "mcp.json")
@@ -51,8 +50,7 @@ func TestConfigWrites(t *testing.T) {
 }
 
 func TestConfigWriteUsage(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	p.atHome(nil)
 	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
 	for _, c := range []struct{ args, want string }{

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDemoPlays: without a terminal the whole script plays, each step says ok, and no process is left (see build).
-func TestDemoPlays(t *testing.T) {
+// TestDemoPlays_real: without a terminal the whole script plays, each step says ok, and no process is left (see build).
+func TestDemoPlays_real(t *testing.T) {
 	t.Parallel()
 	r := build(t).run("demo")
 	if r.status != 0 {
@@ -35,8 +35,8 @@ func TestDemoPlays(t *testing.T) {
 	}
 }
 
-// TestDemoSaysWhatWentWrong: a demo that cannot play fails and says why.
-func TestDemoSaysWhatWentWrong(t *testing.T) {
+// TestDemoSaysWhatWentWrong_real: a demo that cannot play fails and says why.
+func TestDemoSaysWhatWentWrong_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	for _, name := range []string{"TMPDIR", "TMP"} { // TMP is Windows's

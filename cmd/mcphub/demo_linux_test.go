@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // terminal is a program on a pseudo terminal, and what it has written there. Its cleanup ends its reader.
@@ -72,7 +74,7 @@ func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *te
 	if err := term.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	bound := time.AfterFunc(failureBound, func() { term.cmd.Process.Kill() })
+	bound := time.AfterFunc(faketime.Long, func() { term.cmd.Process.Kill() })
 	go func() {
 		defer close(term.read)
 		io.Copy(&term.said, master) // ends with EIO once nobody has the terminal open
@@ -88,7 +90,7 @@ func (p *program) onTerminalOf(columns uint16, env []string, args ...string) *te
 // expect waits until the program has written each of these, in this order.
 func (term *terminal) expect(wants ...string) {
 	term.t.Helper()
-	bound := time.After(failureBound)
+	bound := time.After(faketime.Long)
 	for _, want := range wants {
 		for {
 			text, changed := term.said.now()
@@ -123,14 +125,14 @@ func (term *terminal) wait() int {
 	}
 	select { // its last output may still be in the terminal
 	case <-term.read:
-	case <-time.After(failureBound):
+	case <-time.After(faketime.Long):
 		term.t.Error("somebody has the terminal open after the end of the program")
 	}
 	return term.cmd.ProcessState.ExitCode()
 }
 
-// TestDemoByHand: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
-func TestDemoByHand(t *testing.T) {
+// TestDemoByHand_real: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
+func TestDemoByHand_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
 	for range len(scenes) + 1 {
@@ -183,8 +185,8 @@ func TestDemoByHand(t *testing.T) {
 	}
 }
 
-// TestDemoQuit: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
-func TestDemoQuit(t *testing.T) {
+// TestDemoQuit_real: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
+func TestDemoQuit_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
 	term.expect("Enter for the next step")
@@ -206,33 +208,33 @@ func TestDemoQuit(t *testing.T) {
 	}
 }
 
-// TestDemoKilled: a demo that is killed leaves nothing behind: neither its hub nor what the hub runs, nor its own
+// TestDemoKilled_real: a demo that is killed leaves nothing behind: neither its hub nor what the hub runs, nor its own
 // servers.
-func TestDemoKilled(t *testing.T) {
+func TestDemoKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("demo") // without a terminal, whose end would end them too
 	said := bufio.NewScanner(r.stdout)
 	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
 	}
-	if n := len(processesOf(t, p.path)); n != 7 { // the demo, the hub and its guard, four servers
+	if n := len(p.Running(p.path)); n != 7 { // the demo, the hub and its guard, four servers
 		t.Errorf("%d processes run, want 7", n)
 	}
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.wait()
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	if err := until(ctx, "the end of every process", func() (bool, error) {
-		return len(processesOf(t, p.path)) == 0, nil
+		return len(p.Running(p.path)) == 0, nil
 	}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestCallAsksOnTerminal: without --approve a person is asked; only a yes lets the tool run.
-func TestCallAsksOnTerminal(t *testing.T) {
+// TestCallAsksOnTerminal_real: without --approve a person is asked; only a yes lets the tool run.
+func TestCallAsksOnTerminal_real(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
 		p := build(t)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestDemoServerOverHTTP: the server says where it listens, serves there, and ends in order on a signal while a tool
-// still runs.
-func TestDemoServerOverHTTP(t *testing.T) {
+// TestDemoServerOverHTTP_real: the server says where it listens, serves there, and ends in order on a signal while a
+// tool still runs.
+func TestDemoServerOverHTTP_real(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestDemoServerOverHTTP(t *testing.T) {
 	}
 }
 
-// TestDemoServerUntilEOF: with --until-eof the server ends in order at the end of its input, which here is empty.
-func TestDemoServerUntilEOF(t *testing.T) {
+// TestDemoServerUntilEOF_real: with --until-eof the server ends in order at the end of its input, which here is empty.
+func TestDemoServerUntilEOF_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.run("demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", p.dir+"/record.jsonl")
@@ -81,8 +81,8 @@ func TestDemoServerUntilEOF(t *testing.T) {
 	}
 }
 
-// TestDemoServerAddressTaken: an address that is in use is reported, and is no usage error.
-func TestDemoServerAddressTaken(t *testing.T) {
+// TestDemoServerAddressTaken_real: an address that is in use is reported, and is no usage error.
+func TestDemoServerAddressTaken_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("demo-server", "--http", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 )
 
 // The doctor finds nothing to mend in the demo server, and what it has seen is in the report and in the JSON.
-func TestDoctorOfTheDemoServer(t *testing.T) {
+func TestDoctorOfTheDemoServer_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	commandLine, _ := p.demoServer()
@@ -35,7 +35,7 @@ func TestDoctorOfTheDemoServer(t *testing.T) {
 }
 
 // Nothing is called before somebody has agreed.
-func TestDoctorAsksBeforeItCalls(t *testing.T) {
+func TestDoctorAsksBeforeItCalls_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	commandLine, record := p.demoServer()
@@ -49,8 +49,7 @@ func TestDoctorAsksBeforeItCalls(t *testing.T) {
 }
 
 func TestDoctorsUsage(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	config := p.config("mcp.json", `{"mcpServers":{"files":{"command":"x"}}}`)
 	for _, c := range []struct {
 		args []string

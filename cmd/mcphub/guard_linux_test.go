@@ -9,17 +9,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // The command guard, told the marker of a hub, ends the processes that carry it when its input ends, and none when the
 // hub has said that it is done.
-func TestGuardCommand(t *testing.T) {
+func TestGuardCommand_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	for _, goodbye := range []bool{false, true} {
@@ -56,7 +56,7 @@ func TestGuardCommand(t *testing.T) {
 			}
 			continue
 		}
-		death.Wait(t, 5*time.Second)
+		death.Wait(t, faketime.Long)
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
-	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // sleeping starts a call that sleeps for a minute, and returns it once its first progress was shown.
@@ -48,9 +49,9 @@ func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines 
 	}
 }
 
-// TestInterruptCancels: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command waits
-// for the end.
-func TestInterruptCancels(t *testing.T) {
+// TestInterruptCancels_real: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command
+// waits for the end.
+func TestInterruptCancels_real(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -72,9 +73,9 @@ func TestInterruptCancels(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptLeaves: on the second interrupt the command ends without waiting for a hub that does not answer,
-// and kills it.
-func TestSecondInterruptLeaves(t *testing.T) {
+// TestSecondInterruptLeaves_real: on the second interrupt the command ends without waiting for a hub that does not
+// answer, and kills it.
+func TestSecondInterruptLeaves_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, lines, _, _ := sleeping(t, p)
@@ -82,7 +83,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	if err := syscall.Kill(hub, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	if err := until(ctx, "the stop of the hub", func() (bool, error) { return stopped(hub) }); err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestSecondInterruptLeaves(t *testing.T) {
 	}
 	// The hub was killed without a clean-up: its guard ends what it has left, and then exits.
 	if err := until(ctx, "the end of every process", func() (bool, error) {
-		return len(processesOf(t, p.path)) == 0, nil
+		return len(p.Running(p.path)) == 0, nil
 	}); err != nil {
 		t.Error(err)
 	}
@@ -126,8 +127,8 @@ func stopped(pid int) (bool, error) {
 	return true, nil
 }
 
-// TestOutputClosed: when the reader of the output goes away, the call is cancelled, and its processes end.
-func TestOutputClosed(t *testing.T) {
+// TestOutputClosed_real: when the reader of the output goes away, the call is cancelled, and its processes end.
+func TestOutputClosed_real(t *testing.T) {
 	t.Parallel()
 	r, _, _, record := sleeping(t, build(t))
 	r.stdout.Close()
@@ -137,8 +138,8 @@ func TestOutputClosed(t *testing.T) {
 	heardCancel(t, record, "nobody reads the output any more")
 }
 
-// TestHubKilled: when the hub is killed during a call, the command fails with UNAVAILABLE, and the server exits.
-func TestHubKilled(t *testing.T) {
+// TestHubKilled_real: when the hub is killed during a call, the command fails with UNAVAILABLE, and the server exits.
+func TestHubKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, lines, before, _ := sleeping(t, p)
@@ -156,11 +157,11 @@ func TestHubKilled(t *testing.T) {
 	if status != 6 || c == nil || c.Code != "UNAVAILABLE" {
 		t.Errorf("status %d, ended with %+v\n%s", status, c, r.stderr.String())
 	}
-	server.Wait(t, 5*time.Second)
+	server.Wait(t, faketime.Long)
 }
 
-// TestHostKilled: when the command itself is killed, the hub and its server end within five seconds.
-func TestHostKilled(t *testing.T) {
+// TestHostKilled_real: when the command itself is killed, the hub and its server end within five seconds.
+func TestHostKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r, _, _, _ := sleeping(t, p)
@@ -171,6 +172,6 @@ func TestHostKilled(t *testing.T) {
 	}
 	r.wait()
 	for _, d := range deaths {
-		d.Wait(t, 5*time.Second)
+		d.Wait(t, faketime.Long)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestCallOnTerminal: on a terminal progress redraws one line, and ends have colours; a dumb terminal gets plain lines,
-// and NO_COLOR switches colours off.
-func TestCallOnTerminal(t *testing.T) {
+// TestCallOnTerminal_real: on a terminal progress redraws one line, and ends have colours; a dumb terminal gets plain
+// lines, and NO_COLOR switches colours off.
+func TestCallOnTerminal_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()
@@ -35,8 +35,8 @@ func TestCallOnTerminal(t *testing.T) {
 	}
 }
 
-// TestListsHaveColours: on a terminal a list colours the state of a server, unless NO_COLOR is set.
-func TestListsHaveColours(t *testing.T) {
+// TestListsHaveColours_real: on a terminal a list colours the state of a server, unless NO_COLOR is set.
+func TestListsHaveColours_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {"off": {"command": "x", "disabled": true}, "odd": {"command": 7}}}`)

@@ -94,9 +94,9 @@ func cancelsHeard(t *testing.T, record, reason string) (n int) {
 	return n
 }
 
-// TestMCPCancelReachesServer: the reason of a client's cancel reaches the server, and no process is left at the end of
-// the input.
-func TestMCPCancelReachesServer(t *testing.T) {
+// TestMCPCancelReachesServer_real: the reason of a client's cancel reaches the server, and no process is left at the
+// end of the input.
+func TestMCPCancelReachesServer_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
@@ -125,9 +125,9 @@ func TestMCPCancelReachesServer(t *testing.T) {
 	}
 }
 
-// TestMCPSaysWhoMustAgree: when nobody can approve a call, it fails with a tool error that a model can read and that
-// names what helps.
-func TestMCPSaysWhoMustAgree(t *testing.T) {
+// TestMCPSaysWhoMustAgree_real: when nobody can approve a call, it fails with a tool error that a model can read and
+// that names what helps.
+func TestMCPSaysWhoMustAgree_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, _ := p.gatewayConfig("ask")
@@ -149,8 +149,8 @@ func TestMCPSaysWhoMustAgree(t *testing.T) {
 	s.leave()
 }
 
-// TestMCPAlwaysStarts: a file that cannot be read is reported, and the gateway serves what there is.
-func TestMCPAlwaysStarts(t *testing.T) {
+// TestMCPAlwaysStarts_real: a file that cannot be read is reported, and the gateway serves what there is.
+func TestMCPAlwaysStarts_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	broken := p.config("broken.json", `{"mcpServers":{"a":{"command":"no-such-program-anywhere"},"b":7`)
@@ -165,9 +165,9 @@ func TestMCPAlwaysStarts(t *testing.T) {
 	}
 }
 
-// TestMCPTellsOfServersThatCannotBeKnown: which servers' tools are missing from the list, and why, is said on stderr,
-// and in the error of a call of one of them.
-func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
+// TestMCPTellsOfServersThatCannotBeKnown_real: which servers' tools are missing from the list, and why, is said on
+// stderr, and in the error of a call of one of them.
+func TestMCPTellsOfServersThatCannotBeKnown_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
@@ -188,8 +188,8 @@ func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
 	}
 }
 
-// TestMCPLeavesItselfOut: a config that names the gateway as a server does not make it start itself.
-func TestMCPLeavesItselfOut(t *testing.T) {
+// TestMCPLeavesItselfOut_real: a config that names the gateway as a server does not make it start itself.
+func TestMCPLeavesItselfOut_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.path,
@@ -206,8 +206,7 @@ func TestMCPLeavesItselfOut(t *testing.T) {
 
 // TestMCPPrintConfig: what is printed for a client is what that client reads, and starts this program.
 func TestMCPPrintConfig(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	for _, client := range clientNames() {
 		e := p.run("mcp", "--print-config", client, "--window", "a.json")
 		if e.status != exitOK || !strings.Contains(e.stdout, "a.json") || !strings.Contains(e.stdout, "--window") {
@@ -225,8 +224,7 @@ func TestMCPPrintConfig(t *testing.T) {
 // TestMCPPrintConfigOverHTTP: what is printed for a client is, in its dialect, an entry with the gateway's address, and
 // never holds the token.
 func TestMCPPrintConfigOverHTTP(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	token := p.config("token", "0123456789abcdef")
 	print := func(client string, args ...string) ended {
 		return p.run(append([]string{"mcp", "--print-config", client, "a.json"}, args...)...)
@@ -264,9 +262,9 @@ func TestMCPPrintConfigOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMCPSearch: a profile has a part of the tools, which are found and called through the tools of search mode, and a
-// long result comes in pieces.
-func TestMCPSearch(t *testing.T) {
+// TestMCPSearch_real: a profile has a part of the tools, which are found and called through the tools of search mode,
+// and a long result comes in pieces.
+func TestMCPSearch_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	text, err := json.Marshal(map[string]any{

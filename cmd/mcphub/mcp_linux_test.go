@@ -8,16 +8,16 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
-// TestMCPOverHTTP: the Go SDK's client calls with the address that is printed and the token of the file; without the
-// token a request is refused.
-func TestMCPOverHTTP(t *testing.T) {
+// TestMCPOverHTTP_real: the Go SDK's client calls with the address that is printed and the token of the file; without
+// the token a request is refused.
+func TestMCPOverHTTP_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
@@ -40,7 +40,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	running := make(chan struct{}, 1000)
 	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { running <- struct{}{} }})
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url,
 		HTTPClient: &http.Client{Transport: bearer("a-token-of-this-test")}}, nil)
@@ -92,9 +92,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestMCPClientKilled: when a client is killed during a call, its ends of both pipes close while the server sends
+// TestMCPClientKilled_real: when a client is killed during a call, its ends of both pipes close while the server sends
 // progress: the server is sent a cancel, and no process is left.
-func TestMCPClientKilled(t *testing.T) {
+func TestMCPClientKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, record := p.gatewayConfig("allow")
@@ -111,7 +111,7 @@ func TestMCPClientKilled(t *testing.T) {
 		}
 	}
 	var deaths []*doortest.Death
-	for _, pid := range processesOf(t, p.path) {
+	for _, pid := range p.Running(p.path) {
 		deaths = append(deaths, doortest.Watch(t, pid))
 	}
 	if len(deaths) < 3 { // the gateway, the guard and the server
@@ -123,15 +123,15 @@ func TestMCPClientKilled(t *testing.T) {
 		t.Errorf("status %d\n%s", status, s.stderr.String())
 	}
 	for _, d := range deaths {
-		d.Wait(t, 5*time.Second)
+		d.Wait(t, faketime.Long)
 	}
 	if n := cancelsHeard(t, record, "the client is gone"); n != 1 {
 		t.Errorf("the server heard of it %d times", n)
 	}
 }
 
-// TestMCPKilled: when the gateway itself is killed, its servers end within five seconds.
-func TestMCPKilled(t *testing.T) {
+// TestMCPKilled_real: when the gateway itself is killed, its servers end within five seconds.
+func TestMCPKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file, _ := p.gatewayConfig("allow")
@@ -139,7 +139,7 @@ func TestMCPKilled(t *testing.T) {
 	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) // it is answered once the server is known
 	s.answer("1")
 	var deaths []*doortest.Death
-	for _, pid := range processesOf(t, p.path) {
+	for _, pid := range p.Running(p.path) {
 		if pid != s.cmd.Process.Pid {
 			deaths = append(deaths, doortest.Watch(t, pid))
 		}
@@ -152,6 +152,6 @@ func TestMCPKilled(t *testing.T) {
 	}
 	s.wait()
 	for _, d := range deaths {
-		d.Wait(t, 5*time.Second)
+		d.Wait(t, faketime.Long)
 	}
 }

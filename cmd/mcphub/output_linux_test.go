@@ -8,7 +8,7 @@ import (
 
 // Finding D7: a full disk makes a command fail with a line that says so. (A standard output that was closed before the
 // start is no such case: Go opens the null device in its place.)
-func TestOutputThatCannotBeWritten(t *testing.T) {
+func TestOutputThatCannotBeWritten_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()

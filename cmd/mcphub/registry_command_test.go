@@ -55,8 +55,7 @@ func notesBundle(t *testing.T, file string) (sum string) {
 
 // A server is searched for, looked at and added; the file has what it needs, and what would run was shown before.
 func TestRegistryCommands(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	work := p.atHome(map[string]string{"home/.cursor/mcp.json": `{"mcpServers": {}}`})
 	state := filepath.Join(p.dir, "state")
 	p.setenv("MCPHUB_STATE_DIR", state)
@@ -166,8 +165,7 @@ func TestRegistryCommands(t *testing.T) {
 
 // A registry that always has one more empty page is asked a bounded number of times.
 func TestRegistryOfEmptyPages(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
 	r := fakeregistry.Open(t)
 	var asked atomic.Int64
 	r.Instead(func(w http.ResponseWriter, _ *http.Request) {

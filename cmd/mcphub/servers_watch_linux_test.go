@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestServersWatch: after the list each change is printed as it comes, a new entry in the file too, until an interrupt.
-func TestServersWatch(t *testing.T) {
+// TestServersWatch_real: after the list each change is printed as it comes, a new entry in the file too, until an
+// interrupt.
+func TestServersWatch_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`)
@@ -44,8 +45,8 @@ func TestServersWatch(t *testing.T) {
 	}
 }
 
-// TestServersWatchEndsWithTheHub: when the hub is killed, the command ends with an error that says so.
-func TestServersWatchEndsWithTheHub(t *testing.T) {
+// TestServersWatchEndsWithTheHub_real: when the hub is killed, the command ends with an error that says so.
+func TestServersWatchEndsWithTheHub_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("servers", "--watch", "--config", p.config("mcp.json", `{"mcpServers": {"one": {"command": "a"}}}`))

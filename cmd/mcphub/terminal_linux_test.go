@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // shows reports whether a terminal shows what is typed on it.
@@ -27,7 +29,7 @@ func TestTypistHidesSecrets(t *testing.T) {
 	master, slave := openTerminal(t)
 	defer master.Close()
 	defer slave.Close()
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
 	types := func(line string) {
 		t.Helper()

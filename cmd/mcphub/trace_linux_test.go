@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestTraceOfACancel: the timeline of a call that was cancelled has the notification to the server. The cancel waits
-// for the tool's progress and not for a clock.
-func TestTraceOfACancel(t *testing.T) {
+// TestTraceOfACancel_real: the timeline of a call that was cancelled has the notification to the server. The cancel
+// waits for the tool's progress and not for a clock.
+func TestTraceOfACancel_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestNoArgumentsIsUsage(t *testing.T) {
+// TestProgramAlone_real: the program without arguments, as a host starts it but without a host, and its version.
+func TestProgramAlone_real(t *testing.T) {
 	t.Parallel()
-	r := build(t).run()
+	p := build(t)
+	r := p.run()
 	if r.status != 2 || r.stdout != "" {
 		t.Errorf("status %d, stdout %q", r.status, r.stdout)
 	}
@@ -21,18 +23,17 @@ func TestNoArgumentsIsUsage(t *testing.T) {
 			t.Errorf("stderr does not say %q:\n%s", want, r.stderr)
 		}
 	}
-}
-
-func TestServeAloneIsUsage(t *testing.T) {
-	t.Parallel()
-	if r := build(t).run("serve"); r.status != 2 || !strings.Contains(r.stderr, "host") {
-		t.Errorf("status %d, stderr %q", r.status, r.stderr)
+	if r := p.run("serve"); r.status != 2 || !strings.Contains(r.stderr, "host") {
+		t.Errorf("serve: status %d, stderr %q", r.status, r.stderr)
+	}
+	if r := p.run("version"); r.status != 0 || !strings.HasPrefix(r.stdout, "mcphub "+version) {
+		t.Errorf("version: status %d, %q", r.status, r.stdout)
 	}
 }
 
 func TestUsageErrors(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+	p := inside(t)
+	t.Chdir(p.atHome(nil)) // there are no files of a user
 	tests := []struct {
 		args []string
 		want string
@@ -184,12 +185,5 @@ func TestNearMisses(t *testing.T) {
 		if status != exitUsage || stdout != "" || !strings.Contains(stderr, test.want) {
 			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q; want 2 and %q", test.args, status, stdout, stderr, test.want)
 		}
-	}
-}
-
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	if r := build(t).run("version"); r.status != 0 || !strings.HasPrefix(r.stdout, "mcphub "+version) {
-		t.Errorf("status %d, %q", r.status, r.stdout)
 	}
 }

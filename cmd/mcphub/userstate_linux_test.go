@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestTestsLeaveTheUsersStateAlone: the tests of this package start hubs with a state directory of their own.
+// TestTestsLeaveTheUsersStateAlone_real: the tests of this package start hubs with a state directory of their own.
 // Otherwise each later command of the user would find and read what the tests kept.
-func TestTestsLeaveTheUsersStateAlone(t *testing.T) {
+func TestTestsLeaveTheUsersStateAlone_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	home := filepath.Join(p.dir, "home")

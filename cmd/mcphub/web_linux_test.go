@@ -24,9 +24,9 @@ func (term *terminal) link() string {
 	return found
 }
 
-// TestEnterPrintsAnotherLink: a link that is used up says how to get another one, Enter prints it, and Ctrl-C ends
+// TestEnterPrintsAnotherLink_real: a link that is used up says how to get another one, Enter prints it, and Ctrl-C ends
 // everything.
-func TestEnterPrintsAnotherLink(t *testing.T) {
+func TestEnterPrintsAnotherLink_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	p.setenv("TMPDIR", p.dir)
@@ -54,8 +54,9 @@ func TestEnterPrintsAnotherLink(t *testing.T) {
 	}
 }
 
-// TestDemoOffersThePage: at its end, on a terminal, the demo opens the page, which shows what is done on the terminal.
-func TestDemoOffersThePage(t *testing.T) {
+// TestDemoOffersThePage_real: at its end, on a terminal, the demo opens the page, which shows what is done on the
+// terminal.
+func TestDemoOffersThePage_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	term := p.onTerminal([]string{"TERM=dumb"}, "demo")
@@ -84,8 +85,8 @@ func TestDemoOffersThePage(t *testing.T) {
 	<-tb.ended
 }
 
-// TestHubDiesUnderThePage: when the hub is killed, the command ends with a clear error and leaves nothing.
-func TestHubDiesUnderThePage(t *testing.T) {
+// TestHubDiesUnderThePage_real: when the hub is killed, the command ends with a clear error and leaves nothing.
+func TestHubDiesUnderThePage_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	line, _ := p.demoServer()

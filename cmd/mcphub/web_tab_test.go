@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // tab is one tab of a browser: a socket to the page's server, and everything that came over it.
@@ -36,7 +38,7 @@ type siteBrowser struct {
 // browserAt opens a link, as a person does, and checks that the page comes.
 func browserAt(t *testing.T, link string) *siteBrowser {
 	t.Helper()
-	ctx, done := context.WithTimeoutCause(t.Context(), failureBound, errors.New("the bound of the test"))
+	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	t.Cleanup(done)
 	address, _, ok := strings.Cut(link, "/?token=")
 	if !ok || !strings.HasPrefix(address, "http://127.0.0.1:") {

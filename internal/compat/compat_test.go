@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 )
+
+func TestMain(m *testing.M) { doortest.Main(m) }
 
 // beforeFirst is the commit that counts as the last version as long as there is no tag.
 const beforeFirst = "8d30a6d"
@@ -59,17 +62,11 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 // TestOlderHost: the TypeScript host of the older version passes its own tests with this hub, except for those in
 // decided.
 func TestOlderHost(t *testing.T) {
-	hub, err := filepath.Abs("../../bin/mcphub")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(hub); err != nil {
-		t.Fatal("run `make test-compat`, which builds the hub: ", err)
-	}
+	hub := doortest.Binary(t)
 	version, dir := older(t)
 	editors := filepath.Join(dir, "editors")
 	run(t, editors, nil, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	tap := run(t, editors, []string{"MCPHUB_BINARY=" + hub, "NODE_OPTIONS=--test-reporter=tap"}, "npm", "test", "-w",
+	tap := run(t, editors, []string{doortest.BinaryVariable + "=" + hub, "NODE_OPTIONS=--test-reporter=tap"}, "npm", "test", "-w",
 		"host")
 	passed, failed := 0, map[string]bool{}
 	for lines := bufio.NewScanner(strings.NewReader(tap)); lines.Scan(); {

@@ -3,7 +3,6 @@
 package conformance
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -19,9 +18,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/doortest"
 )
 
 // The least number of scenarios that must have run against the gateway, so that a suite that runs fewer is noticed.
@@ -74,23 +74,9 @@ func startGateway(t *testing.T, server, era string) string {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Getenv(binaryVariable), "mcp", file, "--plain-names", "--http", "127.0.0.1:0")
+	cmd := exec.Command(doortest.Binary(t), "mcp", file, "--plain-names", "--http", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "MCPHUB_STATE_DIR="+filepath.Join(dir, "state"))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the gateway ended: %v", err)
-		}
-	})
-	lines := bufio.NewReader(out)
+	lines := doortest.Serve(t, cmd)
 	address, err := lines.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

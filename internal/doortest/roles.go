@@ -47,9 +47,9 @@ const (
 func Main(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "":
-		remove := OwnState()
-		code := RemoveBinary(m.Run())
-		remove()
+		end := Begin()
+		code := m.Run()
+		end()
 		os.Exit(code)
 	case RoleHub:
 		os.Exit(plugin.Serve(plugin.Options{New: newFakeHub}))

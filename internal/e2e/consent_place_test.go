@@ -34,7 +34,7 @@ const (
 )
 
 // noKeyring is an environment in which no keyring can be reached, whatever this machine has.
-const noKeyring = "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus"
+func (p *place) noKeyring() string { return "DBUS_SESSION_BUS_ADDRESS=unix:path=" + p.file("no-bus") }
 
 // estate is what a user has on the disk: a workspace folder with config files, and the directory where hubs keep what
 // they remember.
@@ -77,7 +77,7 @@ func (e *estate) hub(sources ...*mcphubv1.ConfigSource) (*door, *book) {
 
 func (e *estate) hubWith(env []string, sources ...*mcphubv1.ConfigSource) (*door, *book) {
 	e.t.Helper()
-	d, logs := e.openLogged(servers{}, append([]string{handshake.EnvStateDir + "=" + e.state, noKeyring}, env...)...)
+	d, logs := e.openLogged(servers{}, append([]string{handshake.EnvStateDir + "=" + e.state, e.noKeyring()}, env...)...)
 	d.loadFiles(sources...)
 	return d, logs
 }
@@ -141,14 +141,6 @@ func opened(w *fakeeditor.Window, kind mcphubv1.PromptKind) (n int) {
 		}
 	}
 	return n
-}
-
-// refused checks that an answer was refused for this reason.
-func refused(t *testing.T, r *mcphubv1.Reply, reason string) {
-	t.Helper()
-	if r.GetError().GetReason() != reason {
-		t.Fatalf("the reply is %v, want reason %s", r, reason)
-	}
 }
 
 // files returns the text of all files below a directory, by path.

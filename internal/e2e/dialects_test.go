@@ -220,14 +220,18 @@ func quotedList(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// TestEveryDialect: a file of each application, read by its path, with the reference server over stdio and over HTTP:
-// started, called, cancelled; its variables, hidden tools, approvals, and its clock, in the unit of the application.
-func TestEveryDialect(t *testing.T) {
+// TestEveryDialect_long: a file of each application, read by its path, with the reference server over stdio and over
+// HTTP: started, called, cancelled; its variables, hidden tools, approvals, and its clock, in the unit of the
+// application.
+func TestEveryDialect_long(t *testing.T) {
 	t.Parallel()
 	web := peers.EverythingHTTP(t)
 	node, args := peers.Everything(t)
 	t.Run("of", func(t *testing.T) {
 		for _, f := range dialects {
+			if testing.Short() && !slices.Contains([]string{"vscode", "codex", "opencode"}, f.dialect) {
+				continue // the form of VS Code, TOML, and one that writes everything differently
+			}
 			t.Run(f.dialect, func(t *testing.T) {
 				t.Parallel()
 				f.test(t, hands{node: node, args: args, url: web.URL})

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -94,25 +95,17 @@ func (e *estate) disk(size string) string {
 	return dir
 }
 
-// TestStateDirThatCannotBe: a file is where a directory should be, or the system makes none there. Answers hold until
-// the hub ends, and the log warns once.
+// TestStateDirThatCannotBe: a file is where a directory should be. Answers hold until the hub ends, and the log warns
+// once.
 func TestStateDirThatCannotBe(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]func(e *estate) string{
-		"below a file": func(e *estate) string { return filepath.Join(e.place.hub, "state") },
-		"in /proc":     func(*estate) string { return "/proc/mcphub/state" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := newEstate(t)
-			e.state = place(e)
-			d, logs := e.hub(e.curiousFile())
-			w := d.window("side bar")
-			d.settlesAll(w, "environment")
-			d.shut()
-			warnsOnce(t, logs, "own file|kept|not kept")
-		})
-	}
+	e := newEstate(t)
+	e.state = filepath.Join(e.place.hub, "state")
+	d, logs := e.hub(e.curiousFile())
+	w := d.window("side bar")
+	d.settlesAll(w, "environment")
+	d.shut()
+	warnsOnce(t, logs, "own file|kept|not kept")
 }
 
 // TestReadOnlyState: answers from before the disk became read-only still count; new ones hold until the hub ends, and
@@ -214,13 +207,14 @@ func TestNoHome(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	logs := new(book)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the test took too long"))
 	t.Cleanup(cancel)
 	client, err := host.Open(ctx, host.Options{
-		Command: "/usr/bin/env", Dir: e.dir, Stderr: logs, Env: []string{noKeyring, handshake.EnvLog + "=debug"},
+		Command: "/usr/bin/env", Dir: e.dir, Stderr: logs, Env: []string{e.noKeyring(), handshake.EnvLog + "=debug"},
 		Args: []string{"-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CONFIG_HOME", "-u", "XDG_CACHE_HOME",
 			"-u", handshake.EnvStateDir, e.place.hub},
-		Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		StartTimeout: faketime.Long,
+		Logger:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -241,37 +235,32 @@ func TestNoHome(t *testing.T) {
 // each.
 func TestBrokenStateFiles(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"cut off": `{"entries":{"a":{"file":"/x","input":"key","value":"of be`,
-		"of another form": `{"version":99,"entries":["a"],"approvals":"none"}`} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := newEstate(t)
-			own := []string{"approvals.json", "definitions.json", "launches.json", "inputs.json"}
-			if err := os.Mkdir(e.state, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range append(own, "tools.json") {
-				if err := os.WriteFile(filepath.Join(e.state, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			d, logs := e.hub(e.curiousFile())
-			d.settlesAll(d.window("side bar"), "environment")
-			d.shut()
-			warnsOnce(t, logs, "aside|could not be read")
-			saved := 0
-			for path, found := range files(t, e.state) {
-				if found == text {
-					saved++
-				} else if strings.HasSuffix(path, ".json") && !json.Valid([]byte(found)) {
-					t.Errorf("%s is broken: %.200q", path, found)
-				}
-			}
-			if saved < len(own) {
-				t.Errorf("of %d files that could not be read %d were kept:\n%s", len(own), saved, logs)
-			}
-			d, _ = e.hub(e.curiousFile())
-			d.asksNothing(d.window("side bar"), "environment")
-		})
+	const text = `{"entries":{"a":{"file":"/x","input":"key","value":"of be` // cut off
+	e := newEstate(t)
+	own := []string{"approvals.json", "definitions.json", "launches.json", "inputs.json"}
+	if err := os.Mkdir(e.state, 0o700); err != nil {
+		t.Fatal(err)
 	}
+	for _, name := range append(own, "tools.json") {
+		if err := os.WriteFile(filepath.Join(e.state, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, logs := e.hub(e.curiousFile())
+	d.settlesAll(d.window("side bar"), "environment")
+	d.shut()
+	warnsOnce(t, logs, "aside|could not be read")
+	saved := 0
+	for path, found := range files(t, e.state) {
+		if found == text {
+			saved++
+		} else if strings.HasSuffix(path, ".json") && !json.Valid([]byte(found)) {
+			t.Errorf("%s is broken: %.200q", path, found)
+		}
+	}
+	if saved < len(own) {
+		t.Errorf("of %d files that could not be read %d were kept:\n%s", len(own), saved, logs)
+	}
+	d, _ = e.hub(e.curiousFile())
+	d.asksNothing(d.window("side bar"), "environment")
 }

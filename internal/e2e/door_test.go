@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -62,9 +63,9 @@ func (p *place) spawnStateful() *door {
 
 func (p *place) spawnWith(env ...string) *door {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(p.t.Context(), bound, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(p.t.Context(), faketime.Long, errors.New("the test took too long"))
 	p.t.Cleanup(cancel)
-	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: env})
+	client, err := host.Open(ctx, host.Options{Command: p.hub, Dir: p.dir, Env: env, StartTimeout: faketime.Long})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -233,6 +234,21 @@ func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Or
 		t.Fatalf("request %s ended with %v; want it cancelled by %v, reason %q", id, e, origin, reason)
 	}
 	return c
+}
+
+// delivered reports whether the server was sent the cancel of a request. On a busy machine that is known only after the
+// request has ended.
+func delivered(w *fakeeditor.Window, id string) bool {
+	delivery := mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
+	w.WaitEvent("the delivery of the cancel of "+id, func(e *mcphubv1.AttachResponse) bool {
+		if c := e.GetMcpRequestCancelled(); c.GetRequestId() == id {
+			delivery = c.GetDelivery()
+		} else if d := e.GetMcpRequestCancelDelivery(); d.GetRequestId() == id {
+			delivery = d.GetDelivery()
+		}
+		return delivery != mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
+	})
+	return delivery == mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED
 }
 
 // cancels cancels a request from a window, and checks the outcome.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
-
 	"github.com/mcphub-go/mcphub/internal/peers"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // TestAskingServersOfTwoEras: servers on the Go SDK and on mcp-go connect as modern ones, where a tool that was written

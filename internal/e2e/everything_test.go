@@ -7,18 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
-
-// openEverything opens a hub with the reference server behind a recorder, and a window that shows everything.
-func openEverything(t *testing.T) (*door, *fakeeditor.Window, *wire) {
-	t.Helper()
-	p := newPlace(t)
-	e, w := p.proxied(p.everything())
-	d := p.open(servers{"everything": e})
-	return d, d.window("side bar"), w
-}
 
 func toolNames(t *testing.T, d *door, server string) []string {
 	t.Helper()
@@ -36,12 +29,31 @@ func toolNames(t *testing.T, d *door, server string) []string {
 	return names
 }
 
-// TestEverythingToolsList: the server lists what fits the capabilities that were declared to it. Without a window
-// nobody can be asked; once there is one, the hub connects anew, since a legacy server is told capabilities only once.
-func TestEverythingToolsList(t *testing.T) {
+// TestEverything: the reference server over stdio, behind a recorder: what it lists, progress, sampling, elicitation,
+// roots, logs, and what becomes of a call that is cancelled, one after the other on one connection.
+func TestEverything(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	d := p.open(servers{"everything": p.everything()})
+	e, wire := p.proxied(p.everything())
+	e.Env = map[string]string{"GORACE": atOnce["GORACE"], "WANTED": "this one"}
+	d, _ := p.openLogged(servers{"everything": e}, "VSCODE_IPC_HOOK=x", "ELECTRON_RUN_AS_NODE=1", "EDITOR_TOKEN=x",
+		"PLUGIN_SOMETHING=x")
+	w := everythingLists(t, d)
+	wire.forget()
+	everythingHidesTheHost(t, d)
+	everythingReports(t, d, w)
+	everythingSamples(t, d, w, wire)
+	everythingElicits(t, d, w, wire)
+	everythingHasRoots(t, d, w, wire)
+	everythingLogs(t, d, w, wire)
+	everythingKeepsItsQuestion(t, d, w, wire)
+	everythingIsCancelled(t, d, w, wire) // last: what it would ask afterwards may be of the call that it works on
+}
+
+// everythingLists: the server lists what fits the capabilities that were declared to it. Without a window nobody can be
+// asked; once there is one, the hub connects anew, since a legacy server is told capabilities only once.
+func everythingLists(t *testing.T, d *door) *fakeeditor.Window {
+	t.Helper()
 	always, conditional := []string{"echo", "get-sum", "trigger-long-running-operation"},
 		[]string{"trigger-sampling-request", "trigger-elicitation-request"}
 	alone := toolNames(t, d, "everything")
@@ -60,7 +72,8 @@ func TestEverythingToolsList(t *testing.T) {
 		t.Errorf("era %v, revision %s", before.GetEra(), before.GetProtocolRevision())
 	}
 
-	w := d.window("side bar")
+	w := d.windowWith(fakeeditor.Options{Title: "side bar", SamplingTools: true,
+		Roots: []*mcphubv1.Root{{Uri: "file:///projects/one", Name: "one"}}})
 	w.WaitEvent("the server, ready in a new process", func(e *mcphubv1.AttachResponse) bool {
 		s := e.GetServerChanged().GetServer()
 		return s.GetState() == mcphubv1.ServerState_SERVER_STATE_READY && s.GetProcessId() != before.GetProcessId()
@@ -71,11 +84,28 @@ func TestEverythingToolsList(t *testing.T) {
 			t.Errorf("with a window %s is missing: %q", name, shown)
 		}
 	}
+	return w
 }
 
-func TestEverythingLongRunningWithProgress(t *testing.T) {
-	t.Parallel()
-	d, w, _ := openEverything(t)
+// everythingHidesTheHost: the server, which shows its whole environment, does not get the host's variables from that of
+// the hub.
+func everythingHidesTheHost(t *testing.T, d *door) {
+	t.Helper()
+	text := d.call("everything", "get-env", `{}`).text()
+	if !strings.Contains(text, "WANTED") || !strings.Contains(text, "PATH") {
+		t.Errorf("the server misses what it needs: %s", text)
+	}
+	text = strings.Replace(text, transport.MarkerVariable, "", 1) // what its processes are found by
+	for _, name := range []string{"PLUGIN_", handshake.CookieKey, "VSCODE_", "ELECTRON_", "EDITOR_TOKEN", "MCPHUB_"} {
+		if strings.Contains(text, name) {
+			t.Errorf("the server sees %s: %s", name, text)
+		}
+	}
+}
+
+// everythingReports: progress until the end.
+func everythingReports(t *testing.T, d *door, w *fakeeditor.Window) {
+	t.Helper()
 	c := d.call("everything", "trigger-long-running-operation", `{"duration":1,"steps":4}`)
 	if text := c.text(); !strings.Contains(text, "Duration: 1 seconds, Steps: 4") {
 		t.Errorf("result: %q", text)
@@ -85,57 +115,26 @@ func TestEverythingLongRunningWithProgress(t *testing.T) {
 		t.Errorf("the end: %v", end)
 	}
 	// Newer progress may replace older; the last event has the last value.
-	var steps []float64
-	for _, e := range w.Events() {
-		if p := e.GetMcpRequestProgressed(); p.GetRequestId() == c.id && p.GetProgress() != nil {
-			if p.GetProgress().GetTotal() != 4 {
-				t.Errorf("total %v", p.GetProgress())
-			}
-			steps = append(steps, p.GetProgress().GetProgress())
-		}
-	}
+	steps := progressOf(w, c.id)
 	if len(steps) == 0 || !slices.IsSorted(steps) || steps[len(steps)-1] != 4 {
 		t.Errorf("progress %v", steps)
 	}
 }
 
-// TestEverythingCancelCarriesReason: after a cancel this server works on, sends progress, and never answers. The
-// session goes on.
-func TestEverythingCancelCarriesReason(t *testing.T) {
-	t.Parallel()
-	const reason = `no longer needed: "é" 中`
-	d, w, wire := openEverything(t)
-	c := d.call("everything", "trigger-long-running-operation", `{"duration":30,"steps":300}`)
-	progressed(w, c.id)
-	before := d.server("everything").GetProcessId()
-	cancels(t, w, c.id, reason)
-	if f := c.fails("CANCELLED", "CANCELLED"); f.Meta["origin"] != "user" || f.Meta["cancel_reason"] != reason {
-		t.Errorf("the caller was told %+v", f)
+// progressOf returns the values of a request's progress that a window was shown.
+func progressOf(w *fakeeditor.Window, id string) (steps []float64) {
+	for _, e := range w.Events() {
+		if p := e.GetMcpRequestProgressed(); p.GetRequestId() == id && p.GetProgress() != nil {
+			steps = append(steps, p.GetProgress().GetProgress())
+		}
 	}
-	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
-	d.echoes("everything", "still there")
-	wire.cancelledOnce("trigger-long-running-operation", reason)
-	if id := string(wire.one("the call", callOf(c.tool)).ID); !e.GetServerNotified() || !e.GetServerMayContinue() ||
-		e.GetWireIdJson() != id {
-		t.Errorf("the window was told %v; the wire id was %s", e, id)
-	}
-	if r := w.CancelRequest(c.id,
-		"again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
-		t.Errorf("a second cancel: %v", r)
-	}
-	d.echoes("everything", "and again")
-	if n := len(wire.all(isCancel(true))); n != 1 {
-		t.Errorf("%d cancels on the wire", n)
-	}
-	if after := d.server("everything").GetProcessId(); after != before {
-		t.Errorf("process %d became %d", before, after)
-	}
+	return steps
 }
 
-func TestEverythingSampling(t *testing.T) {
-	t.Parallel()
+// everythingSamples: a completion that a person accepts, and one that a person declines.
+func everythingSamples(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
 	const completion = `{"role":"assistant","content":{"type":"text","text":"a well-made haiku"},"model":"test-model","stopReason":"endTurn"}`
-	d, w, wire := openEverything(t)
 
 	c := d.call("everything", "trigger-sampling-request", `{"prompt":"write a haiku","maxTokens":77}`)
 	p := w.WaitPrompt(sampling)
@@ -166,9 +165,9 @@ func TestEverythingSampling(t *testing.T) {
 	}
 }
 
-func TestEverythingElicitation(t *testing.T) {
-	t.Parallel()
-	d, w, wire := openEverything(t)
+// everythingElicits: a form that is accepted, declined and dismissed; content that does not fit it is refused.
+func everythingElicits(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
 	cases := []struct {
 		name   string
 		answer func(id string) *mcphubv1.Reply
@@ -208,51 +207,14 @@ func TestEverythingElicitation(t *testing.T) {
 	}
 }
 
-// TestEverythingParentCancelClosesPrompt: this server does not withdraw its question when its call is cancelled. The
-// hub closes the prompt at once, and answers for the user a moment later.
-func TestEverythingParentCancelClosesPrompt(t *testing.T) {
-	t.Parallel()
-	d, w, wire := openEverything(t)
-	panel := d.window("panel")
-	c := d.call("everything", "trigger-sampling-request", `{"prompt":"write a novel"}`)
-	p := w.WaitPrompt(sampling)
-	panel.WaitShown(p.GetPromptId()) // a window that has not been told of a question yet is not told of its end
-	cancels(t, w, c.id, "changed my mind")
-	for _, w := range []*fakeeditor.Window{w, panel} {
-		if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT ||
-			e.GetOrigin() != mcphubv1.Origin_ORIGIN_PARENT {
-			t.Errorf("the prompt closed with %v", e)
-		}
-		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind")
-		cancelled(t, w, p.GetRequestId(), mcphubv1.Origin_ORIGIN_PARENT, "changed my mind")
-	}
-	c.fails("CANCELLED", "CANCELLED")
-	if r := w.Accept(p.GetPromptId(),
-		`{"role":"assistant","content":{"type":"text","text":"x"},"model":"m"}`); r.GetError().
-		GetReason() != "PROMPT_CLOSED" {
-		t.Errorf("a late answer: %v", r)
-	}
-	question := wire.one("the question", asked("sampling/createMessage"))
-	if a := wire.await("the answer", answerTo(question)); a.Error == nil || a.Error.Code != -1 {
-		t.Errorf("the server was answered %v", a)
-	}
-	d.echoes("everything", "still there")
-	wire.cancelledOnce("trigger-sampling-request", "changed my mind")
-	wire.one("the answer", answerTo(question))
-}
-
-func TestEverythingRoots(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	e, wire := p.proxied(p.everything())
-	d := p.open(servers{"everything": e})
-	w := d.windowWith(fakeeditor.Options{Title: "side bar", Roots: []*mcphubv1.Root{{Uri: "file:///projects/one",
-		Name: "one"}}})
+// everythingHasRoots: the server is told the roots of all windows, and of their changes.
+func everythingHasRoots(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
 	if text := d.call("everything", "get-roots-list", `{}`).text(); !strings.Contains(text, "file:///projects/one") ||
 		!strings.Contains(text, "(1 total)") {
 		t.Errorf("roots: %q", text)
 	}
-	d.windowWith(fakeeditor.Options{Title: "panel", Roots: []*mcphubv1.Root{{Uri: "file:///projects/two"}}})
+	other := d.windowWith(fakeeditor.Options{Title: "panel", Roots: []*mcphubv1.Root{{Uri: "file:///projects/two"}}})
 	if r := w.SetRoots(&mcphubv1.Root{Uri: "file:///projects/three", Name: "three"}); r.GetError() != nil {
 		t.Fatal(r)
 	}
@@ -262,11 +224,14 @@ func TestEverythingRoots(t *testing.T) {
 		return strings.Contains(text, "file:///projects/two") && strings.Contains(text, "file:///projects/three") &&
 			!strings.Contains(text, "file:///projects/one")
 	})
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
-func TestEverythingLogging(t *testing.T) {
-	t.Parallel()
-	d, w, wire := openEverything(t)
+// everythingLogs: the server logs at the level that was asked for.
+func everythingLogs(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
 	if _, err := d.Servers.SetLogLevel(d.ctx, &mcphubv1.SetLogLevelRequest{Server: "everything",
 		Level: "debug"}); err != nil {
 		t.Fatal(err)
@@ -298,13 +263,76 @@ func TestEverythingLogging(t *testing.T) {
 	}
 }
 
+// everythingIsCancelled: after a cancel this server works on, sends progress, and never answers. The session goes on.
+func everythingIsCancelled(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
+	const reason = `no longer needed: "é" 中`
+	c := d.call("everything", "trigger-long-running-operation", `{"duration":30,"steps":300}`)
+	progressed(w, c.id)
+	before := d.server("everything").GetProcessId()
+	cancels(t, w, c.id, reason)
+	if f := c.fails("CANCELLED", "CANCELLED"); f.Meta["origin"] != "user" || f.Meta["cancel_reason"] != reason {
+		t.Errorf("the caller was told %+v", f)
+	}
+	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
+	d.echoes("everything", "still there")
+	wire.cancelled(e.GetWireIdJson(), reason)
+	if !delivered(w, c.id) || !e.GetServerMayContinue() {
+		t.Errorf("the window was told %v", e)
+	}
+	if r := w.CancelRequest(c.id,
+		"again"); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED {
+		t.Errorf("a second cancel: %v", r)
+	}
+	d.echoes("everything", "and again")
+	if n := len(wire.all(isCancel(true))); n != 2 { // one of the call before
+		t.Errorf("%d cancels on the wire", n)
+	}
+	if after := d.server("everything").GetProcessId(); after != before {
+		t.Errorf("process %d became %d", before, after)
+	}
+}
+
+// everythingKeepsItsQuestion: this server does not withdraw its question when its call is cancelled. The hub closes the
+// prompt at once, and answers for the user a moment later.
+func everythingKeepsItsQuestion(t *testing.T, d *door, w *fakeeditor.Window, wire *wire) {
+	t.Helper()
+	panel := d.window("panel")
+	c := d.call("everything", "trigger-sampling-request", `{"prompt":"write a novel"}`)
+	p := w.WaitPrompt(sampling)
+	panel.WaitShown(p.GetPromptId()) // a window that has not been told of a question yet is not told of its end
+	cancels(t, w, c.id, "changed my mind")
+	for _, w := range []*fakeeditor.Window{w, panel} {
+		if e := w.WaitClosed(p.GetPromptId()); e.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT ||
+			e.GetOrigin() != mcphubv1.Origin_ORIGIN_PARENT {
+			t.Errorf("the prompt closed with %v", e)
+		}
+		cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind")
+		cancelled(t, w, p.GetRequestId(), mcphubv1.Origin_ORIGIN_PARENT, "changed my mind")
+	}
+	c.fails("CANCELLED", "CANCELLED")
+	if r := w.Accept(p.GetPromptId(),
+		`{"role":"assistant","content":{"type":"text","text":"x"},"model":"m"}`); r.GetError().
+		GetReason() != "PROMPT_CLOSED" {
+		t.Errorf("a late answer: %v", r)
+	}
+	questions := wire.all(asked("sampling/createMessage"))
+	question := questions[len(questions)-1]
+	if a := wire.await("the answer", answerTo(question)); a.Error == nil || a.Error.Code != -1 {
+		t.Errorf("the server was answered %v", a)
+	}
+	d.echoes("everything", "still there")
+	wire.cancelled(cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, "changed my mind").GetWireIdJson(), "changed my mind")
+	wire.one("the answer", answerTo(question))
+}
+
 // TestToolsAreThoseOfACall: this server lists some tools only for clients that can be asked. A call can be, so mcphub
 // tools lists these, too.
 func TestToolsAreThoseOfACall(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	r := p.run("tools", "--stdio", p.everything().line())
-	if r.status != 0 || !strings.Contains(r.stdout, "trigger-sampling-request") {
-		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	r := p.Run(p.command("tools", "--stdio", p.everything().line()))
+	if r.Status != 0 || !strings.Contains(r.Stdout, "trigger-sampling-request") {
+		t.Errorf("status %d\n%s%s", r.Status, r.Stdout, r.Stderr)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // TestExampleOfAHost: the program of docs/embedding.md asks before it starts a server and before it calls a tool,
@@ -29,10 +30,10 @@ func TestExampleOfAHost(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	// The end of ctx kills an example that ignores the interrupt.
-	ctx, cancel := context.WithTimeoutCause(t.Context(), bound, errors.New("the example did not end"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the example did not end"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, p.file("mcp.json"), "demo", "sleep", `{"seconds":600,"steps":1}`)
-	cmd.WaitDelay = 5 * time.Second // a process that outlives the example must not block the test
+	cmd.WaitDelay = faketime.Long // a process that outlives the example must not block the test
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), stateless, "PATH="+p.dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("y\ny\n"), &stdout, &stderr

@@ -25,22 +25,15 @@ func beFake(args []string) int {
 	var (
 		pids    = flags.String("pids", "", "write the process ids of the server and its child to `FILE`")
 		family  = flags.Bool("family", false, "start a child that ignores SIGTERM and holds on to the streams")
-		probe   = flags.String("probe", "refuse", "what becomes of server/discover: refuse, exit, silent, answer")
+		exits   = flags.Bool("exits", false, "exit on server/discover")
 		mute    = flags.String("mute", "", "never answer this `METHOD`")
 		chatter = flags.Bool("chatter", false, "print what is no message, before anything else")
 	)
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	var options []fakeserver.Option
-	switch *probe {
-	case "silent":
-		options = append(options, fakeserver.WithSilentProbe())
-	case "answer":
-		options = append(options, fakeserver.WithModern())
-	}
-	s := fakeserver.New(options...)
-	if *probe == "exit" {
+	s := fakeserver.New()
+	if *exits {
 		s.Handle("server/discover", func(*fakeserver.CallContext) { os.Exit(3) })
 	}
 	if *mute != "" {
@@ -69,12 +62,6 @@ const (
 	badLines   = 8
 )
 
-// How many cancels of either kind the tool miscancel sends before the answer.
-const (
-	malformedCancels = 9
-	unknownCancels   = 5
-)
-
 // hugeLine is the length of the line that the tool giant answers.
 const hugeLine = 100_000_000
 
@@ -85,77 +72,11 @@ func addTools(s *fakeserver.Server) {
 		c.Text(a.Text)
 	})
 	s.Tool("hang", func(c *fakeserver.CallContext) { _ = c.Hang() })
-	// Two answers to the call; then an answer to a request that there was not, and an error without an id.
-	s.Tool("twice", func(c *fakeserver.CallContext) {
-		c.Text("first")
-		c.Text("second")
-		_ = s.SendLine(`{"jsonrpc":"2.0","id":"never-asked","result":{}}`)
-		_ = s.SendLine(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`)
-	})
 	// A question that is never withdrawn; the call waits for its answer.
 	s.Tool("ask", func(c *fakeserver.CallContext) {
 		if a, ok := <-askName(c).Response(); ok {
 			c.Text("answered " + string(a.Result))
 		}
-	})
-	// Cancels of every wrong kind around one question that stays open, then the answer to it.
-	s.Tool("miscancel", func(c *fakeserver.CallContext) {
-		q := askName(c)
-		for _, params := range []string{"", `null`, `[]`, `7`, `{}`, `{"requestId":null}`, `{"requestId":{}}`,
-			`{"requestId":[1]}`, `{"requestId":true}`} {
-			if params != "" {
-				params = `,"params":` + params
-			}
-			_ = s.SendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled"` + params + `}`)
-		}
-		for _, id := range []string{`"` + string(q.ID) + `"`, string(q.ID) + ".0", "4711", `"x"`, string(c.ID)} {
-			_ = s.Notify("notifications/cancelled", fmt.Sprintf(`{"requestId":%s,"reason":"a mistake"}`, id))
-		}
-		a, ok := <-q.Response()
-		if !ok {
-			return
-		}
-		// Late, and sent twice.
-		q.Cancel("too late")
-		q.Cancel("too late")
-		c.Text("answered " + string(a.Result))
-	})
-	// A question that is withdrawn three times over, once "seen" is called: one that is withdrawn at once may never be
-	// shown.
-	seen := make(chan struct{}, 1)
-	s.Tool("seen", func(c *fakeserver.CallContext) {
-		seen <- struct{}{}
-		c.Text("ok")
-	})
-	shown := func(c *fakeserver.CallContext) bool {
-		select {
-		case <-seen:
-			return true
-		case <-c.Context().Done():
-			return false
-		}
-	}
-	s.Tool("withdraw", func(c *fakeserver.CallContext) {
-		q := askName(c)
-		if !shown(c) {
-			return
-		}
-		for range 3 {
-			q.Cancel("not needed")
-		}
-		c.Text("withdrew " + string(q.ID))
-	})
-	// A question with the same id as the call that it belongs to, withdrawn; the call goes on.
-	s.Tool("collide", func(c *fakeserver.CallContext) {
-		q, err := s.RequestWithID(string(c.ID), "elicitation/create", nameQuestion)
-		if err != nil {
-			return
-		}
-		if !shown(c) {
-			return
-		}
-		q.Cancel("both sides count alike")
-		c.Text("went on")
 	})
 	s.Tool("garbage", func(c *fakeserver.CallContext) {
 		_ = s.Send("a line of text\r\n\n\xef\xbb\xbf\n{\"jsonrpc\":\"2.0\",\"id\":\n}}}}\n" + strings.Repeat("x", 200_000) +

@@ -32,11 +32,16 @@ func (p *place) inspect(target []string, args ...string) (result json.RawMessage
 	return result, ""
 }
 
-// TestGatewayInspector: the inspector's command line lists, calls, reads and gets through the gateway, in both eras,
-// over stdio and over HTTP, and makes 200 calls as a load.
-func TestGatewayInspector(t *testing.T) {
+// TestGatewayInspector_long: the inspector's command line lists, calls, reads and gets through the gateway, in both
+// eras, over stdio and over HTTP, and makes 200 calls as a load.
+func TestGatewayInspector_long(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		for _, way := range []string{"stdio", "HTTP"} {
+			// Each start of Node takes a second, and what is not listed or called is the same on each way.
+			whole := (era == "legacy") == (way == "stdio")
+			if testing.Short() && !whole {
+				continue
+			}
 			t.Run(era+" on "+way, func(t *testing.T) {
 				t.Parallel()
 				p := newPlace(t)
@@ -64,7 +69,7 @@ func TestGatewayInspector(t *testing.T) {
 				holds([]string{`"p__slow"`, `"e__echo"`}, "--method", "tools/list")
 				holds([]string{"Echo: ñandú"}, "--method", "tools/call", "--tool-name", "e__echo",
 					"--tool-args-json", `{"message":"ñandú"}`)
-				if (era == "legacy") == (way == "stdio") { // each start of Node takes a second; the rest is the same on each way
+				if whole {
 					readsAndGets(p, era, target, holds)
 					holds([]string{`"ok":200`, `"errors":0`, `"toolErrors":0`}, "--method", "tools/call", "--tool-name", "e__echo",
 						"--tool-args-json", `{"message":"x"}`, "--load", "--load-requests", "200")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -70,7 +71,7 @@ func startUnread(hub string) int {
 		log.Fatal(err)
 	}
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(said.Fd()), Events: unix.POLLIN}}, int(bound.Milliseconds()))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(said.Fd()), Events: unix.POLLIN}}, int(faketime.Long.Milliseconds()))
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -93,7 +94,8 @@ func (mortal) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 
 func openUpTo(hub, config, stage string) int {
 	ctx := context.Background()
-	client, err := host.Open(ctx, host.Options{Command: hub, Env: []string{stateless}, Stderr: os.Stderr})
+	client, err := host.Open(ctx, host.Options{Command: hub, Env: []string{stateless}, Stderr: os.Stderr,
+		StartTimeout: faketime.Long})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func (p *place) host(s servers, stage string) (h *hostProcess, temporary string)
 	if err := h.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	lost := time.AfterFunc(bound, func() { _ = h.cmd.Process.Kill() })
+	lost := time.AfterFunc(faketime.Long, func() { _ = h.cmd.Process.Kill() })
 	defer lost.Stop()
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	var at reached

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -53,7 +54,7 @@ func is(t *testing.T, what, got, want string) {
 
 // startedBy returns the processes that a server has started, its strays included. other is the only other server.
 func (p *place) startedBy(other int32) (pids []int) {
-	for pid := range pick(p.processes(), func(line string) bool {
+	for pid := range pick(p.Processes(), func(line string) bool {
 		return isSleep(line) || strings.HasPrefix(line, "tail")
 	}) {
 		if group, err := syscall.Getpgid(pid); err == nil && group != int(other) {
@@ -66,7 +67,7 @@ func (p *place) startedBy(other int32) (pids []int) {
 // ended checks that these processes are gone. A server that comes back has others.
 func (p *place) ended(pids []int) {
 	p.t.Helper()
-	found := p.processes()
+	found := p.Processes()
 	for _, pid := range pids {
 		if found[pid] != "" {
 			p.t.Errorf("process %d is left: %s", pid, found[pid])
@@ -156,7 +157,7 @@ func TestServerStoppedBySignal(t *testing.T) {
 		t.Error("it lives after Stop")
 	}
 	is(t, "last exit", r.GetServer().GetLastExit(), "ended by SIGKILL after it was killed (the connection was closed)")
-	if left := pick(p.processes(), isSleep); len(left) != 1 {
+	if left := pick(p.Processes(), isSleep); len(left) != 1 {
 		t.Errorf("processes %v", left)
 	}
 	states, _ := story(w, "index", stopped, 2)
@@ -164,9 +165,9 @@ func TestServerStoppedBySignal(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerCrashLoop waits for the growing delays between five starts. The hub then gives up, and its error says all
-// that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
-func TestServerCrashLoop(t *testing.T) {
+// TestServerCrashLoop_nightly waits for the growing delays between five starts. The hub then gives up, and its error
+// says all that it knows; once the server is mended, RestartServer starts it and sets its failures to 0.
+func TestServerCrashLoop_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	d := p.spawn()
@@ -204,8 +205,9 @@ func TestServerCrashLoop(t *testing.T) {
 	d.echoes("index", "index")
 }
 
-// TestServerDeaf waits for the stall limit, and checks what a person is told of a server that has stopped reading.
-func TestServerDeaf(t *testing.T) {
+// TestServerDeaf_nightly waits for the stall limit, and checks what a person is told of a server that has stopped
+// reading.
+func TestServerDeaf_nightly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	d := p.spawn()
@@ -229,7 +231,7 @@ func TestServerDeaf(t *testing.T) {
 			`server "index" ended while tool "echo" ran: it has stopped reading its input; last lines on stderr: index is up; `+
 				`the call may have had effects and was not repeated`)
 	}
-	server.Wait(t, bound)
+	server.Wait(t, faketime.Long)
 	_, s := story(w, "index", failed, 1)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed (the server has stopped reading its input)")
 	is(t, "last error", s.GetLastError(),
@@ -251,15 +253,15 @@ func TestServerMute(t *testing.T) {
 	d := p.spawn()
 	w := d.window("side bar")
 	e := p.stubborn("index", "mute", "stray")
-	e.Timeouts = map[string]string{"connect": "1500ms"}
+	e.Timeouts = map[string]string{"connect": "10s"}
 	d.load(servers{"index": e, "other": p.stubborn("other")}.config())
 	c := d.call("index", "echo", "")
 	story(w, "index", connecting, 1)
 	d.echoes("other", "other")
 	f := c.fails("DEADLINE_EXCEEDED", "CONNECT_TIMEOUT")
-	is(t, "the caller", f.Message, `server "index" was not ready within 1.5s; raise timeouts.connect in mcp.json:1; `+
+	is(t, "the caller", f.Message, `server "index" was not ready within 10s; raise timeouts.connect in mcp.json:1; `+
 		`last lines on stderr: index is up | still loading the model`)
-	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "timeouts.connect 1.5s")
+	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "timeouts.connect 10s")
 	states, s := story(w, "index", failed, 1)
 	tells(t, states, connecting, failed)
 	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed (the connection was closed)")
@@ -267,7 +269,7 @@ func TestServerMute(t *testing.T) {
 	if s.GetFailures() != 1 || s.GetNextStartTime() != nil || s.GetProcessId() != 0 { // nobody waits for it any more
 		t.Errorf("server %v", s)
 	}
-	if left := pick(p.processes(), isSleep); len(left) != 1 {
+	if left := pick(p.Processes(), isSleep); len(left) != 1 {
 		t.Errorf("processes %v", left)
 	}
 }
@@ -291,7 +293,7 @@ func TestServerMemoryHungry(t *testing.T) {
 	var strays []int
 	until(t, "it eats", func() bool {
 		strays = p.startedBy(pid)
-		return len(strays) >= 3 && len(pick(p.processes(), func(line string) bool {
+		return len(strays) >= 3 && len(pick(p.Processes(), func(line string) bool {
 			return strings.HasPrefix(line, "tail")
 		})) == 1
 	})

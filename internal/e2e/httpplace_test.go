@@ -64,42 +64,12 @@ func (y way) entry(s *peers.Server) entry {
 	return e
 }
 
-// eachWay runs a test on every way that fits. Each has a server and a hub of its own, with two windows; the server is
-// "peer".
-func eachWay(t *testing.T, fits func(way) bool, test func(t *testing.T, y way, s *peers.Server, d *door, w,
-	panel *fakeeditor.Window)) {
-	for _, y := range ways {
-		if !fits(y) {
-			continue
-		}
-		t.Run(y.name, func(t *testing.T) {
-			t.Parallel()
-			s := y.open(t)
-			p := newPlace(t)
-			d := p.open(servers{"peer": y.entry(s)})
-			test(t, y, s, d, d.window("side bar"), d.window("panel"))
-		})
-	}
-}
-
-func anyWay(way) bool       { return true }
-func legacyWay(y way) bool  { return y.era == "legacy" }
-func typescript(y way) bool { return y.reasons }
-
 // works checks that a peer works, by a call that runs to its end.
 func (d *door) works(server string) {
 	d.t.Helper()
 	if text := d.call(server, "slow", `{"ms":50,"steps":5}`).text(); text != "done" {
 		d.t.Fatalf("the call of slow gave %q", text)
 	}
-}
-
-// settles makes a call and waits until its end is in the journal: then all that came before it is, too. Use it once in
-// a test, in which no other call of slow runs to its end.
-func (d *door) settles(server string, s *peers.Server) {
-	d.t.Helper()
-	d.works(server)
-	s.Wait("the end of the call", func(e peers.Event) bool { return e.Is(peers.EventFinished, "slow") })
 }
 
 // requests counts the HTTP requests of a journal that match.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -47,6 +48,7 @@ func TestHostKilled(t *testing.T) {
 	for _, death := range []*doortest.Death{h.hub, server, child} {
 		death.Wait(t, time.Until(end))
 	}
+	p.deserted() // the guard exits last
 	leftAlone(t, temporary)
 }
 
@@ -75,8 +77,9 @@ func TestKillAtEveryStage(t *testing.T) {
 			}
 			h.kill(t)
 			for _, death := range deaths {
-				death.Wait(t, bound)
+				death.Wait(t, faketime.Long)
 			}
+			p.deserted() // the guard exits last
 			leftAlone(t, temporary)
 		})
 	}
@@ -98,13 +101,14 @@ func openFamily(t *testing.T) (p *place, d *door, hub, server, child *doortest.D
 // TestHubTermSignal: SIGTERM ends the hub in order, and with it its servers and what they started.
 func TestHubTermSignal(t *testing.T) {
 	t.Parallel()
-	_, d, hub, server, child := openFamily(t)
+	p, d, hub, server, child := openFamily(t)
 	if err := syscall.Kill(d.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	for _, death := range []*doortest.Death{hub, server, child} {
-		death.Wait(t, bound)
+		death.Wait(t, faketime.Long)
 	}
+	p.deserted()
 }
 
 // TestHubKilledServersSeeEOF: servers that read their input exit when the hub is killed, and nothing else is left.
@@ -125,7 +129,7 @@ func TestHubKilledServersSeeEOF(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, death := range []*doortest.Death{hub, fake, proxy} {
-		death.Wait(t, bound)
+		death.Wait(t, faketime.Long)
 	}
 	if _, err := d.Hub.GetInfo(d.ctx, &mcphubv1.GetInfoRequest{}); err == nil {
 		t.Error("a dead hub answers")
@@ -145,7 +149,7 @@ func TestNothingLeftAfterClose(t *testing.T) {
 			t.Errorf("the %s lives after Close", name)
 		}
 	}
-	if left := p.processes(); len(left) > 0 {
+	if left := p.Processes(); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
 }

@@ -8,22 +8,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/mcphub-go/mcphub/internal/doortest"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// bound is how long anything may take before its test fails. A passing test never waits that long; it is long because
-// the race detector takes seconds for one text of 64 MiB, on a machine that has other work too.
-const bound = 4 * time.Minute
-
-// place is the directory of one test, with the binaries under names of their own. All processes of the test run from
-// there or in there.
+// place is the directory of one test, with the programs under names of their own.
 type place struct {
+	*doortest.Place
 	t    *testing.T
 	dir  string
 	hub  string // mcphub
@@ -32,48 +28,8 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &place{t: t, dir: dir, hub: filepath.Join(dir, "mcphub"), peer: filepath.Join(dir, "peer")}
-	for _, path := range []string{p.hub, p.peer} {
-		if err := install(filepath.Join(runDir, filepath.Base(path)), path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		for pid, what := range p.processes() {
-			t.Errorf("process %d is left: %s", pid, what)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	})
-	return p
-}
-
-// processes returns the processes of the test, with their command lines. It needs /proc; zombies do not count: they run
-// nothing.
-func (p *place) processes() map[int]string {
-	found := map[int]string{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		for _, link := range []string{"exe", "cwd"} {
-			to, err := os.Readlink(filepath.Join(dir, link))
-			if err != nil {
-				continue // gone, a zombie, or somebody else's
-			}
-			to = strings.TrimSuffix(to, " (deleted)")
-			if to == p.dir || strings.HasPrefix(to, p.dir+"/") {
-				line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-				found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
-			}
-		}
-	}
-	return found
+	p := doortest.NewPlace(t)
+	return &place{Place: p, t: t, dir: p.Dir, hub: p.Mcphub(), peer: p.Install(peerProgram)}
 }
 
 func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
@@ -185,7 +141,7 @@ func untilOr(t *testing.T, what string, holds func() bool, seen func() any) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	end := time.NewTimer(bound)
+	end := time.NewTimer(faketime.Long)
 	defer end.Stop()
 	for !holds() {
 		select {

@@ -28,11 +28,15 @@ func TestReadmeRuns(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	dir := t.TempDir()
+	p := newPlace(t)
+	dir := p.file("empty")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, block := range blocks {
 		cmd := exec.Command(bash, "-euo", "pipefail", "-c", block[1])
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+runDir+string(os.PathListSeparator)+os.Getenv("PATH"),
+		cmd.Env = append(os.Environ(), "PATH="+p.dir+string(os.PathListSeparator)+os.Getenv("PATH"),
 			"MCPHUB_STATE_DIR="+filepath.Join(dir, "state"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -150,7 +150,7 @@ func TestSecretsOfAProcessStayHidden(t *testing.T) {
 		}
 	}
 	slow := server("--mute")
-	slow["timeouts"] = object{"connect": "2s"}
+	slow["timeouts"] = object{"connect": "10s"} // it has to start and to speak before
 	source := e.ofWorkspace(e.write(".vscode/mcp.json", jsonText(t, object{
 		"inputs": []object{{"id": "key", "type": "promptString", "password": true}},
 		"servers": object{"teller": server(), "mute": slow, "lost": object{"command": "${env:E2E_ENV}/${env:E2E_ARGS}",

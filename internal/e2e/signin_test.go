@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,120 +145,6 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("a renewal made %d questions; tokens were asked for by %q", questions(w), got)
 		}
 	})
-}
-
-// TestSignInDeclined: after a decline the calls that wait fail, and the next call does not ask again, but SignIn does;
-// SignOut forgets the tokens.
-func TestSignInDeclined(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t)
-	p := newPlace(t)
-	d, _ := p.openSigned(a.web.entry("legacy"))
-	w, panel := d.window("side bar"), d.window("panel")
-	c, other := d.call("web", "echo", `{"text":"x"}`), d.call("web", "echo", `{"text":"y"}`)
-	q := w.WaitPrompt(signInKind)
-	panel.WaitShown(q.GetPromptId())
-	takes(t, panel.Decline(q.GetPromptId(), ""))
-	closedWith(t, q.GetPromptId(), []mcphubv1.PromptCause{mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED}, w, panel)
-	c.fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
-	other.fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
-	d.call("web", "echo", `{"text":"again"}`).fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
-	if n := questions(w); n != 1 || len(a.asked()) != 0 {
-		t.Errorf("%d questions, %q", n, a.asked())
-	}
-	if s := d.server("web"); s.GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED {
-		t.Errorf("after a no: %v", s)
-	}
-
-	type signedIn struct {
-		r   *mcphubv1.SignInResponse
-		err error
-	}
-	done := make(chan signedIn, 1)
-	go func() { // ends at the latest with d.ctx
-		r, err := d.Servers.SignIn(d.ctx, &mcphubv1.SignInRequest{Server: "web"})
-		done <- signedIn{r, err}
-	}()
-	signsIn(t, a, w, panel)
-	if s := <-done; s.err != nil || s.r.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_READY {
-		t.Fatalf("SignIn gave %v, %v", s.r, s.err)
-	}
-	d.echoes("web", "signed in")
-
-	out, err := d.Servers.SignOut(d.ctx, &mcphubv1.SignOutRequest{Server: "web"})
-	if err != nil || out.GetServer().GetSignIn() != mcphubv1.SignInState_SIGN_IN_STATE_NEEDED ||
-		out.GetServer().GetState() != mcphubv1.ServerState_SERVER_STATE_STOPPED {
-		t.Errorf("SignOut gave %v, %v", out, err)
-	}
-	// A keyring that cannot be reached now may still have a token: a file without one says that it must not be used.
-	for _, path := range p.kept() {
-		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "signed-out:") ||
-			strings.Contains(string(text), "token") {
-			t.Errorf("after SignOut there is %s: %.300s, %v", path, text, err)
-		}
-	}
-	c = d.call("web", "echo", `{"text":"anew"}`)
-	signsIn(t, a, w, panel)
-	if text := c.text(); text != "anew" {
-		t.Errorf("result %q", text)
-	}
-}
-
-// TestSignInCancelled: the cancel of the only call that waits closes the prompt, before consent and while the browser
-// is open; the address to which the browser returns is then closed, and the next call does not ask again.
-func TestSignInCancelled(t *testing.T) {
-	for name, consent := range map[string]bool{"before consent": false, "while the browser is out": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := newAuthority(t)
-			p := newPlace(t)
-			d, _ := p.openSigned(a.web.entry("legacy"))
-			w, panel := d.window("side bar"), d.window("panel")
-			c := d.call("web", "echo", `{"text":"x"}`)
-			q := w.WaitPrompt(signInKind)
-			if consent {
-				q = consents(t, a, w, panel)
-			}
-			panel.WaitShown(q.GetPromptId())
-			cancels(t, w, c.id, "never mind")
-			c.fails("CANCELLED", "CANCELLED")
-			cancelled(t, panel, c.id, mcphubv1.Origin_ORIGIN_USER, "never mind")
-			for _, w := range []*fakeeditor.Window{w, panel} {
-				if e := w.WaitClosed(q.GetPromptId()); e.GetCause() == answered || e.GetCause() == superseded {
-					t.Errorf("%s: the prompt closed with %v", w, e)
-				}
-			}
-			if consent {
-				if resp, err := http.Get(q.GetSignIn().GetUrl()); err == nil {
-					t.Errorf("the redirect address still answers: %s", resp.Status)
-					_ = resp.Body.Close()
-				}
-			}
-			before := questions(w)
-			d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "SIGN_IN_DECLINED")
-			if n := questions(w); n != before || len(a.asked()) != 0 {
-				t.Errorf("%d questions more, %q", n-before, a.asked())
-			}
-		})
-	}
-}
-
-// TestSignInNobodyThere: without a window that shows sign-ins the call fails at once, and the error says what is
-// missing.
-func TestSignInNobodyThere(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t)
-	p := newPlace(t)
-	d, _ := p.openSigned(a.web.entry("legacy"))
-	d.windowWith(fakeeditor.Options{Title: "small", Kinds: []mcphubv1.PromptKind{approval, form}})
-	if f := d.call("web", "echo", `{"text":"x"}`).fails("FAILED_PRECONDITION", "NO_APPROVER"); !strings.Contains(f.Message,
-		"sign-in") {
-		t.Errorf("the caller was told %+v", f)
-	}
-	w := d.window("side bar")
-	c := d.call("web", "echo", `{"text":"x"}`)
-	signsIn(t, a, w)
-	c.text()
 }
 
 // TestSignInSecrets: no token, code, verifier, client secret or header value is in a log, an event, an answer or an

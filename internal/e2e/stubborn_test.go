@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // stubbornServer is an MCP server that nothing ends but SIGKILL, and so are its processes: a child, and with the word
@@ -75,7 +74,7 @@ func (p *place) deserted() {
 	quiet := 0
 	var left map[int]string
 	untilOr(p.t, "no process is left", func() bool {
-		if left = p.processes(); len(left) > 0 {
+		if left = p.Processes(); len(left) > 0 {
 			quiet = -1
 		}
 		quiet++
@@ -98,35 +97,6 @@ func pick(processes map[int]string, wanted func(line string) bool) map[int]strin
 }
 
 func isSleep(line string) bool { return strings.HasPrefix(line, "sleep ") }
-
-// TestStubbornServer: the script behaves as the other tests assume. Otherwise they would prove nothing.
-func TestStubbornServer(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	d := p.open(servers{"a": p.stubborn("a", "stray")})
-	w := d.window("side bar")
-	c := d.call("a", "hang", "")
-	w.WaitRequest(c.id, running)
-	d.echoes("a", "a")
-	until(t, "the strays are there", func() bool { return len(pick(p.processes(), isSleep)) == 2 })
-	if found := p.processes(); len(found) != 5 || len(guards(found)) != 1 {
-		// the hub, its guard, the server, its child and its grandchild
-		t.Errorf("processes %v", found)
-	}
-	r, err := d.Servers.StopServer(d.ctx, stopOf("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.GetServer().GetLastExit(); got != "ended by SIGKILL after it was killed (the connection was closed)" {
-		t.Errorf("it ended so: %q", got)
-	}
-	if _, err := os.Stat(p.file("ended-a")); err != nil {
-		t.Errorf("it was killed before it saw the end of its input: %v", err)
-	}
-	if left := pick(p.processes(), isSleep); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-}
 
 // touch makes an empty file.
 func touch(path string) error { return os.WriteFile(path, nil, 0o600) }

@@ -103,6 +103,13 @@ func (p *tap) to(address string) {
 	p.target = u
 }
 
+// forget drops what was recorded so far.
+func (p *tap) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = nil
+}
+
 // expire makes the tap answer requests of every session so far with 404. The server is not told.
 func (p *tap) expire() {
 	p.mu.Lock()

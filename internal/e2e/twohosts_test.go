@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -167,11 +168,14 @@ func answerAll(t *testing.T, both [2]editor, kind mcphubv1.PromptKind, n int) {
 	}
 }
 
-// TestTwoEditorsWriteAtOnce: two hubs record fifty launch consents, fifty lists of tools and fifty approvals at the
-// same time. A third one then finds all of them: nothing was lost, and no file is broken.
-func TestTwoEditorsWriteAtOnce(t *testing.T) {
+// TestTwoEditorsWriteAtOnce_long: two hubs record fifty launch consents, fifty lists of tools and fifty approvals at
+// the same time. A third one then finds all of them: nothing was lost, and no file is broken.
+func TestTwoEditorsWriteAtOnce_long(t *testing.T) {
 	t.Parallel()
-	const each = 25
+	each := 25
+	if testing.Short() {
+		each = 5
+	}
 	p := newPlace(t)
 	s := servers{}
 	for i := range 2 * each {
@@ -224,7 +228,7 @@ func TestTwoEditorsWriteAtOnce(t *testing.T) {
 	if len(lists) != 2*each || len(r.GetTroubles()) != 0 {
 		t.Errorf("tools of %d servers; troubles %v", len(lists), r.GetTroubles())
 	}
-	if found := p.processes(); len(found) != 1 {
+	if found := p.Processes(); len(found) != 1 {
 		t.Errorf("the list has started %v", found)
 	}
 	third.echoesOwn("s07") // agreed to in one
@@ -323,8 +327,8 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 		calls, pids = append(calls, c), append(pids, int(e.server("index").GetProcessId()))
 	}
 	const family = 5 // hub, guard, server, child, stray
-	until(t, "all are there", func() bool { return len(p.processes()) == 2*family })
-	before := p.processes()
+	until(t, "all are there", func() bool { return len(p.Processes()) == 2*family })
+	before := p.Processes()
 
 	third := p.spawnStateful()
 	third.read(p, "user")
@@ -334,7 +338,7 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	}
 	// Compared by id, since the command line of a stray changes from setsid to sleep.
 	same := func(string, string) bool { return true }
-	if after := p.processes(); !maps.EqualFunc(before, after, same) {
+	if after := p.Processes(); !maps.EqualFunc(before, after, same) {
 		t.Errorf("a third hub came and went:\n%v\n%v", before, after)
 	}
 
@@ -342,11 +346,11 @@ func TestEditorsLeaveEachOtherAlone(t *testing.T) {
 	if err := syscall.Kill(both[0].PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	first.Wait(t, bound)
-	until(t, "the killed hub's are gone", func() bool { return len(p.processes()) == family })
+	first.Wait(t, faketime.Long)
+	until(t, "the killed hub's are gone", func() bool { return len(p.Processes()) == family })
 	again := p.spawnStateful() // it sweeps the ledger of the killed one
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pids[1])); err != nil || len(p.processes()) != family+1 {
-		t.Errorf("of the living hub: %v, %v", err, p.processes())
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pids[1])); err != nil || len(p.Processes()) != family+1 {
+		t.Errorf("of the living hub: %v, %v", err, p.Processes())
 	}
 	again.read(p, "user")
 	again.echoes("index", "index")

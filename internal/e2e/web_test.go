@@ -3,14 +3,12 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -80,65 +78,16 @@ func (b *web) busy() (n int) {
 	return n
 }
 
-func (b *web) open() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.conns)
-}
-
 func (b *web) entry(era string) entry {
 	e := remote("http", b.url+fakeserver.PathMCP)
 	e.Era = era
 	return e
 }
 
-// came waits for an exchange.
-func (b *web) came(d *door, match func(fakeserver.Exchange) bool) fakeserver.Exchange {
-	b.t.Helper()
-	x, err := b.http.WaitExchange(d.ctx, match)
-	if err != nil {
-		b.t.Fatal(err)
+// eraOptions returns the options of a scriptable server of one era.
+func eraOptions(era string) []fakeserver.Option {
+	if era == "modern" {
+		return []fakeserver.Option{fakeserver.WithModern()}
 	}
-	return x
-}
-
-// exchanges counts the exchanges that match.
-func (b *web) exchanges(match func(fakeserver.Exchange) bool) (n int) {
-	for _, x := range b.http.Exchanges() {
-		if match(x) {
-			n++
-		}
-	}
-	return n
-}
-
-// isPost matches the POST of a message; of a tool call also its tool.
-func isPost(method, tool string) func(fakeserver.Exchange) bool {
-	return func(x fakeserver.Exchange) bool {
-		var name string
-		if tool != "" {
-			_ = json.Unmarshal(x.Message.Param("name"), &name)
-		}
-		return x.Verb == http.MethodPost && x.Message.Method == method && name == tool
-	}
-}
-
-// openWeb opens a hub with a scriptable server behind a URL, a bystander over stdio, and a window. The caller must
-// defer the function that it returns, which checks that the bystander was not disturbed.
-func openWeb(t *testing.T, b *web, era string) (*door, *fakeeditor.Window, func()) {
-	t.Helper()
-	p := newPlace(t)
-	d := p.open(servers{"web": b.entry(era), "bystander": p.fake()})
-	w := d.window("side bar")
-	d.echoes("bystander", "before")
-	pid := d.server("bystander").GetProcessId()
-	return d, w, func() {
-		if t.Failed() {
-			return
-		}
-		d.echoes("bystander", "after")
-		if now := d.server("bystander").GetProcessId(); now != pid {
-			t.Errorf("the bystander was disturbed: process %d became %d", pid, now)
-		}
-	}
+	return nil
 }

@@ -69,11 +69,15 @@ func proxyFailed(err error) int {
 type wire struct {
 	t    *testing.T
 	path string
+	from int // lines before it are left out
 }
+
+// forget leaves out all lines so far: those of a connection that is over.
+func (w *wire) forget() { w.from += len(w.lines()) }
 
 // proxied puts a recorder between the hub and a server.
 func (p *place) proxied(e entry) (entry, *wire) {
-	w := &wire{p.t, p.file("wire.log")}
+	w := &wire{t: p.t, path: p.file("wire.log")}
 	e.Args = append([]string{"proxy", w.path, e.Command}, e.Args...)
 	e.Command, e.Env = p.peer, atOnce
 	return e, w
@@ -104,7 +108,7 @@ func (m message) String() string {
 	return "< " + m.raw
 }
 
-// lines returns all complete lines so far.
+// lines returns all complete lines so far, but for those that were forgotten.
 func (w *wire) lines() []message {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path)
@@ -121,7 +125,7 @@ func (w *wire) lines() []message {
 		_ = json.Unmarshal([]byte(raw), &m) // a line that is no message has no method and no id
 		all = append(all, m)
 	}
-	return all
+	return all[min(w.from, len(all)):]
 }
 
 // all returns the lines that match.
@@ -176,13 +180,20 @@ func answerTo(m message) func(message) bool {
 	}
 }
 
-// cancelledOnce checks that the hub sent one cancel in all, that it names the call of this tool, and that it says why.
-func (w *wire) cancelledOnce(tool, reason string) {
+// cancelledOnce checks that the hub sent one cancel in all, that it names this request, and that it says why.
+func (w *wire) cancelledOnce(id, reason string) {
 	w.t.Helper()
-	request := w.one("the call of "+tool, callOf(tool))
-	cancel := w.one("a cancel of the hub", isCancel(true))
-	if !bytes.Equal(cancel.Params.RequestID, request.ID) || cancel.Params.Reason == nil ||
-		*cancel.Params.Reason != reason {
-		w.t.Errorf("the cancel of %v was %v; want reason %q", request, cancel, reason)
+	w.cancelled(id, reason)
+	w.one("a cancel of the hub", isCancel(true))
+}
+
+// cancelled checks that the hub sent one cancel of the request with this id, and that it says why.
+func (w *wire) cancelled(id, reason string) {
+	w.t.Helper()
+	cancel := w.one("a cancel of "+id, func(m message) bool {
+		return isCancel(true)(m) && string(m.Params.RequestID) == id
+	})
+	if cancel.Params.Reason == nil || *cancel.Params.Reason != reason {
+		w.t.Errorf("the cancel of %s was %v; want reason %q", id, cancel, reason)
 	}
 }

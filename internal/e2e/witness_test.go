@@ -94,7 +94,7 @@ func TestReloadWithNoChange(t *testing.T) {
 		}
 	}
 
-	const reloads = 20
+	const reloads = 8
 	sources := []*mcphubv1.ConfigSource{{Path: p.file("mcp.json"), Scope: "user", Folder: p.dir}}
 	for i := range reloads {
 		switch i % 4 {

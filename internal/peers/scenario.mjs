@@ -18,7 +18,14 @@ export async function play(client, prefix, questions) {
     };
     const call = async (tool, args, options) => ({ text: textOf(await client.call(prefix + tool, args, options)) });
 
-    await step('list', async () => ({ tools: (await client.list()).map(t => t.name).sort() }));
+    await step('list', async () => {
+        let tools = [];
+        do { // a server that is still starting is listed later
+            if (tools.length) await delay(100);
+            tools = (await client.list()).map(t => t.name).sort();
+        } while (!tools.includes(prefix + 'slow'));
+        return { tools };
+    });
     await step('progress', async () => {
         let heard = 0;
         const { text } = await call('slow', { ms: 200, steps: 4 }, { onprogress: () => heard++ });
@@ -40,7 +47,7 @@ export async function play(client, prefix, questions) {
     await step('sample', () => call('sample', { prompt: 'Hello' }));
     await step('withdraw', async () => {
         questions.hold = true; // this question is not answered
-        const result = await call('ask_then_withdraw', { after: 300, reason: 'too late' });
+        const result = await call('ask_then_withdraw', { after: 1000, reason: 'too late' });
         // A client of 2026-07-28 learns of it at its next try, and not before.
         return { ...result, taken: await Promise.race([questions.taken, delay(1000, '')]) };
     });

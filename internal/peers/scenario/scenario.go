@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,8 +94,13 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 		do(name, func() (step, error) { return call(ctx, tool, arguments, nil) })
 	}
 	do("list", func() (step, error) {
-		tools, err := c.Tools(ctx)
-		return step{"tools": tools}, err
+		for { // a server that is still starting is listed later
+			tools, err := c.Tools(ctx)
+			if err != nil || slices.Contains(tools, prefix+"slow") {
+				return step{"tools": tools}, err
+			}
+			<-time.After(100 * time.Millisecond)
+		}
 	})
 	do("progress", func() (step, error) {
 		heard := counter{}
@@ -118,7 +124,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 	do("withdraw", func() (step, error) {
 		q.holding(true)
 		defer q.holding(false)
-		s, err := call(ctx, "ask_then_withdraw", map[string]any{"after": 300, "reason": "too late"}, nil)
+		s, err := call(ctx, "ask_then_withdraw", map[string]any{"after": 1000, "reason": "too late"}, nil)
 		select {
 		case s["taken"] = <-q.taken:
 		case <-time.After(time.Second): // a client of 2026-07-28 learns of it only at its next try
