@@ -13,8 +13,12 @@ import (
 
 // A question that the server wrote before the result of its call belongs to that call, even if both arrive at once: its
 // prompt must not stay open after the call has ended.
-func TestQuestionBeforeTheResult(t *testing.T) {
-	for range 200 {
+func TestQuestionBeforeTheResult_long(t *testing.T) {
+	rounds := 200
+	if testing.Short() {
+		rounds = 60
+	}
+	for range rounds {
 		bubble(t, func(t *testing.T) {
 			s := fakeserver.New()
 			s.Tool("ask", func(c *fakeserver.CallContext) {
@@ -42,8 +46,12 @@ func TestQuestionBeforeTheResult(t *testing.T) {
 
 // The user cancels a call, and the server withdraws its question when it gets the cancel. The prompt has closed with
 // the call before that, so this is the cause that the windows are told.
-func TestParentCancelComesBeforeTheWithdrawal(t *testing.T) {
-	for range 300 {
+func TestParentCancelComesBeforeTheWithdrawal_long(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
 		bubble(t, func(t *testing.T) {
 			a := asking(elicitation, formParams)
 			a.withdraws = true

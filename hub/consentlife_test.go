@@ -268,8 +268,12 @@ func TestEagerWorkspaceServerStartsWithItsFolders(t *testing.T) {
 }
 
 // One window goes at the moment when another one comes: the question is open in the other one.
-func TestEagerWorkspaceServerWhileWindowsPass(t *testing.T) {
-	for i := range 100 {
+func TestEagerWorkspaceServerWhileWindowsPass_long(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 30
+	}
+	for i := range rounds {
 		bubble(t, func(t *testing.T) {
 			w := eagerWorkspace(t)
 			v := w.user("one")
@@ -306,8 +310,12 @@ func (startSeen) Closed(*event.Error) {}
 
 // The window comes at the moment when the start finds that there is none: the window is not overlooked, and the
 // question opens in it.
-func TestEagerWorkspaceServerAsTheWindowComes(t *testing.T) {
-	for i := range 100 {
+func TestEagerWorkspaceServerAsTheWindowComes_long(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 30
+	}
+	for i := range rounds {
 		bubble(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 			w.hub.EditConfig(makeEager)

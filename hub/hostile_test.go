@@ -155,8 +155,12 @@ func TestLaunchQuestionNamesInputs(t *testing.T) {
 }
 
 // A server is switched off at the moment when it is to be started again: a caller that waits for it gets an error.
-func TestSwitchedOffAsItsDelayEnds(t *testing.T) {
-	for range 300 {
+func TestSwitchedOffAsItsDelayEnds_long(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
 		bubble(t, func(t *testing.T) {
 			s := hanging()
 			w := usedWorld(t, s)

@@ -20,7 +20,7 @@ import (
 func TestManyStartsShareTheirQuestions_long(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
-		seeds = 20
+		seeds = 10
 	}
 	for seed := range seeds {
 		bubble(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (e entry) text(name string) string {
 func TestEditsUnderRunningCalls_long(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {
-		seeds = 60
+		seeds = 30
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

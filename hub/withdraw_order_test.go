@@ -11,8 +11,12 @@ import (
 
 // A server that withdraws its question and answers the call in the next line has withdrawn: the prompt must not be told
 // as closed by the end of the call.
-func TestWithdrawalBeforeTheResult(t *testing.T) {
-	for range 200 {
+func TestWithdrawalBeforeTheResult_long(t *testing.T) {
+	rounds := 200
+	if testing.Short() {
+		rounds = 60
+	}
+	for range rounds {
 		bubble(t, func(t *testing.T) {
 			s := fakeserver.New()
 			withdrawNow := make(chan struct{})

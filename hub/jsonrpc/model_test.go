@@ -16,12 +16,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
-// TestModel plays random conversations, with the steps of one burst running at the same time, and checks what must hold
-// in every order of events: each call has one outcome; a cancel is on the wire at most once, after its request and only
-// for a call that was cancelled; each incoming request is answered at most once, and never if it was withdrawn before
-// it was answered; no call, request or goroutine is left.
-func TestModel(t *testing.T) {
-	for seed := range uint64(300) {
+// TestModel_long plays random conversations, with the steps of one burst running at the same time, and checks what
+// must hold in every order of events: each call has one outcome; a cancel is on the wire at most once, after its
+// request and only for a call that was cancelled; each incoming request is answered at most once, and never if it
+// was withdrawn before it was answered; no call, request or goroutine is left.
+func TestModel_long(t *testing.T) {
+	rounds := uint64(300)
+	if testing.Short() {
+		rounds = 100
+	}
+	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { playModel(t, rand.New(rand.NewPCG(seed, 1))) })
 		})

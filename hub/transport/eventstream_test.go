@@ -171,13 +171,13 @@ func TestEventStreamGivesDataAway(t *testing.T) {
 
 // Keep-alives are read without an allocation for each.
 func TestEventStreamKeepAlivesCostNothing(t *testing.T) {
-	stream := strings.Repeat(":\n\n: keep-alive\r\n\r\n", 100_000)
+	stream := strings.Repeat(":\n\n: keep-alive\r\n\r\n", 20_000)
 	if n := testing.AllocsPerRun(1, func() {
 		if _, err := newEventReader(strings.NewReader(stream), 1<<10, nil).next(); err != io.EOF {
 			t.Fatal(err)
 		}
-	}); n > 1_000 {
-		t.Errorf("%.0f allocations for 200,000 comments", n)
+	}); n > 200 {
+		t.Errorf("%.0f allocations for 40,000 comments", n)
 	}
 }
 

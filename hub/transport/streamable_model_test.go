@@ -9,11 +9,15 @@ import (
 	"time"
 )
 
-// TestOneEndForEachRequest plays random servers against random aborts, cancellations and ends. Whatever happens, a
+// TestOneEndForEachRequest_long plays random servers against random aborts, cancellations and ends. Whatever happens, a
 // request has one end at most; exactly one if nobody aborted it; and nothing is received of it after the end or after
 // Abort.
-func TestOneEndForEachRequest(t *testing.T) {
-	for seed := range uint64(40) {
+func TestOneEndForEachRequest_long(t *testing.T) {
+	rounds := uint64(40)
+	if testing.Short() {
+		rounds = 15
+	}
+	for seed := range rounds {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		answer := func(x *exchangeSeen) { x.events("data: " + x.answer("1") + "\n\n") }
 		kinds := []func(*exchangeSeen){
