@@ -15,21 +15,24 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// The tests of this file run over real sockets against servers of the official Go SDK. They wait for events, never for
-// time.
+// The tests of this file run over net/http, with connections in memory, against servers of the official Go SDK. They
+// wait for events, never for time.
 
 // recordingServer is an HTTP server that records what its clients do, in order: "POST tools/call" when a request has
 // come, "gone tools/call" when its client has closed it before it was answered.
 type recordingServer struct {
 	*httptest.Server
+	client *http.Transport
 
 	mu   sync.Mutex // guards what follows
 	seen []string
@@ -37,8 +40,9 @@ type recordingServer struct {
 }
 
 func record(t *testing.T, h http.Handler) *recordingServer {
-	r := &recordingServer{wait: map[string]chan struct{}{}}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	memory := fakeserver.NewMemory()
+	r := &recordingServer{client: memory.RoundTripper(), wait: map[string]chan struct{}{}}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return
@@ -55,12 +59,19 @@ func record(t *testing.T, h http.Handler) *recordingServer {
 		if !stop() {
 			<-over
 		}
-	}))
+	})
+	r.Server = &httptest.Server{Listener: memory, Config: &http.Server{Handler: handler}}
+	r.Start()
 	t.Cleanup(func() {
+		r.client.CloseIdleConnections()
 		r.CloseClientConnections()
 		r.Close()
 	})
 	return r
+}
+
+func (r *recordingServer) options() transport.HTTPOptions {
+	return transport.HTTPOptions{URL: r.URL, RoundTripper: r.client}
 }
 
 func (r *recordingServer) add(line string) {
@@ -129,10 +140,12 @@ func TestGoSDKServerOverHTTP(t *testing.T) {
 		"sse, found":           {sse, AnyHTTP, EraAuto, Legacy},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newSDKPeer()
-			web := record(t, c.handler(p))
-			shared := strings.HasPrefix(name, "sse") // one stream carries the answers of all calls
-			testSDKOverHTTP(t, p, web, c.open(transport.HTTPOptions{URL: web.URL}), c.setting, c.era, shared)
+			synctest.Test(t, func(t *testing.T) {
+				p := newSDKPeer()
+				web := record(t, c.handler(p))
+				shared := strings.HasPrefix(name, "sse") // one stream carries the answers of all calls
+				testSDKOverHTTP(t, p, web, c.open(web.options()), c.setting, c.era, shared)
+			})
 		})
 	}
 }
@@ -251,7 +264,7 @@ func TestGoSDKQuestionsOfTwoCalls(t *testing.T) {
 		return &sdk.CallToolResult{}, nil, err
 	})
 	s, err := Connect(background, Options{
-		Server: "sdk", Open: HTTP(transport.HTTPOptions{URL: web.URL}), Era: EraLegacy, Client: testClient, Handler: h,
+		Server: "sdk", Open: HTTP(web.options()), Era: EraLegacy, Client: testClient, Handler: h,
 		Capabilities: func() Capabilities { return everything },
 	})
 	if err != nil {
@@ -281,7 +294,7 @@ func TestHTTPServerGoneForGood(t *testing.T) {
 	p := newSDKPeer()
 	web := record(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server },
 		&sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
-	s, err := Connect(background, Options{Server: "sdk", Open: HTTP(transport.HTTPOptions{URL: web.URL}),
+	s, err := Connect(background, Options{Server: "sdk", Open: HTTP(web.options()),
 		Handler: &recorder{}, Client: testClient})
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +330,7 @@ func TestHTTPSessionDeleted(t *testing.T) {
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, nil)
 	web := record(t, handler)
 	connect := func() *Session {
-		s, err := Connect(background, Options{Server: "sdk", Era: EraLegacy, Open: HTTP(transport.HTTPOptions{URL: web.URL}),
+		s, err := Connect(background, Options{Server: "sdk", Era: EraLegacy, Open: HTTP(web.options()),
 			Handler: &recorder{}, Client: testClient})
 		if err != nil {
 			t.Fatal(err)

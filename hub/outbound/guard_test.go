@@ -9,13 +9,14 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 const testBytes = 1 << 20
 
 func newGuard(host string, base http.RoundTripper) *Guard {
-	return NewGuard(Options{Host: host, Purpose: "signing in", Limit: 30 * time.Second, MaxBytes: testBytes,
+	return NewGuard(Options{Host: host, Purpose: "signing in", Limit: faketime.Long, MaxBytes: testBytes,
 		RoundTripper: base})
 }
 

@@ -4,16 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http/httptest"
-	"os"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // serverSide is the handler of the server. It reports how each call ended on a channel.
@@ -83,7 +85,9 @@ func (c *clientSide) Ask(ctx context.Context, _ *mcp.Question) (mcp.Answer, erro
 func TestHalves(t *testing.T) {
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern, mcp.EraAuto} {
 		for _, binding := range []string{"stdio", "http"} {
-			t.Run(era+" "+binding, func(t *testing.T) { halves(t, era, binding) })
+			t.Run(era+" "+binding, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { halves(t, era, binding) })
+			})
 		}
 	}
 }
@@ -96,9 +100,15 @@ func halves(t *testing.T, era, binding string) {
 	person := &clientSide{opened: make(chan struct{}, 1), answer: make(chan struct{}, 1), closed: make(chan string, 1)}
 	open := stdio(t, server)
 	if binding == "http" {
-		web := httptest.NewServer(server.HTTP(mcpserver.Guard{}))
-		t.Cleanup(web.Close)
-		open = mcp.HTTP(transport.HTTPOptions{URL: web.URL})
+		memory := fakeserver.NewMemory()
+		web := &http.Server{Handler: server.HTTP(mcpserver.Guard{})}
+		go func() { _ = web.Serve(memory) }()
+		client := memory.RoundTripper()
+		t.Cleanup(func() {
+			client.CloseIdleConnections()
+			_ = web.Close()
+		})
+		open = mcp.HTTP(transport.HTTPOptions{URL: memory.URL("/"), RoundTripper: client})
 	}
 	s, err := mcp.Connect(t.Context(), mcp.Options{Server: "s", Open: open, Era: era, Handler: person,
 		Client:       mcp.Implementation{Name: "c", Version: "1"},
@@ -155,14 +165,8 @@ func halves(t *testing.T, era, binding string) {
 // stdio connects client and server by a pair of pipes, as for a process.
 func stdio(t *testing.T, server *mcpserver.Server) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
-		toServer, in, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		out, fromServer, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
+		toServer, in := io.Pipe()
+		out, fromServer := io.Pipe()
 		served := make(chan error, 1)
 		go func() {
 			served <- server.Serve(context.Background(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}))
