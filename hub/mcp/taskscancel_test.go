@@ -183,6 +183,30 @@ func TestTaskCancelWithID(t *testing.T) {
 	}
 }
 
+// TestTaskSettledEachTime: a session that is settled waits again for the answer to its next tasks/cancel.
+func TestTaskSettledEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		f.Handle(protocol.MethodTaskCancel, func(c *fakeserver.CallContext) {
+			pass(time.Second)
+			c.Result(`{}`)
+		})
+		s := connect(t, f.Server, &recorder{})
+		for range 2 {
+			out, cancel := runningTask(t, f, s, &told{})
+			began := time.Now()
+			cancel(&stopped{"enough"})
+			finished(t, out)
+			<-s.Settled()
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("settled after %v, want the second until the answer", took)
+			}
+		}
+		<-s.Settled()
+		nothingLeft(t, s)
+	})
+}
+
 // TestTaskNeverNotificationCancelled: at no moment is the request of a task cancelled by its wire id, not even while
 // tasks/result blocks. tasks/result and tasks/get are cancelled like other requests.
 func TestTaskNeverNotificationCancelled(t *testing.T) {
