@@ -187,6 +187,29 @@ func TestTooManyIncoming(t *testing.T) {
 	})
 }
 
+// Requests that are aside take no place of the others, and have as many places of their own.
+func TestRequestsAsideHaveTheirOwnPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{}
+		_, w := start(t, jsonrpc.Options{HandleRequest: d.handle, MaxIncoming: 2,
+			OnRequest: func(r *jsonrpc.Request) { r.Aside = r.Method == "aside" }})
+		refused := func(id string) string {
+			return `{"jsonrpc":"2.0","id":` + id +
+				`,"error":{"code":-32000,"message":"too many open requests: wait until one ends"}}`
+		}
+		for range 2 { // all places are free again
+			w.send(ask("1", "aside"), ask("2", "aside"), ask("3", "x"), ask("4", "x"))
+			w.expect(t)
+			w.send(ask("5", "aside"), ask("6", "x"))
+			w.expect(t, refused("5"), refused("6"))
+			for _, id := range []string{"1", "2", "3", "4"} {
+				d.answer(t, id, `{}`)
+				w.expect(t, answered(id, `{}`))
+			}
+		}
+	})
+}
+
 // The number of handlers that run on after their requests were withdrawn is bounded, too.
 func TestLingeringHandlersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

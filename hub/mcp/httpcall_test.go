@@ -396,7 +396,9 @@ func TestHTTPRequestNames(t *testing.T) {
 // TestHTTPInvalidToolHeaders: a tool whose annotation breaks a rule is left out and named in a warning, and the others
 // stay.
 func TestHTTPInvalidToolHeaders(t *testing.T) {
-	deep := strings.Repeat(`{"properties":{"a":`, 200) + `{"type":"string","x-mcp-header":"A"}` + strings.Repeat(`}}`, 200)
+	deep := func(begin, end string) string {
+		return strings.Repeat(begin, 200) + `{"type":"string","x-mcp-header":"A"}` + strings.Repeat(end, 200)
+	}
 	for name, c := range map[string]struct{ schema, fault string }{
 		"empty":       {`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`, `at "a" is no name`},
 		"no string":   {`{"properties":{"a":{"type":"string","x-mcp-header":true}}}`, `at "a" is no name`},
@@ -418,7 +420,10 @@ func TestHTTPInvalidToolHeaders(t *testing.T) {
 		"in then":              {`{"then":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}`, `is not reached`},
 		"additionalProperties": {`{"additionalProperties":{"type":"string","x-mcp-header":"A"}}`, `is not reached`},
 		"escaped":              {`{"properties":{"a":{"type":"string","\u0078-mcp-header":""}}}`, `is no name`},
-		"too deep":             {deep, `too deep`},
+		"too deep":             {deep(`{"properties":{"a":`, `}}`), `too deep`},
+		"too deep in $defs":    {deep(`{"$defs":{"a":`, `}}`), `too deep`},
+		"too deep in items":    {deep(`{"items":`, `}`), `too deep`},
+		"too deep in anyOf":    {deep(`{"anyOf":[`, `]}`), `too deep`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -74,7 +74,7 @@ var lists = []listOf{
 	}},
 }
 
-// warnings is a slog.Handler that keeps the messages of warnings.
+// warnings is a slog.Handler that keeps the messages of warnings, with their own attributes.
 type warnings struct {
 	slog.Handler
 	mu   sync.Mutex
@@ -89,7 +89,12 @@ func (w *warnings) Handle(_ context.Context, r slog.Record) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.text = append(w.text, r.Message)
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += " " + a.String()
+		return true
+	})
+	w.text = append(w.text, text)
 	return nil
 }
 
@@ -141,6 +146,9 @@ func TestListPages(t *testing.T) {
 				}
 				if n := w.said("an entry of a list is left out"); n != 3+maxEntryWarnings {
 					t.Errorf("%d entries were warned of", n)
+				}
+				if rest := fmt.Sprintf("method=%s count=%d", l.method, 20-maxEntryWarnings); w.said(rest) != 1 {
+					t.Errorf("the warnings are %q, want one with %q", w.text, rest)
 				}
 			})
 		})

@@ -135,7 +135,7 @@ func TestTaskCancelLateTask(t *testing.T) {
 }
 
 // TestTaskCancelWithID: tasks/cancel is sent once, the call returns at once, and the answer to tasks/cancel does not
-// matter.
+// matter. The session tells when it has the answer, or waits no longer for it.
 func TestTaskCancelWithID(t *testing.T) {
 	for name, answer := range map[string]fakeserver.Handler{
 		"acknowledged": func(c *fakeserver.CallContext) { c.Result(`{}`) },
@@ -152,9 +152,25 @@ func TestTaskCancelWithID(t *testing.T) {
 				why := &stopped{"enough"}
 				cancel(why)
 				givenUp(t, finished(t, out).err, why, "T-1", true)
+				settled := s.Settled()
+				isSettled := func() bool {
+					synctest.Wait()
+					select {
+					case <-settled:
+						return true
+					default:
+						return false
+					}
+				}
+				if got, want := isSettled(), name != "no answer"; got != want {
+					t.Errorf("after the cancel the session is settled: %t, want %t", got, want)
+				}
 				polls := len(lines(f.Server, protocol.MethodTaskGet))
 				pass(2 * cancelPatience)
 				nothingLeft(t, s)
+				if !isSettled() {
+					t.Error("in the end the session is not settled")
+				}
 				if ids := taskIDs(f, protocol.MethodTaskCancel); len(ids) != 1 || ids[0] != "T-1" ||
 					len(lines(f.Server, protocol.MethodTaskGet)) != polls {
 					t.Errorf("tasks/cancel %q, %d polls after it", ids, len(lines(f.Server, protocol.MethodTaskGet))-polls)
@@ -165,6 +181,30 @@ func TestTaskCancelWithID(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTaskSettledEachTime: a session that is settled waits again for the answer to its next tasks/cancel.
+func TestTaskSettledEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTaskServer(taskCapabilities, `"status":"working"`)
+		f.Handle(protocol.MethodTaskCancel, func(c *fakeserver.CallContext) {
+			pass(time.Second)
+			c.Result(`{}`)
+		})
+		s := connect(t, f.Server, &recorder{})
+		for range 2 {
+			out, cancel := runningTask(t, f, s, &told{})
+			began := time.Now()
+			cancel(&stopped{"enough"})
+			finished(t, out)
+			<-s.Settled()
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("settled after %v, want the second until the answer", took)
+			}
+		}
+		<-s.Settled()
+		nothingLeft(t, s)
+	})
 }
 
 // TestTaskNeverNotificationCancelled: at no moment is the request of a task cancelled by its wire id, not even while

@@ -1,7 +1,7 @@
 // Mutate measures what the tests see. It changes single lines of the product, one at a time, and asks the tests of each
 // lane whether they notice (make mutants):
 //
-//	cd internal/tools && go run ./mutate -out /tmp/mutants.jsonl
+//	cd internal/tools && go run ./mutate
 //
 // Changes are made within the functions of hub, hub/mcp, hub/jsonrpc, hub/mcpserver and ipc, by the operators that are
 // listed in operators.go. Which of all possible changes are made is decided by a seed, which stands in main.go, and by

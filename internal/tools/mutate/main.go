@@ -44,7 +44,8 @@ func main() {
 	var o options
 	var only, lanes, ofC string
 	flag.StringVar(&o.root, "root", filepath.Join("..", ".."), "the `folder` of the repository")
-	flag.StringVar(&o.out, "out", "mutants.jsonl", "the `file` of the results, one line of JSON each; it is added to")
+	flag.StringVar(&o.out, "out", filepath.Join("..", "..", "bin", "mutants.jsonl"),
+		"the `file` of the results, one line of JSON each; it is added to")
 	flag.StringVar(&o.list, "list", "", "make the changes that stand in this `file`, the results of another run")
 	flag.IntVar(&o.number, "n", 200, "the number of changes")
 	flag.IntVar(&o.seed, "seed", seed, "what decides which ones")
