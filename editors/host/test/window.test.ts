@@ -85,7 +85,7 @@ test('a window that nobody reads takes 1,024 messages and lets the hub wait', as
   await window.close(); // although nobody reads any more
 });
 
-test('a reader that awaits a reply gets it, whatever came before', { timeout: 10_000 }, async () => {
+test('a reader that awaits a reply gets it, whatever came before', async () => {
   const { source, window } = opened();
   await settle();
   for (const early of [true, false]) {
@@ -105,7 +105,6 @@ test('a reader that awaits a reply gets it, whatever came before', { timeout: 10
 
 test(
   'a reader that awaits a reply behind far too much loses the reply, not the window',
-  { timeout: 10_000 },
   async () => {
     const { source, window } = opened();
     await settle();

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
-import { realBinary, stage } from './stage.js';
+import { long, realBinary, stage } from './stage.js';
 
 // The list is kVerifySignatureAlgorithms of BoringSSL's ssl/extensions.cc. Node reads the section nodejs_conf.
 const config = `nodejs_conf = node
@@ -58,7 +58,7 @@ test("with BoringSSL's signature algorithms a hub is started, left, and taken ov
     console.log(JSON.stringify({ pid, without, withIt, same }));`;
   const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: long,
     env: { ...process.env, TMPDIR: s.directory, OPENSSL_CONF: cnf },
   });
   assert.equal(ran.status, 0, ran.stderr);
