@@ -144,27 +144,24 @@ test('a kept hub that dies under its second host is noticed and started anew', a
   assert.equal((await hub.requests.getInfo({})).processId, pidOf(hub));
 });
 
-test(
-  'a hub whose file cannot be removed is started anew when it dies, and stops all the same',
-  async (t) => {
-    const s = stage(t);
-    const directory = join(s.directory, 'keep');
-    const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
-    const spoil = (): void => {
-      const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
-      rmSync(join(directory, name));
-      mkdirSync(join(directory, name)); // only a recursive removal deletes it
-    };
-    await hub.start();
-    spoil();
-    const again = new Promise<void>((resolve) => {
-      hub.onState((state) => state === 'ready' && resolve());
-    });
-    process.kill(pidOf(hub), 'SIGKILL');
-    await again;
-    assert.equal(hub.generation, 2);
-    spoil();
-    await hub.stop();
-    assert.deepEqual([hub.state, s.sockets()], ['stopped', []]);
-  },
-);
+test('a hub whose file cannot be removed is started anew when it dies, and stops all the same', async (t) => {
+  const s = stage(t);
+  const directory = join(s.directory, 'keep');
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
+  const spoil = (): void => {
+    const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
+    rmSync(join(directory, name));
+    mkdirSync(join(directory, name)); // only a recursive removal deletes it
+  };
+  await hub.start();
+  spoil();
+  const again = new Promise<void>((resolve) => {
+    hub.onState((state) => state === 'ready' && resolve());
+  });
+  process.kill(pidOf(hub), 'SIGKILL');
+  await again;
+  assert.equal(hub.generation, 2);
+  spoil();
+  await hub.stop();
+  assert.deepEqual([hub.state, s.sockets()], ['stopped', []]);
+});
