@@ -6,7 +6,7 @@ scenario(
   async (act) => {
     const workspace = act.workspace();
     const page = await (await act.open(workspace)).openSideBar();
-    await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
+    await page.call('demo', 'ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
     const card = page.card('What is your name?');
     await card.waitFor();
     await page.note('Withdrawn by server: it was found elsewhere').waitFor();

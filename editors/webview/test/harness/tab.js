@@ -3,6 +3,8 @@
 // The state that a document leaves behind is reset: clock, size, media, pointer. A tab is closed when a test has failed
 // in it, and after some tests, since each test leaves scripts of Playwright's clock.
 
+import { long } from './long.js';
+
 /**
  * @typedef {import('playwright-core').Page} Page
  *
@@ -26,11 +28,6 @@
  * the previous script
  */
 
-/**
- * How long to wait for an element, in milliseconds. It is far longer than any element takes on a busy machine, so that
- * only a missing element fails the test, and does not hang it.
- */
-const patience = 20_000;
 /** How many tests use a tab before it is closed. */
 const mostUses = 15;
 
@@ -81,7 +78,7 @@ const nobody = { hear: () => undefined, keep: () => undefined, complain: () => u
 async function openTab(browser, { web, deviceScaleFactor }, plain) {
   const context = await browser.newContext({ deviceScaleFactor, locale: 'en-GB', timezoneId: 'UTC' });
   const page = await context.newPage();
-  page.setDefaultTimeout(patience);
+  page.setDefaultTimeout(long);
   /** @type {{ dispose(): Promise<void> } | undefined} */
   let first;
   /** @type {Tab} */
@@ -120,9 +117,12 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
       socket.onMessage((text) => tab.listener.hear(JSON.parse(String(text))));
     });
   }
-  // Layout follows the real frames of the browser, not the clock of Playwright: observers of sizes are called then.
   await page.addInitScript(() => {
-    Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
+    const frames = {
+      requestAnimationFrame: requestAnimationFrame.bind(window),
+      cancelAnimationFrame: cancelAnimationFrame.bind(window),
+    };
+    Object.assign(window, { __frames: frames, __setTimeout: setTimeout.bind(window) });
   });
   return tab;
 }
