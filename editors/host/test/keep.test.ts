@@ -89,7 +89,9 @@ test('drafts of hosts that were killed while they wrote are removed, those of th
   for (const n of [1, 2]) {
     writeFileSync(join(directory, name(n)), '{"clientKey":"', { mode: 0o600 });
   }
-  utimesSync(join(directory, name(1)), new Date(), new Date(Date.now() - 61_000));
+  utimesSync(join(directory, name(1)), new Date(0), new Date(0));
+  const later = new Date('2100-01-01T00:00:00Z'); // whatever time passes here
+  utimesSync(join(directory, name(2)), later, later);
   assert.equal(await claim(directory, 'k'), undefined);
   assert.deepEqual(readdirSync(directory), [name(2)]);
 });

@@ -3,7 +3,6 @@
 
 import { after, test } from 'node:test';
 import { readdir } from 'node:fs/promises';
-import { Repeated } from '../../repeated.mjs';
 import { collectTests, stop } from './harness/pagetest.js';
 
 // A test mostly waits for another process, so two at a time keep two cores busy.
@@ -15,7 +14,7 @@ const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 2);
  * @param {string} title
  * @param {(file: string) => boolean} files
  * @param {(main: boolean) => boolean} wanted
- * @param {Repeated} repeated
+ * @param {import('../../repeated.mjs').Repeated} repeated
  */
 export async function suite(title, files, wanted, repeated) {
   const collected = collectTests();

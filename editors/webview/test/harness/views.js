@@ -89,5 +89,14 @@ export const inside = ({ by }) => by('view-r-1').frameLocator('iframe').frameLoc
  */
 export const noted = (opened, text) => inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor();
 
+/**
+ * Lets time pass until the view has gone, which waits for an answer of its own for a while.
+ *
+ * @param {Pick<import('./pagetest.js').Opened, 'by' | 'pass'>} opened
+ */
+export async function untilGone({ by, pass }) {
+  while ((await by('view-r-1').count()) > 0) await pass(500);
+}
+
 /** Returns all texts that the view has noted. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
 export const notes = (opened) => inside(opened).locator('#heard li').allInnerTexts();

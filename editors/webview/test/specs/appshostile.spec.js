@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { mainTest, pageTest } from '../harness/pagetest.js';
-import { inside, noted, notes, openTheView, resourceOf, uri, viewOf, withView } from '../harness/views.js';
+import { inside, noted, notes, openTheView, resourceOf, untilGone, uri, viewOf, withView } from '../harness/views.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -190,12 +190,12 @@ mainTest('junk is no message, and harms nobody', withView, async (opened) => {
 });
 
 pageTest('a view that floods is ended, and the page goes on meanwhile', withView, async (opened) => {
-  const { page, by } = opened;
+  const { page } = opened;
   await openTheView(
     opened,
     resourceOf(viewOf(`note('on'); await ask('ping'); for (let i = 0; i < 5000; i++) say('ping')`)),
   );
-  await by('view-r-1').waitFor({ state: 'detached' });
+  await untilGone(opened);
   await page.getByText('It sent more messages than this page takes.').waitFor();
   forgive(opened);
 });
@@ -205,7 +205,7 @@ pageTest('a view that sends what is too long is ended', withView, async (opened)
     opened,
     resourceOf(viewOf(`ask('tools/call', { name: 'refresh', arguments: { x: 'y'.repeat(5 << 20) } })`)),
   );
-  await opened.by('view-r-1').waitFor({ state: 'detached' });
+  await untilGone(opened);
   await opened.page.getByText('It sent a message that is too long.').waitFor();
   assert.deepEqual(opened.hub.all('callTool'), []);
   forgive(opened);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
-import { inside, noted, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
+import { inside, noted, openTheView, resourceOf, untilGone, viewOf, withView } from '../harness/views.js';
 import { server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -60,9 +60,9 @@ for (const [name, script] of /** @type {[string, string][]} */ ([
   ],
 ]))
   pageTest(`a view that floods the page past its outer frame${name} is ended`, withView, async (opened) => {
-    const { by, page, noise } = opened;
+    const { page, noise } = opened;
     await openTheView(opened, resourceOf(viewOf(script)));
-    await by('view-r-1').waitFor({ state: 'detached' });
+    await untilGone(opened);
     await page.getByText('It sent more messages than this page takes.').waitFor();
     noise.splice(0);
   });
@@ -150,7 +150,7 @@ pageTest('an animation of the size is no flood, and its last size stays', withVi
   const script = `
     for (let i = 0; i < 40; i++) {
       for (let n = 0; n < 100; n++) say('ui/notifications/size-changed', { height: 100 + n });
-      await new Promise(requestAnimationFrame);
+      await ask('ping');
     }
     say('ui/notifications/size-changed', { height: 321 });
     note('pong ' + JSON.stringify((await ask('ping')).result));`;

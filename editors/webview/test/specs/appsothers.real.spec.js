@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { long } from '../harness/long.js';
 import { launchBrowser } from '../harness/pagetest.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -22,7 +23,6 @@ const peers = fileURLToPath(
 const missing =
   binary === '' ? 'MCPHUB_BINARY is not set' : existsSync(peers) ? '' : 'internal/peers/apps is not installed';
 const skip = missing !== '' && !process.env['CI'] && missing;
-const patience = 30_000;
 
 /** @param {string} name */
 const example = (name) => ({
@@ -102,7 +102,7 @@ describe('views of others in a browser', { skip }, () => {
   before(async () => {
     [web, browser] = await Promise.all([startWeb(), launchBrowser()]);
     page = await browser.newPage();
-    page.setDefaultTimeout(patience);
+    page.setDefaultTimeout(long);
     await page.goto(web.link);
   });
   after(async () => {
@@ -115,7 +115,7 @@ describe('views of others in a browser', { skip }, () => {
     await page.locator('.view-of-call').waitFor({ state: 'detached' });
   };
 
-  test('the smallest view shows its result, and calls its server again', { timeout: 120_000 }, async () => {
+  test('the smallest view shows its result, and calls its server again', async () => {
     const tool = await call(page, 'clock', 'get-time');
     await tool.getByTestId('show-view').click();
     const time = inside(page).locator('#server-time');
@@ -129,7 +129,7 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test('a view that draws needs no network', { timeout: 120_000 }, async () => {
+  test('a view that draws needs no network', async () => {
     const tool = await call(page, 'budget', 'get-budget-data');
     await tool.getByTestId('show-view').click();
     await inside(page).locator('canvas').first().waitFor();
@@ -137,33 +137,29 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test(
-    'a view hears the arguments, and then that its call was cancelled, with the reason',
-    { timeout: 120_000 },
-    async () => {
-      await call(page, 'debug', 'debug-tool', { delayMs: 600_000 });
-      const row = page
-        .getByTestId(/^request-/)
-        .filter({ hasText: 'debug-tool' })
-        .first();
-      await row.getByTestId('show-view').click();
-      const log = inside(page).locator('#event-log');
-      await log.getByText('ontoolinput').first().waitFor();
-      await row.getByTestId('cancel-with-reason').first().click();
-      await row
-        .getByRole('textbox', { name: /^Reason/ })
-        .first()
-        .fill('too slow');
-      await row
-        .getByRole('textbox', { name: /^Reason/ })
-        .first()
-        .press('Enter');
-      await log.getByText('too slow').first().waitFor();
-      await close();
-    },
-  );
+  test('a view hears the arguments, and then that its call was cancelled, with the reason', async () => {
+    await call(page, 'debug', 'debug-tool', { delayMs: 600_000 });
+    const row = page
+      .getByTestId(/^request-/)
+      .filter({ hasText: 'debug-tool' })
+      .first();
+    await row.getByTestId('show-view').click();
+    const log = inside(page).locator('#event-log');
+    await log.getByText('ontoolinput').first().waitFor();
+    await row.getByTestId('cancel-with-reason').first().click();
+    await row
+      .getByRole('textbox', { name: /^Reason/ })
+      .first()
+      .fill('too slow');
+    await row
+      .getByRole('textbox', { name: /^Reason/ })
+      .first()
+      .press('Enter');
+    await log.getByText('too slow').first().waitFor();
+    await close();
+  });
 
-  test('what the buttons of the test view ask for is done, shown or refused', { timeout: 120_000 }, async () => {
+  test('what the buttons of the test view ask for is done, shown or refused', async () => {
     const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: true });
     await tool.getByTestId('show-view').click();
     const view = page.locator('.view-of-call');
@@ -189,7 +185,7 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test('what a view calls is asked about, as any call', { timeout: 120_000 }, async () => {
+  test('what a view calls is asked about, as any call', async () => {
     // Opened again, because the view calls debug-log with each event, and a view may have only a limited number of open
     // calls.
     const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: false });

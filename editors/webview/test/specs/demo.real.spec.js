@@ -9,14 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { long } from '../harness/long.js';
 import { keepPage, launchBrowser } from '../harness/pagetest.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
 const binary = process.env['MCPHUB_BINARY'] ?? '';
 const skip = binary === '' && !process.env['CI'] && 'MCPHUB_BINARY is not set';
-// Processes and the network are slow on a busy machine. All waits are for a condition.
-const patience = 20_000;
 
 /** Starts the demo in a folder of its own, and returns its link, which can be used once. */
 async function startDemo() {
@@ -89,7 +88,7 @@ describe('the demo in a browser', { skip }, () => {
 
   /** @param {Page} of */
   function listen(of) {
-    of.setDefaultTimeout(patience);
+    of.setDefaultTimeout(long);
     of.on('pageerror', (error) => noise.push(`page error: ${error.message}`));
     of.on('console', (message) => {
       if (message.type() === 'error') noise.push(`console: ${message.text()}`);
