@@ -58,8 +58,8 @@ export default defineConfig(
     },
   },
   {
-    // No verdict of a test depends on how busy the machine is: what must come is waited for, with one long bound (long),
-    // and time passes by a fake clock.
+    // No verdict of a test depends on how busy the machine is: what must come is waited for, with one long bound, and
+    // time passes by a fake clock.
     files: ['host/test/**', 'vscode/test/**', 'vscode/e2e/**', 'webview/test/**'],
     ignores: ['vscode/e2e/otherextension/**', 'vscode/e2e/figures.mjs', '**/*.nightly.*'],
     rules: {

@@ -36,7 +36,7 @@ test('of processes that race for one hub exactly one gets it', async (t) => {
 // A host in a process of its own, so that it can exit. It prints the pid of its hub.
 function hostCode(directory: string, then: string): string {
   return `import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
-    const hub = new Hub({ binary: process.execPath, args: [${JSON.stringify(fakeHub)}], keep: { directory: ${JSON.stringify(directory)}, key: 'k', graceMs: 60000 } });
+    const hub = new Hub({ binary: process.execPath, args: [${JSON.stringify(fakeHub)}], keep: { directory: ${JSON.stringify(directory)}, key: 'k', graceMs: ${long} } });
     await hub.start(); console.log(hub.processId); ${then}`;
 }
 
@@ -58,7 +58,7 @@ for (const [name, then] of [
       name === 'leaves' ? 0 : null,
       `leave() resolves though the hub goes on: ${first.stderr}`,
     );
-    const options = { mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } };
+    const options = { mode: 'serve', keep: { directory, key: 'k', graceMs: long } };
     const hub = s.hub(options);
     await hub.start();
     assert.equal(pidOf(hub), pid);
@@ -88,7 +88,7 @@ test('a host that comes before the one before has left waits for it, and gets it
   const pid = Number(String((await once(before.stdout, 'data'))[0]).trim());
   const stale = join(directory, `hub-ffffffff-ffff-ffff-ffff-ffffffffffff.${dead}.json`);
   writeFileSync(stale, JSON.stringify(record({ hubPid: dead })), { mode: 0o600 });
-  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000, departureMs: 60_000 } });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: long, departureMs: long } });
   const started = hub.start();
   // The new host has looked for the hub when it has removed this file, the last of them.
   await untilChanged(stale, (text) => text === undefined);
@@ -115,7 +115,7 @@ test('a hub that was left behind is not given up because the machine is busy', a
       return unary.apply(this, args);
     });
   });
-  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 } });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: long } });
   const started = hub.start();
   await asked;
   t.mock.timers.tick(10_000);
@@ -133,7 +133,7 @@ test('a kept hub that dies under its second host is noticed and started anew', a
     encoding: 'utf8',
     timeout: long,
   });
-  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: long }, restart: { firstDelayMs: 10 } });
   await hub.start();
   assert.equal(String(pidOf(hub)), first.stdout.trim());
   const call = hub.requests.callTool({ tool: 'hangs' });
@@ -147,7 +147,7 @@ test('a kept hub that dies under its second host is noticed and started anew', a
 test('a hub whose file cannot be removed is started anew when it dies, and stops all the same', async (t) => {
   const s = stage(t);
   const directory = join(s.directory, 'keep');
-  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: 60_000 }, restart: { firstDelayMs: 10 } });
+  const hub = s.hub({ mode: 'serve', keep: { directory, key: 'k', graceMs: long }, restart: { firstDelayMs: 10 } });
   const spoil = (): void => {
     const name = readdirSync(directory).find((n) => !statSync(join(directory, n)).isDirectory()) ?? '';
     rmSync(join(directory, name));

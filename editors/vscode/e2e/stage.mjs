@@ -93,7 +93,7 @@ let shared;
 function sharedStage() {
   // A reload on a machine that is busy with scenarios takes longer than the default grace time. Another stage has a
   // short grace time to test its end.
-  shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 60 } }).start();
+  shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 300 } }).start();
   return shared;
 }
 

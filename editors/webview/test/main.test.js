@@ -1,5 +1,5 @@
-// The main tests of the page (mainTest), which `make test` runs: calls and cancels, questions and their ends, approvals,
-// the connection, hostile text, and of each section what it is for.
+// The main tests of the page (mainTest), which `make test` runs: calls and cancels, questions and their ends,
+// approvals, the connection, hostile text, and of each section what it is for.
 import { Repeated } from '../../repeated.mjs';
 import { plain, suite } from './suite.js';
 

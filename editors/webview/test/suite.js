@@ -1,5 +1,5 @@
-// Runs tests of the page in Chromium in one process, so that they share one browser. A single file of specs/ can also be
-// run by itself.
+// Runs tests of the page in Chromium in one process, so that they share one browser. A single file of specs/ can also
+// be run by itself.
 
 import { after, test } from 'node:test';
 import { readdir } from 'node:fs/promises';

@@ -19,7 +19,7 @@ export function installVsCode(setup) {
     );
   });
   installed.__sent = 0;
-  // The page draws with the browser's own frames, not with those of Playwright's clock, which may stand still: an element
+  // The page draws with the browser's own frames, not with those of Playwright's clock, which stands still: an element
   // that a test waits for comes by itself.
   Object.assign(window, installed.__frames);
   if (!setup.vscode) return;
