@@ -127,7 +127,7 @@ pageTest('a view is greeted with how it is shown by then', withView, async (open
   const html = viewOf('note(hello.result.hostContext.displayMode)').replace(
     /ask\('ui\/initialize', (.*?)\)\.then/,
     (_, /** @type {string} */ params) =>
-      `new Promise((grown) => addEventListener('resize', () => innerHeight > 500 && grown())).then(() => ask('ui/initialize', ${params})).then`,
+      `new Promise((grown) => { const look = () => innerHeight > 500 && grown(); addEventListener('resize', look); look(); }).then(() => ask('ui/initialize', ${params})).then`,
   );
   await openTheView(opened, resourceOf(html));
   await opened.by('view-grow').click();

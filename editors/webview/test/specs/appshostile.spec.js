@@ -117,7 +117,8 @@ for (const [name, script] of /** @type {[string, string][]} */ ([
         ),
       );
       // Either the view is blocked, or it has navigated away and the page has ended it.
-      await Promise.race([noted(opened, 'tried'), opened.by('view-r-1').waitFor({ state: 'detached' })]);
+      const tried = inside(opened).locator('#heard li').filter({ hasText: 'tried' });
+      while ((await opened.by('view-r-1').count()) > 0 && (await tried.count()) === 0) await opened.pass(500);
       await opened.settle();
       assert.equal(opened.page.url(), before);
       assert.deepEqual(hits, []);
@@ -127,7 +128,7 @@ for (const [name, script] of /** @type {[string, string][]} */ ([
 
 pageTest('a view that becomes another document is closed, and it is said why', withView, async (opened) => {
   await openTheView(opened, resourceOf(viewOf('location.reload()')));
-  await opened.by('view-r-1').waitFor({ state: 'detached' });
+  await untilGone(opened);
   await opened.page.getByText('It tried to become another page.').waitFor();
   forgive(opened);
 });
@@ -329,6 +330,7 @@ pageTest(
       text,
       /reaches places outside: https:\/\/api\.example, https:\/\/\*\.cdn\.example\. Not allowed: .*script-src/,
     );
+    await opened.pass(700);
     await consent.click();
     await noted(
       opened,

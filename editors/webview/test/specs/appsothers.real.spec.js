@@ -2,21 +2,17 @@
 // real hub. Needs MCPHUB_BINARY and the servers of internal/peers/apps. In CI both must be there.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { long } from '../harness/long.js';
 import { launchBrowser } from '../harness/pagetest.js';
+import { binary, openTool, startBinary } from '../harness/realhub.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
-const binary = process.env['MCPHUB_BINARY'] ?? '';
 const peers = fileURLToPath(
   new URL('../../../../internal/peers/apps/node_modules/@modelcontextprotocol/', import.meta.url),
 );
@@ -32,45 +28,19 @@ const example = (name) => ({
 });
 
 /** Starts `mcphub web` with the examples, and returns its link. */
-async function startWeb() {
-  assert.equal(missing, '');
-  const folder = await mkdtemp(join(tmpdir(), 'mcphub-apps-'));
-  const config = join(folder, 'mcp.json');
-  const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
-  const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // the view calls debug-log by itself
-  await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
-  const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
-  const web = spawn(binary, ['web', config], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const ended = once(web, 'exit');
-  let said = '';
-  web.stderr.on('data', (/** @type {Buffer} */ text) => (said += text.toString()));
-  const end = async () => {
-    web.kill('SIGINT');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  };
-  for await (const line of createInterface(web.stdout)) {
-    const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(line)?.[0];
-    if (link) return { link, end };
-  }
-  await end();
-  throw new Error(`it printed no link: ${said}`);
-}
-
-/** @param {Page} page @param {string} id */
-const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
+const startWeb = () =>
+  startBinary(async (folder) => {
+    assert.equal(missing, '');
+    const config = join(folder, 'mcp.json');
+    const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
+    const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // the view calls debug-log by itself
+    await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
+    return ['web', config];
+  });
 
 /** Calls a tool in its form. @param {Page} page @param {string} server @param {string} name @param {object} [given] */
 async function call(page, server, name, given) {
-  const place = by(page, `server-${server}`);
-  const head = place.locator('h3 button');
-  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
-  const tool = place.locator(`[data-testid="tool-${name}"]`);
-  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
-  await tool.or(connect).first().waitFor();
-  if (await connect.isVisible()) await connect.click();
-  const opener = tool.locator('h5 button');
-  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
+  const tool = await openTool(page, server, name);
   if (given) {
     const whole = tool.getByRole('textbox', { name: 'All values as JSON' });
     if (!(await whole.isVisible())) await tool.getByRole('button', { name: 'Edit as JSON' }).click();
