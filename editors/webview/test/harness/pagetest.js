@@ -111,6 +111,7 @@ export async function openPage(setup) {
   const surface = { kind: 'vscode', ...(setup.apps && { apps: [sandbox.address] }), ...setup.surface };
   const tab = await takeTab(browser, {
     web: surface.kind === 'web',
+    apps: setup.apps ?? false,
     realTime: setup.realTime ?? false,
     deviceScaleFactor: setup.deviceScaleFactor ?? 1,
   });

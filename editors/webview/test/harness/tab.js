@@ -15,6 +15,7 @@ import { long } from './long.js';
  *
  * @typedef {object} Kind
  * @property {boolean} web the page uses a WebSocket, and may open other pages
+ * @property {boolean} apps what a hostile view did is told late, perhaps to the next test
  * @property {boolean} realTime the tab has no clock of Playwright, which could not be removed again
  * @property {number} deviceScaleFactor
  *
@@ -45,7 +46,7 @@ export function forgetTabs() {
  * @returns {Promise<Tab>}
  */
 export async function takeTab(browser, kind) {
-  const plain = !kind.web && !kind.realTime && kind.deviceScaleFactor === 1;
+  const plain = !kind.web && !kind.apps && !kind.realTime && kind.deviceScaleFactor === 1;
   const tab = (plain && idle.pop()) || (await openTab(browser, kind, plain));
   tab.uses++;
   return tab;
