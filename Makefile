@@ -231,25 +231,32 @@ soak-amounts: ## the tests of amounts, with the race detector
 
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page
-soak-page: $(EDITORS_STAMP) ## the page in Chromium, every rule of accessibility in every theme
-	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=900000 test/specs/accessibility.spec.js
+soak-page: $(EDITORS_STAMP) ## the page in Chromium, every rule of accessibility in every theme; its heap and its frames
+	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=1800000 test/specs/accessibility.spec.js
+	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent test:nightly -w webview
 
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests
 	bin/mcphub demo </dev/null
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test $(TESTFLAGS) $(E2E)
 
-# The tests of the host package build it first, which those of the extension need. Those of the page have its unit tests
-# among them.
+# The tests of the host package build it first, which those of the extension need. No test of these starts a process.
 .PHONY: test-editors
-test-editors: build $(EDITORS_STAMP) peers ## the host package against the built binary, the extension's parts, and, where there is a Chromium, the page in it
-	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w host
-	cd $(EDITORS) && npm test --silent -w vscode
-	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then $(TEST_PAGE); else cd $(EDITORS) && npm run --silent test:unit -w webview; \
-	echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
+test-editors: $(EDITORS_STAMP) ## the parts of the host package and of the extension, and, where there is a Chromium, what the page is for
+	cd $(EDITORS) && npm run --silent test:unit -w host
+	cd $(EDITORS) && npm run --silent test:unit -w vscode
+	cd $(EDITORS) && npm run --silent build -w webview
+	cd $(EDITORS) && $(OF_PAGE) npm run --silent test:unit -w webview
+	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then cd $(EDITORS) && $(OF_PAGE) npm run --silent test:main -w webview; \
+	else echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
 
-TEST_PAGE = cd $(CURDIR)/$(EDITORS) && npm run --silent build -w webview && \
-	CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm test --silent -w webview
+OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub
+
+.PHONY: test-editors-real
+test-editors-real: build $(EDITORS_STAMP) peers ## the host package against the built binary, and the rest of the page's tests, with a real hub too
+	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm run --silent test:real -w host
+	cd $(EDITORS) && npm run --silent test:real -w vscode
+	cd $(EDITORS) && npm run --silent build -w webview && $(OF_PAGE) CI=true npm run --silent test:more -w webview
 
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
@@ -261,14 +268,20 @@ test-newest-node: | test-release
 endif
 
 .PHONY: test-page
-test-page: build $(EDITORS_STAMP) ## the page in Chromium, as it is shipped
-	$(TEST_PAGE)
+test-page: build $(EDITORS_STAMP) ## all tests of the page in Chromium, as it is shipped
+	cd $(EDITORS) && npm run --silent build -w webview && $(OF_PAGE) npm test --silent -w webview
 
 # What the READMEs show: after a change that is seen.
 .PHONY: pictures
 pictures: $(EDITORS_STAMP) ## take the pictures of the READMEs anew, into docs/images
 	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
 	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
+
+# The scenarios that no editor may lack, in the newest VS Code.
+.PHONY: e2e-editors-core
+e2e-editors-core: build package ## the core of e2e-editors, in the newest VS Code alone
+	editors/vscode/e2e/install-editor.sh newest
+	cd $(EDITORS) && CHROMIUM=$(CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub node vscode/e2e/run.mjs --editor newest --core
 
 # The newest VS Code, and in the oldest that the extension supports the scenarios that no editor may lack, with its
 # packaged form.

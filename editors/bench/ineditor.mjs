@@ -62,10 +62,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(
 
 const browser = await launchBrowser();
 try {
-  await until('the VS Code server answers', async () => (await fetch(`http://127.0.0.1:${port}`)).ok, {
-    timeout: 60_000,
-    interval: 100,
-  });
+  await until('the VS Code server answers', async () => (await fetch(`http://127.0.0.1:${port}`)).ok);
   const page = await browser.newPage();
   /** @type {(code: number) => void} */
   let ended = () => {};

@@ -24,6 +24,7 @@ const long = { ascii: 'a'.repeat(32 << 20), beyond: 'aé'.repeat((32 << 20) / 3)
 
 switch (mode) {
   case 'silent':
+    console.error('{"@level":"info","@message":"fake hub is silent"}');
     setInterval(() => {}, 1000);
     break;
   case 'junk':

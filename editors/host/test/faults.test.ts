@@ -7,7 +7,7 @@ import { AttachResponseSchema, EditorService } from '../dist/gen/mcphub/v1/edito
 import { CallToolResponseSchema, McpHubService } from '../dist/gen/mcphub/v1/hub_pb.js';
 import { answer, serve } from './grpcserver.js';
 import type { FakeServer, Handler } from './grpcserver.js';
-import { failure } from './stage.js';
+import { failure, long } from './stage.js';
 
 const { callTool } = McpHubService.method;
 const { attach } = EditorService.method;
@@ -27,18 +27,34 @@ test('a long text that is no UTF-8 is refused, whenever the status comes', async
   );
   bad[100] = 0xff;
   for (const status of ['0', '13', 'late']) {
-    const { channel } = await fake(t, (stream) => {
+    let end = (): void => {};
+    let written = (): void => {};
+    const there = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const { channel } = await fake(t, (stream, headers) => {
       stream.on('error', () => {});
+      if (headers['other'] !== undefined) {
+        answer(stream, ok);
+        return;
+      }
       stream.respond(grpc, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status === 'late' ? '0' : status }));
       if (status === 'late') {
-        stream.write(frame(bad)); // it ends long after the host has begun to decode
-        setTimeout(() => stream.end(), 100);
+        stream.write(frame(bad), () => written());
+        end = () => stream.end();
       } else {
         stream.end(frame(bad));
       }
     });
-    const error = await failure(channel.unary(callTool, {}));
+    const failed = failure(channel.unary(callTool, {}));
+    if (status === 'late') {
+      await there;
+      // The answer of another call follows the message on the same connection: the host has begun to decode.
+      await channel.unary(callTool, {}, { headers: { other: '1' } });
+      end();
+    }
+    const error = await failed;
     assert.deepEqual(
       [error.code, error.reason],
       status === '13' ? ['internal', ''] : ['internal', 'PROTOCOL_ERROR'],
@@ -105,9 +121,9 @@ test('a long explanation arrives, and one beyond what a connection takes is no r
       );
     }
   });
-  const long = await failure(channel.unary(callTool, {}, { headers: { size: '12000' } }));
-  assert.deepEqual([long.code, long.message.length], ['failed_precondition', 12_000]);
-  const beyond = await failure(channel.unary(callTool, {}, { headers: { size: '300000' }, timeoutMs: 20_000 }));
+  const whole = await failure(channel.unary(callTool, {}, { headers: { size: '12000' } }));
+  assert.deepEqual([whole.code, whole.message.length], ['failed_precondition', 12_000]);
+  const beyond = await failure(channel.unary(callTool, {}, { headers: { size: '300000' }, timeoutMs: long }));
   assert.notEqual(beyond.code, 'deadline_exceeded', beyond.message);
 });
 

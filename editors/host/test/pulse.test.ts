@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Pulse } from '../dist/pulse.js';
-import { pidOf, stage } from './stage.js';
 
 const limitMs = 3000;
 
@@ -111,44 +110,3 @@ test('a question that fails tells nothing, and an ended pulse neither asks nor t
   pulse.heard();
   assert.deepEqual([told, questions.length], [[], 2]);
 });
-
-test(
-  'a hub that is stopped by a signal is unresponsive, goes on as it was, and can be ended while it is stopped',
-  { skip: process.platform === 'win32' },
-  async (t) => {
-    const s = stage(t);
-    const hub = s.hub({ answerTimeoutMs: 300, restart: false });
-    await hub.start();
-    const window = hub.window({ title: 'test' });
-    const changes: boolean[] = [];
-    let wake = (): void => {};
-    hub.onResponsive((responsive) => {
-      changes.push(responsive);
-      wake();
-    });
-    const becomes = async (responsive: boolean): Promise<void> => {
-      while (hub.responsive !== responsive) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    };
-    process.kill(pidOf(hub), 'SIGSTOP');
-    const asked = hub.requests.getInfo({}); // so that the test need not wait five seconds for the next question
-    await becomes(false);
-    assert.equal(hub.state, 'ready');
-    process.kill(pidOf(hub), 'SIGCONT');
-    await becomes(true);
-    assert.equal((await asked).processId, hub.processId);
-    for await (const { event } of window) {
-      if (event.case === 'snapshot') {
-        break;
-      }
-    }
-    process.kill(pidOf(hub), 'SIGSTOP');
-    await becomes(false);
-    await hub.stop();
-    assert.deepEqual([hub.state, hub.responsive], ['stopped', true]);
-    assert.equal(changes.at(-1), false);
-  },
-);

@@ -2,12 +2,16 @@
 // fails, and functions that wait for conditions.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Hub, HubError } from '../dist/index.js';
 import type { HubOptions, HubState } from '../dist/index.js';
+
+/** The bound, in ms, of what a test waits for: far beyond what anything takes, so that only what never comes fails. */
+export const long = 300_000;
 
 export const fakeHub = resolve(import.meta.dirname, 'fakehub.js');
 
@@ -54,7 +58,7 @@ export function stage(t: TestContext): Stage {
       const fake = mode === undefined ? {} : { binary: process.execPath, args: [fakeHub] };
       const hub = new Hub({
         binary: mode === undefined ? realBinary() : process.execPath,
-        stopTimeoutMs: 5000,
+        stopTimeoutMs: long,
         ...fake,
         ...options,
         env: { MCPHUB_STATE_DIR: '', FAKE_HUB: mode, ...options.env },
@@ -70,6 +74,30 @@ export function failure(promise: Promise<unknown>): Promise<HubError> {
     () => assert.fail('it should have failed'),
     (error: unknown) => (error instanceof HubError ? error : assert.fail(String(error))),
   );
+}
+
+/**
+ * Resolves when a file, whose directory is there, is as wanted; undefined is the text of one that is not there. The
+ * system tells of each change.
+ */
+export async function untilChanged(
+  file: string,
+  wanted: (text: string | undefined) => boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const watcher = watch(dirname(file));
+  try {
+    for (;;) {
+      const changed = once(watcher, 'change', { signal });
+      if (wanted(existsSync(file) ? readFileSync(file, 'utf8') : undefined)) {
+        changed.catch(() => undefined);
+        return;
+      }
+      await changed;
+    }
+  } finally {
+    watcher.close();
+  }
 }
 
 /** Resolves when the hub enters the state. */

@@ -2,7 +2,7 @@ import { after } from 'node:test';
 import { Stage } from './stage.mjs';
 
 /** The grace time of hubs without a window on this stage. */
-export const briefGraceSeconds = 2;
+const briefGraceSeconds = 2;
 
 /** @type {Promise<Stage> | undefined} */
 let started;

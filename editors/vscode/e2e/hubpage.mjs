@@ -1,5 +1,4 @@
-import assert from 'node:assert/strict';
-import { until } from './until.mjs';
+import { shortly, until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Locator} Locator */
 
@@ -62,16 +61,12 @@ export class HubPage {
   async accept(card, came = async () => (await card.count()) === 0) {
     const button = card.getByTestId('accept');
     await button.waitFor();
-    await until(
-      'the answer is taken',
-      async () => {
-        if (await came()) return true;
-        // The button is gone, or disabled while the answer is being sent.
-        await button.click({ timeout: 1_000 }).catch(() => undefined);
-        return came();
-      },
-      { interval: 150 },
-    );
+    await until('the answer is taken', async () => {
+      if (await came()) return true;
+      // The button is gone, or disabled while the answer is being sent.
+      await button.click({ timeout: shortly }).catch(() => undefined);
+      return came();
+    });
   }
 
   get history() {
@@ -121,19 +116,15 @@ export class HubPage {
     const connect = row.getByRole('button', { name: 'Connect and list its tools' });
     let pressed = false;
     // A new hub makes the page draw the row again, closed. That can happen at any moment, so this opens the row again.
-    await until(
-      `the tools of ${server} are open`,
-      async () => {
-        if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click({ timeout: 1_000 });
-        if (await tool.isVisible()) return true;
-        if (!pressed && (await connect.isVisible())) {
-          await connect.click({ timeout: 1_000 });
-          pressed = true;
-        }
-        return false;
-      },
-      { timeout: 60_000 },
-    );
+    await until(`the tools of ${server} are open`, async () => {
+      if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click({ timeout: shortly });
+      if (await tool.isVisible()) return true;
+      if (!pressed && (await connect.isVisible())) {
+        await connect.click({ timeout: shortly });
+        pressed = true;
+      }
+      return false;
+    });
   }
 
   /**
@@ -225,13 +216,8 @@ export class HubPage {
  * @param {string | RegExp} wanted
  */
 async function untilAttribute(locator, name, wanted) {
-  const is = (/** @type {string | null} */ value) =>
-    value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
-  await locator.waitFor();
-  let last = null;
-  for (const end = Date.now() + 15_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    last = await locator.getAttribute(name);
-    if (is(last)) return;
-  }
-  assert.fail(`${name} is ${JSON.stringify(last)}, wanted ${wanted}`);
+  await until(`${name} is ${wanted}`, async () => {
+    const value = await locator.getAttribute(name);
+    return value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
+  });
 }

@@ -3,28 +3,32 @@
 # and the Node.js that it asks for, from npm too. Needs npm, and g++, make and python3 for the modules that are
 # compiled.
 #
-# usage: install-editor.sh newest|oldest      prints the folder, editors/.editors/VERSION, when it is ready
+# usage: install-editor.sh newest|oldest      prints the folder when it is ready
 #
-# A folder with the right stamp is left alone, so that a kept disk pays once. What is installed is pinned as far as npm
-# lets it be: the two packages by exact versions, the server inside by the npm-shrinkwrap.json that it was published
-# with, and its stamp names this script's recipe, so that a changed recipe installs anew.
+# It is kept in the user's cache, for all clones on this machine, or where MCPHUB_EDITORS says; where there is no such
+# place, in editors/.editors. A folder with the stamp is left alone: tests only read it. Its name has all that decides
+# what is in it: the version of the editor, the Node that the native modules are compiled for, and this script's recipe.
+# What is installed is pinned as far as npm lets it be: the two packages by exact versions, the server inside by the
+# npm-shrinkwrap.json that it was published with.
 set -euo pipefail
 
-recipe=1
+recipe=2
 case ${1:-} in
   newest) version=4.139.1 node=24.21.0 ;; # VS Code 1.139; wants Node 24
   oldest) version=4.100.3 node= ;;        # VS Code 1.100, the oldest that the extension promises; runs on Node 20, the oldest that we support
   *) echo "usage: install-editor.sh newest|oldest" >&2; exit 2 ;;
 esac
 
-home=$(cd "$(dirname "$0")/../.." && pwd)/.editors
-dir=$home/$version
-stamp=$dir/.ready-$recipe
+home=${MCPHUB_EDITORS:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/mcphub-editors}
+if ! mkdir -p "$home" 2>/dev/null || ! [ -w "$home" ]; then home=$(cd "$(dirname "$0")/../.." && pwd)/.editors; fi
+key=$version-node${node:-$(node -p process.versions.node)}-$recipe
+dir=$home/$key
+stamp=$dir/.ready
 if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
 
 # Two suites that want the same editor at once: the second waits, and finds it ready.
 mkdir -p "$home"
-exec 9> "$home/.lock-$version"
+exec 9> "$home/.lock-$key"
 flock 9
 if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
 
@@ -39,7 +43,8 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
   server=node_modules/code-server/lib/vscode
   # npm install, not npm ci: the shrinkwrap lacks one package, over which ci stumbles. All others come from it.
   (cd $server && npm install "${quiet[@]}" --omit=dev)
-  (cd $server/extensions && npm install "${quiet[@]}" --omit=dev)
+  (cd $server/extensions && exec npm install "${quiet[@]}" --omit=dev) & # beside the compiler
+  extensions=$!
 
   # spdlog writes the logs and the texts of output channels; the watchdog ends an extension host whose server was
   # killed; terminals need node-pty, which newer versions bring built. npm's own node-gyp, not npm rebuild: that runs
@@ -66,6 +71,7 @@ if [ -e "$stamp" ]; then echo "$dir"; exit 0; fi
   for module in "${native[@]}"; do
     (cd "$server/node_modules/$module" && node "$gyp" rebuild --nodedir="$headers" --jobs=max --loglevel=error)
   done
+  wait $extensions
 } >&2
 touch "$stamp"
 echo "$dir"

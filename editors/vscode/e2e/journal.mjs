@@ -40,14 +40,10 @@ export class Journal {
    * Waits for the nth event of this kind.
    *
    * @param {Partial<JournalEvent>} like
-   * @param {{count?: number, timeout?: number, interval?: number}} [options]
+   * @param {{count?: number}} [options]
    */
-  async has(like, { count = 1, ...options } = {}) {
-    await until(
-      `${count} × ${JSON.stringify(like)} in the server's journal`,
-      () => this.all(like).length >= count,
-      options,
-    );
+  async has(like, { count = 1 } = {}) {
+    await until(`${count} × ${JSON.stringify(like)} in the server's journal`, () => this.all(like).length >= count);
     return this.all(like);
   }
 }

@@ -70,10 +70,7 @@ export function isExtensionHost({ command }) {
 /**
  * @param {string} what
  * @param {number[]} pids
- * @param {number} timeout
  */
-export function untilGone(what, pids, timeout) {
-  return until(`${what} (${pids.join(', ')}) gone`, () => pids.every((pid) => processOf(pid) === undefined), {
-    timeout,
-  });
+export function untilGone(what, pids) {
+  return until(`${what} (${pids.join(', ')}) gone`, () => pids.every((pid) => processOf(pid) === undefined));
 }

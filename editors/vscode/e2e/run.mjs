@@ -51,7 +51,15 @@ try {
       stdio: 'inherit',
       env: {
         ...process.env,
-        MCPHUB_E2E: JSON.stringify({ editor: asked.editor, vsix, otherVsix, exampleVsix, out, core: asked.core }),
+        MCPHUB_E2E: JSON.stringify({
+          editor: asked.editor,
+          vsix,
+          otherVsix,
+          exampleVsix,
+          out,
+          core: asked.core,
+          only: asked.only,
+        }),
       },
     },
   );

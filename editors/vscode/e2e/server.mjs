@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { processesWith } from './processes.mjs';
-import { until } from './until.mjs';
+import { long, shortly, until } from './until.mjs';
 
 /** Settings that keep a window quiet: no tips, no telemetry, nothing that a scenario does not ask for. */
 const quietSettings = {
@@ -96,7 +96,7 @@ export class EditorServer {
     const each = vsix.flatMap((file) => ['--install-extension', file]);
     await promisify(execFile)(this.editor.node, [this.editor.entry, ...this.#dirs, ...each], {
       env: this.#environment,
-      timeout: 60_000,
+      timeout: long,
     });
   }
 
@@ -127,14 +127,10 @@ export class EditorServer {
     const log = createWriteStream(this.log);
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
-    await until(
-      'the VS Code server answers',
-      async () => {
-        if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: see ${this.log}`);
-        return (await fetch(this.url)).ok;
-      },
-      { timeout: 60_000, interval: 100 },
-    );
+    await until('the VS Code server answers', async () => {
+      if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: see ${this.log}`);
+      return (await fetch(this.url)).ok;
+    });
   }
 
   /** All running processes that descend from this server, including hubs and their servers. */
@@ -149,7 +145,7 @@ export class EditorServer {
     for (const signal of /** @type {const} */ (['SIGTERM', 'SIGKILL'])) {
       const ended =
         child.exitCode === null && child.signalCode === null
-          ? once(child, 'exit', { signal: AbortSignal.timeout(5_000) })
+          ? once(child, 'exit', { signal: AbortSignal.timeout(shortly) })
           : Promise.resolve();
       this.#signalGroup(signal);
       await ended.catch(() => undefined);

@@ -7,13 +7,15 @@ import { installedEditor } from './editor.mjs';
 import { EditorServer } from './server.mjs';
 import { EditorWindow } from './window.mjs';
 import { Workspace, demoServer } from './workspace.mjs';
+import { long, shortly } from './until.mjs';
+import { Repeated } from '../../repeated.mjs';
 import { readJson } from './readjson.mjs';
 
 /**
  * The options of run.mjs.
  *
  * @typedef {{editor: string, vsix: string, otherVsix: string, exampleVsix: string, out: string, core:
- * boolean}} Order
+ * boolean, only?: string}} Order
  */
 
 /** @returns {Order} */
@@ -91,7 +93,7 @@ let shared;
 function sharedStage() {
   // A reload on a machine that is busy with scenarios takes longer than the default grace time. Another stage has a
   // short grace time to test its end.
-  shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 60 } }).start();
+  shared ??= new Stage({ name: 'server', settings: { 'mcphub.reloadGraceSeconds': 300 } }).start();
   return shared;
 }
 
@@ -161,7 +163,7 @@ export class Act {
     );
     for (const [index, window] of this.windows.entries()) {
       writeFileSync(`${stem}-${index}.console.txt`, window.console.join('\n'));
-      await window.page.screenshot({ path: `${stem}-${index}.png`, timeout: 5_000 }).catch(() => undefined);
+      await window.page.screenshot({ path: `${stem}-${index}.png`, timeout: shortly }).catch(() => undefined);
     }
     this.stage.keepLogs();
   }
@@ -197,24 +199,31 @@ export function play() {
     if (taking.length > 0) describe('in turn', { concurrency: 1 }, () => taking.forEach(toTest));
     for (const found of chosen) if (found.options.alone !== true && found.options.turns !== true) toTest(found);
   });
+  test('what is repeated', () => repeated.repeat());
 }
 
 /**
- * @typedef {{timeout?: number, stage?: () => Promise<Stage>, alone?: boolean, turns?: boolean, core?: boolean, notOn?:
+ * @typedef {{stage?: () => Promise<Stage>, alone?: boolean, turns?: boolean, core?: boolean, notOn?:
  * {editor: string, because: string}}} Options
  */
+
+// A run of some scenarios alone repeats none.
+const repeated = new Repeated(order().only === undefined ? undefined : []);
 
 /** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
 const scenarios = [];
 
 /** @param {typeof scenarios[number]} found */
-function toTest({ name, body, options: { timeout = 240_000, stage = sharedStage, notOn } }) {
+function toTest({ name, body, options: { stage = sharedStage, notOn } }) {
   // With the runner's own time limit the next scenario would start while this one and its windows still run.
-  test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
+  test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, () =>
+    repeated.attempt(name, run),
+  );
+  async function run() {
     const act = new Act(await stage(), name);
     const limit = new AbortController();
-    const over = setTimeout(timeout, undefined, { signal: limit.signal }).then(() => {
-      throw new Error(`not done within ${timeout} ms`);
+    const over = setTimeout(2 * long, undefined, { signal: limit.signal }).then(() => {
+      throw new Error(`not done within ${2 * long} ms`);
     });
     over.catch(() => undefined);
     try {
@@ -228,5 +237,5 @@ function toTest({ name, body, options: { timeout = 240_000, stage = sharedStage,
       limit.abort();
       await act.close();
     }
-  });
+  }
 }

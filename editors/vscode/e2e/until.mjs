@@ -1,3 +1,14 @@
+import { setTimeout } from 'node:timers/promises';
+
+/**
+ * How long a scenario waits for what must come, in ms: far beyond what anything takes on a busy machine, so that only
+ * what never comes fails.
+ */
+export const long = 300_000;
+
+/** How long one attempt may take, in ms, before it is made again. No verdict depends on it. */
+export const shortly = 5_000;
+
 /**
  * Waits until a condition holds. It polls, because the conditions depend on files, on /proc and on other processes,
  * which send no events. No test waits for a fixed length of time.
@@ -5,11 +16,10 @@
  * @template T
  * @param {string} what what is waited for, for the error: "the journal tells of the cancel"
  * @param {() => T | Promise<T>} condition holds when it gives something truthy; one that throws does not hold yet
- * @param {{timeout?: number, interval?: number}} [options]
  * @returns {Promise<NonNullable<T>>} what the condition gave
  */
-export async function until(what, condition, { timeout = 15_000, interval = 50 } = {}) {
-  const end = Date.now() + timeout;
+export async function until(what, condition) {
+  const end = performance.now() + long;
   /** @type {unknown} */
   let trouble;
   for (;;) {
@@ -20,9 +30,9 @@ export async function until(what, condition, { timeout = 15_000, interval = 50 }
     } catch (error) {
       trouble = error;
     }
-    if (Date.now() > end)
-      throw new Error(`${what}: not within ${timeout} ms${trouble === undefined ? '' : ` (${firstLine(trouble)})`}`);
-    await new Promise((resolve) => setTimeout(resolve, interval));
+    if (performance.now() > end)
+      throw new Error(`${what}: not within ${long} ms${trouble === undefined ? '' : ` (${firstLine(trouble)})`}`);
+    await setTimeout(50);
   }
 }
 

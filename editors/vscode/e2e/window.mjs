@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubPage } from './hubpage.mjs';
-import { until } from './until.mjs';
+import { long, shortly, until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -46,6 +46,7 @@ export class EditorWindow {
       colorScheme,
       reducedMotion: 'reduce',
     });
+    context.setDefaultTimeout(long);
     if (keepsSecrets) {
       // code-server's workbench keeps secrets in localStorage, encrypted with a key of which it requests half here.
       // Only code-server's own front end answers this request (out/node/routes/vscode.js in its package), and these
@@ -64,8 +65,8 @@ export class EditorWindow {
   }
 
   async #drawn() {
-    await this.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: 60_000 });
-    await this.#tab.waitFor({ timeout: 60_000 }); // the extension has been found when its icon is there
+    await this.page.locator('.monaco-workbench .part.statusbar').waitFor();
+    await this.#tab.waitFor(); // the extension has been found when its icon is there
   }
 
   // In a browser the editor begins with the workspace file from its own storage, which is empty at first. If it reads
@@ -113,22 +114,18 @@ export class EditorWindow {
   async runCommand(title) {
     const input = this.page.locator('.quick-input-widget .quick-input-box input');
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
-    await until(
-      `the command ${title} in the palette`,
-      async () => {
-        await this.page.keyboard.press('F1');
-        try {
-          await input.waitFor({ state: 'visible', timeout: 2_000 });
-          await input.fill(`>${title}`);
-          await row.click({ timeout: 2_000 });
-          return true;
-        } catch (error) {
-          await this.page.keyboard.press('Escape');
-          throw error;
-        }
-      },
-      { timeout: 30_000 },
-    );
+    await until(`the command ${title} in the palette`, async () => {
+      await this.page.keyboard.press('F1');
+      try {
+        await input.waitFor({ state: 'visible', timeout: shortly });
+        await input.fill(`>${title}`);
+        await row.click({ timeout: shortly });
+        return true;
+      } catch (error) {
+        await this.page.keyboard.press('Escape');
+        throw error;
+      }
+    });
   }
 
   /** Presses the key binding of a command of McpHub. @param {string} key the last key */
@@ -182,7 +179,7 @@ export class EditorWindow {
    * @param {HubPage} before
    */
   sideBarAgain(before) {
-    return this.#pageIn('the side bar, drawn anew', (source, name) => isView(source) && name !== before.name, 60_000);
+    return this.#pageIn('the side bar, drawn anew', (source, name) => isView(source) && name !== before.name);
   }
 
   async openPanel() {
@@ -207,22 +204,18 @@ export class EditorWindow {
    * @param {string} where
    * @param {(source: string, name: string) => boolean} wanted
    */
-  async #pageIn(where, wanted, timeout = 30_000) {
-    const name = await until(
-      `the page in ${where}`,
-      async () => {
-        for (const outer of await this.page.locator('iframe.webview').all()) {
-          const source = (await outer.getAttribute('src')) ?? '';
-          const own = (await outer.getAttribute('name')) ?? '';
-          if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source, own)) continue;
-          if (!(await outer.isVisible())) continue;
-          const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
-          if ((await inner.locator('html[data-surface]').count()) > 0) return own;
-        }
-        return undefined;
-      },
-      { timeout },
-    );
+  async #pageIn(where, wanted) {
+    const name = await until(`the page in ${where}`, async () => {
+      for (const outer of await this.page.locator('iframe.webview').all()) {
+        const source = (await outer.getAttribute('src')) ?? '';
+        const own = (await outer.getAttribute('name')) ?? '';
+        if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source, own)) continue;
+        if (!(await outer.isVisible())) continue;
+        const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
+        if ((await inner.locator('html[data-surface]').count()) > 0) return own;
+      }
+      return undefined;
+    });
     return new HubPage(
       this,
       name,
@@ -303,19 +296,15 @@ export class EditorWindow {
     await input.waitFor();
     await until('the dialog has a path', async () => (await input.inputValue()).startsWith('/'));
     // When the dialog has read the folder, it overwrites its field and what was typed before.
-    await until(
-      'the dialog has taken the path',
-      async () => {
-        if (!(await this.quickPick.isVisible())) return true;
-        if ((await input.inputValue()) !== path) {
-          await input.fill(path);
-          return false; // checks again whether the path stays
-        }
-        await this.quickPick.getByRole('button', { name: 'OK' }).click({ timeout: 1_000 });
-        return !(await this.quickPick.isVisible());
-      },
-      { timeout: 30_000, interval: 300 },
-    );
+    await until('the dialog has taken the path', async () => {
+      if (!(await this.quickPick.isVisible())) return true;
+      if ((await input.inputValue()) !== path) {
+        await input.fill(path);
+        return false; // checks again whether the path stays
+      }
+      await this.quickPick.getByRole('button', { name: 'OK' }).click({ timeout: shortly });
+      return !(await this.quickPick.isVisible());
+    });
   }
 
   get quickPick() {

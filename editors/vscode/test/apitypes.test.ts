@@ -15,7 +15,7 @@ export async function use(api: McpHubApi, extension: { id: string; packageJSON: 
   for (const server of which) {
     await mcphub.listTools(server);
     await mcphub.callTool({ server, tool: 't', arguments: { a: 1 }, timeouts: { totalMs: 1000 }, label: 'l' });
-    await mcphub.readResource({ server, uri: 'x://y', signal: AbortSignal.timeout(1000) });
+    await mcphub.readResource({ server, uri: 'x://y', signal: new AbortController().signal });
     await mcphub.complete({ server, of: { prompt: 'p' }, argument: 'a', value: '' });
     await mcphub.cancelAll({ server }, 'enough');
   }

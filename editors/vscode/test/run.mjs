@@ -1,4 +1,5 @@
 // Bundles the tests, which are TypeScript, and runs them. Tests that need a real editor are in e2e.
+// usage: node test/run.mjs [unit|real]    real: those that start processes, *.real.test.ts; unit: all others
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,9 +25,13 @@ await build({
   alias: { vscode: join(here, 'fakevscode.ts') },
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 });
+const [, , kind] = process.argv;
 const files = readdirSync(outdir)
-  .filter((name) => name.endsWith('.test.mjs'))
+  .filter((name) => name.endsWith('.test.mjs') && (kind === undefined || name.includes('.real.') === (kind === 'real')))
   .map((name) => join(outdir, name));
 process.exit(
-  spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit', cwd: join(here, '..') }).status ?? 1,
+  spawnSync(process.execPath, ['--test', '--test-timeout=300000', ...files], {
+    stdio: 'inherit',
+    cwd: join(here, '..'),
+  }).status ?? 1,
 );

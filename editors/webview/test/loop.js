@@ -10,7 +10,6 @@ import { at, cancelled, prompts, request, server } from './harness/world.js';
 const target = fileURLToPath(new URL('../../../docs/images/loop.png', import.meta.url));
 const opened = await openPage({
   theme: 'dark',
-  frozen: true,
   viewport: { width: 440, height: 620 },
   place: 'editor',
   snapshot: {

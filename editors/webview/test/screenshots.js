@@ -32,7 +32,7 @@ await mkdir(shots, { recursive: true });
  */
 async function shoot(path, setup, act) {
   if (only && !path.includes(only)) return;
-  const opened = await openPage({ tools: { files: filesTools }, frozen: true, ...setup });
+  const opened = await openPage({ tools: { files: filesTools }, ...setup });
   try {
     await opened.hub.next('hello');
     await opened.pass(1_000);

@@ -158,11 +158,11 @@ async function chat({ server, tool, input, gone }) {
   const names = () => vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_'));
   const named = () => names().find((name) => name.endsWith(tool));
   if (gone === true) {
-    for (const end = Date.now() + 30_000; named() !== undefined && Date.now() < end;)
+    for (const end = Date.now() + 300_000; named() !== undefined && Date.now() < end;)
       await new Promise((resolve) => setTimeout(resolve, 100));
     return { tools: names() };
   }
-  for (const end = Date.now() + 30_000; named() === undefined && Date.now() < end;) {
+  for (const end = Date.now() + 300_000; named() === undefined && Date.now() < end;) {
     await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

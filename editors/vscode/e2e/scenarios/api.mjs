@@ -29,7 +29,6 @@ scenario('another extension calls tools and cancels them by the exported API', a
   const found = await until(
     'the other extension is done',
     () => /** @type {Found} */ (readJson(readFileSync(file, 'utf8'))),
-    { timeout: 30_000 },
   );
   assert.equal(found.trouble, undefined);
   assert.equal(found.version, 2);

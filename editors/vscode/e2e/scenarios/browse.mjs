@@ -12,7 +12,7 @@ const everything = fileURLToPath(
 );
 
 scenario(
-  'resources and prompts of somebody else’s server by keyboard: a template with its values, a document that follows its changes, a prompt with arguments that depend on each other',
+  'resources and prompts of somebody else’s server: a template with its values, a document that follows its changes, a prompt with arguments that depend on each other',
   async (act) => {
     const workspace = act.workspace();
     workspace.brings({
@@ -34,41 +34,24 @@ scenario(
     for (const list of ['Resources', 'Resource Templates', 'Prompts'])
       await server.locator('summary').filter({ hasText: list }).first().waitFor();
 
-    const { keyboard } = window.page;
     const input = window.quickPick.locator('.quick-input-box input');
     /**
-     * Types into the pick list with this title, and chooses the row with this name with the arrows and Enter.
+     * Types into the pick list with this title, and clicks the row with this name when it comes.
      *
      * @param {string | RegExp} title
      * @param {string} text
      * @param {string} row
-     * @param {string[]} [rows] all rows there are once the server has answered: proposals that come between the last
-     *   arrow and Enter would put another row under it.
      */
-    const take = async (title, text, row, rows) => {
+    const take = async (title, text, row) => {
       await window.quickPick.filter({ hasText: title }).waitFor();
-      await input.fill('');
-      await keyboard.type(text);
-      const focused = window.quickPick.locator('.monaco-list-row.focused');
-      const all = window.quickPick.locator('.monaco-list-row');
-      await all.filter({ hasText: row }).first().waitFor();
-      if (rows !== undefined)
-        await until(`the rows are ${rows.join(', ')}`, async () => {
-          const texts = (await all.allInnerTexts()).map((shown) => shown.trim());
-          return texts.join() === rows.join();
-        });
-      await until(`${row} has the focus`, async () => {
-        if ((await focused.filter({ hasText: row }).count()) > 0) return true;
-        await keyboard.press('ArrowDown');
-        return false;
-      });
-      await keyboard.press('Enter');
+      await input.fill(text);
+      await window.quickPick.locator('.monaco-list-row').filter({ hasText: row }).first().click();
     };
 
     await window.runCommand('McpHub: Open Resource...');
     await take('Which Server?', 'everything', 'everything');
     await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
-    await take('(1 of 1)', '7', '7', ['7']);
+    await take('(1 of 1)', '7', '7');
     await window.editorShows(/Resource.7:.This.is.a.plaintext.resource/u);
     const lines = window.page.locator('.part.editor .view-line');
     const before = await lines.first().innerText();
@@ -77,21 +60,20 @@ scenario(
     await until(
       'the document is read anew when its server says that it has changed',
       async () => /^Resource/.test(await lines.first().innerText()) && (await lines.first().innerText()) !== before,
-      { timeout: 40_000 },
     );
 
     await window.runCommand('McpHub: Insert Resource...');
     await take('Which Server?', 'everything', 'everything');
     await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
-    await take('(1 of 1)', '8', '8', ['8']);
+    await take('(1 of 1)', '8', '8');
     await take('Where Shall the Resource Go?', 'New', 'Open in a New Editor');
     await window.editorShows(/Resource.8:.This.is.a.plaintext.resource/u);
 
     await window.runCommand('McpHub: Insert Prompt...');
     await take('Which Server?', 'everything', 'everything');
     await take('Insert a Prompt of everything', 'Team', 'Team Management');
-    await take('department (1 of 2)', 'Sa', 'Sales', ['Sa', 'Sales']);
-    await take('name (2 of 2)', '', 'Eve', ['David', 'Eve', 'Frank']);
+    await take('department (1 of 2)', 'Sa', 'Sales');
+    await take('name (2 of 2)', '', 'Eve');
     await take('Where Shall the Prompt Go?', 'New', 'Open in a New Editor');
     await window.editorShows(/Please.promote.Eve.to.the.head.of.the.Sales.team/u);
 

@@ -35,7 +35,7 @@ scenario('Stop everything ends 200 running calls, and the server hears of each',
   const page = await window.openSideBar();
   await page.server('demo').waitFor();
   await window.runCommand('Other: Call All of the Plan');
-  await workspace.journal.has({ event: 'started', tool: 'sleep' }, { count: 200, timeout: 60_000 });
+  await workspace.journal.has({ event: 'started', tool: 'sleep' }, { count: 200 });
   await page.shows('200 requests', async () => (await page.requests.count()) === 200);
 
   await page.stopEverything();

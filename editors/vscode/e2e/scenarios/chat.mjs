@@ -30,9 +30,7 @@ scenario(
     };
     const done = async () => {
       const file = join(workspace.folder, 'chat.done');
-      const found = await until('the call is over', () => /** @type {Found} */ (readJson(readFileSync(file, 'utf8'))), {
-        timeout: 60_000,
-      });
+      const found = await until('the call is over', () => /** @type {Found} */ (readJson(readFileSync(file, 'utf8'))));
       renameSync(file, `${file}.seen`);
       assert.equal(found.trouble, undefined, found.tools.join());
       return found;
@@ -43,15 +41,11 @@ scenario(
      * @param {import('playwright-core').Locator} [seen] what the page shows of the call
      */
     const running = (seen = page.request('sleep')) =>
-      until(
-        'the call runs',
-        async () => {
-          const allow = window.page.getByRole('button', { name: /^(Allow|Continue|Yes)\b/ }).first();
-          if (await allow.isVisible()) await allow.click();
-          return seen.isVisible();
-        },
-        { timeout: 60_000 },
-      );
+      until('the call runs', async () => {
+        const allow = window.page.getByRole('button', { name: /^(Allow|Continue|Yes)\b/ }).first();
+        if (await allow.isVisible()) await allow.click();
+        return seen.isVisible();
+      });
 
     await window.setSetting(workspace, 'mcphub.chat.offerServers', true);
     await window.notification(/they run twice: demo/).waitFor();

@@ -6,7 +6,7 @@ scenario(
   async (act) => {
     const workspace = act.workspace();
     workspace.plan([
-      { server: 'demo', tool: 'ask_then_withdraw', arguments: { after_ms: 2_500, reason: 'nobody was there' } },
+      { server: 'demo', tool: 'ask_then_withdraw', arguments: { after_ms: 10_000, reason: 'nobody was there' } },
     ]);
     const window = await act.open(workspace);
     await window.runCommand('Other: Call All of the Plan');

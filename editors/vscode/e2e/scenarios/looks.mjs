@@ -17,7 +17,7 @@ scenario('the page follows the themes of the editor: light, dark, high contrast'
     ['high-contrast', 'vscode-high-contrast', { colorScheme: 'dark', forcedColors: 'active' }],
   ])) {
     await window.page.emulateMedia(media);
-    await page.frame.locator(`body[data-vscode-theme-kind="${kind}"]`).waitFor({ timeout: 20_000 });
+    await page.frame.locator(`body[data-vscode-theme-kind="${kind}"]`).waitFor();
     await window.page.screenshot({ path: join(shots, `${name}.png`) });
   }
 });

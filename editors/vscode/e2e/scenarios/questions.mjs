@@ -6,7 +6,7 @@ scenario(
   async (act) => {
     const workspace = act.workspace();
     const page = await (await act.open(workspace)).openSideBar();
-    await page.call('demo', 'ask_then_withdraw', { after_ms: 1_500, reason: 'it was found elsewhere' });
+    await page.call('demo', 'ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
     const card = page.card('What is your name?');
     await card.waitFor();
     await page.note('Withdrawn by server: it was found elsewhere').waitFor();
@@ -22,26 +22,30 @@ scenario(
   { core: true },
 );
 
-scenario('a tool approval: approve, deny and dismiss are three different ends', async (act) => {
-  const workspace = act.workspace();
-  const page = await (await act.open(workspace)).openSideBar();
+scenario(
+  'a tool approval: approve, deny and dismiss are three different ends',
+  async (act) => {
+    const workspace = act.workspace();
+    const page = await (await act.open(workspace)).openSideBar();
 
-  await page.call('demo', 'echo', { text: 'allowed words' });
-  await page.accept(page.card('allowed words'));
-  await page.endedAs('echo', /done/i);
+    await page.call('demo', 'echo', { text: 'allowed words' });
+    await page.accept(page.card('allowed words'));
+    await page.endedAs('echo', /done/i);
 
-  await page.call('demo', 'echo', { text: 'denied words' });
-  await page.card('denied words').getByTestId('decline').click();
-  await page.endedAs('echo', /denied/i);
+    await page.call('demo', 'echo', { text: 'denied words' });
+    await page.card('denied words').getByTestId('decline').click();
+    await page.endedAs('echo', /denied/i);
 
-  await page.call('demo', 'echo', { text: 'dismissed words' });
-  await page.card('dismissed words').getByTestId('dismiss').click();
-  await page.endedAs('echo', /without a choice/i);
+    await page.call('demo', 'echo', { text: 'dismissed words' });
+    await page.card('dismissed words').getByTestId('dismiss').click();
+    await page.endedAs('echo', /without a choice/i);
 
-  const sent = workspace.wire().filter((message) => message.method === 'tools/call');
-  assert.equal(sent.length, 1, 'only what was allowed reached the server');
-  assert.equal(workspace.journal.all({ event: 'started', tool: 'echo' }).length, 1);
-});
+    const sent = workspace.wire().filter((message) => message.method === 'tools/call');
+    assert.equal(sent.length, 1, 'only what was allowed reached the server');
+    assert.equal(workspace.journal.all({ event: 'started', tool: 'echo' }).length, 1);
+  },
+  { core: true },
+);
 
 scenario(
   'a form: what does not fit is not sent, what fits is, and the tool goes on with it',

@@ -26,16 +26,12 @@ scenario(
     await window.openSideBar();
     // The editor reports a model when it has activated the extension that provides it. A page that was drawn before
     // does not offer the model. A new page does.
-    const page = await until(
-      'a new page knows the model',
-      async () => {
-        const panel = await window.openPanel();
-        if ((await panel.frame.locator('html').getAttribute('data-surface'))?.includes('Parrot') === true) return panel;
-        await window.runCommand('View: Close Editor');
-        return undefined;
-      },
-      { timeout: 40_000 },
-    );
+    const page = await until('a new page knows the model', async () => {
+      const panel = await window.openPanel();
+      if ((await panel.frame.locator('html').getAttribute('data-surface'))?.includes('Parrot') === true) return panel;
+      await window.runCommand('View: Close Editor');
+      return undefined;
+    });
     await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
     const card = page.card('A story for a parrot.');
     await card.getByRole('button', { name: 'Run with Parrot' }).waitFor();

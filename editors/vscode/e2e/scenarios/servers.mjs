@@ -9,27 +9,12 @@ const everything = join(
 );
 
 scenario(
-  'the view shows the servers within 1.5 s of its opening',
+  'the view shows the servers when it is opened',
   async (act) => {
-    // If an empty view takes long, the machine is busy, and the limit is twice that time. The first window fills the
-    // browser's caches, so one of three windows must be within the limit.
-    /** @type {string[]} */
-    const taken = [];
-    for (let round = 0; ; round++) {
-      const window = await act.open(act.workspace());
-      const empty = await window.timeEmptyView();
-      const start = performance.now();
-      const page = await window.openSideBar();
-      await page.server('demo').waitFor();
-      const ours = performance.now() - start;
-      await window.close();
-      taken.push(`${Math.round(ours)} ms (an empty view: ${Math.round(empty)} ms)`);
-      if (ours <= Math.max(1_500, 2 * empty)) break;
-      assert.ok(round < 2, taken.join(', '));
-    }
-    act.prints(`click on the view's icon -> the servers are there: ${taken.join(', ')}`);
+    const page = await (await act.open(act.workspace())).openSideBar();
+    await page.server('demo').waitFor();
   },
-  { alone: true, core: true },
+  { core: true },
 );
 
 scenario(

@@ -16,7 +16,7 @@ scenario(
     const silent = page.connection.filter({ hasText: 'McpHub does not answer.' });
 
     process.kill(hub.pid, 'SIGSTOP');
-    await silent.waitFor({ timeout: 20_000 });
+    await silent.waitFor();
     const notification = window.notification('McpHub does not answer');
     await notification.getByRole('button', { name: 'Restart McpHub' }).waitFor();
     process.kill(hub.pid, 'SIGCONT');
@@ -30,9 +30,9 @@ scenario(
 
     const servers = demoServersOf(workspace).map(({ pid }) => pid);
     process.kill(hub.pid, 'SIGSTOP');
-    await silent.waitFor({ timeout: 20_000 });
+    await silent.waitFor();
     await page.connection.getByRole('link', { name: /Restart McpHub/u }).click();
-    await untilGone('the hub that did not answer, and its servers', [hub.pid, ...servers], 20_000);
+    await untilGone('the hub that did not answer, and its servers', [hub.pid, ...servers]);
     await page.connection.waitFor({ state: 'hidden' });
     await page.call('demo', 'sleep', { seconds: 0, steps: 1 });
     await page.endedAs('sleep', /done/i);

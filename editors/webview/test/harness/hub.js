@@ -3,6 +3,7 @@
 // arrive.
 
 import { EventEmitter, once } from 'node:events';
+import { long } from './long.js';
 import { asRelayed, faultOf } from './schema.js';
 
 /**
@@ -14,12 +15,6 @@ import { asRelayed, faultOf } from './schema.js';
  * @typedef {Exclude<keyof AttachRequestJson, 'messageId'>} RequestKind
  * @typedef {Omit<AttachResponseJson, 'sequence' | 'reply'>} EventJson
  */
-
-/**
- * How long to wait for a message of the page, in milliseconds. It is far longer than any message takes, so that only a
- * missing message fails the test, and does not hang it.
- */
-const patience = 20_000;
 
 export class Hub {
   /** Everything that the page has sent, in order. @type {AttachRequestJson[]} */
@@ -182,7 +177,7 @@ export class Hub {
   async next(kind) {
     const index = this.#read.get(kind) ?? 0;
     this.#read.set(kind, index + 1);
-    const signal = AbortSignal.timeout(patience);
+    const signal = AbortSignal.timeout(long);
     for (;;) {
       const message = this.all(kind)[index];
       if (message)

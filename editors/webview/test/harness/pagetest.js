@@ -28,9 +28,8 @@ import { installVsCode } from './vscodeapi.js';
  * @property {boolean} [apps] views of tool calls can be shown
  * @property {{ width: number, height: number }} [viewport]
  * @property {'sideBar' | 'editor'} [place] where in VS Code the page is shown
- * @property {boolean} [frozen] from the start, time passes only by pass, and 50 ms by each settle: for tests that count
- * seconds
- * @property {boolean} [realTime] the page's clock is the machine's
+ * @property {boolean} [realTime] the page's clock is the machine's; otherwise time passes only by pass, and 50 ms by each
+ * settle
  * @property {boolean} [reducedMotion]
  * @property {boolean} [forcedColors]
  * @property {number} [deviceScaleFactor]
@@ -43,7 +42,6 @@ import { installVsCode } from './vscodeapi.js';
  * @property {() => Promise<void>} settle waits until the page has painted, and the hub has received all its messages
  * @property {(ms: number) => Promise<void>} pass lets time pass
  * @property {(theme: string) => Promise<void>} retheme switches the theme as VS Code does it
- * @property {() => Promise<void>} freeze from now on time passes only by pass, and 50 ms by each settle
  * @property {(id: string) => Locator} by returns the element with a test id
  * @property {() => Promise<string>} focused returns a description of the element with the focus
  */
@@ -60,7 +58,7 @@ export const today = new Date('2026-10-05T12:00:00Z');
  */
 let started;
 let stopsAfterTests = false;
-/** @typedef {{ name: string, timeout: number, alone: boolean, run: () => Promise<void> }} Collected */
+/** @typedef {{ name: string, main: boolean, run: () => Promise<void> }} Collected */
 /** @type {Collected[] | undefined} */
 let collected;
 
@@ -113,6 +111,7 @@ export async function openPage(setup) {
   const surface = { kind: 'vscode', ...(setup.apps && { apps: [sandbox.address] }), ...setup.surface };
   const tab = await takeTab(browser, {
     web: surface.kind === 'web',
+    apps: setup.apps ?? false,
     realTime: setup.realTime ?? false,
     deviceScaleFactor: setup.deviceScaleFactor ?? 1,
   });
@@ -159,7 +158,7 @@ export async function openPage(setup) {
       forcedColors: setup.forcedColors ? 'active' : 'none',
     });
   await emulate(theme);
-  if (!setup.realTime) await setClock(page, setup.frozen ?? false);
+  if (!setup.realTime) await stopClock(page);
   const address = `${site.address}/?surface=${encodeURIComponent(JSON.stringify(surface))}&class=${surface.kind === 'vscode' ? bodyClass(theme) : ''}`;
   const place = setup.place ?? 'sideBar';
   const sheet = JSON.stringify(themeSheet(theme, place));
@@ -176,21 +175,16 @@ export async function openPage(setup) {
   await page.goto(address);
 
   const drawn = () =>
-    page.evaluate(() => {
-      const { __frame: frame } = /** @type {Window & { __frame: typeof requestAnimationFrame }} */ (
-        /** @type {unknown} */ (window)
-      );
-      return new Promise((resolve) => frame(() => frame(() => resolve(undefined))));
-    });
-  let frozen = setup.frozen ?? false;
+    page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))),
+    );
   const settle = async () => {
     await hub.delivered();
-    if (frozen) await page.clock.runFor(50);
-    else
-      await page.evaluate(
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined)))),
-      );
     await drawn();
+    if (!setup.realTime) {
+      await page.clock.runFor(50);
+      await drawn();
+    }
     const sent = await page.evaluate(() => /** @type {Window & { __sent?: number }} */ (window).__sent ?? 0);
     while (surface.kind === 'vscode' && heard < sent) await page.evaluate(() => undefined);
   };
@@ -216,10 +210,6 @@ export async function openPage(setup) {
       );
       await settle();
     },
-    freeze: async () => {
-      await page.clock.pauseAt(new Date(today.getTime() + 600_000));
-      frozen = true;
-    },
     pass: async (ms) => {
       await settle();
       await page.clock.runFor(ms);
@@ -244,16 +234,23 @@ export async function openPage(setup) {
 }
 
 /**
- * Starts the page's clock, before the page is loaded. It ends the effects of an earlier test on the clock.
+ * Stops the page's clock, before the page is loaded. It ends the effects of an earlier test on the clock.
  *
  * @param {Page} page
- * @param {boolean} frozen
  */
-async function setClock(page, frozen) {
+async function stopClock(page) {
   // A clock runs from its installation on, and can be paused only at a later time.
-  await page.clock.install({ time: frozen ? new Date(today.getTime() - 3_600_000) : today });
-  if (frozen) await page.clock.pauseAt(today);
-  else await page.clock.resume();
+  await page.clock.install({ time: new Date(today.getTime() - 3_600_000) });
+  await page.clock.pauseAt(today);
+}
+
+/**
+ * Clicks all that is there, also what is disabled or hidden, as a hasty person does.
+ *
+ * @param {Locator} locator
+ */
+export async function clickAnyway(locator) {
+  for (const element of await locator.elementHandles()) await element.click({ force: true }).catch(() => undefined);
 }
 
 /**
@@ -278,15 +275,35 @@ export async function unfoldAll(where) {
  * @param {(opened: Opened) => Promise<void> | void} body
  */
 export function pageTest(name, setup, body) {
-  const timeout = 60_000;
+  define(name, setup, body, false);
+}
+
+/**
+ * Defines a main test of the page: one of what the page is for, which `make test` runs.
+ *
+ * @param {string} name what the page promises
+ * @param {Setup} setup
+ * @param {(opened: Opened) => Promise<void> | void} body
+ */
+export function mainTest(name, setup, body) {
+  define(name, setup, body, true);
+}
+
+/**
+ * @param {string} name
+ * @param {Setup} setup
+ * @param {(opened: Opened) => Promise<void> | void} body
+ * @param {boolean} main
+ */
+function define(name, setup, body, main) {
   const run = () => runTest(name, setup, body);
   if (collected) {
-    collected.push({ name, timeout, alone: setup.realTime ?? false, run });
+    collected.push({ name, main, run });
     return;
   }
   if (!stopsAfterTests) after(stop);
   stopsAfterTests = true;
-  test(name, { timeout }, run);
+  test(name, run);
 }
 
 /**

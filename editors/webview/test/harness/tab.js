@@ -3,6 +3,8 @@
 // The state that a document leaves behind is reset: clock, size, media, pointer. A tab is closed when a test has failed
 // in it, and after some tests, since each test leaves scripts of Playwright's clock.
 
+import { long } from './long.js';
+
 /**
  * @typedef {import('playwright-core').Page} Page
  *
@@ -13,6 +15,7 @@
  *
  * @typedef {object} Kind
  * @property {boolean} web the page uses a WebSocket, and may open other pages
+ * @property {boolean} apps what a hostile view did is told late, perhaps to the next test
  * @property {boolean} realTime the tab has no clock of Playwright, which could not be removed again
  * @property {number} deviceScaleFactor
  *
@@ -26,11 +29,6 @@
  * the previous script
  */
 
-/**
- * How long to wait for an element, in milliseconds. It is far longer than any element takes on a busy machine, so that
- * only a missing element fails the test, and does not hang it.
- */
-const patience = 20_000;
 /** How many tests use a tab before it is closed. */
 const mostUses = 15;
 
@@ -48,7 +46,7 @@ export function forgetTabs() {
  * @returns {Promise<Tab>}
  */
 export async function takeTab(browser, kind) {
-  const plain = !kind.web && !kind.realTime && kind.deviceScaleFactor === 1;
+  const plain = !kind.web && !kind.apps && !kind.realTime && kind.deviceScaleFactor === 1;
   const tab = (plain && idle.pop()) || (await openTab(browser, kind, plain));
   tab.uses++;
   return tab;
@@ -81,7 +79,7 @@ const nobody = { hear: () => undefined, keep: () => undefined, complain: () => u
 async function openTab(browser, { web, deviceScaleFactor }, plain) {
   const context = await browser.newContext({ deviceScaleFactor, locale: 'en-GB', timezoneId: 'UTC' });
   const page = await context.newPage();
-  page.setDefaultTimeout(patience);
+  page.setDefaultTimeout(long);
   /** @type {{ dispose(): Promise<void> } | undefined} */
   let first;
   /** @type {Tab} */
@@ -120,9 +118,12 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
       socket.onMessage((text) => tab.listener.hear(JSON.parse(String(text))));
     });
   }
-  // Layout follows the real frames of the browser, not the clock of Playwright: observers of sizes are called then.
   await page.addInitScript(() => {
-    Object.assign(window, { __frame: requestAnimationFrame.bind(window) });
+    const frames = {
+      requestAnimationFrame: requestAnimationFrame.bind(window),
+      cancelAnimationFrame: cancelAnimationFrame.bind(window),
+    };
+    Object.assign(window, { __frames: frames, __setTimeout: setTimeout.bind(window) });
   });
   return tab;
 }

@@ -18,7 +18,6 @@ export const withView = {
     ],
   },
   apps: true,
-  realTime: true,
 };
 
 /**
@@ -83,13 +82,21 @@ export async function openTheView({ hub, by }, resource, argumentsJson = '{"of":
 export const inside = ({ by }) => by('view-r-1').frameLocator('iframe').frameLocator('iframe');
 
 /**
- * Waits until the view has noted a text. The timeout is long, since the machine may be busy.
+ * Waits until the view has noted a text.
  *
  * @param {Pick<import('./pagetest.js').Opened, 'by'>} opened
  * @param {string | RegExp} text
  */
-export const noted = (opened, text) =>
-  inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor({ timeout: 120_000 });
+export const noted = (opened, text) => inside(opened).locator('#heard li').filter({ hasText: text }).first().waitFor();
+
+/**
+ * Lets time pass until the view has gone, which waits for an answer of its own for a while.
+ *
+ * @param {Pick<import('./pagetest.js').Opened, 'by' | 'pass'>} opened
+ */
+export async function untilGone({ by, pass }) {
+  while ((await by('view-r-1').count()) > 0) await pass(500);
+}
 
 /** Returns all texts that the view has noted. @param {Pick<import('./pagetest.js').Opened, 'by'>} opened */
 export const notes = (opened) => inside(opened).locator('#heard li').allInnerTexts();

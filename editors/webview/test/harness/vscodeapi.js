@@ -9,7 +9,7 @@
  */
 export function installVsCode(setup) {
   /**
-   * @typedef {{ __sent: number, __hub(message: unknown): void, __keep(state: unknown): void, __violation(text: string):
+   * @typedef {{ __frames: object, __sent: number, __hub(message: unknown): void, __keep(state: unknown): void, __violation(text: string):
    * void, acquireVsCodeApi?: () => unknown }} Installed
    */
   const installed = /** @type {Installed} */ (/** @type {unknown} */ (window));
@@ -19,6 +19,9 @@ export function installVsCode(setup) {
     );
   });
   installed.__sent = 0;
+  // The page draws with the browser's own frames, not with those of Playwright's clock, which stands still: an element
+  // that a test waits for comes by itself.
+  Object.assign(window, installed.__frames);
   if (!setup.vscode) return;
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(setup.sheet);

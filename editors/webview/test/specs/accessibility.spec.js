@@ -1,11 +1,10 @@
 // What a screen reader gets, and that axe finds no violations in four themes.
 
-import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { fillAddForm } from '../harness/addform.js';
 import { violations } from '../harness/axe.js';
 import { browseCommands, browseScenes, browseSetup } from '../harness/browsescenes.js';
-import { openPage, pageTest, unfoldAll } from '../harness/pagetest.js';
+import { mainTest, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { ended, markdown, png, wav } from '../harness/results.js';
 import { themeNames } from '../harness/themes.js';
 import {
@@ -314,29 +313,17 @@ for (const theme of /** @type {const} */ (['light', 'dark'])) {
   );
 }
 
-test('axe sees what it is there to see', async () => {
-  const opened = await openPage({ snapshot: {} });
-  try {
-    await opened.hub.next('hello');
-    await opened.page.evaluate(() => {
-      document
-        .querySelector('main')
-        ?.append(Object.assign(document.createElement('button'), { className: 'nameless' }));
-    });
-    await assert.rejects(assertNoViolations(opened.page, 'a button without a name'), /button-name/);
-    for (const [theme, ground] of /** @type {const} */ ([
-      ['light', 'rgb(248, 248, 248)'],
-      ['high-contrast', 'rgb(0, 0, 0)'],
-    ])) {
-      await opened.retheme(theme);
-      assert.equal(
-        await opened.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
-        ground,
-        theme,
-      );
-    }
-  } finally {
-    await opened.close();
+pageTest('axe sees what it is there to see', { snapshot: {} }, async ({ page, retheme }) => {
+  await page.evaluate(() => {
+    document.querySelector('main')?.append(Object.assign(document.createElement('button'), { className: 'nameless' }));
+  });
+  await assert.rejects(assertNoViolations(page, 'a button without a name'), /button-name/);
+  for (const [theme, ground] of /** @type {const} */ ([
+    ['light', 'rgb(248, 248, 248)'],
+    ['high-contrast', 'rgb(0, 0, 0)'],
+  ])) {
+    await retheme(theme);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), ground, theme);
   }
 });
 
@@ -383,7 +370,7 @@ async function listen(page) {
   return () => page.evaluate(() => /** @type {string[]} */ (/** @type {{ said?: string[] }} */ (window).said ?? []));
 }
 
-pageTest(
+mainTest(
   'live regions tell a question, its withdrawal, and the end of a call',
   {
     snapshot: {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -39,16 +39,17 @@ const launch = {
   },
 };
 
-pageTest(
+mainTest(
   'a command is added: what is sent, what is told, the card with the whole command, the tools, and undo',
   setup,
   async (opened) => {
-    const { by, hub, page, settle, focused } = opened;
+    const { by, hub, page, pass, settle, focused } = opened;
     await openForm(opened);
     assert.match(await focused(), /Add a server/);
     await by('adding-name').fill('notes');
     await by('adding-command').fill('npx');
     await by('adding-args').fill('-y\nnotes-mcp\nmy notes');
+    await pass(1_000);
     const preview = await hub.next('addServer');
     assert.equal(preview.addServer.preview, true);
     await hub.reply(preview, { configWrite: { ...written, linesAfter: '    "notes": { "command": "npx" }\n' } });

@@ -1,7 +1,7 @@
 // An answer is exactly one AttachRequest with exactly the user's choices.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { clickAnyway, mainTest, pageTest } from '../harness/pagetest.js';
 import { membersOf } from '../harness/schema.js';
 import { formSchema, prompts, promptNames, samplingRequest, server } from '../harness/world.js';
 
@@ -80,7 +80,7 @@ for (const name of promptNames) {
   const promptId = prompts[name].promptId ?? '';
   const setup = { snapshot: { servers: [server('files'), server('booking')], prompts: [prompts[name]] } };
 
-  pageTest(
+  mainTest(
     `accept of ${name}: one message with just what was chosen, however often it is clicked`,
     setup,
     async ({ by, hub, page, pass, settle }) => {
@@ -90,7 +90,7 @@ for (const name of promptNames) {
       await pass(700);
       const accept = card.locator('[data-testid="accept"]');
       await accept.dblclick({ force: true });
-      await accept.click({ force: true, timeout: 500 }).catch(() => undefined);
+      await clickAnyway(accept);
       await page.keyboard.press('Enter');
       await settle();
       const sent = await hub.next('answerPrompt');
@@ -104,17 +104,11 @@ for (const name of promptNames) {
           0,
           `${id} while the reply is due`,
         );
-      await card
-        .locator('[data-testid="decline"]')
-        .click({ force: true, timeout: 500 })
-        .catch(() => undefined);
+      await clickAnyway(card.locator('[data-testid="decline"]'));
       await page.keyboard.press('Escape');
       await hub.reply(sent);
       await settle();
-      await card
-        .locator('[data-testid="accept"]')
-        .click({ force: true, timeout: 500 })
-        .catch(() => undefined);
+      await clickAnyway(card.locator('[data-testid="accept"]'));
       await hub.say({
         promptClosed: { promptId, cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
       });
@@ -130,7 +124,7 @@ for (const name of promptNames) {
     },
   );
 
-  pageTest(`decline of ${name}: an explicit no, once`, setup, async ({ by, hub, pass, settle }) => {
+  mainTest(`decline of ${name}: an explicit no, once`, setup, async ({ by, hub, pass, settle }) => {
     const card = by(`prompt-${promptId}`);
     await card.waitFor();
     await pass(700);
@@ -141,7 +135,7 @@ for (const name of promptNames) {
     assert.equal(hub.all('answerPrompt').length, 1);
   });
 
-  pageTest(`dismiss of ${name}: neither yes nor no, once`, setup, async ({ by, hub, pass, settle }) => {
+  mainTest(`dismiss of ${name}: neither yes nor no, once`, setup, async ({ by, hub, pass, settle }) => {
     const card = by(`prompt-${promptId}`);
     await card.waitFor();
     await pass(700);
@@ -159,7 +153,7 @@ for (const name of promptNames) {
     assert.equal(hub.all('answerPrompt').length, 1);
   });
 
-  pageTest(
+  mainTest(
     `${name} was answered elsewhere meanwhile: the card says so and asks no more`,
     setup,
     async ({ by, hub, pass, settle }) => {
@@ -218,7 +212,7 @@ for (const name of /** @type {PromptName[]} */ (['form', 'sampling', 'input'])) 
   );
 }
 
-pageTest(
+mainTest(
   'Deny with a reason sends the reason',
   { snapshot: { prompts: [prompts.approval] } },
   async ({ by, hub, pass }) => {
@@ -239,7 +233,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'what a program wrote is named with its writer, and agreed to with the hash of what was shown',
   {
     snapshot: {
@@ -271,9 +265,9 @@ for (const [name, scopes] of /** @type {[PromptName, string[]][]} */ ([
   ['approval', ['APPROVAL_SCOPE_WINDOW', 'APPROVAL_SCOPE_WORKSPACE', 'APPROVAL_SCOPE_ALWAYS']],
   ['launch', ['APPROVAL_SCOPE_WINDOW', 'APPROVAL_SCOPE_WORKSPACE', 'APPROVAL_SCOPE_ALWAYS']],
 ])) {
-  pageTest(
+  mainTest(
     `${name} can be allowed for longer, and each scope is the one that was chosen`,
-    { snapshot: { prompts: [] }, frozen: true }, // otherwise a closed card that goes moves the next one
+    { snapshot: { prompts: [] } }, // otherwise a closed card that goes moves the next one
     async ({ by, hub, pass }) => {
       for (const scope of scopes) {
         const promptId = `p-${scope}`;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { noted, notes, openTheView, resourceOf, uri, viewOf, withView } from '../harness/views.js';
 import { cancelled, finished } from '../harness/world.js';
 
@@ -19,7 +19,7 @@ pageTest(
   },
 );
 
-pageTest('a view is greeted, gets the arguments once, and then the result as it came', withView, async (opened) => {
+mainTest('a view is greeted, gets the arguments once, and then the result as it came', withView, async (opened) => {
   const { hub, by } = opened;
   assert.equal(
     hub.all('hello')[0]?.hello?.extensionsJson,
@@ -177,7 +177,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'what a view cancels is cancelled with its reason; what it waits for is cancelled when it is closed',
   withView,
   async (opened) => {
@@ -203,17 +203,17 @@ pageTest(
 );
 
 pageTest('a view grows within bounds, fills the page and comes back, and is told of each', withView, async (opened) => {
-  const { by, page } = opened;
+  const { by, page, pass } = opened;
   const script = `
     say('ui/notifications/size-changed', { width: 9, height: 333 });
     note('pip ' + JSON.stringify((await ask('ui/request-display-mode', { mode: 'pip' })).result));`;
   await openTheView(opened, resourceOf(viewOf(script)));
   const frame = by('view-r-1').locator('iframe');
   const height = async () => (await frame.boundingBox())?.height;
-  await noted(opened, 'greeted');
+  await noted(opened, 'pip {"mode":"inline"}');
+  await pass(200);
   await page.waitForFunction(() => document.querySelector('.view-frame iframe')?.clientHeight === 333 - 2);
   assert.equal(await height(), 333);
-  await noted(opened, 'pip {"mode":"inline"}');
   await by('view-grow').click();
   await noted(opened, 'host-context-changed {"displayMode":"fullscreen"}');
   assert.ok(((await frame.boundingBox())?.width ?? 0) > 400);
@@ -235,11 +235,13 @@ pageTest('a page is opened outside only when a person wants it, and only one of 
   await noted(opened, /first .*did not open/);
   await link.waitFor();
   assert.equal(await link.getAttribute('target'), '_blank');
+  await opened.pass(700);
   await opened.page.locator('[data-testid="view-open-link"]:not([aria-disabled])').waitFor();
   await link.evaluate((element) => {
     element.addEventListener('click', (event) => event.preventDefault());
     element.dispatchEvent(new MouseEvent('click', { cancelable: true }));
   });
+  await opened.settle(); // the answer comes after the browser has followed the link
   await noted(opened, 'second {"jsonrpc":"2.0","id":7,"result":{}}');
   assert.equal((await notes(opened)).filter((text) => text.startsWith('no ') && text.includes('-32602')).length, 4);
 });
@@ -265,7 +267,8 @@ pageTest('a view that does not answer its end goes all the same', withView, asyn
   await noted(opened, 'stubborn');
   await opened.by('view-close').click();
   await noted(opened, 'ui/resource-teardown {"reason":"The user has closed it."}');
-  await opened.by('view-r-1').waitFor({ state: 'detached', timeout: 5000 });
+  await opened.pass(2_000);
+  await opened.by('view-r-1').waitFor({ state: 'detached' });
 });
 
 for (const [name, resource, said] of /** @type {[string, string, RegExp][]} */ ([
@@ -290,6 +293,8 @@ pageTest(
   { ...withView, surface: { apps: ['http://127.0.0.1:9/x'] } },
   async (opened) => {
     await openTheView(opened, resourceOf(viewOf('')));
+    await opened.by('view-r-1').locator('iframe').waitFor();
+    await opened.pass(10_000);
     await opened.by('view-r-1').getByRole('alert').getByText('could not be loaded').waitFor();
     assert.equal(await opened.by('view-r-1').locator('iframe').count(), 0);
     opened.noise.splice(0);
@@ -304,6 +309,8 @@ pageTest(
       opened,
       resourceOf(viewOf('try { parent.parent.document.body; note("in") } catch (e) { note("out " + e.name) }')),
     );
+    await opened.by('view-r-1').locator('iframe[src^="http://127.0.0.1:9/"]').waitFor();
+    await opened.pass(10_000);
     await noted(opened, 'out SecurityError');
     await noted(opened, 'tool-input');
     assert.equal(await opened.by('view-r-1').locator('iframe').getAttribute('sandbox'), 'allow-scripts');

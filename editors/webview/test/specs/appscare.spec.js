@@ -32,6 +32,7 @@ pageTest('a link of a view takes no click that was meant for what stood there be
   await link.waitFor();
   assert.equal(await link.getAttribute('data-clicks'), ' 1 false 0 false');
   assert.equal(await link.getAttribute('aria-disabled'), 'true', 'aria-disabled shows the guard');
+  await opened.pass(700);
   await page.locator('[data-testid="view-open-link"]:not([aria-disabled])').waitFor();
   const click = (/** @type {number} */ detail) =>
     link.evaluate((element, detail) => {
@@ -40,6 +41,7 @@ pageTest('a link of a view takes no click that was meant for what stood there be
     }, detail);
   assert.match((await click(2)) ?? '', / 2 false$/, 'the second of a double click');
   assert.match((await click(1)) ?? '', / 1 true$/);
+  await opened.settle(); // the answer comes after the browser has followed the link
   await noted(opened, 'link {"jsonrpc":"2.0","id":2,"result":{}}');
 });
 
@@ -96,6 +98,7 @@ pageTest('a view that goes late takes no focus that has gone elsewhere', withVie
   await noted(opened, 'stubborn');
   await by('view-close').click();
   await page.locator('#title').focus();
+  await opened.pass(2_000);
   await by('view-r-1').waitFor({ state: 'detached' });
   await opened.settle();
   assert.equal(await opened.focused(), 'h1 McpHub');
@@ -124,7 +127,7 @@ pageTest('a view is greeted with how it is shown by then', withView, async (open
   const html = viewOf('note(hello.result.hostContext.displayMode)').replace(
     /ask\('ui\/initialize', (.*?)\)\.then/,
     (_, /** @type {string} */ params) =>
-      `new Promise((grown) => addEventListener('resize', () => innerHeight > 500 && grown())).then(() => ask('ui/initialize', ${params})).then`,
+      `new Promise((grown) => { const look = () => innerHeight > 500 && grown(); addEventListener('resize', look); look(); }).then(() => ask('ui/initialize', ${params})).then`,
   );
   await openTheView(opened, resourceOf(html));
   await opened.by('view-grow').click();

@@ -51,10 +51,12 @@ pageTest('a view does not fill the page by itself, and may always go back', with
 pageTest('what a view covers takes no click, and what comes to light none for half a second', asked, async (opened) => {
   const { page, by, hub } = opened;
   const accept = by('prompt-p-approval').getByTestId('accept');
+  await opened.pass(700);
   await page.locator('[data-testid="accept"]:not([aria-disabled])').waitFor();
   await fill(opened);
   assert.ok(await accept.evaluate((button) => button.closest('[inert]') !== null));
   assert.equal(await by('view-r-1').evaluate((view) => view.closest('[inert]')), null);
+  await opened.pass(700);
   await page.locator('[data-testid="accept"]:not([aria-disabled])').waitFor();
   // Both clicks in one turn: a view may ask to fill the page just before a click that it expects.
   await page.evaluate(() => {
@@ -66,6 +68,7 @@ pageTest('what a view covers takes no click, and what comes to light none for ha
   assert.equal(await inert(opened), 0);
   await opened.settle();
   assert.deepEqual(hub.all('answerPrompt'), []);
+  await opened.pass(700);
   await page.locator('[data-testid="accept"]:not([aria-disabled])').waitFor();
   await accept.click();
   await hub.next('answerPrompt');
@@ -114,6 +117,7 @@ pageTest('a view that is being closed cannot be made to fill the page', asked, a
   await by('view-close').click();
   await by('view-grow').click();
   assert.equal(await page.locator(whole).count(), 0);
+  await opened.pass(2_000);
   await by('view-r-1').waitFor({ state: 'detached' });
   assert.equal(await inert(opened), 0);
 });

@@ -1,7 +1,7 @@
 // The next hub reports what an earlier hub ended because no window came back in time.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { at, cancelled, finished, server } from '../harness/world.js';
 
 const shutdown = { origin: 'ORIGIN_SHUTDOWN', reason: 'nobody came back to the hub in time', time: at(-60) };
@@ -15,7 +15,7 @@ const snapshot = {
   history: [left('h-1'), left('h-2', question), left('h-3', question), finished('h-4')],
 };
 
-pageTest(
+mainTest(
   'what ended while the window was away is told once, and stands in the history',
   { snapshot },
   async (opened) => {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { carryOut, offer, offering, resource, someOffers } from '../harness/offers.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { png } from '../harness/results.js';
 import { server } from '../harness/world.js';
 
@@ -18,7 +18,7 @@ async function unfold({ by, settle }, list) {
   await settle();
 }
 
-pageTest(
+mainTest(
   'a resource is found, read by the results’ view, and read again; the read can be stopped',
   setup,
   async (opened) => {
@@ -187,7 +187,6 @@ pageTest('a template is filled in with proposals, by keyboard alone', setup, asy
   await by('template-file:///{folder}/{name}').getByRole('button').first().click();
   const folder = page.getByRole('combobox', { name: 'folder' });
   await folder.focus();
-  await opened.freeze();
   await page.keyboard.type('ja');
   await pass(250);
   const asked = (await hub.next('complete')).complete;
@@ -255,7 +254,6 @@ pageTest(
     await by('mcp-prompt-review').getByRole('button').first().click();
     const language = page.getByRole('combobox', { name: /language/ });
     await language.focus();
-    await opened.freeze();
     for (const letter of 'gopher') {
       await page.keyboard.type(letter);
       await page.clock.runFor(20);
@@ -308,7 +306,6 @@ pageTest('a click takes a proposal, unless the list has only just come under it'
   await by('mcp-prompt-review').getByRole('button').first().click();
   const language = page.getByRole('combobox', { name: /language/ });
   await language.focus();
-  await opened.freeze();
   await page.keyboard.type('g');
   await pass(250);
   await hub.next('complete');
@@ -322,7 +319,7 @@ pageTest('a click takes a proposal, unless the list has only just come under it'
   assert.equal(await page.getByRole('option').count(), 0);
 });
 
-pageTest('a prompt is filled, says what is missing, and is filled again from the history', setup, async (opened) => {
+mainTest('a prompt is filled, says what is missing, and is filled again from the history', setup, async (opened) => {
   const { by, hub, page, settle } = opened;
   offer(hub);
   await unfold(opened, 'mcp-prompts');

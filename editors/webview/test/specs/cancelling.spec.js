@@ -2,14 +2,14 @@
 // not stop.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest } from '../harness/pagetest.js';
 import { at, busySnapshot, request, server } from '../harness/world.js';
 
 const running = () => ({ servers: [server('files')], requests: [request('r-1')] });
 
-pageTest(
+mainTest(
   'Cancel sends cancelMcpRequest once, and the request shows that it is cancelling, for how long, by whom and why',
-  { snapshot: running(), frozen: true },
+  { snapshot: running() },
   async ({ by, hub, pass, settle }) => {
     const row = by('request-r-1');
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_RUNNING');
@@ -42,7 +42,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a request of a client of a gateway says whose it is, while it runs and in the history',
   { snapshot: { servers: [server('files')], requests: [request('r-1', { caller: 'Claude\u202e Code' })] } },
   async ({ by, hub, settle }) => {
@@ -54,7 +54,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'Cancel with a reason: Enter in the field cancels, and the reason is in the message',
   { snapshot: running() },
   async ({ by, hub, page }) => {
@@ -69,7 +69,7 @@ pageTest(
   },
 );
 
-pageTest('a cancel of somebody else shows who it was and why', { snapshot: running() }, async ({ by, hub, settle }) => {
+mainTest('a cancel of somebody else shows who it was and why', { snapshot: running() }, async ({ by, hub, settle }) => {
   await hub.say({
     mcpRequestCancelling: {
       requestId: 'r-1',
@@ -83,7 +83,7 @@ pageTest('a cancel of somebody else shows who it was and why', { snapshot: runni
   assert.match(text, /host/i);
 });
 
-pageTest(
+mainTest(
   'Stop waiting sends stopWaiting, and the end says that the server may go on',
   { snapshot: running() },
   async ({ by, hub, pass, settle }) => {
@@ -117,7 +117,7 @@ pageTest(
 );
 
 // Finding B2: a cancel that was still in a queue was shown as sent to the server.
-pageTest(
+mainTest(
   'the details of a cancelled call say what is known of the cancel, and then what became of it',
   { snapshot: running() },
   async ({ by, hub, settle }) => {
@@ -154,7 +154,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'Restart server, beside a cancel that drags on, restarts that server',
   {
     snapshot: {
@@ -173,7 +173,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'Restart server, beside a cancel that drags on, first says that it cancels another call',
   {
     snapshot: {
@@ -196,7 +196,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a page that opens while a cancel drags on offers Stop waiting at once',
   {
     snapshot: {
@@ -216,7 +216,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'what cannot be cancelled has no Cancel',
   {
     snapshot: {
@@ -230,7 +230,7 @@ pageTest(
   },
 );
 
-pageTest('a refused cancel says why', { snapshot: running() }, async ({ by, hub, page }) => {
+mainTest('a refused cancel says why', { snapshot: running() }, async ({ by, hub, page }) => {
   hub.silent.add('cancelMcpRequest');
   await by('request-r-1').locator('[data-testid="cancel"]').click();
   const sent = await hub.next('cancelMcpRequest');
@@ -245,7 +245,7 @@ pageTest('a refused cancel says why', { snapshot: running() }, async ({ by, hub,
   await page.getByText('The start of a session cannot be cancelled.').first().waitFor();
 });
 
-pageTest(
+mainTest(
   'Stop everything cancels all, after a second step, and is there only while something runs',
   { snapshot: busySnapshot() },
   async ({ hub, page, settle }) => {
@@ -265,7 +265,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a server with calls running is stopped and restarted only after a second step',
   { snapshot: running() },
   async ({ by, hub, settle }) => {
@@ -284,7 +284,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'progress shows as a progress bar with values and the text of the server',
   { snapshot: running() },
   async ({ by, hub, settle }) => {
@@ -310,7 +310,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a double click on Cancel cancels one request, also when the next one moves up between the clicks',
   { snapshot: { servers: [server('files')], requests: [request('r-1'), request('r-2')] } },
   async ({ by, hub, page, settle }) => {
@@ -341,7 +341,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a double click on Restart asks, and restarts nothing',
   { snapshot: running() },
   async ({ by, hub, settle }) => {
@@ -356,7 +356,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'progress below nothing or beyond everything stays within the bar',
   { snapshot: running() },
   async ({ by, hub, settle }) => {

@@ -1,10 +1,10 @@
 // What a card shows, and what it does for its kind of prompt.
 
 import assert from 'node:assert/strict';
-import { pageTest, unfoldAll } from '../harness/pagetest.js';
+import { mainTest, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { prompts, request, server } from '../harness/world.js';
 
-pageTest(
+mainTest(
   'an approval shows the arguments whole, and numbers as they are spelled',
   { snapshot: { prompts: [prompts.approval] } },
   async ({ by }) => {
@@ -46,7 +46,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a launch shows all that would be run, word for word',
   { snapshot: { prompts: [prompts.launch] } },
   async ({ by }) => {
@@ -69,7 +69,7 @@ pageTest(
 );
 
 // Finding C1: the danger is written in words, not only shown by a colour.
-pageTest(
+mainTest(
   'a launch shows the program that runs, what is set, and as a danger of its own what loads code',
   {
     snapshot: {
@@ -101,7 +101,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a URL shows its host large and itself whole, and warns of what is odd',
   {
     snapshot: {
@@ -206,7 +206,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a changed definition is shown as before and after',
   {
     snapshot: {

@@ -1,7 +1,7 @@
 // Every way in which a prompt can be closed, for every kind: the card says what happened, accepts no answer, and goes.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest } from '../harness/pagetest.js';
 import { busySnapshot, prompts, promptNames, server } from '../harness/world.js';
 
 /**
@@ -49,11 +49,10 @@ const ends = [
 ];
 
 for (const name of promptNames) {
-  pageTest(
+  mainTest(
     `a card of kind ${name} tells each end that it can have, takes no answer any more, and goes after 6 s`,
     { snapshot: { ...busySnapshot(), prompts: [] } },
-    async ({ by, freeze, hub, page, pass, settle }) => {
-      await freeze();
+    async ({ by, hub, page, pass, settle }) => {
       const closing = ends.map((one, index) => {
         const promptId = `${prompts[name].promptId}-${index}`;
         return { ...one, promptId, card: by(`prompt-${promptId}`) };
@@ -83,7 +82,7 @@ for (const name of promptNames) {
   );
 }
 
-pageTest(
+mainTest(
   'a note of a closed prompt stays while the pointer is on it',
   { snapshot: { prompts: [prompts.form] } },
   async ({ by, hub, page, pass, settle }) => {
@@ -115,9 +114,9 @@ const withdrawn = {
   origin: 'ORIGIN_SERVER',
 };
 
-pageTest(
+mainTest(
   'a form that is withdrawn under the hands stays with its reason, what was typed and the focus, until it is left',
-  { snapshot: { servers: [server('booking')], prompts: [prompts.form] }, frozen: true },
+  { snapshot: { servers: [server('booking')], prompts: [prompts.form] } },
   async ({ by, hub, page, pass, settle }) => {
     const card = by('prompt-p-form');
     const field = card.getByLabel('Full name').first();
@@ -151,9 +150,9 @@ pageTest(
 );
 
 for (const way of ['Close', 'Escape']) {
-  pageTest(
+  mainTest(
     `a withdrawn form with typed text goes by ${way}, and the focus goes on`,
-    { snapshot: { prompts: [prompts.form, prompts.approval] }, frozen: true },
+    { snapshot: { prompts: [prompts.form, prompts.approval] } },
     async ({ by, hub, page, settle }) => {
       const card = by('prompt-p-form');
       await card.getByLabel('Full name').first().fill('Ada');
@@ -172,9 +171,9 @@ for (const way of ['Close', 'Escape']) {
   );
 }
 
-pageTest(
+mainTest(
   'a secret that was being typed is not kept when its question goes',
-  { snapshot: { prompts: [prompts.input] }, frozen: true },
+  { snapshot: { prompts: [prompts.input] } },
   async ({ by, hub, page, settle }) => {
     const card = by('prompt-p-input');
     await card.locator('input').first().fill('hunter2');
@@ -185,9 +184,9 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'an approval that is withdrawn while the reason for a no is typed stays with what was typed, and Escape is asked twice',
-  { snapshot: { servers: [server('files')], prompts: [prompts.approval] }, frozen: true },
+  { snapshot: { servers: [server('files')], prompts: [prompts.approval] } },
   async ({ by, hub, page, settle }) => {
     const card = by('prompt-p-approval');
     const field = card.getByLabel('Reason', { exact: true });

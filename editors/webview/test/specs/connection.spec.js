@@ -1,10 +1,10 @@
 // The page and its hub: hello, resume, reload, a lost connection and its return.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { clickAnyway, mainTest } from '../harness/pagetest.js';
 import { busySnapshot, finished, prompts, request, server } from '../harness/world.js';
 
-pageTest('hello declares all seven kinds and asks for the history', { snapshot: busySnapshot() }, ({ hub }) => {
+mainTest('hello declares all seven kinds and asks for the history', { snapshot: busySnapshot() }, ({ hub }) => {
   const [first] = hub.sent;
   assert.ok(first?.hello, 'the first message is hello');
   assert.deepEqual([...(first.hello.promptKinds ?? [])].sort(), [
@@ -21,7 +21,7 @@ pageTest('hello declares all seven kinds and asks for the history', { snapshot: 
   assert.equal(first.hello.resume, undefined, 'there is nothing to resume');
 });
 
-pageTest(
+mainTest(
   'a reload says hello again under the same window id, and shows what is there now',
   { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] } },
   async ({ by, hub, page, settle }) => {
@@ -45,10 +45,10 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a hub that is lost: the page says so, nothing can be sent, and all is back with the hub',
   { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.approval] } },
-  async ({ by, hub, pass, settle }) => {
+  async ({ by, hub, page, pass, settle }) => {
     await by('prompt-p-approval').waitFor();
     await pass(1_000);
     await hub.sayAside({
@@ -60,10 +60,7 @@ pageTest(
     await by('connection').filter({ hasText: 'It is being started again.' }).waitFor();
     await settle();
     const before = hub.sent.length;
-    for (const id of ['cancel', 'accept', 'decline']) {
-      for (const button of await by(id).all())
-        await button.click({ force: true, timeout: 1_000 }).catch(() => undefined);
-    }
+    for (const id of ['cancel', 'accept', 'decline']) await clickAnyway(by(id));
     await settle();
     assert.equal(hub.sent.length, before, 'what is sent now would not arrive');
     await hub.sayAside({
@@ -76,13 +73,16 @@ pageTest(
     hub.hubId = 'hub-2';
     hub.snapshot = { servers: [server('files')], requests: [], prompts: [] };
     await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
+    await by('prompt-p-approval').locator(':scope[data-phase="closed"]').waitFor();
+    await page.mouse.move(0, 0);
+    await pass(7_000);
     await by('prompt-p-approval').waitFor({ state: 'detached' });
     await by('connection').waitFor({ state: 'hidden' });
     assert.equal(await by('request-r-1').count(), 0);
   },
 );
 
-pageTest(
+mainTest(
   'a hub that does not answer: the page says so with a way to restart it, and stays as it is',
   {
     snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] },
@@ -111,7 +111,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'the same hub is resumed from the latest sequence number, and what was seen stays',
   { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] } },
   async ({ by, hub, settle }) => {
@@ -134,7 +134,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'an event that was seen before changes nothing',
   { snapshot: { servers: [server('files')], requests: [] } },
   async ({ by, hub, page, settle }) => {
@@ -153,7 +153,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   "an error of a server's past does not fool the page: unknown events and junk are ignored",
   { snapshot: { servers: [server('files')] } },
   async ({ by, hub, page }) => {
@@ -176,7 +176,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'the same page over a WebSocket: hello, snapshot, an answer',
   {
     snapshot: { servers: [server('files')], prompts: [prompts.approval] },

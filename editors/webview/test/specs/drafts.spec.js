@@ -1,12 +1,12 @@
 // After a reload the draft of an answer is still there, as long as the hub and the question are the same.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { prompts, server } from '../harness/world.js';
 
 const asked = { servers: [server('booking')], prompts: [prompts.form, prompts.sampling, prompts.input] };
 
-pageTest(
+mainTest(
   'drafts of forms and of answers by hand outlive a reload, secrets do not',
   { snapshot: asked, surface: { model: 'Model A' } },
   async (opened) => {

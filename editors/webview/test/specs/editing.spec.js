@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { request, server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -30,7 +30,7 @@ async function openEdit({ by, hub, settle }) {
   await settle();
 }
 
-pageTest('of an entry only what was changed is sent', setup, async (opened) => {
+mainTest('of an entry only what was changed is sent', setup, async (opened) => {
   const { by, hub, page, settle, focused } = opened;
   await openEdit(opened);
   assert.equal(await by('adding-args').inputValue(), '-y\nfiles-mcp');
@@ -69,39 +69,35 @@ pageTest('of an entry only what was changed is sent', setup, async (opened) => {
 });
 
 // A preview moves the button: it removes what was said, and shows what would be written.
-pageTest(
-  'a preview that falls due while Save is pressed takes nothing from the press',
-  { ...setup, frozen: true },
-  async (opened) => {
-    const { by, hub, page, settle, focused, pass } = opened;
-    await openEdit(opened);
-    await pass(1_000);
-    await by('adding-save').click();
-    await settle();
-    assert.match(await by('adding').innerText(), /Nothing is changed yet/);
-    await by('adding-connect').fill('soon');
-    await by('adding-save').hover();
-    await page.mouse.down();
-    await pass(1_000);
-    await page.mouse.up();
-    await settle();
-    assert.match(await focused(), /adding-connect/);
-    assert.deepEqual(hub.all('updateServer'), [], 'and nothing was asked');
+pageTest('a preview that falls due while Save is pressed takes nothing from the press', setup, async (opened) => {
+  const { by, hub, page, settle, focused, pass } = opened;
+  await openEdit(opened);
+  await pass(1_000);
+  await by('adding-save').click();
+  await settle();
+  assert.match(await by('adding').innerText(), /Nothing is changed yet/);
+  await by('adding-connect').fill('soon');
+  await by('adding-save').hover();
+  await page.mouse.down();
+  await pass(1_000);
+  await page.mouse.up();
+  await settle();
+  assert.match(await focused(), /adding-connect/);
+  assert.deepEqual(hub.all('updateServer'), [], 'and nothing was asked');
 
-    await by('adding-connect').fill('90s');
-    await by('adding-save').hover();
-    await page.mouse.down();
-    await pass(1_000);
-    await page.mouse.move(0, 0);
-    await page.mouse.up();
-    await pass(1_000);
-    const sent = await hub.next('updateServer');
-    assert.equal(sent.updateServer.preview, true, 'a press that is let go beside the button saves nothing');
-  },
-);
+  await by('adding-connect').fill('90s');
+  await by('adding-save').hover();
+  await page.mouse.down();
+  await pass(1_000);
+  await page.mouse.move(0, 0);
+  await page.mouse.up();
+  await pass(1_000);
+  const sent = await hub.next('updateServer');
+  assert.equal(sent.updateServer.preview, true, 'a press that is let go beside the button saves nothing');
+});
 
 // No click follows a press of the second button, or one that is let go outside the page.
-pageTest('a press without a click holds up no preview', { ...setup, frozen: true }, async (opened) => {
+pageTest('a press without a click holds up no preview', setup, async (opened) => {
   const { by, hub, page, pass } = opened;
   await openEdit(opened);
   await by('adding-connect').click({ button: 'right' });
@@ -118,10 +114,11 @@ pageTest('a press without a click holds up no preview', { ...setup, frozen: true
 });
 
 pageTest('a preview leaves out a time that cannot be read', setup, async (opened) => {
-  const { by, hub } = opened;
+  const { by, hub, pass } = opened;
   await openEdit(opened);
   await by('adding-connect').fill('soon');
   await by('adding-total').fill('2m');
+  await pass(1_000);
   const sent = await hub.next('updateServer');
   assert.equal(sent.updateServer.preview, true);
   assert.deepEqual(sent.updateServer.settings, { timeouts: { total: '120s' } });

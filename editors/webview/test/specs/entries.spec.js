@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -90,7 +90,7 @@ pageTest('of a value with line breaks an edit changes what was edited alone', se
   assert.deepEqual(sent.updateServer.form?.environment, { NOTE: 'one\nthree', PRIVATE_KEY: pem, API_KEY: '' });
 });
 
-pageTest('Undo takes back the write that it stands beside, once', setup, async (opened) => {
+mainTest('Undo takes back the write that it stands beside, once', setup, async (opened) => {
   const { by, hub, settle, focused } = opened;
   await openEdit(opened, entryWith({ LEVEL: 'debug' }));
   await by('adding-total').fill('2m');

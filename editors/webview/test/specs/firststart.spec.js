@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import { at, cancelled, server } from '../harness/world.js';
 
@@ -20,7 +20,7 @@ async function assertAccessible(page) {
   );
 }
 
-pageTest(
+mainTest(
   'without a server the page says what it is and offers three ways to begin, until there is one',
   { surface: inEditor },
   async ({ by, hub, page, settle }) => {

@@ -1,12 +1,12 @@
 // The focus never moves to an accept button by itself, and is never lost.
 
 import assert from 'node:assert/strict';
-import { pageTest, today } from '../harness/pagetest.js';
+import { mainTest, pageTest, today } from '../harness/pagetest.js';
 import { prompts, promptNames, request, server } from '../harness/world.js';
 
 for (const name of promptNames) {
   const promptId = prompts[name].promptId ?? '';
-  pageTest(
+  mainTest(
     `a card of kind ${name} never takes the focus onto a yes, and Enter right after it has opened answers nothing`,
     { snapshot: { servers: [server('files')], prompts: [] } },
     async ({ by, hub, page, pass, settle }) => {
@@ -249,7 +249,7 @@ pageTest(
 
 pageTest(
   'the time until a question closes goes by the clock of the hub',
-  { snapshot: {}, frozen: true },
+  { snapshot: {} },
   async ({ by, hub, settle }) => {
     const ahead = 600_000;
     const time = new Date(today.getTime() + ahead).toISOString();

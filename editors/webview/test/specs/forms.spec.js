@@ -1,7 +1,7 @@
 // A form for any schema: what is typed is sent, and fields that were not filled in are left out.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 
 /** @param {unknown} schema @param {string} [text] of the schema, where JavaScript would change its numbers */
 const asking = (schema, text = JSON.stringify(schema)) => ({
@@ -245,7 +245,7 @@ sends(
   '{"tree":{"next":{"name":"leaf"}}}',
 );
 
-pageTest(
+mainTest(
   'keys that JavaScript treats in a way of its own are fields like others',
   asking(
     undefined,

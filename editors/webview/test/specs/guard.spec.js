@@ -1,10 +1,10 @@
 // A click counts as a yes only if the button was there before the user began to aim.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest } from '../harness/pagetest.js';
 import { prompts } from '../harness/world.js';
 
-pageTest(
+mainTest(
   'a card that has moved under a pointer that stands still takes no yes for half a second, and then does',
   { snapshot: { prompts: [prompts.approval] } },
   async ({ by, hub, page }) => {

@@ -1,7 +1,7 @@
 // Ended requests: how each of them ended, and 10,000 of them without 10,000 rows in the document.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { busySnapshot, cancelled, finished, request, server } from '../harness/world.js';
 
 /** @param {number} count @param {number} [from] */
@@ -13,7 +13,7 @@ const many = (count, from = 0) =>
 /** The number of elements in the document. @param {import('../harness/pagetest.js').Page} page */
 const nodes = (page) => page.evaluate(() => document.querySelectorAll('*').length);
 
-pageTest(
+mainTest(
   'the history says of every end what it was, by whom, why, and whether the server may go on',
   { snapshot: busySnapshot(), viewport: { width: 480, height: 1800 } },
   async ({ by, page, settle }) => {
@@ -72,7 +72,7 @@ pageTest(
 
 pageTest(
   '10,000 ended requests: few rows in the document, each tells its place, and both ends can be reached',
-  { snapshot: { servers: [server('files')], history: many(1000) }, realTime: true },
+  { snapshot: { servers: [server('files')], history: many(1000) } },
   async ({ by, hub, page, settle }) => {
     const before = await nodes(page);
     for (let batch = 1; batch < 10; batch++) {
@@ -127,7 +127,7 @@ pageTest(
 
 pageTest(
   'the history keeps 10,000 and forgets the oldest',
-  { snapshot: { servers: [server('files')], history: many(1000) }, realTime: true },
+  { snapshot: { servers: [server('files')], history: many(1000) } },
   async ({ by, page, settle }) => {
     for (let batch = 1; batch < 11; batch++) {
       await page.evaluate(

@@ -1,7 +1,7 @@
 // Whole tasks without a mouse: everything can be reached with Tab, and done with Enter, Space and the arrows.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { membersOf } from '../harness/schema.js';
 import {
   at,
@@ -42,7 +42,7 @@ async function tabTo(page, selector, key = 'Tab') {
   assert.fail(`${selector} is not reached by ${key}; on the way: ${passed.slice(0, 40).join(' > ')}`);
 }
 
-pageTest(
+mainTest(
   'a tool is called by keyboard: find the server, unfold its tools, fill the form, call, cancel with a reason',
   { snapshot: { servers: [server('files')] }, tools: { files: filesTools }, viewport: { width: 480, height: 1400 } },
   async ({ by, hub, page, settle }) => {
@@ -140,7 +140,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'a tool is approved and another denied by keyboard',
   {
     snapshot: {

@@ -1,11 +1,11 @@
 // The page uses the language of its host, or of its browser.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { noted, openTheView, resourceOf, viewOf, withView } from '../harness/views.js';
 import { busySnapshot, filesTools, prompts, server } from '../harness/world.js';
 
-pageTest(
+mainTest(
   'an editor in German has the page in German, down to its frame',
   {
     surface: { language: 'de' },

@@ -1,7 +1,7 @@
 // Narrow and zoomed pages, reduced motion, and cards that move under the pointer.
 
 import assert from 'node:assert/strict';
-import { pageTest, unfoldAll } from '../harness/pagetest.js';
+import { mainTest, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import {
   at,
@@ -210,7 +210,7 @@ pageTest(
   },
 );
 
-pageTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
+mainTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
   const text = await page.locator('main').innerText();
   assert.match(text, /no (mcp )?servers?/i);
 });

@@ -1,7 +1,7 @@
 // Lists and the keyboard: a list is one tab stop, however long it is, and the focus is never lost.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { filesTools, prompts, request, server } from '../harness/world.js';
 
 const many = Array.from({ length: 500 }, (_, index) => ({
@@ -77,7 +77,7 @@ pageTest('a server is one of a list, and the focus is passed on by its keys', se
   assert.equal(await tabStops(by('servers-list')), 1);
 });
 
-pageTest(
+mainTest(
   'thirty calls are one row of tab stops, and Cancel is the next from the row',
   { snapshot: { servers: [server('files')], requests: Array.from({ length: 30 }, (_, i) => request(`r-${i}`)) } },
   async ({ by, hub, page }) => {

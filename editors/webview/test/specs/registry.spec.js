@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
@@ -96,11 +96,11 @@ export async function search(opened) {
   await settle();
 }
 
-pageTest(
+mainTest(
   'a server of a registry is found by the keyboard alone, its values are filled in, and it is in the form',
   setup,
   async (opened) => {
-    const { by, hub, page, settle, focused } = opened;
+    const { by, hub, page, pass, settle, focused } = opened;
     await openWay(opened, 'registry');
     assert.equal(hub.sent.filter((m) => m.searchRegistry).length, 0, 'nothing is sent before somebody asks');
     await by('registry-query').focus();
@@ -154,6 +154,7 @@ pageTest(
     assert.match(all, /Forecasts for every place/);
     assert.match(all, /From the registry: io\.example\/weather 1\.2\.0/);
     assert.match(all, /Values that it needs\s+KEY/);
+    await pass(1_000);
     const sent = await hub.next('addServer');
     assert.equal(sent.addServer.proposalId, 'p-npm');
     assert.equal(sent.addServer.entryJson, entryJson);
@@ -232,6 +233,7 @@ pageTest('a bundle is chosen in a dialog of the host, and what is in it comes in
   await settle();
   assert.equal(await by('adding-name').inputValue(), 'notes');
   assert.match(await by('adding').innerText(), /SHA-256 abab/);
+  await opened.pass(1_000);
   assert.equal((await hub.next('addServer')).addServer.proposalId, 'p-b');
 });
 

@@ -1,7 +1,7 @@
 // All results can be read, and their contents can do nothing.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { ended, hostileMarkdown, markdown, png, wav, withHistory } from '../harness/results.js';
 import { finished, prompts, request, server } from '../harness/world.js';
 
@@ -29,7 +29,7 @@ async function open({ by, page, settle }, id) {
 const choose = ({ page }, name) =>
   page.getByTestId('result').getByRole('button', { name, exact: true }).first().click();
 
-pageTest(
+mainTest(
   'markdown becomes elements without HTML: the parser is loaded when it is wanted, links leave by the editor, no picture is fetched',
   {
     snapshot: withHistory(
@@ -81,7 +81,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'JSON is a tree: keys move in it, a search finds names and values, and a deep one costs nothing',
   {
     snapshot: withHistory(

@@ -1,7 +1,7 @@
 // What the rows of open requests show, and which requests have a row.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { finished, prompts, request, server } from '../harness/world.js';
 
 const call = request('r-book', { server: 'booking', tool: 'book', state: 'REQUEST_STATE_AWAITING_INPUT' });
@@ -14,7 +14,7 @@ const question = request('r-form', {
   state: 'REQUEST_STATE_AWAITING_INPUT',
 });
 
-pageTest(
+mainTest(
   'a call and its question are one row, which leads to the card; the row of the question comes when its card goes',
   { snapshot: { servers: [server('booking')], requests: [call, question], prompts: [prompts.form] } },
   async ({ by, hub, page, settle }) => {

@@ -1,7 +1,7 @@
 // Texts of servers are shown as text, and the CSP blocks what it should.
 
 import assert from 'node:assert/strict';
-import { pageTest, unfoldAll } from '../harness/pagetest.js';
+import { mainTest, unfoldAll } from '../harness/pagetest.js';
 import { at, cancelled, filesTools, finished, prompts, promptNames, request, server, tool } from '../harness/world.js';
 
 const hostile =
@@ -79,7 +79,7 @@ const poisoned = () => ({
   ],
 });
 
-pageTest(
+mainTest(
   'hostile text makes no element, runs nothing and is shown with its unseen characters escaped',
   { snapshot: poisoned(), tools: { files: [poison(filesTools[0] ?? tool('files', 'x'), free)] } },
   async ({ by, hub, page, settle }) => {
@@ -120,7 +120,7 @@ pageTest(
   },
 );
 
-pageTest(
+mainTest(
   'an injected script does not run, and the page never asks for that',
   { snapshot: { servers: [server('files')] } },
   async ({ by, noise, page, settle }) => {

@@ -1,7 +1,7 @@
 // What the page shows of a server: its state in the row, and in the details its era, its last error and its output.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server } from '../harness/world.js';
 
 const setup = {
@@ -35,7 +35,7 @@ const setup = {
   },
 };
 
-pageTest(
+mainTest(
   'a server shows its state, and opened its era, its last error and its stderr',
   setup,
   async ({ by, settle }) => {

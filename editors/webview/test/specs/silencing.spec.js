@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { finished, prompts, request, server, tool } from '../harness/world.js';
 
 /** @param {import('../harness/pagetest.js').Page} page */
@@ -16,7 +16,7 @@ async function assertAccessible(page) {
 
 for (const name of /** @type {const} */ (['sampling', 'form', 'url'])) {
   const { promptId = '', server: asker = '' } = prompts[name];
-  pageTest(
+  mainTest(
     `a ${name} question can be declined so that its server asks no more, once and by keyboard`,
     { snapshot: { servers: [server(asker)], prompts: [prompts[name]] } },
     async ({ by, hub, page, pass, settle }) => {

@@ -1,7 +1,7 @@
 // An open question can always be seen: its card, or its row in the strip, which does not scroll away.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
 import { busySnapshot, filesTools, prompts, request, server } from '../harness/world.js';
 
@@ -9,7 +9,7 @@ import { busySnapshot, filesTools, prompts, request, server } from '../harness/w
 const many = Array.from({ length: 80 }, (_, i) => server(`server-${i}`));
 const toEnd = () => scrollTo(0, document.body.scrollHeight);
 
-pageTest(
+mainTest(
   'a question that opens out of sight stands in the strip, and a click brings its card and the focus',
   { snapshot: { servers: many, prompts: [] }, viewport: { width: 300, height: 500 } },
   async ({ by, hub, page, settle }) => {

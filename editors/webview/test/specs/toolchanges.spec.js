@@ -1,7 +1,7 @@
 // A tool changes while the user fills in its form: the input and the focus stay.
 
 import assert from 'node:assert/strict';
-import { pageTest } from '../harness/pagetest.js';
+import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server, tool } from '../harness/world.js';
 
 const schema = { type: 'object', properties: { path: { type: 'string' }, count: { type: 'integer' } } };
@@ -38,7 +38,7 @@ pageTest('a policy that changes leaves what is being typed alone', setup, async 
   assert.match(await opened.by('tool-index').innerText(), /allowed/);
 });
 
-pageTest(
+mainTest(
   'a definition that changes keeps the tool open, what was typed and the focus, and says so',
   setup,
   async (opened) => {

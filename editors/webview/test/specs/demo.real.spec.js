@@ -2,61 +2,14 @@
 // it must be set.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { long } from '../harness/long.js';
 import { keepPage, launchBrowser } from '../harness/pagetest.js';
+import { binary, by, openTool, startBinary } from '../harness/realhub.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
-const binary = process.env['MCPHUB_BINARY'] ?? '';
 const skip = binary === '' && !process.env['CI'] && 'MCPHUB_BINARY is not set';
-// Processes and the network are slow on a busy machine. All waits are for a condition.
-const patience = 20_000;
-
-/** Starts the demo in a folder of its own, and returns its link, which can be used once. */
-async function startDemo() {
-  assert.notEqual(binary, '', 'MCPHUB_BINARY names the binary to test');
-  const folder = await mkdtemp(join(tmpdir(), 'mcphub-demo-'));
-  const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
-  const demo = spawn(binary, ['demo', '--web'], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const ended = once(demo, 'exit');
-  let said = '';
-  demo.stderr.on('data', (/** @type {Buffer} */ text) => (said += text.toString()));
-  const end = async () => {
-    demo.kill('SIGINT');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-    return demo.exitCode;
-  };
-  for await (const line of createInterface(demo.stdout)) {
-    const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(line)?.[0];
-    if (link) return { link, end };
-  }
-  await end();
-  throw new Error(`the demo printed no link: ${said}`);
-}
-
-/** @param {Page} page @param {string} id */
-const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
-
-/** Unfolds a tool of a server. @param {Page} page @param {string} server @param {string} name */
-async function openTool(page, server, name) {
-  const place = by(page, `server-${server}`);
-  const head = place.locator('h3 button');
-  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
-  const tool = place.locator(`[data-testid="tool-${name}"]`);
-  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
-  await tool.or(connect).first().waitFor();
-  if (await connect.isVisible()) await connect.click();
-  const opener = tool.locator('h5 button');
-  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
-  return tool;
-}
 
 /** Returns the card of an open question with this text. @param {Page} page @param {RegExp} words */
 const cardOf = (page, words) => page.locator('article.card:not(.card-note)').filter({ hasText: words });
@@ -74,7 +27,7 @@ async function accept(card) {
 }
 
 describe('the demo in a browser', { skip }, () => {
-  /** @type {Awaited<ReturnType<typeof startDemo>>} */
+  /** @type {Awaited<ReturnType<typeof startBinary>>} */
   let demo;
   /** @type {Awaited<ReturnType<typeof launchBrowser>>} */
   let browser;
@@ -89,7 +42,7 @@ describe('the demo in a browser', { skip }, () => {
 
   /** @param {Page} of */
   function listen(of) {
-    of.setDefaultTimeout(patience);
+    of.setDefaultTimeout(long);
     of.on('pageerror', (error) => noise.push(`page error: ${error.message}`));
     of.on('console', (message) => {
       if (message.type() === 'error') noise.push(`console: ${message.text()}`);
@@ -98,7 +51,7 @@ describe('the demo in a browser', { skip }, () => {
   }
 
   before(async () => {
-    [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+    [demo, browser] = await Promise.all([startBinary(() => ['demo', '--web']), launchBrowser()]);
     end = async () => {
       await browser.close();
       assert.equal(await demo.end(), 0, 'Ctrl-C ends the demo in peace');

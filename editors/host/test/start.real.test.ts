@@ -131,46 +131,11 @@ test('a hub that dies is started anew after a delay, and given up when it does s
 });
 
 for (const tool of ['ascii', 'beyond']) {
-  test(`32 MiB arrive whole, and the event loop is not held up: ${tool}`, async (t) => {
+  test(`32 MiB arrive whole: ${tool}`, async (t) => {
     const hub = stage(t).hub({ mode: 'serve' });
     await hub.start();
-    const turns: number[] = [];
-    for (let round = 0; round < 5; round++) {
-      const longest = longestTurn();
-      const response = await hub.requests.callTool({ tool });
-      turns.push(await longest());
-      assert.ok(response.outcome.case === 'resultJson');
-      assert.equal(
-        Buffer.byteLength(response.outcome.value),
-        tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3,
-      );
-    }
-    const best = Math.min(...turns); // of five, because a garbage collection may fall into one of them
-    assert.ok(best <= 40, `turns of the loop took ${turns.map((d) => d.toFixed(0)).join(', ')} ms`);
+    const { outcome } = await hub.requests.callTool({ tool });
+    assert.ok(outcome.case === 'resultJson');
+    assert.equal(Buffer.byteLength(outcome.value), tool === 'ascii' ? 32 << 20 : Math.trunc((32 << 20) / 3) * 3);
   });
-}
-
-// Measures the longest CPU time of one turn of the event loop, in ms. Wall time would include the work of other
-// processes. The turn in which the answer arrives counts too.
-function longestTurn(): () => Promise<number> {
-  const now = (): number => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  };
-  let last = now();
-  let longest = 0;
-  const look = (): void => {
-    const at = now();
-    longest = Math.max(longest, at - last);
-    last = at;
-    timer = setImmediate(look);
-  };
-  let timer = setImmediate(look);
-  return async () => {
-    await new Promise(setImmediate);
-    clearImmediate(timer);
-    look();
-    clearImmediate(timer);
-    return longest;
-  };
 }

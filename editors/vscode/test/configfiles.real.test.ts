@@ -118,24 +118,20 @@ echo "{\\"places\\":[$place]}"
 
 const both = [user, 'a/.vscode/mcp.json', 'b/.vscode/mcp.json'];
 
-test(
-  'folders that come before the hub is ready are read, whether or not an event tells of them',
-  { timeout: 20_000 },
-  async (t) => {
-    for (const event of [true, false]) {
-      const s = scene(t);
-      s.editor.folders = [s.folder('a'), s.folder('b')]; // filled after the program was asked about none
-      if (event) {
-        s.editor.foldersChanged.fire();
-      }
-      s.ready();
-      await s.files.read;
-      assert.deepEqual(s.told, [both], `event: ${event}: ${s.log.join('; ')}`);
+test('folders that come before the hub is ready are read, whether or not an event tells of them', async (t) => {
+  for (const event of [true, false]) {
+    const s = scene(t);
+    s.editor.folders = [s.folder('a'), s.folder('b')]; // filled after the program was asked about none
+    if (event) {
+      s.editor.foldersChanged.fire();
     }
-  },
-);
+    s.ready();
+    await s.files.read;
+    assert.deepEqual(s.told, [both], `event: ${event}: ${s.log.join('; ')}`);
+  }
+});
 
-test('folders that come while the hub is told are read next', { timeout: 20_000 }, async (t) => {
+test('folders that come while the hub is told are read next', async (t) => {
   const s = scene(t);
   s.hub.reload = () => {
     s.hub.reload = () => Promise.resolve();
@@ -149,29 +145,25 @@ test('folders that come while the hub is told are read next', { timeout: 20_000 
   assert.deepEqual(s.told, [[user], both]);
 });
 
-test(
-  'an answer that comes late is not taken for the folders of now: neither their files nor their watchers',
-  { timeout: 20_000 },
-  async (t) => {
-    const s = scene(t);
-    const slow = s.folder('a', { gated: true });
-    s.editor.folders = [slow];
-    s.editor.foldersChanged.fire();
-    s.editor.folders = [s.folder('b')];
-    s.editor.foldersChanged.fire();
-    s.ready();
-    await s.files.read;
-    await s.open(slow);
-    assert.deepEqual(s.told.at(-1), [user, 'b/.vscode/mcp.json']);
-    const ofFolders = [...s.editor.watched].filter((what) => what.includes('.vscode'));
-    assert.deepEqual(
-      ofFolders.map((what) => what.slice(what.indexOf('configfiles-') + 'configfiles-xxxxxx/'.length)),
-      ['b/{.vscode/mcp.json}'],
-    );
-  },
-);
+test('an answer that comes late is not taken for the folders of now: neither their files nor their watchers', async (t) => {
+  const s = scene(t);
+  const slow = s.folder('a', { gated: true });
+  s.editor.folders = [slow];
+  s.editor.foldersChanged.fire();
+  s.editor.folders = [s.folder('b')];
+  s.editor.foldersChanged.fire();
+  s.ready();
+  await s.files.read;
+  await s.open(slow);
+  assert.deepEqual(s.told.at(-1), [user, 'b/.vscode/mcp.json']);
+  const ofFolders = [...s.editor.watched].filter((what) => what.includes('.vscode'));
+  assert.deepEqual(
+    ofFolders.map((what) => what.slice(what.indexOf('configfiles-') + 'configfiles-xxxxxx/'.length)),
+    ['b/{.vscode/mcp.json}'],
+  );
+});
 
-test('after its end it watches nothing, also when the program answers then', { timeout: 20_000 }, async (t) => {
+test('after its end it watches nothing, also when the program answers then', async (t) => {
   const s = scene(t);
   const slow = s.folder('a', { gated: true });
   s.editor.folders = [slow];
@@ -184,22 +176,18 @@ test('after its end it watches nothing, also when the program answers then', { t
   assert.deepEqual([...s.editor.watched], []);
 });
 
-test(
-  'a file that is there and cannot be looked at is told to the hub, which says why',
-  { timeout: 20_000 },
-  async (t) => {
-    const s = scene(t);
-    const folder = s.folder('a');
-    rmSync(join(folder, '.vscode/mcp.json'));
-    symlinkSync('mcp.json', join(folder, '.vscode/mcp.json')); // ELOOP
-    s.editor.folders = [folder];
-    s.ready();
-    await s.files.read;
-    assert.deepEqual(s.told, [[user, 'a/.vscode/mcp.json']]);
-  },
-);
+test('a file that is there and cannot be looked at is told to the hub, which says why', async (t) => {
+  const s = scene(t);
+  const folder = s.folder('a');
+  rmSync(join(folder, '.vscode/mcp.json'));
+  symlinkSync('mcp.json', join(folder, '.vscode/mcp.json')); // ELOOP
+  s.editor.folders = [folder];
+  s.ready();
+  await s.files.read;
+  assert.deepEqual(s.told, [[user, 'a/.vscode/mcp.json']]);
+});
 
-test('settings of the wrong kind are as good as none', { timeout: 20_000 }, async (t) => {
+test('settings of the wrong kind are as good as none', async (t) => {
   const s = scene(t);
   s.editor.settings = { discover: 7, configFiles: ['relative.json', 3, null] };
   s.ready();
@@ -207,7 +195,7 @@ test('settings of the wrong kind are as good as none', { timeout: 20_000 }, asyn
   assert.deepEqual(s.told, [[user]], s.log.join('; '));
 });
 
-test('who asks for a reading hears why there was none', { timeout: 20_000 }, async (t) => {
+test('who asks for a reading hears why there was none', async (t) => {
   const s = scene(t);
   await assert.rejects(s.files.reloadNow(), /does not run/u);
   s.ready();

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isAlive } from '../dist/liveness.js';
-import { realBinary, stage } from './stage.js';
+import { long, realBinary, stage } from './stage.js';
 
 // The list is kVerifySignatureAlgorithms of BoringSSL's ssl/extensions.cc. Node reads the section nodejs_conf.
 const config = `nodejs_conf = node
@@ -36,7 +36,7 @@ test("with BoringSSL's signature algorithms a hub is started, left, and taken ov
   const code = `import { readFileSync, readdirSync } from 'node:fs';
     import { connect } from 'node:tls';
     import { Hub } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
-    const options = { binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' }, keep: { directory: ${JSON.stringify(keep)}, key: 'k', graceMs: 60000 } };
+    const options = { binary: ${JSON.stringify(realBinary())}, env: { MCPHUB_STATE_DIR: '' }, keep: { directory: ${JSON.stringify(keep)}, key: 'k', graceMs: ${long} } };
     const first = new Hub(options);
     await first.start();
     const pid = first.processId;
@@ -58,7 +58,7 @@ test("with BoringSSL's signature algorithms a hub is started, left, and taken ov
     console.log(JSON.stringify({ pid, without, withIt, same }));`;
   const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: long,
     env: { ...process.env, TMPDIR: s.directory, OPENSSL_CONF: cnf },
   });
   assert.equal(ran.status, 0, ran.stderr);

@@ -2,27 +2,23 @@
 // real hub. Needs MCPHUB_BINARY and the servers of internal/peers/apps. In CI both must be there.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { long } from '../harness/long.js';
 import { launchBrowser } from '../harness/pagetest.js';
+import { binary, openTool, startBinary } from '../harness/realhub.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
-const binary = process.env['MCPHUB_BINARY'] ?? '';
 const peers = fileURLToPath(
   new URL('../../../../internal/peers/apps/node_modules/@modelcontextprotocol/', import.meta.url),
 );
 const missing =
   binary === '' ? 'MCPHUB_BINARY is not set' : existsSync(peers) ? '' : 'internal/peers/apps is not installed';
 const skip = missing !== '' && !process.env['CI'] && missing;
-const patience = 30_000;
 
 /** @param {string} name */
 const example = (name) => ({
@@ -32,45 +28,19 @@ const example = (name) => ({
 });
 
 /** Starts `mcphub web` with the examples, and returns its link. */
-async function startWeb() {
-  assert.equal(missing, '');
-  const folder = await mkdtemp(join(tmpdir(), 'mcphub-apps-'));
-  const config = join(folder, 'mcp.json');
-  const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
-  const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // the view calls debug-log by itself
-  await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
-  const env = { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder };
-  const web = spawn(binary, ['web', config], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const ended = once(web, 'exit');
-  let said = '';
-  web.stderr.on('data', (/** @type {Buffer} */ text) => (said += text.toString()));
-  const end = async () => {
-    web.kill('SIGINT');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  };
-  for await (const line of createInterface(web.stdout)) {
-    const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(line)?.[0];
-    if (link) return { link, end };
-  }
-  await end();
-  throw new Error(`it printed no link: ${said}`);
-}
-
-/** @param {Page} page @param {string} id */
-const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
+const startWeb = () =>
+  startBinary(async (folder) => {
+    assert.equal(missing, '');
+    const config = join(folder, 'mcp.json');
+    const servers = { debug: example('debug'), clock: example('basic-vanillajs'), budget: example('budget-allocator') };
+    const asked = { ...servers.debug, alwaysAllow: ['debug-tool', 'debug-log'] }; // the view calls debug-log by itself
+    await writeFile(config, JSON.stringify({ mcpServers: { ...servers, asked } }));
+    return ['web', config];
+  });
 
 /** Calls a tool in its form. @param {Page} page @param {string} server @param {string} name @param {object} [given] */
 async function call(page, server, name, given) {
-  const place = by(page, `server-${server}`);
-  const head = place.locator('h3 button');
-  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
-  const tool = place.locator(`[data-testid="tool-${name}"]`);
-  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
-  await tool.or(connect).first().waitFor();
-  if (await connect.isVisible()) await connect.click();
-  const opener = tool.locator('h5 button');
-  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
+  const tool = await openTool(page, server, name);
   if (given) {
     const whole = tool.getByRole('textbox', { name: 'All values as JSON' });
     if (!(await whole.isVisible())) await tool.getByRole('button', { name: 'Edit as JSON' }).click();
@@ -102,7 +72,7 @@ describe('views of others in a browser', { skip }, () => {
   before(async () => {
     [web, browser] = await Promise.all([startWeb(), launchBrowser()]);
     page = await browser.newPage();
-    page.setDefaultTimeout(patience);
+    page.setDefaultTimeout(long);
     await page.goto(web.link);
   });
   after(async () => {
@@ -115,7 +85,7 @@ describe('views of others in a browser', { skip }, () => {
     await page.locator('.view-of-call').waitFor({ state: 'detached' });
   };
 
-  test('the smallest view shows its result, and calls its server again', { timeout: 120_000 }, async () => {
+  test('the smallest view shows its result, and calls its server again', async () => {
     const tool = await call(page, 'clock', 'get-time');
     await tool.getByTestId('show-view').click();
     const time = inside(page).locator('#server-time');
@@ -129,7 +99,7 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test('a view that draws needs no network', { timeout: 120_000 }, async () => {
+  test('a view that draws needs no network', async () => {
     const tool = await call(page, 'budget', 'get-budget-data');
     await tool.getByTestId('show-view').click();
     await inside(page).locator('canvas').first().waitFor();
@@ -137,33 +107,29 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test(
-    'a view hears the arguments, and then that its call was cancelled, with the reason',
-    { timeout: 120_000 },
-    async () => {
-      await call(page, 'debug', 'debug-tool', { delayMs: 600_000 });
-      const row = page
-        .getByTestId(/^request-/)
-        .filter({ hasText: 'debug-tool' })
-        .first();
-      await row.getByTestId('show-view').click();
-      const log = inside(page).locator('#event-log');
-      await log.getByText('ontoolinput').first().waitFor();
-      await row.getByTestId('cancel-with-reason').first().click();
-      await row
-        .getByRole('textbox', { name: /^Reason/ })
-        .first()
-        .fill('too slow');
-      await row
-        .getByRole('textbox', { name: /^Reason/ })
-        .first()
-        .press('Enter');
-      await log.getByText('too slow').first().waitFor();
-      await close();
-    },
-  );
+  test('a view hears the arguments, and then that its call was cancelled, with the reason', async () => {
+    await call(page, 'debug', 'debug-tool', { delayMs: 600_000 });
+    const row = page
+      .getByTestId(/^request-/)
+      .filter({ hasText: 'debug-tool' })
+      .first();
+    await row.getByTestId('show-view').click();
+    const log = inside(page).locator('#event-log');
+    await log.getByText('ontoolinput').first().waitFor();
+    await row.getByTestId('cancel-with-reason').first().click();
+    await row
+      .getByRole('textbox', { name: /^Reason/ })
+      .first()
+      .fill('too slow');
+    await row
+      .getByRole('textbox', { name: /^Reason/ })
+      .first()
+      .press('Enter');
+    await log.getByText('too slow').first().waitFor();
+    await close();
+  });
 
-  test('what the buttons of the test view ask for is done, shown or refused', { timeout: 120_000 }, async () => {
+  test('what the buttons of the test view ask for is done, shown or refused', async () => {
     const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: true });
     await tool.getByTestId('show-view').click();
     const view = page.locator('.view-of-call');
@@ -189,7 +155,7 @@ describe('views of others in a browser', { skip }, () => {
     await close();
   });
 
-  test('what a view calls is asked about, as any call', { timeout: 120_000 }, async () => {
+  test('what a view calls is asked about, as any call', async () => {
     // Opened again, because the view calls debug-log with each event, and a view may have only a limited number of open
     // calls.
     const tool = await call(page, 'asked', 'debug-tool', { includeStructuredContent: false });

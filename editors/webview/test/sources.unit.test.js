@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packPage, pageLimit, sandboxName } from '../../pack/pack.js';
-import { renderer, rendererName } from '../../pack/renderer.js';
-import { pageFolder } from '../harness/site.js';
+import { packPage, pageLimit, sandboxName } from '../pack/pack.js';
+import { renderer, rendererName } from '../pack/renderer.js';
+import { pageFolder } from './harness/site.js';
 
 /** The files that a host ships. */
 async function shipped() {

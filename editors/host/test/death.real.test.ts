@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { selfSigned } from '../dist/certificate.js';
 import { McpHubService, PromptKind } from '../dist/index.js';
 import type { Hub, HubWindow } from '../dist/index.js';
@@ -11,7 +9,7 @@ import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
 import { isAlive } from '../dist/liveness.js';
 import { SpawnedProcess } from '../dist/process.js';
 import { Channel } from '../dist/transport.js';
-import { failure, pidOf, realBinary, stage } from './stage.js';
+import { failure, long, pidOf, realBinary, stage, untilChanged } from './stage.js';
 
 /** Adds the demo server to the hub. Its tool "sleep" takes a given time, and its journal records cancels. */
 async function withDemo(hub: Hub, record: string): Promise<void> {
@@ -24,16 +22,21 @@ async function withDemo(hub: Hub, record: string): Promise<void> {
 
 /** Waits until the demo server has recorded so many events of a name. It fails if a call ends before that. */
 async function recorded(record: string, name: string, times: number, call: Promise<Error>): Promise<void> {
-  const count = (): number =>
-    readFileSync(record, 'utf8')
-      .split('\n')
-      .filter((line) => line.includes(`"event":"${name}"`)).length;
-  for (let looks = 0; count() < times; looks++) {
-    assert.ok(looks < 12_000, `the demo server recorded ${name} ${count()} times, not ${times}`); // after a minute
-    const ended = await Promise.race([call, sleep(5, undefined)]);
-    assert.equal(ended?.message, undefined, 'a call has ended');
-  }
-  assert.equal(count(), times);
+  let count = 0;
+  const counting = new AbortController();
+  const counted = untilChanged(
+    record,
+    (text = '') => {
+      count = text.split('\n').filter((line) => line.includes(`"event":"${name}"`)).length;
+      return count >= times;
+    },
+    counting.signal,
+  );
+  counted.catch(() => undefined);
+  const ended = await Promise.race([counted, call]);
+  counting.abort();
+  assert.equal(ended?.message, undefined, 'a call has ended');
+  assert.equal(count, times);
 }
 
 async function next(window: HubWindow, wanted: string): Promise<void> {
@@ -99,14 +102,16 @@ test('kill -9 while idle, in a call and in a stream: HUB_DIED, and the window go
 
 test('kill -9 while it starts and while it stops', async (t) => {
   const s = stage(t);
-  const starting = s.hub({ mode: 'silent', onLog: () => {} });
+  let says = (): void => {};
+  const there = new Promise<void>((resolve) => {
+    says = resolve;
+  });
+  const starting = s.hub({ mode: 'silent', onLog: () => says() });
   const started = failure(starting.start());
-  while (starting.processId === undefined && childrenOf(process.pid).length === 0) {
-    await new Promise(setImmediate);
-  }
+  await there;
   childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
   assert.deepEqual([(await started).reason, starting.state], ['HUB_DIED', 'failed']);
-  const stopping = s.hub({ mode: 'deaf', stopTimeoutMs: 30_000 });
+  const stopping = s.hub({ mode: 'deaf', stopTimeoutMs: long });
   await stopping.start();
   const stopped = stopping.stop();
   process.kill(pidOf(stopping), 'SIGKILL');
@@ -129,9 +134,7 @@ test('a stop is bounded, also of a hub that is stopped by a signal', async (t) =
   await hub.start();
   const pid = pidOf(hub);
   process.kill(pid, 'SIGSTOP');
-  const began = performance.now();
   await hub.stop();
-  assert.ok(performance.now() - began < 10_000, 'it took too long, even for a busy machine');
   assert.deepEqual([isAlive(pid), s.sockets()], [false, []]);
 });
 
@@ -180,7 +183,7 @@ test('only the client whose certificate the hub was given gets in', async (t) =>
   ): Promise<string> => {
     const channel = new Channel({ ...at, tls });
     try {
-      return await channel.unary(McpHubService.method.getInfo, {}, { timeoutMs: 20_000 }).then(
+      return await channel.unary(McpHubService.method.getInfo, {}, { timeoutMs: long }).then(
         () => 'in',
         (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'other'),
       );
@@ -202,7 +205,7 @@ test('a host that has stopped its hub ends by itself: no timer and no handle is 
     await hub.stop();`;
   const ran = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: long,
     env: { ...process.env, TMPDIR: s.directory },
   });
   assert.deepEqual([ran.status, ran.signal, ran.stderr], [0, null, '']);
