@@ -131,7 +131,8 @@ func (term *terminal) wait() int {
 	return term.cmd.ProcessState.ExitCode()
 }
 
-// TestDemoByHand_real: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand.
+// TestDemoByHand_real: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand,
+// also on the page that the demo opens, which shows what is done on the terminal.
 func TestDemoByHand_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
@@ -139,7 +140,7 @@ func TestDemoByHand_real(t *testing.T) {
 		term.expect("Enter for the next step")
 		term.enter("")
 	}
-	term.expect("\x1b[1m    Now the hub is yours.", promptSign)
+	term.expect("\x1b[1m    Now the hub is yours.", "see all of this in a browser", promptSign)
 
 	term.enter("tools")
 	term.expect("ask_then_withdraw", promptSign)
@@ -176,6 +177,15 @@ func TestDemoByHand_real(t *testing.T) {
 	term.enter("fly")
 	term.expect(`"fly" is no command`)
 
+	term.enter("w")
+	tb := browserAt(t, term.link()).tab("tab", nil)
+	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
+		t.Errorf("%d servers, want %d", n, len(demoServers))
+	}
+	term.enter("call demo-legacy ask_name")
+	tb.answer(accept(tb.prompt(legacyServer).GetPromptId(), `{"name":"Bob"}`))
+	term.expect("c5: result: Hello, Bob!")
+
 	term.enter("quit")
 	term.expect("Enter for the next step")
 	term.enter("")
@@ -183,6 +193,7 @@ func TestDemoByHand_real(t *testing.T) {
 	if status := term.wait(); status != 0 {
 		t.Errorf("status %d", status)
 	}
+	<-tb.ended
 }
 
 // TestDemoQuit_real: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.

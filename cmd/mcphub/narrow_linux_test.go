@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNarrowTerminal_real: no line is wider than a terminal of 60 columns, unless it has a word that does not fit, or
+// TestNarrow_real: no line is wider than a terminal of 60 columns, unless it has a word that does not fit, or
 // is a command line to paste.
-func TestNarrowTerminal_real(t *testing.T) {
+func TestNarrow_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	file := p.config("mcp.json", fmt.Sprintf(`{"mcpServers": {

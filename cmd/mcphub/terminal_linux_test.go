@@ -23,9 +23,9 @@ func shows(t *testing.T, terminal *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-// TestTypistHidesSecrets: a secret line is not shown while it is typed, an open one is; after close the terminal shows
-// again what is typed, even if a secret line was awaited.
-func TestTypistHidesSecrets(t *testing.T) {
+// TestTypistHidesSecrets_real: a secret line is not shown while it is typed, an open one is; after close the terminal
+// shows again what is typed, even if a secret line was awaited.
+func TestTypistHidesSecrets_real(t *testing.T) {
 	master, slave := openTerminal(t)
 	defer master.Close()
 	defer slave.Close()

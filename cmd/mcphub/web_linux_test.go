@@ -54,37 +54,6 @@ func TestEnterPrintsAnotherLink_real(t *testing.T) {
 	}
 }
 
-// TestDemoOffersThePage_real: at its end, on a terminal, the demo opens the page, which shows what is done on the
-// terminal.
-func TestDemoOffersThePage_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	term := p.onTerminal([]string{"TERM=dumb"}, "demo")
-	for range len(scenes) + 1 {
-		term.expect("Enter for the next step")
-		term.enter("")
-	}
-	term.expect("see all of this in a browser", "mcphub> ")
-	term.enter("w")
-	b := browserAt(t, term.link())
-	tb := b.tab("tab", nil)
-	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
-		t.Errorf("%d servers, want %d", n, len(demoServers))
-	}
-	term.enter("call demo-legacy ask_name")
-	q := tb.prompt(legacyServer)
-	tb.answer(accept(q.GetPromptId(), `{"name":"Ada"}`))
-	term.expect("c1: result: Hello, Ada!")
-	term.enter("quit")
-	term.expect("Enter for the next step")
-	term.enter("")
-	term.expect("Everything ends", "did what they say")
-	if status := term.wait(); status != 0 {
-		t.Errorf("status %d", status)
-	}
-	<-tb.ended
-}
-
 // TestHubDiesUnderThePage_real: when the hub is killed, the command ends with a clear error and leaves nothing.
 func TestHubDiesUnderThePage_real(t *testing.T) {
 	t.Parallel()

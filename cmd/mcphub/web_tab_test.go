@@ -208,15 +208,6 @@ func (tb *tab) finished(id string) *mcphubv1.McpRequestFinished {
 	})
 }
 
-// reload ends the socket as a browser does when its page is reloaded, and returns the tab as it comes back.
-func (tb *tab) reload(b *siteBrowser) *tab {
-	tb.t.Helper()
-	tb.window()
-	_ = tb.socket.Close(websocket.StatusGoingAway, "")
-	<-tb.ended
-	return b.tab("reloaded", tb)
-}
-
 // linkOf reads the link that a command prints.
 func linkOf(t *testing.T, r *started) string {
 	t.Helper()
