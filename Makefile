@@ -154,8 +154,7 @@ endif
 .PHONY: test-only
 test-only:
 ifneq (,$(filter editors/%,$(ONLY)))
-	cd $(EDITORS) && npm run --silent build -w host
-	cd $(EDITORS) && npm test --silent -w $(patsubst editors/%,%,$(ONLY))
+	cd $(EDITORS) && npm run --silent test:unit -w $(patsubst editors/%,%,$(ONLY))
 else
 	$(BUILT) go test -short -vet=off $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
 endif
