@@ -94,9 +94,10 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 		do(name, func() (step, error) { return call(ctx, tool, arguments, nil) })
 	}
 	do("list", func() (step, error) {
-		for { // a server that is still starting is listed later
+		others := func(tool string) bool { return !strings.HasPrefix(tool, prefix) }
+		for { // a server that is still starting, ours or the one beside it, is listed later
 			tools, err := c.Tools(ctx)
-			if err != nil || slices.Contains(tools, prefix+"slow") {
+			if err != nil || slices.Contains(tools, prefix+"slow") && slices.ContainsFunc(tools, others) {
 				return step{"tools": tools}, err
 			}
 			<-time.After(100 * time.Millisecond)
