@@ -1,6 +1,8 @@
 package hub_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -63,6 +65,25 @@ func TestNextHubTellsWhatTheOneBeforeEnded(t *testing.T) {
 		third := newWorldWith(t, hub.Options{LeftFile: left}, nil)
 		if ids := endedIDs(third.history(1000)); len(ids) != 0 {
 			t.Errorf("it is told again: %v", ids)
+		}
+	})
+}
+
+// What has not ended when the time to shut down is over is told as well, and as what may go on.
+func TestNextHubTellsWhatWasStillEnding(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		left := filepath.Join(t.TempDir(), "left.json")
+		w := newWorldWith(t, hub.Options{LeftFile: left}, serversOf("s", hanging()), "s:"+allow)
+		c := w.call(hub.CallRequest{ID: "hangs", Server: "s", Tool: "hang"})
+		synctest.Wait()
+		over, stop := context.WithCancelCause(t.Context())
+		stop(errors.New("no time is left"))
+		_ = w.hub.Close(over)
+		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		next := newWorldWith(t, hub.Options{LeftFile: left}, nil)
+		got := next.history(1000)
+		if len(got) != 1 || !got[0].Body.(*event.RequestCancelled).ServerMayContinue {
+			t.Errorf("the next hub tells of %+v", got)
 		}
 	})
 }

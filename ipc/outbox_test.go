@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -189,6 +190,30 @@ func TestOutboxFlushesBeforeTerminal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request that gets the id of one that has ended is paced by its own progress alone.
+func TestOutboxPacesAnIDUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox(10, nil)
+		at := func(ms int, bodies ...event.Body) {
+			faketime.Pass(time.Duration(ms)*time.Millisecond - time.Since(m.begin))
+			m.emit(bodies...)
+			synctest.Wait()
+		}
+		at(0, started("a"), progressed("a", 1))
+		at(10, finished("a"), started("a"))
+		at(20, progressed("a", 2))
+		at(105, progressed("a", 3))
+		at(125, progressed("a", 4))
+		<-time.After(time.Second)
+		values, sent := m.progressOf("a")
+		want := []time.Duration{0, 20 * time.Millisecond, 120 * time.Millisecond, 220 * time.Millisecond}
+		if !slices.Equal(values, []float64{1, 2, 3, 4}) || !slices.Equal(sent, want) {
+			t.Errorf("progress %v at %v, want each of 4 at %v", values, sent, want)
+		}
+		m.end(t)
+	})
 }
 
 func TestOutboxDropsLogsWithCount(t *testing.T) {

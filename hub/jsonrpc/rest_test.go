@@ -46,7 +46,8 @@ func (p roomyPipe) Read(b []byte) (int, error) {
 	}
 }
 
-// stormy is a Peer over a LineConn that takes progress notifications with Options.Direct.
+// stormy is a Peer over a LineConn that takes progress notifications with Options.Direct or, if they are queued, as
+// lossy ones.
 type stormy struct {
 	peer  *jsonrpc.Peer
 	pipe  roomyPipe
@@ -54,7 +55,7 @@ type stormy struct {
 	seen  atomic.Int64
 }
 
-func newStormy(t *testing.T) *stormy {
+func newStormy(t *testing.T, queued bool) *stormy {
 	s := &stormy{pipe: roomyPipe{make(chan string, 1<<16)}}
 	s.reads = &countingReader{r: s.pipe}
 	conn := jsonrpc.NewLineConn(s.reads, io.Discard, jsonrpc.LineConnOptions{Close: func() error {
@@ -63,12 +64,14 @@ func newStormy(t *testing.T) *stormy {
 	}})
 	s.peer = jsonrpc.NewPeer(conn, jsonrpc.Options{
 		Direct: func(n *jsonrpc.Notification) bool {
-			if n.Method == "progress" {
-				s.seen.Add(1)
+			if n.Method != "progress" || queued {
+				return false
 			}
-			return n.Method == "progress"
+			s.seen.Add(1)
+			return true
 		},
-		HandleNotification: func(*jsonrpc.Notification) {},
+		Classify:           func(*jsonrpc.Notification) (jsonrpc.Class, string) { return jsonrpc.Lossy, "" },
+		HandleNotification: func(*jsonrpc.Notification) { s.seen.Add(1) },
 	})
 	t.Cleanup(func() { s.peer.Close(errors.New("test over")) })
 	return s
@@ -101,7 +104,7 @@ func (s *stormy) answer(t *testing.T, before ...string) time.Duration {
 // During a storm the reader reads once per tick. An answer is at most one tick late, and only during a storm.
 func TestReaderRestsDuringAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStormy(t)
+		s := newStormy(t, false)
 		short := func() { time.Sleep(2 * time.Millisecond) }
 		if d := s.answer(t, strings.Repeat(progressLine, 50)); d != 0 {
 			t.Errorf("behind a burst an answer came after %v", d)
@@ -143,10 +146,27 @@ func TestReaderRestsDuringAStorm(t *testing.T) {
 	})
 }
 
+// It also rests while the messages of a storm are queued, if they may be lost.
+func TestReaderRestsDuringAStormOfQueuedMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStormy(t, true)
+		short := func() { time.Sleep(2 * time.Millisecond) }
+		s.storm(200, short)
+		before, seen := s.reads.n.Load(), s.seen.Load()
+		s.storm(1000, short)
+		if n := s.reads.n.Load() - before; n > 110 {
+			t.Errorf("a storm of two seconds was read %d times", n)
+		}
+		if n := s.seen.Load() - seen; n < 990 {
+			t.Errorf("%d of 1,000 were delivered", n)
+		}
+	})
+}
+
 // The reader does not rest when so much comes that the other side may be blocked by a full pipe.
 func TestReaderDoesNotRestWhenMuchComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStormy(t)
+		s := newStormy(t, false)
 		long := strings.Replace(progressLine, "1", `"`+strings.Repeat("x", 1000)+`"`, 1)
 		var seen int64
 		for range 1000 {
@@ -163,7 +183,7 @@ func TestReaderDoesNotRestWhenMuchComes(t *testing.T) {
 // Close does not wait for the end of a pause.
 func TestRestEndsWithThePeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStormy(t)
+		s := newStormy(t, false)
 		s.storm(301, func() { time.Sleep(2 * time.Millisecond) })
 		start := time.Now()
 		s.peer.Close(errors.New("over"))

@@ -87,3 +87,20 @@ func TestPingsToAFullQueue(t *testing.T) {
 		}
 	})
 }
+
+// Refusals are short, so they may take twice the room of the queue, and no more.
+func TestRefusalsToAFullQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const room = 4096
+		p, w := start(t, jsonrpc.Options{WriteQueueBytes: room, StallLimit: -1})
+		w.fill()
+		for i := range 1000 {
+			w.send(ask(fmt.Sprint(1000+i), "x"))
+		}
+		synctest.Wait()
+		size := len(`{"jsonrpc":"2.0","id":1000,"error":{"code":-32601,"message":"method not found"}}`)
+		if kept := 1000 - int(p.Stats().DroppedResponses); kept < 2*room/size || kept > 2*room/size+2 {
+			t.Errorf("%d refusals of %d bytes wait in a queue of %d", kept, size, room)
+		}
+	})
+}

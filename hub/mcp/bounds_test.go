@@ -25,18 +25,19 @@ func TestQuestionsOfOneAnswerAreBounded_amount(t *testing.T) {
 		return "{" + strings.Join(entries, ",") + "}"
 	}
 	large := func(bytes int) string {
-		return `{"k":` + formInput + `,"pad":` + inputEntry(protocol.MethodSampling, `{"x":"`+strings.Repeat("x", bytes)+
+		return `{"k":` + formInput + `,"pad":` + inputEntry(protocol.MethodRoots, `{"x":"`+strings.Repeat("x", bytes)+
 			`"}`) + `}`
 	}
 	for name, c := range map[string]struct {
 		requests, want string // part of the error; "" = they are asked
 		questions      int
 	}{
-		"as many as may be": {many(bounds.RoundQuestions), "", bounds.RoundQuestions},
-		"one more":          {many(bounds.RoundQuestions + 1), "more than 64", 0},
-		"too large":         {large(bounds.RoundBytes), "8 MiB", 0},
-		"a long key":        {`{"` + strings.Repeat("k", bounds.InputKeyBytes+1) + `":` + formInput + `}`, "1 KiB", 0},
-		"a key twice":       {`{"k":` + formInput + `,"\u006b":` + samplingInput + `}`, "twice", 0},
+		"as many as may be":  {many(bounds.RoundQuestions), "", bounds.RoundQuestions},
+		"one more":           {many(bounds.RoundQuestions + 1), "more than 64", 0},
+		"as large as may be": {large(bounds.RoundBytes - len(large(0))), "", 1},
+		"a byte more":        {large(bounds.RoundBytes - len(large(0)) + 1), "8 MiB", 0},
+		"a long key":         {`{"` + strings.Repeat("k", bounds.InputKeyBytes+1) + `":` + formInput + `}`, "1 KiB", 0},
+		"a key twice":        {`{"k":` + formInput + `,"\u006b":` + samplingInput + `}`, "twice", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -79,6 +79,35 @@ func TestURLElicitationRequired(t *testing.T) {
 	})
 }
 
+// TestURLElicitationRequiredIsNotInFlight: while the user is at the page the call is not in flight, so a question of
+// the server belongs to the other call.
+func TestURLElicitationRequiredIsNotInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demanding(fakeserver.WithRevision(Revision20251125))
+		f.Tool("other", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		h := &recorder{ask: func(ctx context.Context, q *Question) (Answer, error) {
+			if q.Waiting {
+				<-ctx.Done()
+				return Answer{}, context.Cause(ctx)
+			}
+			return Answer{Action: Accept, Content: []byte(`{}`)}, nil
+		}}
+		s := connect(t, f, h)
+		begin(background, s, &CallRequest{Name: "t"})
+		other := &CallRequest{Name: "other"}
+		begin(background, s, other)
+		synctest.Wait()
+		if _, err := f.Request("elicitation/create", formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		q := h.questions()[len(h.questions())-1]
+		if q.Kind != ElicitationForm || q.Call != other || q.OfSome {
+			t.Errorf("the question belongs to %+v, of some: %t", q.Call, q.OfSome)
+		}
+	})
+}
+
 func TestURLElicitationRequiredDeclined(t *testing.T) {
 	for _, action := range []Action{Decline, Dismiss} {
 		for _, waiting := range []bool{false, true} {

@@ -52,11 +52,12 @@ type asker struct {
 // A variant is the code that is asked about: a mutant, or the code as it is.
 type variant struct {
 	*asker
-	mutant   *mutant // nil for the code as it is
-	dir      string
-	overlay  string            // "" for the code as it is
-	binary   string            // the built mcphub, once it is needed
-	programs map[string]string // the built tests, by their folder
+	mutant    *mutant // nil for the code as it is
+	dir       string
+	overlay   string            // "" for the code as it is
+	binary    string            // the built mcphub, once it is needed
+	programs  map[string]string // the built tests, by their folder
+	compiling time.Duration     // what it took to see whether it compiles
 }
 
 // vary writes what the compiler needs for m. A nil m is the code as it is.

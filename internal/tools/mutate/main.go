@@ -225,6 +225,8 @@ func (c *check) hand(ctx context.Context, chosen []mutant, work chan<- *variant)
 
 // compiles reports whether the package of a mutant compiles, and leaves its tests for the first question.
 func (c *check) compiles(ctx context.Context, v *variant) bool {
+	began := time.Now()
+	defer func() { v.compiling = time.Since(began) }()
 	own := c.code.suites(v.mutant.folder(), []string{laneOwn})
 	if len(own) > 0 {
 		if _, err := v.build(ctx, own[0]); err == nil {
@@ -256,6 +258,6 @@ func (c *check) one(ctx context.Context, v *variant) error {
 		}
 	}
 	r.Asked = append(r.Asked, lanes...)
-	r.Seconds = before + time.Since(began).Seconds()
+	r.Seconds = before + (v.compiling + time.Since(began)).Seconds()
 	return c.book.write(r)
 }
