@@ -24,9 +24,13 @@ export class Repeated {
   /** @type {{name: string, run: () => Promise<void>} | undefined} */
   #failed;
 
-  /** @param {readonly string[]} names without them, those of the list */
-  constructor(names = namesOf(readFileSync(page, 'utf8'))) {
+  /**
+   * @param {readonly string[]} names without them, those of the list
+   * @param {(line: string) => void} say tells people what is repeated
+   */
+  constructor(names = namesOf(readFileSync(page, 'utf8')), say = console.log) {
     this.names = names;
+    this.say = say;
   }
 
   /**
@@ -42,14 +46,14 @@ export class Repeated {
     } catch (error) {
       if (this.#failed !== undefined || !this.names.includes(name)) throw error;
       this.#failed = { name, run };
-      console.log(`failed, and will be repeated alone: ${name}: ${String(error)}`);
+      this.say(`failed, and will be repeated alone: ${name}: ${String(error)}`);
     }
   }
 
   /** Runs what has failed again, alone: it is called when all tests are over. Its verdict counts. */
   async repeat() {
     if (this.#failed === undefined) return;
-    console.log(`repeated: ${this.#failed.name}`);
+    this.say(`repeated: ${this.#failed.name}`);
     await this.#failed.run();
   }
 }

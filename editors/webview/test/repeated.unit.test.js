@@ -10,7 +10,10 @@ test('the list has names, at most ten, and none of a cancel or an approval', () 
 });
 
 test('one failed test of the list runs once more, alone; every other failure counts at once', async () => {
-  const repeated = new Repeated(['listed', 'also listed']);
+  /** @type {string[]} */
+  const said = [];
+  const say = (/** @type {string} */ line) => void said.push(line);
+  const repeated = new Repeated(['listed', 'also listed'], say);
   let runs = 0;
   const once = () => (++runs === 1 ? Promise.reject(new Error('late')) : Promise.resolve());
   const never = () => Promise.reject(new Error('never'));
@@ -20,7 +23,8 @@ test('one failed test of the list runs once more, alone; every other failure cou
   await assert.rejects(repeated.attempt('also listed', never), /never/, 'a second one');
   await repeated.repeat();
   assert.equal(runs, 2);
-  const hopeless = new Repeated(['listed']);
+  assert.deepEqual(said, ['failed, and will be repeated alone: listed: Error: late', 'repeated: listed']);
+  const hopeless = new Repeated(['listed'], say);
   await hopeless.attempt('listed', never);
   await assert.rejects(hopeless.repeat(), /never/);
 });
