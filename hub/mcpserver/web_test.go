@@ -528,7 +528,7 @@ func TestGoSDKClient(t *testing.T) {
 		served <- s.server.Serve(t.Context(), jsonrpc.NewLineConn(toServer, fromServer, jsonrpc.LineConnOptions{}))
 	}()
 	for name, transport := range map[string]mcp.Transport{
-		"http":  &mcp.StreamableClientTransport{Endpoint: s.url},
+		"http":  &mcp.StreamableClientTransport{Endpoint: s.url, HTTPClient: s.client},
 		"stdio": &mcp.IOTransport{Reader: out, Writer: in},
 	} {
 		client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
