@@ -24,57 +24,70 @@ import (
 
 func TestMain(m *testing.M) { doortest.Main(m) }
 
+// settings are the folder and the variables of the commands that a test runs.
+type settings struct {
+	t   *testing.T
+	dir string
+
+	inside bool     // the commands run in this process, so their variables are its own
+	env    []string // of the commands, beside that of the tests; of one name the last counts
+	unset  []string // names that the commands do not get from the tests
+}
+
 // program is the built binary under a name of its own, so that its processes can be told from those of other tests.
 type program struct {
 	*doortest.Place
-	t    *testing.T
+	settings
 	path string
-	dir  string
-
-	inside bool // there is no binary: its commands run in this process
-
-	env   []string // of its commands, beside that of the tests; of one name the last counts
-	unset []string // names that its commands do not get from the tests
 }
 
 // build returns the program. No process of it may be left at the end of the test.
 func build(t *testing.T) *program {
 	t.Helper()
 	p := doortest.NewPlace(t)
-	return &program{Place: p, t: t, path: p.Mcphub(), dir: p.Dir}
+	return &program{Place: p, settings: settings{t: t, dir: p.Dir}, path: p.Mcphub()}
 }
 
-// inside is a program whose commands run in this process, for commands that start no other one. Its variables are those
-// of this process, so the test must not run beside others.
-func inside(t *testing.T) *program {
+// commands run in this process: those that start no other one. The test must not run beside others.
+type commands struct{ settings }
+
+func inside(t *testing.T) *commands {
 	t.Helper()
-	return &program{t: t, dir: t.TempDir(), inside: true}
+	return &commands{settings{t: t, dir: t.TempDir(), inside: true}}
+}
+
+// run runs a command to its end.
+func (c *commands) run(args ...string) ended {
+	c.t.Helper()
+	var out, said strings.Builder
+	status := run(args, strings.NewReader(""), &out, &said)
+	return ended{status, out.String(), said.String()}
 }
 
 // setenv sets a variable for each command that is started from now on. The tests' own environment stays as it is: most
 // of them run at once.
-func (p *program) setenv(name, value string) {
-	if p.inside {
-		p.t.Setenv(name, value)
+func (s *settings) setenv(name, value string) {
+	if s.inside {
+		s.t.Setenv(name, value)
 	}
-	p.env = append(p.env, name+"="+value)
+	s.env = append(s.env, name+"="+value)
 }
 
 // unsetenv takes a variable of the tests' own environment away from each command that is started from now on.
-func (p *program) unsetenv(name string) {
-	if p.inside {
-		p.t.Setenv(name, "") // restores it at the end of the test
+func (s *settings) unsetenv(name string) {
+	if s.inside {
+		s.t.Setenv(name, "") // restores it at the end of the test
 		os.Unsetenv(name)
 	}
-	p.unset = append(p.unset, name)
+	s.unset = append(s.unset, name)
 }
 
-func (p *program) environ() []string {
+func (s *settings) environ() []string {
 	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(p.unset, name)
+		return slices.Contains(s.unset, name)
 	})
-	return append(own, p.env...)
+	return append(own, s.env...)
 }
 
 // command is one of the program, not started.
@@ -91,11 +104,11 @@ func (p *program) demoServer() (commandLine, record string) {
 }
 
 // config writes a config file.
-func (p *program) config(name, text string) string {
-	p.t.Helper()
-	file := filepath.Join(p.dir, name)
+func (s *settings) config(name, text string) string {
+	s.t.Helper()
+	file := filepath.Join(s.dir, name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return file
 }
@@ -109,11 +122,6 @@ type ended struct {
 // run runs a command to its end, without a terminal.
 func (p *program) run(args ...string) ended {
 	p.t.Helper()
-	if p.inside {
-		var out, said strings.Builder
-		status := run(args, strings.NewReader(""), &out, &said)
-		return ended{status, out.String(), said.String()}
-	}
 	e := p.Run(p.command(args...))
 	return ended{e.Status, e.Stdout, e.Stderr}
 }

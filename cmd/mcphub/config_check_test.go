@@ -15,52 +15,52 @@ import (
 
 // atHome gives the program a home, and a workspace folder, of the test's own, with these files; a name begins with
 // home/ or project/.
-func (p *program) atHome(files map[string]string) (work string) {
-	p.t.Helper()
-	home, work := filepath.Join(p.dir, "home"), filepath.Join(p.dir, "project")
+func (s *settings) atHome(files map[string]string) (work string) {
+	s.t.Helper()
+	home, work := filepath.Join(s.dir, "home"), filepath.Join(s.dir, "project")
 	for _, dir := range []string{home, work} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			p.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
 	for name, text := range files {
-		file := filepath.Join(p.dir, filepath.FromSlash(name))
+		file := filepath.Join(s.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			p.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			p.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
-	p.programs("docs-server", "node", "npx", "srv", "a")
-	p.setenv("SHELL", "/bin/sh")
-	p.setenv("HOME", home)
-	p.setenv("USERPROFILE", home)
-	p.setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
-	p.setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
+	s.programs("docs-server", "node", "npx", "srv", "a")
+	s.setenv("SHELL", "/bin/sh")
+	s.setenv("HOME", home)
+	s.setenv("USERPROFILE", home)
+	s.setenv("APPDATA", filepath.Join(home, "AppData", "Roaming"))
+	s.setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
 	for _, name := range []string{"XDG_CONFIG_HOME", "CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME",
 		"OPENCODE_CONFIG", "CRUSH_GLOBAL_CONFIG"} {
-		p.setenv(name, "")
+		s.setenv(name, "")
 	}
 	return work
 }
 
 // programs puts programs of these names, which do nothing, in a folder that is first in the PATH.
-func (p *program) programs(names ...string) {
-	p.t.Helper()
-	bin := filepath.Join(p.dir, "bin")
+func (s *settings) programs(names ...string) {
+	s.t.Helper()
+	bin := filepath.Join(s.dir, "bin")
 	if err := os.MkdirAll(bin, 0o700); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for _, name := range names {
 		if runtime.GOOS == "windows" {
 			name += ".exe"
 		}
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			p.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
-	p.setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // mixed are two files with an entry for every verdict.
@@ -129,10 +129,10 @@ func TestConfigCheckNothingThere(t *testing.T) {
 }
 
 // checkJSON runs config check --json and reads what it prints: one object on one line.
-func checkJSON(t *testing.T, p *program,
+func checkJSON(t *testing.T, c interface{ run(...string) ended },
 	args ...string) (report configReport, members map[string]json.RawMessage, r ended) {
 	t.Helper()
-	r = p.run(append([]string{"config", "check", "--json"}, args...)...)
+	r = c.run(append([]string{"config", "check", "--json"}, args...)...)
 	if strings.Count(r.stdout, "\n") != 1 {
 		t.Fatalf("the output is not one line: status %d, %q, %q", r.status, r.stdout, r.stderr)
 	}

@@ -10,7 +10,7 @@ import (
 // repeatedPage lists the tests that .ci/once-more and the runner of the scenarios may run a second time. Each was seen
 // to fail by the machine alone. The list only shrinks: lower mostRepeated with it.
 const (
-	repeatedPage = "docs/contributing/repeated.txt"
+	repeatedPage = "docs/contributing/repeated.md"
 	mostRepeated = 0
 )
 
@@ -21,7 +21,7 @@ func wrongRepeats(t *tree) []violation {
 	var bad []violation
 	count := 0
 	for i, line := range strings.Split(string(t.text[repeatedPage]), "\n") {
-		if line == "" || strings.HasPrefix(line, "#") {
+		if !strings.HasPrefix(line, "- ") {
 			continue
 		}
 		if count++; count > mostRepeated {
@@ -41,6 +41,6 @@ func TestFewTestsAreRepeated(t *testing.T) {
 
 func TestFewTestsAreRepeatedFindsViolations(t *testing.T) {
 	finds(t, wrongRepeats(made(t, map[string]string{
-		repeatedPage: "# a comment\n\n" + strings.Repeat("plugin: TestA\n", mostRepeated) + "hub: TestCancelled\n",
+		repeatedPage: "# A heading\n\n" + strings.Repeat("- `plugin: TestA` ends\n", mostRepeated) + "- `hub: TestCancelled` ends\n",
 	})), fmt.Sprintf("%s:%d", repeatedPage, mostRepeated+3), fmt.Sprintf("%s:%d", repeatedPage, mostRepeated+3))
 }
