@@ -115,6 +115,9 @@ func TestChangedFileIsReadAnew(t *testing.T) {
 			!told.Problems[0].Fatal || a.over() || b.over() {
 			t.Errorf("half a file: %+v", told)
 		}
+		if late := w.everything(); len(late.start.Snapshot.Problems) != 1 || !late.start.Snapshot.Problems[0].Fatal {
+			t.Errorf("a window that comes later is told of the problems %+v", late.start.Snapshot.Problems)
+		}
 		w.write(w.config("a:"+allow, "b:"+allow+`,"args":["-v"]`))
 		w.changed(watch.Change{Files: []string{w.path}})
 		if told := last[*event.ConfigReloaded](v); len(told.Problems) != 0 || !slices.Equal(told.Stopped, []string{"b"}) ||

@@ -93,3 +93,24 @@ func TestBoundOfLargeRequestsIsExact(t *testing.T) {
 		exact("all", d.initialize(t, "2025-11-25"))
 	})
 }
+
+// The subscriptions of a session are bounded. One that it has already takes no further place, and one that it ends
+// makes room.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(mcpserver.Bounds{Subscriptions: 2})
+		defer d.server.Close(nil)
+		session := d.initialize(t, "2025-11-25")
+		for i, step := range []struct {
+			method, uri string
+			refused     bool
+		}{{"subscribe", "a", false}, {"subscribe", "b", false}, {"subscribe", "c", true}, {"subscribe", "a", false},
+			{"unsubscribe", "b", false}, {"subscribe", "c", false}, {"subscribe", "b", true}} {
+			_, got := d.post(t.Context(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/%s","params":{"uri":%q}}`, i,
+				step.method, step.uri), "Mcp-Session-Id", session)
+			if strings.Contains(got, "-32000") != step.refused {
+				t.Errorf("step %d, %s %s: %s", i, step.method, step.uri, got)
+			}
+		}
+	})
+}

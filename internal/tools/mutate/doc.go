@@ -18,7 +18,8 @@
 // Tests run without the race detector and in their short form, four at once. Each package first runs once without a
 // change: it must pass, and takes the time of which its limit is made. A test that fails is repeated alone; if it then
 // passes, the package is run again, and only a second failure counts. A run that does not end counts as a failure, and
-// so does one that wants more than 3 GiB of memory.
+// so does one that wants more than 3 GiB of memory. To give the machine to somebody else, end the program rather than
+// stop its processes: their limits go on while they are stopped.
 //
 // The file -out gets one line of JSON for each change, as soon as it is known. After a stop the same command goes on
 // where it ended. -lanes own asks the first lane alone; the same command with more lanes then asks the rest about what
