@@ -216,6 +216,10 @@ soak-models: build go-peers peers ## the long forms of tests
 soak-calls: build go-peers peers ## 300,000 calls at servers that others wrote, cancelled at random moments
 	$(BUILT) go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
 
+.PHONY: mutants
+mutants: build go-peers peers ## change 200 lines, one at a time: which lane finds each (hours; the same command resumes)
+	cd internal/tools && $(BUILT) go run ./mutate $(MUTATE)
+
 FUZZTIME ?= 10s
 
 .PHONY: fuzz
@@ -364,8 +368,8 @@ cross: ## vet for the systems that the tests do not run on
 	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; done
 
 .PHONY: lanes
-lanes: ## no test of lane B goes by the clock, by other processes or by the machine
-	cd internal/tools && go run ./lanes ../..
+lanes: ## no test of lane B goes by the clock, by other processes or by the machine (and the tests of the tools)
+	cd internal/tools && go test -count=1 ./... && go run ./lanes ../..
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck
