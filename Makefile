@@ -46,7 +46,6 @@ BENCH := $(patsubst %/go.mod,%,$(wildcard internal/bench/go.mod))
 MCPGO := internal/peers/mcpgo
 RELEASE := internal/release
 MODULES := . internal/tools $(BENCH) $(MCPGO) $(RELEASE)
-CODE := $(MODULES)
 
 # Go files as they lie on the disk, nested modules included, foreign ones not.
 GOFILES = find . -name node_modules -prune -o -name .git -prune -o -name '*.go' -print
@@ -360,20 +359,26 @@ format: ## gofmt finds nothing to change
 	@files="$$($(GOFILES) | xargs gofmt -l)"; if test -n "$$files"; then echo "not formatted (run gofmt -w):"; echo "$$files"; exit 1; fi
 
 .PHONY: vet
-vet: ## go vet
-	@for m in $(CODE); do echo "go vet: $$m"; (cd $$m && go vet ./...); done
+vet: ## go vet, of what the product's own code can break
+	@for m in . $(BENCH) internal/tools; do echo "go vet: $$m"; (cd $$m && go vet ./...); done
 
 .PHONY: cross
-cross: ## vet for the systems that the tests do not run on
-	@for os in windows darwin; do echo "GOOS=$$os"; GOOS=$$os CGO_ENABLED=0 go vet ./...; done
+cross: ## the types, for the systems that the tests do not run on
+	cd internal/tools && go run ./cross ../.. windows darwin
 
 .PHONY: lanes
 lanes: ## no test of lane B goes by the clock, by other processes or by the machine (and the tests of the tools)
 	cd internal/tools && go test -count=1 ./... && go run ./lanes ../..
 
+STATICCHECK = go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
+
 .PHONY: staticcheck
 staticcheck: ## staticcheck
-	@for m in $(CODE); do echo "staticcheck: $$m"; (cd $$m && go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck ./...); done
+	$(STATICCHECK) ./...
+
+.PHONY: lint-modules
+lint-modules: ## vet and staticcheck of the modules beside the product's
+	@for m in $(filter-out .,$(MODULES)); do echo "go vet, staticcheck: $$m"; (cd $$m && go vet ./... && $(STATICCHECK) ./...); done
 
 # Beyond staticcheck: errors that nobody reads, functions that nothing reaches, functions that are too long to follow.
 # Examples are reached by the documentation. Not bodyclose: outside of tests all five of its findings are false, bodies
