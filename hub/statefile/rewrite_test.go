@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -188,35 +189,41 @@ func TestRewritersTakeTurns(t *testing.T) {
 	}
 }
 
+// Each wait is in a folder of its own: Windows gives a folder's own lock back a moment late.
 func TestRewriteWaitsForOthers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.json")
-	unlock, err := systemDisk{}.lockFolder(t.Context(), filepath.Dir(path))
-	must(t, err)
-	err = Rewrite(t.Context(), path, Rewriting{Make: true, wait: time.Millisecond}, add("a"))
-	rewriteError(t, err, "another hub writes")
-	unlock()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "config.json")
+		unlock, err := systemDisk{}.lockFolder(t.Context(), filepath.Dir(path))
+		must(t, err)
+		err = Rewrite(t.Context(), path, Rewriting{Make: true}, add("a"))
+		rewriteError(t, err, "another hub writes")
+		unlock()
 
-	// Cline holds its lock beside the file. The file is in another folder: Windows gives a folder's own lock back a moment
-	// late.
-	path = filepath.Join(t.TempDir(), "config.json")
-	must(t, os.Mkdir(path+".lock", 0o700))
-	must(t, os.WriteFile(filepath.Join(path+".lock", "cline"), nil, 0o600))
-	err = Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true, wait: time.Millisecond}, add("a"))
-	rewriteError(t, err, "another program holds it")
-	must(t, os.Chtimes(path+".lock", time.Time{}, time.Now().Add(-time.Hour))) // stale
-	must(t, Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true}, func([]byte) ([]byte, error) {
-		if !foreignHeld(path + ".lock") {
-			t.Error("Cline would not wait")
+		// Cline holds its lock beside the file.
+		held := func() (path string) {
+			path = filepath.Join(t.TempDir(), "config.json")
+			must(t, os.Mkdir(path+".lock", 0o700))
+			must(t, os.WriteFile(filepath.Join(path+".lock", "cline"), nil, 0o600))
+			return path
 		}
-		return []byte(`["a"]`), nil
-	}))
-	if got := names(t, filepath.Dir(path)); !slices.Equal(got, []string{"config.json"}) {
-		t.Errorf("%q is left", got)
-	}
-	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("gone"))
-	rewriteError(t, Rewrite(ended, path, Rewriting{}, add("b")), "gone")
-	wantOnDisk(t, path, `["a"]`)
+		err = Rewrite(t.Context(), held(), Rewriting{Make: true, Cline: true}, add("a"))
+		rewriteError(t, err, "another program holds it")
+		path = held()
+		must(t, os.Chtimes(path+".lock", time.Time{}, time.Now().Add(-time.Hour))) // stale
+		must(t, Rewrite(t.Context(), path, Rewriting{Make: true, Cline: true}, func([]byte) ([]byte, error) {
+			if !foreignHeld(path + ".lock") {
+				t.Error("Cline would not wait")
+			}
+			return []byte(`["a"]`), nil
+		}))
+		if got := names(t, filepath.Dir(path)); !slices.Equal(got, []string{"config.json"}) {
+			t.Errorf("%q is left", got)
+		}
+		ended, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("gone"))
+		rewriteError(t, Rewrite(ended, path, Rewriting{}, add("b")), "gone")
+		wantOnDisk(t, path, `["a"]`)
+	})
 }
 
 // A rehearsal finds what keeps a change from being made, and leaves everything as it is.
