@@ -155,7 +155,7 @@ test-only:
 ifneq (,$(filter editors/%,$(ONLY)))
 	cd $(EDITORS) && npm run --silent test:unit -w $(patsubst editors/%,%,$(ONLY))
 else
-	$(BUILT) go test -short -vet=off $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
+	$(BUILT) go test -short -vet=off -skip='$(NOT_B)' $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
 endif
 
 # A test says by its name where it is run, and a package is whole in REAL where that is so of all its tests.
