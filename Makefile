@@ -155,7 +155,8 @@ test-only:
 ifneq (,$(filter editors/%,$(ONLY)))
 	cd $(EDITORS) && npm run --silent test:unit -w $(patsubst editors/%,%,$(ONLY))
 else
-	$(BUILT) go test -short -vet=off -skip='$(NOT_B)' $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
+	$(BUILT) go test -short -vet=off -parallel=4 -skip='$(NOT_B)|_amount$$' $(if $(filter $(SEQUENTIAL),$(ONLY)),-count=1,$(TESTFLAGS)) ./$(ONLY)
+	if grep -qE '^func Test[A-Za-z0-9]+_amount\(' $(ONLY)/*_test.go; then go test -short -vet=off -count=1 -run='_amount$$' ./$(ONLY); fi
 endif
 
 # A test says by its name where it is run, and a package is whole in REAL where that is so of all its tests.
