@@ -187,8 +187,8 @@ NOT_B := _real$$|_real_long$$|_nightly$$
 .PHONY: test-real
 test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show, one package at a time
 	bin/mcphub demo </dev/null
-	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -parallel=4 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
-	$(BUILT) .ci/once-more go test -short -vet=off -p=1 -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
+	$(BUILT) go test -short -vet=off -p=1 -parallel=4 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
+	$(BUILT) go test -short -vet=off -p=1 -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core

@@ -8,7 +8,6 @@ import { EditorServer } from './server.mjs';
 import { EditorWindow } from './window.mjs';
 import { Workspace, demoServer } from './workspace.mjs';
 import { long, shortly } from './until.mjs';
-import { Repeated } from '../../repeated.mjs';
 import { readJson } from './readjson.mjs';
 
 /**
@@ -199,7 +198,6 @@ export function play() {
     if (taking.length > 0) describe('in turn', { concurrency: 1 }, () => taking.forEach(toTest));
     for (const found of chosen) if (found.options.alone !== true && found.options.turns !== true) toTest(found);
   });
-  test('what is repeated', () => repeated.repeat());
 }
 
 /**
@@ -207,19 +205,13 @@ export function play() {
  * {editor: string, because: string}}} Options
  */
 
-// A run of some scenarios alone repeats none.
-const repeated = new Repeated(order().only === undefined ? undefined : []);
-
 /** @type {{name: string, body: (act: Act) => Promise<void>, options: Options}[]} */
 const scenarios = [];
 
 /** @param {typeof scenarios[number]} found */
 function toTest({ name, body, options: { stage = sharedStage, notOn } }) {
   // With the runner's own time limit the next scenario would start while this one and its windows still run.
-  test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, () =>
-    repeated.attempt(name, run),
-  );
-  async function run() {
+  test(name, { skip: notOn !== undefined && notOn.editor === order().editor ? notOn.because : false }, async () => {
     const act = new Act(await stage(), name);
     const limit = new AbortController();
     const over = setTimeout(2 * long, undefined, { signal: limit.signal }).then(() => {
@@ -237,5 +229,5 @@ function toTest({ name, body, options: { stage = sharedStage, notOn } }) {
       limit.abort();
       await act.close();
     }
-  }
+  });
 }

@@ -14,21 +14,15 @@ const atOnce = Number(process.env['MCPHUB_PAGE_TESTS'] ?? 2);
  * @param {string} title
  * @param {(file: string) => boolean} files
  * @param {(main: boolean) => boolean} wanted
- * @param {import('../../repeated.mjs').Repeated} repeated
  */
-export async function suite(title, files, wanted, repeated) {
+export async function suite(title, files, wanted) {
   const collected = collectTests();
   const names = await readdir(new URL('./specs/', import.meta.url));
   for (const name of names.filter(files).sort()) await import(`./specs/${name}`);
   after(stop);
   test(title, { concurrency: atOnce }, async (t) => {
-    await Promise.all(
-      collected
-        .filter(({ main }) => wanted(main))
-        .map(({ name, run }) => t.test(name, () => repeated.attempt(name, run))),
-    );
+    await Promise.all(collected.filter(({ main }) => wanted(main)).map(({ name, run }) => t.test(name, run)));
   });
-  test(`${title}: what is repeated`, () => repeated.repeat());
 }
 
 /** Tells the files that need neither a process nor an idle machine. @param {string} name */
