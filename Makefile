@@ -183,12 +183,14 @@ test-go: build go-peers peers ## the Go tests of lane B, with the race detector 
 	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(NOT_B)|_amount$$' $(TESTFLAGS) $$packages
 NOT_B := _real$$|_real_long$$|_nightly$$
 
-# Lane C: one package after the other, since some promises are about time. The demo comes first.
+# Lane C: one package after the other, since some promises are about time; the next ones are compiled meanwhile. The
+# demo comes first.
 .PHONY: test-real
 test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show, one package at a time
 	bin/mcphub demo </dev/null
-	$(BUILT) go test -short -vet=off -p=1 -parallel=4 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
-	$(BUILT) go test -short -vet=off -p=1 -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
+	$(BUILT) go test -short -vet=off $(IN_TURN) -parallel=4 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
+	$(BUILT) go test -short -vet=off $(IN_TURN) -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
+IN_TURN := $(if $(shell command -v flock),-p=2 -exec='flock -o $(CURDIR)/bin/mcphub',-p=1)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core

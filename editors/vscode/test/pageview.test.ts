@@ -137,7 +137,7 @@ test('the window of a view that was disposed closes a moment later, and takes pa
   started.fire(hub as unknown as Hub);
   hub.options[0]?.inView?.(['p1']);
   view.webviewGone();
-  t.mock.timers.tick(2_999);
+  t.mock.timers.tick(19_999);
   assert.deepEqual([hub.relays[0]?.disposed, view.inView.size], [false, 0]);
   started.fire(hub as unknown as Hub);
   assert.equal(hub.relays.length, 1, 'there is no webview for a new hub');

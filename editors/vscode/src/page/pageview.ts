@@ -21,8 +21,12 @@ import { chooseBundle, chooseRegistry } from './finding.js';
  */
 const longestLook = 500;
 
-/** How long, in milliseconds, a window without its webview waits for the end of the extension host. */
-const reloadLimit = 3_000;
+/**
+ * How long, in milliseconds, a window without its webview waits for the end of the extension host. An editor ended it
+ * more than 3 s later on a busy machine, and a question was lost. When the view was closed for good, its calls are
+ * cancelled that much later.
+ */
+const reloadLimit = 20_000;
 
 /** The commands to which the page may link. Each one checks its arguments, since the page shows texts of servers. */
 export const pageCommands = [
