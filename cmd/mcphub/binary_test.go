@@ -26,8 +26,9 @@ func TestMain(m *testing.M) { doortest.Main(m) }
 
 // settings are the folder and the variables of the commands that a test runs.
 type settings struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	path string // of the program
 
 	inside bool     // the commands run in this process, so their variables are its own
 	env    []string // of the commands, beside that of the tests; of one name the last counts
@@ -38,30 +39,13 @@ type settings struct {
 type program struct {
 	*doortest.Place
 	settings
-	path string
 }
 
 // build returns the program. No process of it may be left at the end of the test.
 func build(t *testing.T) *program {
 	t.Helper()
 	p := doortest.NewPlace(t)
-	return &program{Place: p, settings: settings{t: t, dir: p.Dir}, path: p.Mcphub()}
-}
-
-// commands run in this process: those that start no other one. The test must not run beside others.
-type commands struct{ settings }
-
-func inside(t *testing.T) *commands {
-	t.Helper()
-	return &commands{settings{t: t, dir: t.TempDir(), inside: true}}
-}
-
-// run runs a command to its end.
-func (c *commands) run(args ...string) ended {
-	c.t.Helper()
-	var out, said strings.Builder
-	status := run(args, strings.NewReader(""), &out, &said)
-	return ended{status, out.String(), said.String()}
+	return &program{Place: p, settings: settings{t: t, dir: p.Dir, path: p.Mcphub()}}
 }
 
 // setenv sets a variable for each command that is started from now on. The tests' own environment stays as it is: most
@@ -98,7 +82,7 @@ func (p *program) command(args ...string) *exec.Cmd {
 }
 
 // demoServer returns the command line of the demo server for --stdio. The server records what it receives in record.
-func (p *program) demoServer() (commandLine, record string) {
+func (p *settings) demoServer() (commandLine, record string) {
 	record = filepath.Join(p.dir, "record.jsonl")
 	return fmt.Sprintf("'%s' demo-server --record '%s'", p.path, record), record
 }
@@ -129,28 +113,69 @@ func (p *program) run(args ...string) ended {
 // started is a command that runs.
 type started struct {
 	t      *testing.T
-	cmd    *exec.Cmd
-	stdout *os.File // read end
+	stdout io.ReadCloser // read end
 	stderr heard
+
+	cmd *exec.Cmd // nil in this process
+
+	// in this process
+	said    heard // stdout and stderr, as they came
+	signals chan os.Signal
+	over    chan struct{} // closed at its end
+	status  int
 }
 
-// heard keeps what a process writes, so that a test can wait for it. Safe for concurrent use.
+// heard keeps what a command writes, so that a test can wait for it. Read waits for more. Safe for concurrent use.
 type heard struct {
 	// mu guards what follows.
 	mu      sync.Mutex
 	text    bytes.Buffer
+	read    int // bytes of text that were read
+	over    bool
 	changed chan struct{}
 }
 
 func (h *heard) Write(b []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.change()
+	return h.text.Write(b)
+}
+
+// change wakes who waits. mu is held.
+func (h *heard) change() {
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
 	}
-	return h.text.Write(b)
 }
+
+// end is the end of what is read.
+func (h *heard) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	h.change()
+}
+
+func (h *heard) Read(b []byte) (n int, err error) {
+	for {
+		text, changed := h.now()
+		h.mu.Lock()
+		n, h.read = copy(b, text[h.read:]), h.read+copy(b, text[h.read:])
+		over := h.over && len(text) == h.text.Len()
+		h.mu.Unlock()
+		switch {
+		case n > 0:
+			return n, nil
+		case over:
+			return 0, io.EOF
+		}
+		<-changed
+	}
+}
+
+func (h *heard) Close() error { return nil }
 
 func (h *heard) now() (string, <-chan struct{}) {
 	h.mu.Lock()
@@ -215,8 +240,25 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	return r
 }
 
+// interrupt is Ctrl-C.
+func (r *started) interrupt() {
+	r.t.Helper()
+	if r.cmd == nil {
+		r.signals <- os.Interrupt
+		return
+	}
+	if err := sendInterrupt(r.cmd.Process); err != nil {
+		r.cmd.Process.Kill()
+		r.t.Fatal(err)
+	}
+}
+
 func (r *started) wait() (status int) {
 	r.t.Helper()
+	if r.cmd == nil {
+		<-r.over
+		return r.status
+	}
 	err := r.cmd.Wait()
 	if _, ok := err.(*exec.ExitError); err != nil && !ok {
 		r.t.Fatalf("%v\n%s", err, r.stderr.String())

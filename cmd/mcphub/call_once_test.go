@@ -7,10 +7,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTellsAFailureOnce_real: only the last line says why a request failed, and no line before it. Finding D9.
-func TestCallTellsAFailureOnce_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestCallTellsAFailureOnce: only the last line says why a request failed, and no line before it. Finding D9.
+func TestCallTellsAFailureOnce(t *testing.T) {
+	p := inBubbles(t)
 	commandLine, _ := p.demoServer()
 	r := p.run("call", "--stdio", commandLine, "--tool", "slep", "--approve", "allow")
 	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
@@ -20,11 +19,10 @@ func TestCallTellsAFailureOnce_real(t *testing.T) {
 	}
 }
 
-// TestCallTellsAFailedStartOnce_real: only the last line says why the server did not start, and not the line with the
+// TestCallTellsAFailedStartOnce: only the last line says why the server did not start, and not the line with the
 // server's state. Finding D9.
-func TestCallTellsAFailedStartOnce_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallTellsAFailedStartOnce(t *testing.T) {
+	p := inBubbles(t)
 	r := p.run("call", "--stdio", "'"+p.path+"' no-such-command", "echo")
 	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
 	if r.status != exitServer || strings.Count(r.stderr, "exited with status 2") != 1 ||
@@ -33,11 +31,10 @@ func TestCallTellsAFailedStartOnce_real(t *testing.T) {
 	}
 }
 
-// TestCallNamesTheFlagAtFault_real: where the hub's error names a field of the contract, the command names the flag.
+// TestCallNamesTheFlagAtFault: where the hub's error names a field of the contract, the command names the flag.
 // Finding D9.
-func TestCallNamesTheFlagAtFault_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallNamesTheFlagAtFault(t *testing.T) {
+	p := inBubbles(t)
 	commandLine, _ := p.demoServer()
 	r := p.run("call", "--stdio", commandLine, "echo", "--args", "[1]", "--approve", "allow")
 	if r.status != exitUsage || !strings.Contains(r.stderr, "--args wants one") || strings.Contains(r.stderr, "_json") {

@@ -243,18 +243,3 @@ func TestDemoKilled_real(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestCallAsksOnTerminal_real: without --approve a person is asked; only a yes lets the tool run.
-func TestCallAsksOnTerminal_real(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
-		p := build(t)
-		line, _ := p.demoServer()
-		term := p.onTerminal(nil, "call", "--stdio", line, "--tool", "echo", "--args", `{"text":"hi"}`)
-		term.expect("may echo run on stdio?", `text: "hi"`, "[y/N] ")
-		term.enter(answer)
-		if status := term.wait(); status != want {
-			t.Errorf("answer %q: status %d, want %d\n%s", answer, status, want, term.said.String())
-		}
-	}
-}

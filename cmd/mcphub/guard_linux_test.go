@@ -80,7 +80,7 @@ func TestGuardRefusesTerminal(t *testing.T) {
 	}
 	defer terminal.Close()
 	var said strings.Builder
-	if status := run([]string{"guard"}, terminal, io.Discard, &said); status != exitUsage ||
+	if status := run([]string{"guard"}, environment{stdin: terminal, stdout: &output{w: io.Discard}, stderr: &said}); status != exitUsage ||
 		!strings.Contains(said.String(), "through a pipe") {
 		t.Errorf("status %d: %s", status, said.String())
 	}
