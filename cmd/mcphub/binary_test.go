@@ -112,11 +112,13 @@ func (p *program) run(args ...string) ended {
 
 // started is a command that runs.
 type started struct {
-	t      *testing.T
-	stdout io.ReadCloser // read end
-	stderr heard
+	t              *testing.T
+	stdout, stderr heard
 
-	cmd *exec.Cmd // nil in this process
+	// a process
+	cmd    *exec.Cmd // nil in this process
+	output *os.File  // where its stdout is read
+	copied chan struct{}
 
 	// in this process
 	said    heard // stdout and stderr, as they came
@@ -125,57 +127,23 @@ type started struct {
 	status  int
 }
 
-// heard keeps what a command writes, so that a test can wait for it. Read waits for more. Safe for concurrent use.
+// heard keeps what a command writes, so that a test can wait for it. Safe for concurrent use.
 type heard struct {
 	// mu guards what follows.
 	mu      sync.Mutex
 	text    bytes.Buffer
-	read    int // bytes of text that were read
-	over    bool
 	changed chan struct{}
 }
 
 func (h *heard) Write(b []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.change()
-	return h.text.Write(b)
-}
-
-// change wakes who waits. mu is held.
-func (h *heard) change() {
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
 	}
+	return h.text.Write(b)
 }
-
-// end is the end of what is read.
-func (h *heard) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.over = true
-	h.change()
-}
-
-func (h *heard) Read(b []byte) (n int, err error) {
-	for {
-		text, changed := h.now()
-		h.mu.Lock()
-		n, h.read = copy(b, text[h.read:]), h.read+copy(b, text[h.read:])
-		over := h.over && len(text) == h.text.Len()
-		h.mu.Unlock()
-		switch {
-		case n > 0:
-			return n, nil
-		case over:
-			return 0, io.EOF
-		}
-		<-changed
-	}
-}
-
-func (h *heard) Close() error { return nil }
 
 func (h *heard) now() (string, <-chan struct{}) {
 	h.mu.Lock()
@@ -194,18 +162,33 @@ func (h *heard) String() string {
 // await waits until want was written.
 func (h *heard) await(t *testing.T, want string) {
 	t.Helper()
+	h.line(t, want, func(line string) bool { return strings.Contains(line, want) })
+}
+
+// line waits for a line that fits, which may have no end yet, and returns the first one.
+func (h *heard) line(t *testing.T, what string, fits func(line string) bool) string {
+	t.Helper()
 	bound := time.After(faketime.Long)
 	for {
 		s, changed := h.now()
-		if strings.Contains(s, want) {
-			return
+		for line := range strings.Lines(s) {
+			if fits(line) {
+				return line
+			}
 		}
 		select {
 		case <-changed:
 		case <-bound:
-			t.Fatalf("it did not say %q but:\n%s", want, s)
+			t.Fatalf("it did not say %q but:\n%s", what, s)
 		}
 	}
+}
+
+// first waits for the first line.
+func (h *heard) first(t *testing.T) string {
+	t.Helper()
+	line := h.line(t, "a line", func(line string) bool { return strings.HasSuffix(line, "\n") })
+	return strings.TrimSuffix(line, "\n")
 }
 
 func (p *program) start(args ...string) *started { return p.startWith(nil, args...) }
@@ -217,7 +200,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := &started{t: p.t, cmd: p.command(args...), stdout: read}
+	r := &started{t: p.t, cmd: p.command(args...), output: read, copied: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = write, &r.stderr
 	if stdin != nil {
 		r.cmd.Stdin = stdin
@@ -229,6 +212,10 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 		p.t.Fatal(err)
 	}
 	write.Close()
+	go func() {
+		defer close(r.copied)
+		_, _ = io.Copy(&r.stdout, read) // it ends with the process, or when the test closes it
+	}()
 	bound := time.AfterFunc(faketime.Long, func() {
 		p.t.Errorf("mcphub %q took too long", args)
 		r.cmd.Process.Kill()
@@ -236,6 +223,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	p.t.Cleanup(func() {
 		bound.Stop()
 		read.Close()
+		<-r.copied
 	})
 	return r
 }
@@ -260,6 +248,7 @@ func (r *started) wait() (status int) {
 		return r.status
 	}
 	err := r.cmd.Wait()
+	<-r.copied
 	if _, ok := err.(*exec.ExitError); err != nil && !ok {
 		r.t.Fatalf("%v\n%s", err, r.stderr.String())
 	}
@@ -269,11 +258,7 @@ func (r *started) wait() (status int) {
 // read waits for the end of a command, and returns its status and its output.
 func (r *started) read() ended {
 	r.t.Helper()
-	out, err := io.ReadAll(r.stdout)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return ended{r.wait(), string(out), r.stderr.String()}
+	return ended{r.wait(), r.stdout.String(), r.stderr.String()}
 }
 
 // conversation is the output of mcphub call --json.

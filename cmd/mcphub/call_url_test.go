@@ -40,10 +40,11 @@ func TestCallURL(t *testing.T) {
 			return h
 		}
 		call := append([]string{"call", "--url", "http://127.0.0.1:1" + way.path, "--approve", "allow"}, way.args...)
-		if r := p.run(append(call, "echo", "--args", `{"text":"two\nlines"}`)...); r.status != 0 || r.stdout != "two\nlines\n" {
+		r := p.run(append(call, "echo", "--args", `{"text":"two\nlines"}`)...)
+		if r.status != 0 || r.stdout != "two\nlines\n" {
 			t.Errorf("%s: status %d, stdout %q\n%s", way.name, r.status, r.stdout, r.stderr)
 		}
-		r := p.interruptedAt("  1 of 600", append(call, "sleep", "--args", `{"seconds":60,"steps":600}`)...)
+		r = p.interruptedAt("  1 of 600", append(call, "sleep", "--args", `{"seconds":60,"steps":600}`)...)
 		if r.status != 3 {
 			t.Errorf("%s: status %d\n%s%s", way.name, r.status, r.stdout, r.stderr)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -225,9 +224,7 @@ func TestDemoKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("demo") // without a terminal, whose end would end them too
-	said := bufio.NewScanner(r.stdout)
-	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
-	}
+	r.stdout.await(t, "over HTTP")
 	if n := len(p.Running(p.path)); n != 7 { // the demo, the hub and its guard, four servers
 		t.Errorf("%d processes run, want 7", n)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"net/http"
 	"os"
 	"regexp"
@@ -19,12 +18,9 @@ func TestDemoServerOverHTTP_real(t *testing.T) {
 			p := build(t)
 			record := p.dir + "/record.jsonl"
 			r := p.start("demo-server", "--http", "127.0.0.1:0", "--record", record)
-			line, err := bufio.NewReader(r.stdout).ReadString('\n')
-			if err != nil {
-				t.Fatalf("%v\n%s", err, r.stderr.String())
-			}
+			line := r.stdout.first(t)
 			m := regexp.MustCompile(
-				`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse\n$`).FindStringSubmatch(line)
+				`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse$`).FindStringSubmatch(line)
 			if m == nil {
 				t.Fatalf("stdout %q", line)
 			}

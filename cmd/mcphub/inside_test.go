@@ -123,18 +123,16 @@ func (c *commands) start(args ...string) *started {
 func (c *commands) startWith(stdin io.Reader, args ...string) *started {
 	c.t.Helper()
 	c.server, c.opened = nil, 0
-	out := new(heard)
-	s := &started{t: c.t, stdout: out, signals: make(chan os.Signal, 2), over: make(chan struct{})}
-	to := io.Writer(out)
+	s := &started{t: c.t, signals: make(chan os.Signal, 2), over: make(chan struct{})}
+	to := io.Writer(&s.stdout)
 	if c.stdout != nil {
 		to = c.stdout
 	}
-	env := environment{stdin: stdin, stdout: &output{w: io.MultiWriter(to, &s.said)},
-		stderr: io.MultiWriter(&s.stderr, &s.said), spawn: c.spawn, inside: c.openInside,
-		interrupts: func() (<-chan os.Signal, func()) { return s.signals, func() {} }}
+	env := printing(io.MultiWriter(to, &s.said), io.MultiWriter(&s.stderr, &s.said))
+	env.stdin, env.spawn, env.inside = stdin, c.spawn, c.openInside
+	env.interrupts = func() (<-chan os.Signal, func()) { return s.signals, func() {} }
 	go func() {
 		defer close(s.over)
-		defer out.end()
 		s.status = run(args, env)
 		c.mu.Lock()
 		endings := c.endings
@@ -153,6 +151,11 @@ func (c *commands) startWith(stdin io.Reader, args ...string) *started {
 		<-s.over
 	})
 	return s
+}
+
+// printing is the environment of a command that opens no hub.
+func printing(stdout, stderr io.Writer) environment {
+	return environment{stdin: strings.NewReader(""), stdout: &output{w: stdout}, stderr: stderr}
 }
 
 // hubInside is a hub of this process in the place of one in a process of its own. It may be closed before its command
@@ -290,9 +293,8 @@ func (c *commands) serve(args []string, stderr func(line string), in io.ReadClos
 	if o.greet != "" {
 		stderr(o.greet)
 	}
-	if err := demoserver.Run(context.Background(), demoserver.Options{In: in, Out: out, Log: io.MultiWriter(&c.log, lines(stderr)),
-		Record: o.record,
-		Exit: func(code int) {
+	if err := demoserver.Run(context.Background(), demoserver.Options{In: in, Out: out, Record: o.record,
+		Log: io.MultiWriter(&c.log, lines(stderr)), Exit: func(code int) {
 			status = code
 			_, _ = in.Close(), out.Close()
 		}}); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"os"
@@ -28,8 +27,7 @@ func (p *settings) gatewayConfig(approvals string) (file, record string) {
 // speaker is mcphub mcp with a client that writes its lines by hand.
 type speaker struct {
 	*started
-	in    io.WriteCloser
-	lines *bufio.Reader
+	in io.WriteCloser
 }
 
 func (p *program) speak(args ...string) *speaker {
@@ -56,7 +54,7 @@ func (c *commands) speak(do func(s *speaker), args ...string) (r ended) {
 
 func speakTo(r *started, in io.WriteCloser) *speaker {
 	r.t.Helper()
-	s := &speaker{r, in, bufio.NewReader(r.stdout)}
+	s := &speaker{r, in}
 	s.say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"by hand","version":"1"}}}`)
 	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -71,38 +69,24 @@ func (s *speaker) say(line string) {
 	}
 }
 
-// answer reads on until the response with that id, and returns the whole line.
+// answer waits for the response with that id, and returns the whole line.
 func (s *speaker) answer(id string) string {
 	s.t.Helper()
-	for {
-		line, err := s.lines.ReadString('\n')
-		if err != nil {
-			s.t.Fatalf("no answer to %s: %v\n%s", id, err, s.stderr.String())
-		}
-		if string(jsontext.Get([]byte(line), "id")) == id && jsontext.Get([]byte(line), "method") == nil {
-			return line
-		}
-	}
+	return s.stdout.line(s.t, "the answer to "+id, func(line string) bool {
+		return strings.HasSuffix(line, "\n") && string(jsontext.Get([]byte(line), "id")) == id &&
+			jsontext.Get([]byte(line), "method") == nil
+	})
 }
 
 // progresses waits until a call is at its server.
 func (s *speaker) progresses() {
 	s.t.Helper()
-	for {
-		line, err := s.lines.ReadString('\n')
-		if err != nil {
-			s.t.Fatal(err, s.stderr.String())
-		}
-		if strings.Contains(line, `"method":"notifications/progress"`) {
-			return
-		}
-	}
+	s.stdout.await(s.t, `"method":"notifications/progress"`)
 }
 
 // leave closes the input, and returns the exit status.
 func (s *speaker) leave() int {
 	s.in.Close()
-	_, _ = io.Copy(io.Discard, s.lines)
 	return s.wait()
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"net/http"
@@ -20,12 +19,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	file, record := p.gatewayConfig("allow")
 	token := p.config("token", "a-token-of-this-test\n")
 	r := p.start("mcp", file, "--http", "127.0.0.1:0", "--token-file", token)
-	lines := bufio.NewReader(r.stdout)
-	url, err := lines.ReadString('\n')
-	if err != nil {
-		t.Fatal(err, r.stderr.String())
-	}
-	url = strings.TrimSpace(url)
+	url := r.stdout.first(t)
 	answer, err := http.Post(url, "application/json", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestMCPClientKilled_real(t *testing.T) {
 	if len(deaths) < 3 { // the gateway, the guard and the server
 		t.Fatalf("there are %d processes", len(deaths))
 	}
-	s.stdout.Close() // as the exit of a process does; the gateway sees this one when it writes its next line
+	s.output.Close() // as the exit of a process does; the gateway sees this one when it writes its next line
 	s.in.Close()
 	if status := s.wait(); status != exitOK {
 		t.Errorf("status %d\n%s", status, s.stderr.String())

@@ -210,7 +210,7 @@ func (f *full) Write(p []byte) (int, error) {
 func TestLostOutputIsAFailure(t *testing.T) {
 	var stderr strings.Builder
 	room := full(10)
-	if status := run([]string{"version"}, environment{stdout: &output{w: &room}, stderr: &stderr}); status != exitServer {
+	if status := run([]string{"version"}, printing(&room, &stderr)); status != exitServer {
 		t.Errorf("exit status %d", status)
 	}
 	if !strings.Contains(stderr.String(), "the output could not be written: no space left on device") {

@@ -73,7 +73,8 @@ func TestDoctorAsksForTheFoldersServer(t *testing.T) {
 	p := inside(t)
 	t.Chdir(t.TempDir())
 	ran := filepath.Join(p.dir, "ran")
-	if err := os.WriteFile(".mcp.json", fmt.Appendf(nil, `{"mcpServers": {"theirs": {"command": "touch", "args": [%q]}}}`, ran), 0o600); err != nil {
+	if err := os.WriteFile(".mcp.json", fmt.Appendf(nil,
+		`{"mcpServers": {"theirs": {"command": "touch", "args": [%q]}}}`, ran), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := p.run("doctor", "theirs")

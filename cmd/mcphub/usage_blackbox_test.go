@@ -75,7 +75,7 @@ func TestUsageErrors(t *testing.T) {
 func helpOf(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, said strings.Builder
-	status = run(args, environment{stdin: strings.NewReader(""), stdout: &output{w: &out}, stderr: &said})
+	status = run(args, printing(&out, &said))
 	return out.String(), said.String(), status
 }
 

@@ -34,7 +34,7 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	p := build(t)
 	p.setenv("TMPDIR", p.dir)
 	r := p.start("demo", "--web")
-	b := browserAt(t, linkOf(t, r))
+	b := browserAt(t, r.stdout.first(t))
 	tb, two := b.tab("one", nil), b.tab("two", nil)
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
@@ -112,7 +112,7 @@ func TestWebShowsOwnServers(t *testing.T) {
 	two := p.config("two.json", `{"mcpServers":{"second":`+entry+`}}`)
 	p.setenv("MCPHUB_STATE_DIR", "")
 	r := p.start("web", one, "--config", two)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
@@ -140,7 +140,7 @@ func TestWebAddsDemo(t *testing.T) {
 	p := inside(t)
 	file := p.config("none.json", `{"mcpServers":{}}`)
 	r := p.start("web", file)
-	b := browserAt(t, linkOf(t, r))
+	b := browserAt(t, r.stdout.first(t))
 	_, page := b.get(b.address + "/")
 	_, surface, _ := strings.Cut(html.UnescapeString(page), `data-surface="`)
 	surface, _, _ = strings.Cut(surface, "\">")
@@ -187,7 +187,7 @@ func TestWebWithoutConfig(t *testing.T) {
 	p := inside(t)
 	work := p.atHome(nil)
 	r := p.start("web", "--folder", work)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
 	if servers := tb.snapshot().GetServers(); len(servers) > 0 {
 		t.Errorf("servers: %v", servers)
 	}
@@ -215,7 +215,7 @@ func TestHubDiesUnderThePage(t *testing.T) {
 	p := inside(t)
 	line, _ := p.demoServer()
 	r := p.start("web", "--stdio", line)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
 	tb.snapshot()
 	if err := p.hub.Close(t.Context()); err != nil {
 		t.Error(err)

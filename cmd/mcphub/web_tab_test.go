@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -206,14 +205,4 @@ func (tb *tab) finished(id string) *mcphubv1.McpRequestFinished {
 	return sees(tb, "the end of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestFinished, bool) {
 		return e.GetMcpRequestFinished(), e.GetMcpRequestFinished().GetRequestId() == id
 	})
-}
-
-// linkOf reads the link that a command prints.
-func linkOf(t *testing.T, r *started) string {
-	t.Helper()
-	line, err := bufio.NewReader(r.stdout).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v\n%s", err, r.stderr.String())
-	}
-	return strings.TrimSuffix(line, "\n")
 }
