@@ -76,41 +76,6 @@ func TestCallExitStatus(t *testing.T) {
 	}
 }
 
-// TestCallCancelReachesServer: exactly one notification, with the reason; no result; and every event of it is in the
-// output.
-func TestCallCancelReachesServer(t *testing.T) {
-	for era, want := range map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY, "modern": mcphubv1.Era_ERA_MODERN} {
-		p := inBubbles(t)
-		line, record := p.demoServer()
-		r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args",
-			`{"seconds":60,"steps":600}`, "--approve", "allow",
-			"--request-id", "mine", "--cancel-after", "100ms", "--reason", "enough, thanks")
-		c := readConversation(t, r.stdout)
-		if r.status != 3 || c.failure == nil {
-			t.Fatalf("status %d\n%s", r.status, r.stdout)
-		}
-		heardCancel(t, record, "enough, thanks")
-		started, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Request, bool) {
-			q := e.GetMcpRequestStarted().GetRequest()
-			return q, q.GetTool() == "sleep"
-		})
-		if !ok || started.GetRequestId() != "mine" {
-			t.Errorf("started: %v", started)
-		}
-		cancelled, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
-			q := e.GetMcpRequestCancelled()
-			return q, q.GetRequestId() == "mine"
-		})
-		if !ok || cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER ||
-			cancelled.GetCancellation().GetReason() != "enough, thanks" {
-			t.Errorf("cancelled: %v", cancelled)
-		}
-		if cancelled.GetEra() != want {
-			t.Errorf("--era %s spoke %v", era, cancelled.GetEra())
-		}
-	}
-}
-
 // TestCallAnswersQuestions: the server gets the answer that the flags give; decline and dismiss stay different.
 func TestCallAnswersQuestions(t *testing.T) {
 	p := inBubbles(t)

@@ -177,7 +177,7 @@ func TestDemoByHand_real(t *testing.T) {
 	term.expect(`"fly" is no command`)
 
 	term.enter("w")
-	tb := browserAt(t, term.link()).tab("tab", nil)
+	tb := browserAt(t, term.link()).tab("tab")
 	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
 		t.Errorf("%d servers, want %d", n, len(demoServers))
 	}

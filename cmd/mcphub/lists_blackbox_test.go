@@ -36,7 +36,7 @@ func row(t *testing.T, table, name string) string {
 	return ""
 }
 
-func TestServersTable(t *testing.T) {
+func TestServersList(t *testing.T) {
 	p := inBubbles(t)
 	file := listConfig(p)
 	r := p.run("servers", "--config", file)
@@ -62,6 +62,22 @@ func TestServersTable(t *testing.T) {
 	if !strings.Contains(r.stderr, file+":5") {
 		t.Errorf("stderr does not tell of the broken entry:\n%s", r.stderr)
 	}
+
+	r = p.run("servers", "--json", "--config", file)
+	var list mcphubv1.ListServersResponse
+	if err := protojson.Unmarshal([]byte(r.stdout), &list); r.status != 0 || err != nil {
+		t.Fatalf("status %d, %v: %s", r.status, err, r.stdout)
+	}
+	if strings.Count(r.stdout, "\n") != 1 {
+		t.Errorf("more than one line: %s", r.stdout)
+	}
+	var names []string
+	for _, s := range list.GetServers() {
+		names = append(names, s.GetName())
+	}
+	if got := strings.Join(names, " "); got != "good broken missing off" {
+		t.Errorf("servers %s: not all, or not in the order of the config", got)
+	}
 }
 
 func TestServersStart(t *testing.T) {
@@ -77,25 +93,6 @@ func TestServersStart(t *testing.T) {
 	if line := row(t, r.stdout, "missing"); !strings.Contains(line, "failed") ||
 		!strings.Contains(line, "no-server") {
 		t.Errorf("the missing server: %s", line)
-	}
-}
-
-func TestServersJSON(t *testing.T) {
-	p := inBubbles(t)
-	r := p.run("servers", "--json", "--config", listConfig(p))
-	var list mcphubv1.ListServersResponse
-	if err := protojson.Unmarshal([]byte(r.stdout), &list); r.status != 0 || err != nil {
-		t.Fatalf("status %d, %v: %s", r.status, err, r.stdout)
-	}
-	if strings.Count(r.stdout, "\n") != 1 {
-		t.Errorf("more than one line: %s", r.stdout)
-	}
-	var names []string
-	for _, s := range list.GetServers() {
-		names = append(names, s.GetName())
-	}
-	if got := strings.Join(names, " "); got != "good broken missing off" {
-		t.Errorf("servers %s: not all, or not in the order of the config", got)
 	}
 }
 

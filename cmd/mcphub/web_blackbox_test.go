@@ -35,7 +35,7 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	p.setenv("TMPDIR", p.dir)
 	r := p.start("demo", "--web")
 	b := browserAt(t, r.stdout.first(t))
-	tb, two := b.tab("one", nil), b.tab("two", nil)
+	tb, two := b.tab("one"), b.tab("two")
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
@@ -112,7 +112,7 @@ func TestWebShowsOwnServers(t *testing.T) {
 	two := p.config("two.json", `{"mcpServers":{"second":`+entry+`}}`)
 	p.setenv("MCPHUB_STATE_DIR", "")
 	r := p.start("web", one, "--config", two)
-	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
@@ -151,17 +151,12 @@ func TestWebAddsDemo(t *testing.T) {
 		t.Fatalf("%v: %s", err, surface)
 	}
 	p.path = offered.Demo.Command // this program
-	tb := b.tab("tab", nil)
+	tb := b.tab("tab")
 	tb.snapshot()
 	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
 		AddServer: &mcphubv1.AddServerRequest{Server: offered.Demo.Server,
 			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}}}})
-	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "add"
-	})
+	tb.done("add")
 	tb.say(&mcphubv1.AttachRequest{MessageId: "start", Message: &mcphubv1.AttachRequest_StartServer{
 		StartServer: &mcphubv1.StartServerRequest{Server: offered.Demo.Server}}})
 	asked := tb.prompt(offered.Demo.Server)
@@ -172,12 +167,7 @@ func TestWebAddsDemo(t *testing.T) {
 	tb.answer(&mcphubv1.PromptAnswer{PromptId: asked.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
 		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
 			LaunchHash: launch.GetLaunchHash()}}})
-	sees(tb, "the start", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "start"
-	})
+	tb.done("start")
 	interrupt(t, r)
 }
 
@@ -187,7 +177,7 @@ func TestWebWithoutConfig(t *testing.T) {
 	p := inside(t)
 	work := p.atHome(nil)
 	r := p.start("web", "--folder", work)
-	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
 	if servers := tb.snapshot().GetServers(); len(servers) > 0 {
 		t.Errorf("servers: %v", servers)
 	}
@@ -198,12 +188,7 @@ func TestWebWithoutConfig(t *testing.T) {
 	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
 		AddServer: &mcphubv1.AddServerRequest{Server: "mine", ConfigFile: file,
 			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}}}})
-	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "add"
-	})
+	tb.done("add")
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"mine"`) {
 		t.Errorf("%s %v", text, err)
 	}
@@ -215,7 +200,7 @@ func TestHubDiesUnderThePage(t *testing.T) {
 	p := inside(t)
 	line, _ := p.demoServer()
 	r := p.start("web", "--stdio", line)
-	tb := browserAt(t, r.stdout.first(t)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
 	tb.snapshot()
 	if err := p.hub.Close(t.Context()); err != nil {
 		t.Error(err)
