@@ -7,9 +7,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTellsAFailureOnce: only the last line says why a request failed, or its server, and no line before it, such as
-// that of the server's state. Where the hub's error names a field of the contract, the command names the flag. Finding
-// D9.
+// TestCallTellsAFailureOnce: only the last line says why a request failed, or its server, and no line before it, such
+// as that of the server's state. Where the hub's error names a field of the contract, the command names the flag.
+// Finding D9.
 func TestCallTellsAFailureOnce(t *testing.T) {
 	p := inBubbles(t)
 	line, _ := p.demoServer()

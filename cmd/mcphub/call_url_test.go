@@ -65,7 +65,8 @@ func TestCallURL(t *testing.T) {
 }
 
 // fakeSite serves fake servers over HTTP in the bubbles of the commands. last returns the one of the last command.
-func (c *commands) fakeSite(s func() *fakeserver.Server, prepare func(h *fakeserver.HTTP)) (last func() *fakeserver.HTTP) {
+func (c *commands) fakeSite(s func() *fakeserver.Server,
+	prepare func(h *fakeserver.HTTP)) (last func() *fakeserver.HTTP) {
 	var h *fakeserver.HTTP
 	c.site = func() http.Handler {
 		h = fakeserver.NewHTTP(s(), fakeserver.HTTPOptions{})

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,9 @@ func inside(t *testing.T) *commands {
 	t.Helper()
 	c := &commands{settings: settings{t: t, dir: t.TempDir(), inside: true}}
 	c.path = filepath.Join(c.dir, "mcphub")
+	if runtime.GOOS == "windows" {
+		c.path += ".exe"
+	}
 	if err := os.WriteFile(c.path, nil, 0o700); err != nil { // who looks for the program of a server finds it
 		t.Fatal(err)
 	}
@@ -249,7 +253,7 @@ func (c *commands) open(s config.Server, stderr func(line string)) mcp.Opener {
 				_ = fake.Serve(context.Background(), in, out) // what it says of a disconnect is of no interest
 				return 0
 			}
-		case s.Command != c.path:
+		case filepath.Clean(s.Command) != c.path:
 			_, err := transport.Find(transport.Command{Path: s.Command, Dir: s.Dir})
 			return nil, err
 		}
@@ -284,11 +288,11 @@ func (l lines) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// serve is the program as a server. It returns the exit status.
+// serve is the program as a server, which only the demo server is. It returns the exit status.
 func (c *commands) serve(args []string, stderr func(line string), in io.ReadCloser, out io.WriteCloser) (status int) {
 	var o demoServerOptions
 	if len(args) == 0 || args[0] != "demo-server" || o.flags().Parse(args[1:]) != nil {
-		return run(args, environment{stdin: in, stdout: &output{w: out}, stderr: io.Discard})
+		return exitUsage
 	}
 	if o.greet != "" {
 		stderr(o.greet)
