@@ -28,7 +28,8 @@ func interrupt(t *testing.T, r *started) {
 
 // TestDemoWebEndToEnd_real: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels:
 // the server is sent the reason. The workspace's server starts after consent to its launch and a value for its input.
-// On Ctrl-C, with calls, prompts and tabs open, the pages are told how each ends, and nothing is left.
+// A second demo at the same port says why it ends. On Ctrl-C, with calls, prompts and tabs open, the pages are told how
+// each ends, and nothing is left.
 func TestDemoWebEndToEnd_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
@@ -79,6 +80,12 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	tb.answer(give(input.GetPromptId(), "Ada"))
 	if f := tb.finished("c2"); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
 		t.Errorf("finished: %v", f)
+	}
+
+	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
+	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo ||
+		!strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
+		t.Errorf("at a taken port: status %d, stdout %q, stderr %q", second.status, second.stdout, second.stderr)
 	}
 
 	two.snapshot()
