@@ -49,7 +49,8 @@ type Options struct {
 	StateDir string
 	Logger   *slog.Logger // nil = discard
 	Environ  []string     // the environment of the host, of which servers inherit a safe part; nil = os.Environ()
-	// Open returns how a server is reached; nil: by its process or its URL. Tests connect servers in memory.
+	// Open returns how a server is reached; nil, as its result too: by its process or its URL. Tests connect servers in
+	// memory.
 	Open func(s config.Server, stderr func(line string)) mcp.Opener
 	// RoundTripper sends all HTTP requests, and Listen opens the listener for a browser that comes back from a sign-in;
 	// nil: sockets. Tests replace both to stay in memory.

@@ -11,19 +11,11 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
-
-// InsideOptions are the options of a hub inside its own process.
-type InsideOptions struct {
-	Version  string
-	StateDir string       // "" = nowhere
-	Logger   *slog.Logger // nil = discard
-	// Guard holds the arguments with which this executable becomes the guard of the hub's servers; see ServeHub.
-	Guard []string
-}
 
 // Inside is a hub in this process, for a program that is not a plugin. Its services are reached in memory.
 type Inside struct {
@@ -37,13 +29,14 @@ type Inside struct {
 // memoryBuffer is the size in bytes of the buffer of the connection in memory.
 const memoryBuffer = 64 << 10
 
-// OpenInside opens a hub in this process. Like Serve it hides the environment of the process from the hub's servers,
-// and prevents them from inheriting anything. The caller must close it.
-func OpenInside(o InsideOptions) (*Inside, error) {
-	l := o.Logger
-	if l == nil {
-		l = slog.New(slog.DiscardHandler)
+// OpenInside opens a hub in this process. The options are those of the caller, with what ServeHub adds to them; guard
+// is as for ServeHub. Like Serve it hides the environment of the process from the hub's servers, and prevents them from
+// inheriting anything. The caller must close it.
+func OpenInside(o hub.Options, guard ...string) (*Inside, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	l := o.Logger
 	slog.SetDefault(l)
 	transport.InheritNothing()
 	if os.Getenv(handshake.EnvDumpable) != "1" {
@@ -51,7 +44,7 @@ func OpenInside(o InsideOptions) (*Inside, error) {
 			l.Warn("the servers can read this process's environment in /proc", "error", err)
 		}
 	}
-	i := &Inside{hub: newRealHub(o.Version, o.StateDir, o.Guard, l, nil), served: make(chan struct{})}
+	i := &Inside{hub: newRealHub(o, guard), served: make(chan struct{})}
 	i.server = grpc.NewServer(i.hub.ServerOptions()...)
 	i.hub.Register(i.server)
 	listener := bufconn.Listen(memoryBuffer)

@@ -33,8 +33,8 @@ type authority struct {
 	faults    []string
 }
 
-// newAuthority serves a modern fake server with the tool echo. It gives the program a state directory of its own.
-func newAuthority(p *program) *authority {
+// newAuthority serves a modern fake server with the tool echo. It gives the commands a state directory of their own.
+func newAuthority(p *settings) *authority {
 	p.t.Helper()
 	// The keyring and the state of the person who runs the tests are not touched.
 	p.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+p.dir+"/no-bus")

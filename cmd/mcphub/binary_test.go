@@ -26,8 +26,9 @@ func TestMain(m *testing.M) { doortest.Main(m) }
 
 // settings are the folder and the variables of the commands that a test runs.
 type settings struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	path string // of the program
 
 	inside bool     // the commands run in this process, so their variables are its own
 	env    []string // of the commands, beside that of the tests; of one name the last counts
@@ -38,30 +39,13 @@ type settings struct {
 type program struct {
 	*doortest.Place
 	settings
-	path string
 }
 
 // build returns the program. No process of it may be left at the end of the test.
 func build(t *testing.T) *program {
 	t.Helper()
 	p := doortest.NewPlace(t)
-	return &program{Place: p, settings: settings{t: t, dir: p.Dir}, path: p.Mcphub()}
-}
-
-// commands run in this process: those that start no other one. The test must not run beside others.
-type commands struct{ settings }
-
-func inside(t *testing.T) *commands {
-	t.Helper()
-	return &commands{settings{t: t, dir: t.TempDir(), inside: true}}
-}
-
-// run runs a command to its end.
-func (c *commands) run(args ...string) ended {
-	c.t.Helper()
-	var out, said strings.Builder
-	status := run(args, strings.NewReader(""), &out, &said)
-	return ended{status, out.String(), said.String()}
+	return &program{Place: p, settings: settings{t: t, dir: p.Dir, path: p.Mcphub()}}
 }
 
 // setenv sets a variable for each command that is started from now on. The tests' own environment stays as it is: most
@@ -98,7 +82,7 @@ func (p *program) command(args ...string) *exec.Cmd {
 }
 
 // demoServer returns the command line of the demo server for --stdio. The server records what it receives in record.
-func (p *program) demoServer() (commandLine, record string) {
+func (p *settings) demoServer() (commandLine, record string) {
 	record = filepath.Join(p.dir, "record.jsonl")
 	return fmt.Sprintf("'%s' demo-server --record '%s'", p.path, record), record
 }
@@ -128,13 +112,22 @@ func (p *program) run(args ...string) ended {
 
 // started is a command that runs.
 type started struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	stdout *os.File // read end
-	stderr heard
+	t              *testing.T
+	stdout, stderr heard
+
+	// a process
+	cmd    *exec.Cmd // nil in this process
+	output *os.File  // where its stdout is read
+	copied chan struct{}
+
+	// in this process
+	said    heard // stdout and stderr, as they came
+	signals chan os.Signal
+	over    chan struct{} // closed at its end
+	status  int
 }
 
-// heard keeps what a process writes, so that a test can wait for it. Safe for concurrent use.
+// heard keeps what a command writes, so that a test can wait for it. Safe for concurrent use.
 type heard struct {
 	// mu guards what follows.
 	mu      sync.Mutex
@@ -169,18 +162,33 @@ func (h *heard) String() string {
 // await waits until want was written.
 func (h *heard) await(t *testing.T, want string) {
 	t.Helper()
+	h.line(t, want, func(line string) bool { return strings.Contains(line, want) })
+}
+
+// line waits for a line that fits, which may have no end yet, and returns the first one.
+func (h *heard) line(t *testing.T, what string, fits func(line string) bool) string {
+	t.Helper()
 	bound := time.After(faketime.Long)
 	for {
 		s, changed := h.now()
-		if strings.Contains(s, want) {
-			return
+		for line := range strings.Lines(s) {
+			if fits(line) {
+				return line
+			}
 		}
 		select {
 		case <-changed:
 		case <-bound:
-			t.Fatalf("it did not say %q but:\n%s", want, s)
+			t.Fatalf("it did not say %q but:\n%s", what, s)
 		}
 	}
+}
+
+// first waits for the first line.
+func (h *heard) first(t *testing.T) string {
+	t.Helper()
+	line := h.line(t, "a line", func(line string) bool { return strings.HasSuffix(line, "\n") })
+	return strings.TrimSuffix(line, "\n")
 }
 
 func (p *program) start(args ...string) *started { return p.startWith(nil, args...) }
@@ -192,7 +200,7 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := &started{t: p.t, cmd: p.command(args...), stdout: read}
+	r := &started{t: p.t, cmd: p.command(args...), output: read, copied: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = write, &r.stderr
 	if stdin != nil {
 		r.cmd.Stdin = stdin
@@ -204,6 +212,10 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 		p.t.Fatal(err)
 	}
 	write.Close()
+	go func() {
+		defer close(r.copied)
+		_, _ = io.Copy(&r.stdout, read) // it ends with the process, or when the test closes it
+	}()
 	bound := time.AfterFunc(faketime.Long, func() {
 		p.t.Errorf("mcphub %q took too long", args)
 		r.cmd.Process.Kill()
@@ -211,13 +223,32 @@ func (p *program) startWith(stdin *os.File, args ...string) *started {
 	p.t.Cleanup(func() {
 		bound.Stop()
 		read.Close()
+		<-r.copied
 	})
 	return r
 }
 
+// interrupt is Ctrl-C.
+func (r *started) interrupt() {
+	r.t.Helper()
+	if r.cmd == nil {
+		r.signals <- os.Interrupt
+		return
+	}
+	if err := sendInterrupt(r.cmd.Process); err != nil {
+		r.cmd.Process.Kill()
+		r.t.Fatal(err)
+	}
+}
+
 func (r *started) wait() (status int) {
 	r.t.Helper()
+	if r.cmd == nil {
+		<-r.over
+		return r.status
+	}
 	err := r.cmd.Wait()
+	<-r.copied
 	if _, ok := err.(*exec.ExitError); err != nil && !ok {
 		r.t.Fatalf("%v\n%s", err, r.stderr.String())
 	}
@@ -227,11 +258,7 @@ func (r *started) wait() (status int) {
 // read waits for the end of a command, and returns its status and its output.
 func (r *started) read() ended {
 	r.t.Helper()
-	out, err := io.ReadAll(r.stdout)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return ended{r.wait(), string(out), r.stderr.String()}
+	return ended{r.wait(), r.stdout.String(), r.stderr.String()}
 }
 
 // conversation is the output of mcphub call --json.

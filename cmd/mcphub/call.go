@@ -38,7 +38,7 @@ func runRequest(env environment, o *callOptions, words []string) int {
 	if err != nil {
 		return usageError(env, command, err)
 	}
-	signals, stopSignals := notifyInterrupts()
+	signals, stopSignals := env.interrupts()
 	defer stopSignals()
 	c := &call{env: env, options: o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
 	if c.live = newLiveLine(env.stderr); c.live != nil {

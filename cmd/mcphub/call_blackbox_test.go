@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,9 +9,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-func TestCallEcho_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallEcho(t *testing.T) {
+	p := inBubbles(t)
 	line, _ := p.demoServer()
 	r := p.run("call", "--stdio", line, "--tool", "echo", "--args", `{"text":"two\nlines"}`, "--approve", "allow")
 	if r.status != 0 || r.stdout != "two\nlines\n" {
@@ -26,11 +23,10 @@ func TestCallEcho_real(t *testing.T) {
 	}
 }
 
-// TestCallExitStatus_real: every status, and with --json the last line that goes with it. Which error has which status
+// TestCallExitStatus: every status, and with --json the last line that goes with it. Which error has which status
 // is shown by TestExitStatusOfEveryReason.
-func TestCallExitStatus_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallExitStatus(t *testing.T) {
+	p := inBubbles(t)
 	line, _ := p.demoServer()
 	config := p.config("mcp.json", `{"mcpServers":{
 		"denying": {"command": `+strconv.Quote(p.path)+`, "args": ["demo-server"], "approvals": {"echo": "deny"}},
@@ -65,67 +61,24 @@ func TestCallExitStatus_real(t *testing.T) {
 			"UNAVAILABLE", "SERVER_FAILED"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			r := p.run(append([]string{"call", "--json"}, test.args...)...)
-			if r.status != test.status {
-				t.Errorf("status %d, want %d\n%s%s", r.status, test.status, r.stdout, r.stderr)
-			}
-			c := readConversation(t, r.stdout)
-			switch {
-			case test.code == "" && c.response == nil:
-				t.Errorf("no response but %+v", c.failure)
-			case test.code != "" && (c.failure == nil || c.failure.Code != test.code || c.failure.Reason != test.reason ||
-				c.failure.Message == ""):
-				t.Errorf("ended with %+v, want %s %s", c.failure, test.code, test.reason)
-			}
-		})
+		r := p.run(append([]string{"call", "--json"}, test.args...)...)
+		if r.status != test.status {
+			t.Errorf("%s: status %d, want %d\n%s%s", test.name, r.status, test.status, r.stdout, r.stderr)
+		}
+		c := readConversation(t, r.stdout)
+		switch {
+		case test.code == "" && c.response == nil:
+			t.Errorf("%s: no response but %+v", test.name, c.failure)
+		case test.code != "" && (c.failure == nil || c.failure.Code != test.code || c.failure.Reason != test.reason ||
+			c.failure.Message == ""):
+			t.Errorf("%s: ended with %+v, want %s %s", test.name, c.failure, test.code, test.reason)
+		}
 	}
 }
 
-// TestCallCancelReachesServer_real: exactly one notification, with the reason; no result; and every event of it is in
-// the output.
-func TestCallCancelReachesServer_real(t *testing.T) {
-	t.Parallel() // it mostly waits
-	for _, era := range []string{"legacy", "modern"} {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			p := build(t)
-			line, record := p.demoServer()
-			r := p.run("call", "--json", "--stdio", line, "--era", era, "--tool", "sleep", "--args",
-				`{"seconds":60,"steps":600}`, "--approve", "allow",
-				"--request-id", "mine", "--cancel-after", "100ms", "--reason", "enough, thanks")
-			c := readConversation(t, r.stdout)
-			if r.status != 3 || c.failure == nil {
-				t.Fatalf("status %d\n%s", r.status, r.stdout)
-			}
-			heardCancel(t, record, "enough, thanks")
-			started, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Request, bool) {
-				q := e.GetMcpRequestStarted().GetRequest()
-				return q, q.GetTool() == "sleep"
-			})
-			if !ok || started.GetRequestId() != "mine" {
-				t.Errorf("started: %v", started)
-			}
-			cancelled, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
-				q := e.GetMcpRequestCancelled()
-				return q, q.GetRequestId() == "mine"
-			})
-			if !ok || cancelled.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_USER ||
-				cancelled.GetCancellation().GetReason() != "enough, thanks" {
-				t.Errorf("cancelled: %v", cancelled)
-			}
-			wantEra := map[string]mcphubv1.Era{"legacy": mcphubv1.Era_ERA_LEGACY, "modern": mcphubv1.Era_ERA_MODERN}[era]
-			if cancelled.GetEra() != wantEra {
-				t.Errorf("--era %s spoke %v", era, cancelled.GetEra())
-			}
-		})
-	}
-}
-
-// TestCallAnswersQuestions_real: the server gets the answer that the flags give; decline and dismiss stay different.
-func TestCallAnswersQuestions_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestCallAnswersQuestions: the server gets the answer that the flags give; decline and dismiss stay different.
+func TestCallAnswersQuestions(t *testing.T) {
+	p := inBubbles(t)
 	line, _ := p.demoServer()
 	// Which answer each flag gives is shown by TestAnswers.
 	for _, test := range []struct {
@@ -140,67 +93,44 @@ func TestCallAnswersQuestions_real(t *testing.T) {
 			"agreed to open https://example.org/x"},
 		{"modern", "summarize", `{"text":"long"}`, []string{"--sample", "in short"}, "in short (by mcphub-cli)"},
 	} {
-		t.Run(test.era+" "+test.tool+" "+strings.Join(test.flags, " "), func(t *testing.T) {
-			args := []string{"call", "--stdio", line, "--era", test.era, "--approve", "allow", "--tool", test.tool}
-			if test.args != "" {
-				args = append(args, "--args", test.args)
-			}
-			if r := p.run(append(args, test.flags...)...); r.status != 0 || !strings.Contains(r.stdout, test.want) {
-				t.Errorf("status %d, stdout %q, want %q\n%s", r.status, r.stdout, test.want, r.stderr)
-			}
-		})
+		args := []string{"call", "--stdio", line, "--era", test.era, "--approve", "allow", "--tool", test.tool}
+		if test.args != "" {
+			args = append(args, "--args", test.args)
+		}
+		if r := p.run(append(args, test.flags...)...); r.status != 0 || !strings.Contains(r.stdout, test.want) {
+			t.Errorf("%s %q: status %d, stdout %q, want %q\n%s", test.era, test.flags, r.status, r.stdout, test.want, r.stderr)
+		}
 	}
 }
 
-// TestCallHangingQuestion_real: a question that nobody answers closes with its call.
-func TestCallHangingQuestion_real(t *testing.T) {
-	t.Parallel() // it mostly waits
+// TestCallHangingQuestion: a question that nobody answers closes with its call.
+func TestCallHangingQuestion(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			p := build(t)
-			line, _ := p.demoServer()
-			s := p.start("call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name", "--approve", "allow", "--elicit",
-				"hang")
-			lines, shown := bufio.NewReader(s.stdout), ""
-			for !strings.Contains(shown, `"elicitationForm"`) {
-				line, err := lines.ReadString('\n')
-				if err != nil {
-					t.Fatalf("%v after %s", err, shown)
-				}
-				shown += line
-			}
-			if err := sendInterrupt(s.cmd.Process); err != nil {
-				t.Fatal(err)
-			}
-			rest, err := io.ReadAll(lines)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := ended{s.wait(), shown + string(rest), s.stderr.String()}
-			c := readConversation(t, r.stdout)
-			prompt, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
-				q := e.GetPromptOpened().GetPrompt()
-				return q, q.GetElicitationForm() != nil
-			})
-			if r.status != 3 || !ok {
-				t.Fatalf("status %d, prompt %v\n%s", r.status, prompt, r.stderr)
-			}
-			closed, _ := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
-				return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == prompt.GetPromptId()
-			})
-			if closed.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
-				t.Errorf("the question closed so: %v", closed)
-			}
+		p := inBubbles(t)
+		line, _ := p.demoServer()
+		r := p.interruptedAt(`"elicitationForm"`, "call", "--json", "--stdio", line, "--era", era, "--tool", "ask_name",
+			"--approve", "allow", "--elicit", "hang")
+		c := readConversation(t, r.stdout)
+		prompt, ok := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+			q := e.GetPromptOpened().GetPrompt()
+			return q, q.GetElicitationForm() != nil
 		})
+		if r.status != 3 || !ok {
+			t.Fatalf("%s: status %d, prompt %v\n%s", era, r.status, prompt, r.stderr)
+		}
+		closed, _ := find(c, func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+			return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == prompt.GetPromptId()
+		})
+		if closed.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_PARENT {
+			t.Errorf("%s: the question closed so: %v", era, closed)
+		}
 	}
 }
 
-// TestCallLinger_real: what a server does after its call was cancelled is still shown, and the last line stays the
+// TestCallLinger: what a server does after its call was cancelled is still shown, and the last line stays the
 // last.
-func TestCallLinger_real(t *testing.T) {
-	t.Parallel() // it mostly waits
-	p := build(t)
+func TestCallLinger(t *testing.T) {
+	p := inBubbles(t)
 	line, _ := p.demoServer()
 	r := p.run("call", "--json", "--stdio", line, "--tool", "stubborn", "--args", `{"ms":3000}`, "--approve", "allow",
 		"--cancel-after", "2s", "--linger", "3s")
@@ -218,11 +148,10 @@ func TestCallLinger_real(t *testing.T) {
 	}
 }
 
-// TestCallTellsConfigProblems_real: the problem of a broken entry is reported, with its place, to a call of that
+// TestCallTellsConfigProblems: the problem of a broken entry is reported, with its place, to a call of that
 // server, and not to a call of another.
-func TestCallTellsConfigProblems_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallTellsConfigProblems(t *testing.T) {
+	p := inBubbles(t)
 	file := listConfig(p)
 	call := func(server string) ended {
 		return p.run("call", "--config", file, "--server", server, "--tool", "echo", "--args", `{"text":"x"}`)

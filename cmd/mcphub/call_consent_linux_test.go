@@ -6,13 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // folderWithServer makes a workspace folder with a config file that has the demo server, with a secret in its
 // arguments. The server writes a record once it runs.
-func (p *program) folderWithServer() (flags []string, record string) {
+func (p *settings) folderWithServer() (flags []string, record string) {
 	p.t.Helper()
 	record = filepath.Join(p.dir, "ran.jsonl")
 	text, err := json.Marshal(map[string]any{
@@ -39,10 +40,9 @@ func ran(t *testing.T, record string) bool {
 	return err == nil
 }
 
-// TestCallNeedsConsentAndInputs_real: without a terminal a workspace's server starts only with flags that allow the
+// TestCallNeedsConsentAndInputs: without a terminal a workspace's server starts only with flags that allow the
 // launch and give its inputs, and no output shows a value that a flag gave.
-func TestCallNeedsConsentAndInputs_real(t *testing.T) {
-	t.Parallel()
+func TestCallNeedsConsentAndInputs(t *testing.T) {
 	const secret = "s3cret-value"
 	for _, test := range []struct {
 		args   []string
@@ -55,7 +55,7 @@ func TestCallNeedsConsentAndInputs_real(t *testing.T) {
 		{[]string{"--launch", "allow"}, 5, []string{"server srv needs the input token: Your token", "--input token=VALUE"}},
 		{[]string{"--launch", "allow", "--input", "token=@MCPHUB_TEST_TOKEN"}, 0, []string{"given by --input token"}},
 	} {
-		p := build(t)
+		p := inBubbles(t)
 		p.setenv("MCPHUB_TEST_TOKEN", secret)
 		flags, record := p.folderWithServer()
 		for _, form := range [][]string{nil, {"--json"}} {
@@ -75,46 +75,9 @@ func TestCallNeedsConsentAndInputs_real(t *testing.T) {
 	}
 }
 
-// TestCallAsksForConsentAndInputs_real: on a terminal a person is asked for each, in turn, and the secret is not shown
-// while it is typed.
-func TestCallAsksForConsentAndInputs_real(t *testing.T) {
-	t.Parallel()
-	const secret = "typed-s3cret"
-	p := build(t)
-	flags, record := p.folderWithServer()
-	term := p.onTerminal(nil, append([]string{"call"}, flags...)...)
-	term.expect("command: "+p.path, "argument: --record", "Start server srv? [y/N] ")
-	if ran(t, record) {
-		t.Error("the server ran before the yes")
-	}
-	term.enter("y")
-	term.expect("server srv needs the input token: Your token", "Value of token (not shown):")
-	if err := until(t.Context(), "a terminal that hides what is typed", func() (bool, error) {
-		return !shows(t, term.master), nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	term.enter(secret)
-	if status := term.wait(); status != 0 || !strings.Contains(term.said.String(), "hi\r\n") {
-		t.Errorf("status %d\n%s", status, term.said.String())
-	}
-	if strings.Contains(term.said.String(), secret) {
-		t.Errorf("the screen shows the secret:\n%s", term.said.String())
-	}
-
-	flags, _ = p.folderWithServer()
-	term = p.onTerminal(nil, append([]string{"call"}, flags...)...)
-	term.expect("Start server srv? [y/N] ")
-	term.enter("")
-	if status := term.wait(); status != 5 {
-		t.Errorf("Enter alone: status %d\n%s", status, term.said.String())
-	}
-}
-
-// TestServersSaysWhoAsks_real: the list says which server needs consent before it starts, and --start asks for it.
-func TestServersSaysWhoAsks_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestServersSaysWhoAsks: the list says which server needs consent before it starts, and --start asks for it.
+func TestServersSaysWhoAsks(t *testing.T) {
+	p := inBubbles(t)
 	flags, record := p.folderWithServer()
 	source := flags[:8]
 	r := p.run(append([]string{"servers"}, source...)...)
@@ -129,5 +92,47 @@ func TestServersSaysWhoAsks_real(t *testing.T) {
 	r = p.run(append([]string{"servers", "--start", "--launch", "allow", "--input", "token=x"}, source...)...)
 	if r.status != 0 || !strings.Contains(r.stdout, "ready") || !ran(t, record) {
 		t.Errorf("--start --launch allow: status %d, ran %v\n%s%s", r.status, ran(t, record), r.stdout, r.stderr)
+	}
+}
+
+// TestCallAsksOnTerminal_real: on a terminal a person is asked for consent, for inputs and for approval, in turn; the
+// secret is not shown while it is typed, and only a yes lets the server start and the tool run.
+func TestCallAsksOnTerminal_real(t *testing.T) {
+	t.Parallel()
+	const secret = "typed-s3cret"
+	p := build(t)
+	flags, record := p.folderWithServer()
+	flags = slices.DeleteFunc(flags, func(s string) bool { return s == "--approve" || s == "allow" })
+	term := p.onTerminal(nil, append([]string{"call"}, flags...)...)
+	term.expect("command: "+p.path, "argument: --record", "Start server srv? [y/N] ")
+	if ran(t, record) {
+		t.Error("the server ran before the yes")
+	}
+	term.enter("y")
+	term.expect("server srv needs the input token: Your token", "Value of token (not shown):")
+	if err := until(t.Context(), "a terminal that hides what is typed", func() (bool, error) {
+		return !shows(t, term.master), nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	term.enter(secret)
+	term.expect("may echo run on srv?", `text: "hi"`, "[y/N] ")
+	term.enter("y")
+	if status := term.wait(); status != 0 || !strings.Contains(term.said.String(), "hi\r\n") {
+		t.Errorf("status %d\n%s", status, term.said.String())
+	}
+	if strings.Contains(term.said.String(), secret) {
+		t.Errorf("the screen shows the secret:\n%s", term.said.String())
+	}
+
+	line, _ := p.demoServer()
+	for question, call := range map[string][]string{"Start server srv? [y/N] ": append(flags, "--approve", "allow"),
+		"may echo run on stdio?": {"--stdio", line, "--tool", "echo", "--args", `{"text":"hi"}`}} {
+		term = p.onTerminal(nil, append([]string{"call"}, call...)...)
+		term.expect(question)
+		term.enter("")
+		if status := term.wait(); status != 5 {
+			t.Errorf("Enter alone: status %d\n%s", status, term.said.String())
+		}
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// TestCallReadsDialects_real: a server of another application's config file can be called, with the command as the
+// TestCallReadsDialects: a server of another application's config file can be called, with the command as the
 // dialect writes it, also where the file's name alone says which it is. References in the file of VS Code to the
 // workspace folder are resolved.
-func TestCallReadsDialects_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestCallReadsDialects(t *testing.T) {
+	p := inBubbles(t)
 	quoted := func(s string) string {
 		text, err := json.Marshal(s)
 		if err != nil {
@@ -54,10 +53,9 @@ func TestCallReadsDialects_real(t *testing.T) {
 	}
 }
 
-// TestEraOfAnyDialect_real: --era reaches the entry in every JSON dialect, and says so where it cannot.
-func TestEraOfAnyDialect_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestEraOfAnyDialect: --era reaches the entry in every JSON dialect, and says so where it cannot.
+func TestEraOfAnyDialect(t *testing.T) {
+	p := inBubbles(t)
 	for name, text := range map[string]string{
 		"opencode.json": fmt.Sprintf(`{"mcp": {"srv": {"type": "local", "command": [%q, "demo-server"]}}}`, p.path),
 		"servers.json":  fmt.Sprintf(`{"servers": {"srv": {"command": %q, "args": ["demo-server"]}}}`, p.path),

@@ -7,41 +7,27 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTellsAFailureOnce_real: only the last line says why a request failed, and no line before it. Finding D9.
-func TestCallTellsAFailureOnce_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	commandLine, _ := p.demoServer()
-	r := p.run("call", "--stdio", commandLine, "--tool", "slep", "--approve", "allow")
-	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-	if r.status != exitUsage || strings.Count(r.stderr, `has no tool "slep"`) != 1 ||
-		!strings.Contains(lines[len(lines)-1], `did you mean "sleep"?`) {
-		t.Errorf("status %d:\n%s", r.status, r.stderr)
-	}
-}
-
-// TestCallTellsAFailedStartOnce_real: only the last line says why the server did not start, and not the line with the
-// server's state. Finding D9.
-func TestCallTellsAFailedStartOnce_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	r := p.run("call", "--stdio", "'"+p.path+"' no-such-command", "echo")
-	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-	if r.status != exitServer || strings.Count(r.stderr, "exited with status 2") != 1 ||
-		!strings.Contains(lines[len(lines)-1], "exited with status 2") {
-		t.Errorf("status %d:\n%s", r.status, r.stderr)
-	}
-}
-
-// TestCallNamesTheFlagAtFault_real: where the hub's error names a field of the contract, the command names the flag.
+// TestCallTellsAFailureOnce: only the last line says why a request failed, or its server, and no line before it, such
+// as that of the server's state. Where the hub's error names a field of the contract, the command names the flag.
 // Finding D9.
-func TestCallNamesTheFlagAtFault_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	commandLine, _ := p.demoServer()
-	r := p.run("call", "--stdio", commandLine, "echo", "--args", "[1]", "--approve", "allow")
-	if r.status != exitUsage || !strings.Contains(r.stderr, "--args wants one") || strings.Contains(r.stderr, "_json") {
-		t.Errorf("status %d:\n%s", r.status, r.stderr)
+func TestCallTellsAFailureOnce(t *testing.T) {
+	p := inBubbles(t)
+	line, _ := p.demoServer()
+	for _, test := range []struct {
+		args       []string
+		status     int
+		once, last string
+	}{
+		{[]string{line, "--tool", "slep"}, exitUsage, `has no tool "slep"`, `did you mean "sleep"?`},
+		{[]string{"'" + p.path + "' no-such-command", "echo"}, exitServer, "exited with status 2", "exited with status 2"},
+		{[]string{line, "echo", "--args", "[1]"}, exitUsage, "--args wants one", "--args wants one"},
+	} {
+		r := p.run(append([]string{"call", "--approve", "allow", "--stdio"}, test.args...)...)
+		lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+		if r.status != test.status || strings.Count(r.stderr, test.once) != 1 ||
+			!strings.Contains(lines[len(lines)-1], test.last) || strings.Contains(r.stderr, "_json") {
+			t.Errorf("%q: status %d:\n%s", test.args, r.status, r.stderr)
+		}
 	}
 }
 

@@ -163,7 +163,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 		}
 	}
 	var stderr bytes.Buffer
-	if status := run([]string{"tools", "a", "b", "c"}, nil, io.Discard, &stderr); status != exitUsage {
+	if status := run([]string{"tools", "a", "b", "c"}, printing(io.Discard, &stderr)); status != exitUsage {
 		t.Errorf("one argument too many: status %d, %s", status, stderr.String())
 	}
 }

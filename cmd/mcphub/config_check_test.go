@@ -129,8 +129,8 @@ func TestConfigCheckNothingThere(t *testing.T) {
 }
 
 // checkJSON runs config check --json and reads what it prints: one object on one line.
-func checkJSON(t *testing.T, c interface{ run(...string) ended },
-	args ...string) (report configReport, members map[string]json.RawMessage, r ended) {
+func checkJSON(t *testing.T, c *commands, args ...string) (report configReport, members map[string]json.RawMessage,
+	r ended) {
 	t.Helper()
 	r = c.run(append([]string{"config", "check", "--json"}, args...)...)
 	if strings.Count(r.stdout, "\n") != 1 {

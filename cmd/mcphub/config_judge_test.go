@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestConfigCheckJudgesAsAStart_real: what would make the start of an entry fail is reported with its place, and ends
+// TestConfigCheckJudgesAsAStart: what would make the start of an entry fail is reported with its place, and ends
 // with status 1; what a start would only warn of is a warning. Finding D3.
-func TestConfigCheckJudgesAsAStart_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestConfigCheckJudgesAsAStart(t *testing.T) {
+	p := inside(t)
 	work := p.atHome(map[string]string{"project/here.env": "A=1\n"})
+	p.setenv("SHELL", filepath.Join(p.dir, "no-shell"))
 	p.setenv("SET_HERE", "x")
 	p.unsetenv("NOT_SET_HERE")
 	const inputs = `"inputs": [{"type": "promptString", "id": "any"}, {"type": "promptString", "id": "port"},
@@ -84,13 +84,12 @@ func TestConfigCheckJudgesAsAStart_real(t *testing.T) {
 	}
 }
 
-// TestConfigCheckStart_real: each server that can be started is started and stopped again, and its result is reported
+// TestConfigCheckStart: each server that can be started is started and stopped again, and its result is reported
 // once.
-func TestConfigCheckStart_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestConfigCheckStart(t *testing.T) {
+	p := inBubbles(t)
 	p.atHome(nil)
-	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+	p.setenv("SHELL", filepath.Join(p.dir, "no-shell"))
 	file := p.config("mcp.json", `{"mcpServers": {
   "good": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["demo-server"]},
   "ends": {"command": "`+filepath.ToSlash(p.path)+`", "args": ["no-such-command"]},

@@ -57,7 +57,7 @@ func (l *commandLine) addOffered(o *writeOptions, f *sources.Files, to sources.T
 		return sources.Written{}, errUsage{errors.New(
 			"--from-registry or --bundle says all of it; leave out the other flags but --input")}
 	}
-	ctx, stop := interruptible()
+	ctx, stop := l.env.interruptible()
 	defer stop()
 	c := newCatalog()
 	defer c.Close()

@@ -34,7 +34,7 @@ func runDemo(env environment, o demoOptions) int {
 	if isTerminal(env.stdin) && isTerminal(env.stdout) {
 		d.lines = readLines(env.stdin)
 	}
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	began := time.Now()
 	d.page.line("%s", demoIntroduction)

@@ -35,10 +35,9 @@ func TestDemoPlays_real(t *testing.T) {
 	}
 }
 
-// TestDemoSaysWhatWentWrong_real: a demo that cannot play fails and says why.
-func TestDemoSaysWhatWentWrong_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestDemoSaysWhatWentWrong: a demo that cannot play fails and says why.
+func TestDemoSaysWhatWentWrong(t *testing.T) {
+	p := inside(t)
 	for _, name := range []string{"TMPDIR", "TMP"} { // TMP is Windows's
 		p.setenv(name, filepath.Join(p.dir, "nowhere"))
 	}

@@ -49,7 +49,7 @@ var errBrowsed = errors.New("the page is closed")
 
 // runDemoWeb shows the demo's servers on the page until the command is interrupted.
 func runDemoWeb(env environment, o demoOptions) int {
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	d := &demo{stage: &stage{env: env, page: newPage(env.stdout), processes: map[int]string{}}}
 	env.say("%s", browserIntroduction)

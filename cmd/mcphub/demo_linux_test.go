@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +177,7 @@ func TestDemoByHand_real(t *testing.T) {
 	term.expect(`"fly" is no command`)
 
 	term.enter("w")
-	tb := browserAt(t, term.link()).tab("tab", nil)
+	tb := browserAt(t, term.link()).tab("tab")
 	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
 		t.Errorf("%d servers, want %d", n, len(demoServers))
 	}
@@ -225,9 +224,7 @@ func TestDemoKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
 	r := p.start("demo") // without a terminal, whose end would end them too
-	said := bufio.NewScanner(r.stdout)
-	for said.Scan() && !strings.Contains(said.Text(), "over HTTP") {
-	}
+	r.stdout.await(t, "over HTTP")
 	if n := len(p.Running(p.path)); n != 7 { // the demo, the hub and its guard, four servers
 		t.Errorf("%d processes run, want 7", n)
 	}
@@ -241,20 +238,5 @@ func TestDemoKilled_real(t *testing.T) {
 		return len(p.Running(p.path)) == 0, nil
 	}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestCallAsksOnTerminal_real: without --approve a person is asked; only a yes lets the tool run.
-func TestCallAsksOnTerminal_real(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]int{"y": 0, "n": 5, "": 5} {
-		p := build(t)
-		line, _ := p.demoServer()
-		term := p.onTerminal(nil, "call", "--stdio", line, "--tool", "echo", "--args", `{"text":"hi"}`)
-		term.expect("may echo run on stdio?", `text: "hi"`, "[y/N] ")
-		term.enter(answer)
-		if status := term.wait(); status != want {
-			t.Errorf("answer %q: status %d, want %d\n%s", answer, status, want, term.said.String())
-		}
 	}
 }

@@ -77,7 +77,7 @@ var errInputEnded = errors.New("the input ended")
 
 // runDemoServerHTTP serves until a signal, or with --until-eof until its input ends.
 func runDemoServerHTTP(env environment, o demoServerOptions) int {
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"net/http"
 	"os"
 	"regexp"
@@ -19,12 +18,9 @@ func TestDemoServerOverHTTP_real(t *testing.T) {
 			p := build(t)
 			record := p.dir + "/record.jsonl"
 			r := p.start("demo-server", "--http", "127.0.0.1:0", "--record", record)
-			line, err := bufio.NewReader(r.stdout).ReadString('\n')
-			if err != nil {
-				t.Fatalf("%v\n%s", err, r.stderr.String())
-			}
+			line := r.stdout.first(t)
 			m := regexp.MustCompile(
-				`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse\n$`).FindStringSubmatch(line)
+				`^listening on (http://127\.0\.0\.1:\d+)/mcp \(Streamable HTTP\) and /sse$`).FindStringSubmatch(line)
 			if m == nil {
 				t.Fatalf("stdout %q", line)
 			}
@@ -65,39 +61,4 @@ func TestDemoServerOverHTTP_real(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestDemoServerUntilEOF_real: with --until-eof the server ends in order at the end of its input, which here is empty.
-func TestDemoServerUntilEOF_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	r := p.run("demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", p.dir+"/record.jsonl")
-	if r.status != 0 || !strings.HasPrefix(r.stdout, "listening on ") {
-		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
-	}
-	text, err := os.ReadFile(p.dir + "/record.jsonl")
-	if err != nil || !strings.Contains(string(text), `"event":"closed"`) {
-		t.Errorf("the record lacks the end: %v\n%s", err, text)
-	}
-}
-
-// TestDemoServerAddressTaken_real: an address that is in use is reported, and is no usage error.
-func TestDemoServerAddressTaken_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	r := p.start("demo-server", "--http", "127.0.0.1:0")
-	line, err := bufio.NewReader(r.stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(line, "http://")
-	address, _, _ := strings.Cut(rest, "/")
-	if second := p.run("demo-server", "--http", address); second.status != 6 ||
-		!strings.Contains(second.stderr, "in use") {
-		t.Errorf("status %d, stderr %q", second.status, second.stderr)
-	}
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	r.wait()
 }

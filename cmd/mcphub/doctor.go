@@ -76,7 +76,7 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	if !o.json {
 		options.Doing = func(text string) { env.say("  %s", escape(text)) }
 	}
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	report, err := doctor.Examine(ctx, target, options)
 	if errors.Is(err, doctor.ErrSignIn) {

@@ -36,9 +36,8 @@ func TestDoctorOfTheDemoServer_real(t *testing.T) {
 }
 
 // Nothing is called before somebody has agreed.
-func TestDoctorAsksBeforeItCalls_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestDoctorAsksBeforeItCalls(t *testing.T) {
+	p := inside(t)
 	commandLine, record := p.demoServer()
 	r := p.run("doctor", "--stdio", commandLine, "--tool", "sleep")
 	if r.status != exitDenied || !strings.Contains(r.stderr, "up to 4 times") || !strings.Contains(r.stderr, "--yes") {

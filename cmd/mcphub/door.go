@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"google.golang.org/grpc"
+
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
@@ -16,7 +19,36 @@ import (
 )
 
 // hubClient is a client of an open hub.
-type hubClient = host.Client
+type hubClient struct {
+	Hub     mcphubv1.McpHubServiceClient
+	Servers mcphubv1.McpServerServiceClient
+	Editor  mcphubv1.EditorServiceClient
+	hubProcess
+}
+
+// hubProcess is the process of an open hub, as [host.Client] has it.
+type hubProcess interface {
+	PID() int
+	Done() <-chan struct{}
+	Close(ctx context.Context) error
+}
+
+func newHubClient(conn *grpc.ClientConn, p hubProcess) *hubClient {
+	return &hubClient{mcphubv1.NewMcpHubServiceClient(conn), mcphubv1.NewMcpServerServiceClient(conn),
+		mcphubv1.NewEditorServiceClient(conn), p}
+}
+
+// spawn spawns a hub behind the plugin's door.
+func spawn(ctx context.Context, o host.Options) (*hubClient, error) {
+	client, err := host.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return newHubClient(client.Conn(), client), nil
+}
+
+// openInside opens a hub in this process, whose servers this executable guards.
+func openInside(o hub.Options) (*plugin.Inside, error) { return plugin.OpenInside(o, "guard") }
 
 // closeTime bounds the end of a hub: draining, the grace periods of its servers, and killing what is left.
 const closeTime = 15 * time.Second
@@ -45,7 +77,7 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 		options.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		options.Stderr = env.stderr
 	}
-	client, err := host.Open(ctx, options)
+	client, err := env.spawn(ctx, options)
 	if err != nil {
 		return nil, asFailure(err)
 	}

@@ -80,7 +80,9 @@ func TestGuardRefusesTerminal(t *testing.T) {
 	}
 	defer terminal.Close()
 	var said strings.Builder
-	if status := run([]string{"guard"}, terminal, io.Discard, &said); status != exitUsage ||
+	env := printing(io.Discard, &said)
+	env.stdin = terminal
+	if status := run([]string{"guard"}, env); status != exitUsage ||
 		!strings.Contains(said.String(), "through a pipe") {
 		t.Errorf("status %d: %s", status, said.String())
 	}

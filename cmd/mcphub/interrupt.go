@@ -41,8 +41,8 @@ func onInterrupt(signals <-chan os.Signal, then func()) (stop func()) {
 }
 
 // interruptible returns a context that ends with the cause errInterrupted at the first interrupt. stop must be called.
-func interruptible() (ctx context.Context, stop func()) {
-	signals, stopSignals := notifyInterrupts()
+func (e environment) interruptible() (ctx context.Context, stop func()) {
+	signals, stopSignals := e.interrupts()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stopWatch := onInterrupt(signals, func() { cancel(errInterrupted) })
 	return ctx, func() {

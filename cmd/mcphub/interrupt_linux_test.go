@@ -1,52 +1,27 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/faketime"
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // sleeping starts a call that sleeps for a minute, and returns it once its first progress was shown.
-func sleeping(t *testing.T, p *program) (r *started, lines *bufio.Reader, before string, record string) {
+func sleeping(t *testing.T, p *program) (r *started, record string) {
 	t.Helper()
 	line, record := p.demoServer()
-	r, lines, before = p.sleepingOn(t, "--stdio", line)
-	return r, lines, before, record
-}
-
-// sleepingOn is sleeping on the server that the arguments name.
-func (p *program) sleepingOn(t *testing.T, server ...string) (r *started, lines *bufio.Reader, before string) {
-	t.Helper()
-	r = p.start(append([]string{"call", "--json", "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve",
-		"allow"}, server...)...)
-	lines = bufio.NewReader(r.stdout)
-	for {
-		text, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatalf("%v\n%s", err, r.stderr.String())
-		}
-		before += text
-		var e mcphubv1.AttachResponse
-		if err := protojson.Unmarshal([]byte(text), &e); err != nil {
-			t.Fatal(err)
-		}
-		if e.GetMcpRequestProgressed().GetProgress() != nil {
-			return r, lines, before
-		}
-	}
+	r = p.start("call", "--json", "--stdio", line, "--tool", "sleep", "--args", `{"seconds":60,"steps":600}`, "--approve",
+		"allow")
+	r.stdout.await(t, `"progress":{`)
+	return r, record
 }
 
 // TestInterruptCancels_real: one Ctrl-C, or SIGTERM, cancels the call; the server is sent the cancel, and the command
@@ -55,16 +30,12 @@ func TestInterruptCancels_real(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
-			r, lines, before, record := sleeping(t, build(t))
+			r, record := sleeping(t, build(t))
 			if err := r.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			rest, err := io.ReadAll(lines)
-			if err != nil {
-				t.Fatal(err)
-			}
 			status := r.wait()
-			c := readConversation(t, before+string(rest))
+			c := readConversation(t, r.stdout.String())
 			if status != 3 || c.failure == nil || c.failure.Code != "CANCELLED" {
 				t.Errorf("status %d, ended with %+v", status, c.failure)
 			}
@@ -78,7 +49,7 @@ func TestInterruptCancels_real(t *testing.T) {
 func TestSecondInterruptLeaves_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
-	r, lines, _, _ := sleeping(t, p)
+	r, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)
 	if err := syscall.Kill(hub, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -93,9 +64,6 @@ func TestSecondInterruptLeaves_real(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.stderr.await(t, want) // or the two signals might merge into one
-	}
-	if _, err := io.ReadAll(lines); err != nil {
-		t.Fatal(err)
 	}
 	if status := r.wait(); status != 3 {
 		t.Errorf("status %d", status)
@@ -130,8 +98,8 @@ func stopped(pid int) (bool, error) {
 // TestOutputClosed_real: when the reader of the output goes away, the call is cancelled, and its processes end.
 func TestOutputClosed_real(t *testing.T) {
 	t.Parallel()
-	r, _, _, record := sleeping(t, build(t))
-	r.stdout.Close()
+	r, record := sleeping(t, build(t))
+	r.output.Close()
 	if status := r.wait(); status != 3 {
 		t.Errorf("status %d\n%s", status, r.stderr.String())
 	}
@@ -142,18 +110,14 @@ func TestOutputClosed_real(t *testing.T) {
 func TestHubKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
-	r, lines, before, _ := sleeping(t, p)
+	r, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)
 	server := doortest.Watch(t, childOf(t, p, hub))
 	if err := syscall.Kill(hub, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := io.ReadAll(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
 	status := r.wait()
-	c := lastFailure(t, before+string(rest))
+	c := lastFailure(t, r.stdout.String())
 	if status != 6 || c == nil || c.Code != "UNAVAILABLE" {
 		t.Errorf("status %d, ended with %+v\n%s", status, c, r.stderr.String())
 	}
@@ -164,7 +128,7 @@ func TestHubKilled_real(t *testing.T) {
 func TestHostKilled_real(t *testing.T) {
 	t.Parallel()
 	p := build(t)
-	r, _, _, _ := sleeping(t, p)
+	r, _ := sleeping(t, p)
 	hub := childOf(t, p, r.cmd.Process.Pid)
 	deaths := []*doortest.Death{doortest.Watch(t, hub), doortest.Watch(t, childOf(t, p, hub))}
 	if err := r.cmd.Process.Kill(); err != nil {

@@ -55,7 +55,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 
 // over opens a hub with sources, calls list, and closes the hub.
 func (o *listOptions) over(env environment, name string, sources []*mcphubv1.ConfigSource, list lister) int {
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	defer leaveAtOnce(ctx)()
 	client, err := openHub(ctx, env)

@@ -12,7 +12,7 @@ import (
 )
 
 // listConfig has one server that works, one whose entry is broken, one that cannot start, and one that is switched off.
-func listConfig(p *program) string {
+func listConfig(p *commands) string {
 	return p.config("mcp.json", fmt.Sprintf(`{
   // a comment
   "mcpServers": {
@@ -36,9 +36,8 @@ func row(t *testing.T, table, name string) string {
 	return ""
 }
 
-func TestServersTable_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestServersList(t *testing.T) {
+	p := inBubbles(t)
 	file := listConfig(p)
 	r := p.run("servers", "--config", file)
 	if r.status != 0 {
@@ -63,29 +62,8 @@ func TestServersTable_real(t *testing.T) {
 	if !strings.Contains(r.stderr, file+":5") {
 		t.Errorf("stderr does not tell of the broken entry:\n%s", r.stderr)
 	}
-}
 
-func TestServersStart_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	r := p.run("servers", "--start", "--config", listConfig(p))
-	if r.status != 6 {
-		t.Errorf("status %d, want 6: one server cannot start\n%s", r.status, r.stderr)
-	}
-	good := row(t, r.stdout, "good")
-	if !strings.Contains(good, "ready") || !strings.Contains(good, "modern") && !strings.Contains(good, "legacy") {
-		t.Errorf("the good server: %s", good)
-	}
-	if line := row(t, r.stdout, "missing"); !strings.Contains(line, "failed") ||
-		!strings.Contains(line, "no-server") {
-		t.Errorf("the missing server: %s", line)
-	}
-}
-
-func TestServersJSON_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	r := p.run("servers", "--json", "--config", listConfig(p))
+	r = p.run("servers", "--json", "--config", file)
 	var list mcphubv1.ListServersResponse
 	if err := protojson.Unmarshal([]byte(r.stdout), &list); r.status != 0 || err != nil {
 		t.Fatalf("status %d, %v: %s", r.status, err, r.stdout)
@@ -102,9 +80,24 @@ func TestServersJSON_real(t *testing.T) {
 	}
 }
 
-func TestToolsTable_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestServersStart(t *testing.T) {
+	p := inBubbles(t)
+	r := p.run("servers", "--start", "--config", listConfig(p))
+	if r.status != 6 {
+		t.Errorf("status %d, want 6: one server cannot start\n%s", r.status, r.stderr)
+	}
+	good := row(t, r.stdout, "good")
+	if !strings.Contains(good, "ready") || !strings.Contains(good, "modern") && !strings.Contains(good, "legacy") {
+		t.Errorf("the good server: %s", good)
+	}
+	if line := row(t, r.stdout, "missing"); !strings.Contains(line, "failed") ||
+		!strings.Contains(line, "no-server") {
+		t.Errorf("the missing server: %s", line)
+	}
+}
+
+func TestToolsTable(t *testing.T) {
+	p := inBubbles(t)
 	file := listConfig(p)
 	r := p.run("tools", "good", "--config", file)
 	if r.status != 0 {
@@ -129,9 +122,8 @@ func TestToolsTable_real(t *testing.T) {
 	}
 }
 
-func TestToolsTrouble_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestToolsTrouble(t *testing.T) {
+	p := inBubbles(t)
 	file := listConfig(p)
 	for _, name := range []string{"missing", "nobody"} {
 		r := p.run("tools", name, "--config", file)
@@ -149,10 +141,9 @@ func TestToolsTrouble_real(t *testing.T) {
 	}
 }
 
-// TestListsOfAFileThatCannotBeRead_real: the list is not what was asked for, which scripts must see by the status.
-func TestListsOfAFileThatCannotBeRead_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestListsOfAFileThatCannotBeRead: the list is not what was asked for, which scripts must see by the status.
+func TestListsOfAFileThatCannotBeRead(t *testing.T) {
+	p := inBubbles(t)
 	file := p.config("mcp.json", `{"mcpServers": {`)
 	for _, command := range []string{"servers", "tools"} {
 		if r := p.run(command, file); r.status != exitServer || !strings.Contains(r.stderr, "mcp.json:") {

@@ -22,7 +22,6 @@ func TestCallOnTerminal_real(t *testing.T) {
 		term := p.onTerminal(test.env, "call", "--stdio", line, "sleep", "-a", "seconds=1", "-a", "steps=4", "--approve",
 			"allow")
 		status := term.wait()
-		<-term.read
 		said := term.said.String()
 		colours := strings.Contains(strings.ReplaceAll(said, clearLine, ""), "\x1b[")
 		if redraws := strings.Contains(said, clearLine+"  ["); status != 0 || redraws != test.redraws ||
@@ -43,7 +42,6 @@ func TestListsHaveColours_real(t *testing.T) {
 	for setting, want := range map[string]bool{"NO_COLOR=": true, "NO_COLOR=1": false} {
 		term := p.onTerminal([]string{"TERM=xterm", setting}, "servers", file)
 		status := term.wait()
-		<-term.read
 		said := term.said.String()
 		if got := strings.Contains(said, "\x1b[31mbroken\x1b[0m"); status != 0 || got != want ||
 			strings.Contains(said, "\x1b[") != want {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -8,21 +9,30 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/plugin"
+	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
 // version is the version of the program. `mcphub version` prints it, and GetInfo returns it to hosts. A release sets it
 // by the linker, without the -dev. A rule keeps the packages under editors/ at the same number.
 var version = "0.1.0-dev"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	os.Exit(run(os.Args[1:], environment{os.Stdin, &output{w: os.Stdout}, os.Stderr, notifyInterrupts, spawn, openInside}))
+}
 
-// environment holds the standard streams of a command.
+// environment is what a command has from outside: the standard streams, interrupts, and the hubs that it opens.
 type environment struct {
 	stdin  io.Reader
 	stdout *output
 	stderr io.Writer
+	// interrupts returns a channel that gets the interrupts of the user until stop is called.
+	interrupts func() (signals <-chan os.Signal, stop func())
+	// spawn opens a hub in a process of its own, inside one in this process.
+	spawn  func(ctx context.Context, o host.Options) (*hubClient, error)
+	inside func(o hub.Options) (*plugin.Inside, error)
 }
 
 // say writes a line for people to stderr.
@@ -46,8 +56,7 @@ func toRead(w io.Writer, line string) string {
 }
 
 // run carries out one command line and returns its exit status.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := environment{stdin, &output{w: stdout}, stderr}
+func run(args []string, env environment) int {
 	status := runCommand(env, args)
 	if err := env.stdout.failed(); err != nil && status == exitOK {
 		env.say("mcphub: the output could not be written: %v", err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
@@ -60,7 +61,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 	if err != nil {
 		return usageError(env, "mcp", err)
 	}
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	defer leaveAtOnce(ctx)()
 	if err = serveMCP(ctx, env, &o, sources, token); err == nil || errors.Is(err, errInterrupted) {
@@ -74,8 +75,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 // serveMCP serves the gateway of a hub in this process until the client is gone or ctx ends.
 func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
 	token string) error {
-	inside, err := plugin.OpenInside(plugin.InsideOptions{Version: version, StateDir: gatewayStateDir(),
-		Logger: mcpLogger(env), Guard: []string{"guard"}})
+	inside, err := env.inside(hub.Options{Version: version, StateDir: gatewayStateDir(), Logger: mcpLogger(env)})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,12 +10,11 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/internal/demoserver"
 )
 
 // gatewayConfig writes a config file with the demo server as demo, with this policy for all its tools. The server
 // records what it receives.
-func (p *program) gatewayConfig(approvals string) (file, record string) {
+func (p *settings) gatewayConfig(approvals string) (file, record string) {
 	record = filepath.Join(p.dir, "record.jsonl")
 	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
 		"args": []string{"demo-server", "--record", record}, "approvals": map[string]string{"*": approvals}}}})
@@ -29,8 +27,7 @@ func (p *program) gatewayConfig(approvals string) (file, record string) {
 // speaker is mcphub mcp with a client that writes its lines by hand.
 type speaker struct {
 	*started
-	in    io.WriteCloser
-	lines *bufio.Reader
+	in io.WriteCloser
 }
 
 func (p *program) speak(args ...string) *speaker {
@@ -39,9 +36,25 @@ func (p *program) speak(args ...string) *speaker {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := p.startWith(read, append([]string{"mcp"}, args...)...)
-	read.Close()
-	s := &speaker{r, write, bufio.NewReader(r.stdout)}
+	defer read.Close()
+	return speakTo(p.startWith(read, append([]string{"mcp"}, args...)...), write)
+}
+
+// speak does something with the command as its client, which then leaves, and returns how the command ended.
+func (c *commands) speak(do func(s *speaker), args ...string) (r ended) {
+	c.t.Helper()
+	c.alone(func(*testing.T) {
+		read, write := io.Pipe()
+		s := speakTo(c.startWith(read, append([]string{"mcp"}, args...)...), write)
+		do(s)
+		r = ended{s.leave(), "", s.stderr.String()}
+	})
+	return r
+}
+
+func speakTo(r *started, in io.WriteCloser) *speaker {
+	r.t.Helper()
+	s := &speaker{r, in}
 	s.say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"by hand","version":"1"}}}`)
 	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -56,151 +69,111 @@ func (s *speaker) say(line string) {
 	}
 }
 
-// answer reads on until the response with that id, and returns the whole line.
+// answer waits for the response with that id, and returns the whole line.
 func (s *speaker) answer(id string) string {
 	s.t.Helper()
-	for {
-		line, err := s.lines.ReadString('\n')
-		if err != nil {
-			s.t.Fatalf("no answer to %s: %v\n%s", id, err, s.stderr.String())
-		}
-		if string(jsontext.Get([]byte(line), "id")) == id && jsontext.Get([]byte(line), "method") == nil {
-			return line
-		}
-	}
+	return s.stdout.line(s.t, "the answer to "+id, func(line string) bool {
+		return strings.HasSuffix(line, "\n") && string(jsontext.Get([]byte(line), "id")) == id &&
+			jsontext.Get([]byte(line), "method") == nil
+	})
+}
+
+// progresses waits until a call is at its server.
+func (s *speaker) progresses() {
+	s.t.Helper()
+	s.stdout.await(s.t, `"method":"notifications/progress"`)
 }
 
 // leave closes the input, and returns the exit status.
 func (s *speaker) leave() int {
 	s.in.Close()
-	_, _ = io.Copy(io.Discard, s.lines)
 	return s.wait()
 }
 
-// cancelsHeard counts the cancels with this reason in a record of the demo server.
-func cancelsHeard(t *testing.T, record, reason string) (n int) {
-	t.Helper()
-	text, err := os.ReadFile(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		var e demoserver.Event
-		if json.Unmarshal([]byte(line), &e) == nil && e.Event == demoserver.EventCancelReceived &&
-			e.Reason == reason {
-			n++
-		}
-	}
-	return n
-}
-
-// TestMCPCancelReachesServer_real: the reason of a client's cancel reaches the server, and no process is left at the
-// end of the input.
-func TestMCPCancelReachesServer_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestMCPCancelReachesServer: the reason of a client's cancel reaches the server.
+func TestMCPCancelReachesServer(t *testing.T) {
+	p := inBubbles(t)
 	file, record := p.gatewayConfig("allow")
-	s := p.speak(file)
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":10},` +
-		`"_meta":{"progressToken":"t"}}}`)
-	for { // it runs as soon as it reports
-		line, err := s.lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err, s.stderr.String())
+	r := p.speak(func(s *speaker) {
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":10},` +
+			`"_meta":{"progressToken":"t"}}}`)
+		s.progresses()
+		s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user has seen enough"}}`)
+		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"after"}}}`)
+		if line := s.answer("2"); !strings.Contains(line, `"text":"after"`) {
+			t.Errorf("after the cancel: %s", line)
 		}
-		if strings.Contains(line, `"method":"notifications/progress"`) {
-			break
-		}
+	}, file)
+	if r.status != exitOK {
+		t.Errorf("status %d\n%s", r.status, r.stderr)
 	}
-	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user has seen enough"}}`)
-	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"after"}}}`)
-	if line := s.answer("2"); !strings.Contains(line, `"text":"after"`) {
-		t.Errorf("after the cancel: %s", line)
-	}
-	if status := s.leave(); status != exitOK {
-		t.Errorf("status %d\n%s", status, s.stderr.String())
-	}
-	if n := cancelsHeard(t, record, "the user has seen enough"); n != 1 {
-		t.Errorf("the server heard of it %d times", n)
-	}
+	heardCancel(t, record, "the user has seen enough")
 }
 
-// TestMCPSaysWhoMustAgree_real: when nobody can approve a call, it fails with a tool error that a model can read and
-// that names what helps.
-func TestMCPSaysWhoMustAgree_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestMCPSaysWhoMustAgree: when nobody can approve a call, it fails with a tool error that a model can read and that
+// names what helps.
+func TestMCPSaysWhoMustAgree(t *testing.T) {
+	p := inBubbles(t)
 	file, _ := p.gatewayConfig("ask")
-	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`
-	s := p.speak(file)
-	s.say(call)
-	line := s.answer("1")
-	if !strings.Contains(line, `"isError":true`) || !strings.Contains(line, "mcphub mcp --window") ||
+	call := func(args ...string) (line string) {
+		p.speak(func(s *speaker) {
+			s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`)
+			line = s.answer("1")
+		}, append(args, file)...)
+		return line
+	}
+	if line := call(); !strings.Contains(line, `"isError":true`) || !strings.Contains(line, "mcphub mcp --window") ||
 		!strings.Contains(line, "--approval client") {
 		t.Errorf("the call was answered %s", line)
 	}
-	s.leave()
-
-	s = p.speak(file, "--approval", "client")
-	s.say(call)
-	if line := s.answer("1"); !strings.Contains(line, `"text":"hi"`) {
+	if line := call("--approval", "client"); !strings.Contains(line, `"text":"hi"`) {
 		t.Errorf("with --approval client: %s", line)
 	}
-	s.leave()
 }
 
-// TestMCPAlwaysStarts_real: a file that cannot be read is reported, and the gateway serves what there is.
-func TestMCPAlwaysStarts_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	broken := p.config("broken.json", `{"mcpServers":{"a":{"command":"no-such-program-anywhere"},"b":7`)
-	s := p.speak(broken, filepath.Join(p.dir, "missing.json"))
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
-		t.Errorf("the list is %s", line)
+// TestMCPAlwaysStarts: a file that cannot be read, and a server that would be the gateway itself, are reported, and the
+// gateway serves what there is.
+func TestMCPAlwaysStarts(t *testing.T) {
+	p := inBubbles(t)
+	self, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.path,
+		"args": []string{"mcp"}}}})
+	r := p.speak(func(s *speaker) {
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
+			t.Errorf("the list is %s", line)
+		}
+	}, p.config("broken.json", `{"mcpServers":{"a":{"command":"no-such-program-anywhere"},"b":7`),
+		p.config("self.json", string(self)), filepath.Join(p.dir, "missing.json"))
+	if r.status != exitOK || p.opened != 0 {
+		t.Errorf("status %d, %d servers were started", r.status, p.opened)
 	}
-	if status := s.leave(); status != exitOK || !strings.Contains(s.stderr.String(), "broken.json") ||
-		!strings.Contains(s.stderr.String(), "missing.json") {
-		t.Errorf("status %d, said\n%s", status, s.stderr.String())
+	for _, want := range []string{"broken.json", "missing.json", "server hub is left out"} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("it does not say %q but\n%s", want, r.stderr)
+		}
 	}
 }
 
-// TestMCPTellsOfServersThatCannotBeKnown_real: which servers' tools are missing from the list, and why, is said on
-// stderr, and in the error of a call of one of them.
-func TestMCPTellsOfServersThatCannotBeKnown_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestMCPTellsOfServersThatCannotBeKnown: which servers' tools are missing from the list, and why, is said on stderr,
+// and in the error of a call of one of them.
+func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
+	p := inBubbles(t)
 	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.path,
 		"args": []string{"demo-server"}}, "nope": map[string]any{"command": "no-such-program-anywhere"}}})
-	s := p.speak(p.config("folder.json", string(text)), "--scope", "workspace")
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
-		t.Errorf("the list is %s", line)
-	}
-	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo"}}`)
-	if line := s.answer("2"); !strings.Contains(line, "your consent to start it") {
-		t.Errorf("the call was answered %s", line)
-	}
-	if s.leave(); !strings.Contains(s.stderr.String(), `no tools of server demo`) ||
-		!strings.Contains(s.stderr.String(), "--window serves a page") ||
-		!strings.Contains(s.stderr.String(), "no tools of server nope") {
-		t.Errorf("said\n%s", s.stderr.String())
-	}
-}
-
-// TestMCPLeavesItselfOut_real: a config that names the gateway as a server does not make it start itself.
-func TestMCPLeavesItselfOut_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.path,
-		"args": []string{"mcp"}}}})
-	s := p.speak(p.config("self.json", string(text)))
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
-		t.Errorf("the list is %s", line)
-	}
-	if s.leave(); !strings.Contains(s.stderr.String(), "is left out") {
-		t.Errorf("said\n%s", s.stderr.String())
+	r := p.speak(func(s *speaker) {
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
+			t.Errorf("the list is %s", line)
+		}
+		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo"}}`)
+		if line := s.answer("2"); !strings.Contains(line, "your consent to start it") {
+			t.Errorf("the call was answered %s", line)
+		}
+	}, p.config("folder.json", string(text)), "--scope", "workspace")
+	for _, want := range []string{"no tools of server demo", "--window serves a page", "no tools of server nope"} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("it does not say %q but\n%s", want, r.stderr)
+		}
 	}
 }
 
@@ -262,11 +235,10 @@ func TestMCPPrintConfigOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMCPSearch_real: a profile has a part of the tools, which are found and called through the tools of search mode,
+// TestMCPSearch: a profile has a part of the tools, which are found and called through the tools of search mode,
 // and a long result comes in pieces.
-func TestMCPSearch_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+func TestMCPSearch(t *testing.T) {
+	p := inBubbles(t)
 	text, err := json.Marshal(map[string]any{
 		"mcpServers": map[string]any{"demo": map[string]any{"command": p.path, "args": []string{"demo-server"},
 			"approvals": map[string]string{"*": "allow"}}},
@@ -275,39 +247,40 @@ func TestMCPSearch_real(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := p.speak(p.config("mcp.json", string(text)), "--profile", "some")
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if line := s.answer("1"); !strings.Contains(line, `"search_tools"`) || !strings.Contains(line, `"read_result"`) ||
-		strings.Contains(line, "demo__echo") {
-		t.Errorf("listed: %s", line)
+	file, long := p.config("mcp.json", string(text)), strings.Repeat("0123456789", 200)
+	r := p.speak(func(s *speaker) {
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if line := s.answer("1"); !strings.Contains(line, `"search_tools"`) || !strings.Contains(line, `"read_result"`) ||
+			strings.Contains(line, "demo__echo") {
+			t.Errorf("listed: %s", line)
+		}
+		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools",` +
+			`"arguments":{"query":"text back sleep"}}}`)
+		if line := s.answer("2"); !strings.Contains(line, "demo__echo") || strings.Contains(line, "demo__sleep") {
+			t.Errorf("found: %s", line)
+		}
+		s.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"demo__echo",` +
+			`"arguments":{"text":"` + long + `"}}}}`)
+		line := s.answer("3")
+		_, id, cut := strings.Cut(line, "with the id ")
+		if !cut || len(line) > 800 {
+			s.t.Fatalf("the long result: %s", line)
+		}
+		s.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_result","arguments":{"id":"` + id[:26] +
+			`","offset":1500}}}`)
+		if line := s.answer("4"); !strings.Contains(line, long[1500:1700]) {
+			t.Errorf("read on: %s", line)
+		}
+	}, file, "--profile", "some")
+	if r.status != exitOK || !strings.Contains(r.stderr, `server "demo" has no tool "ehco"`) {
+		t.Errorf("status %d\n%s", r.status, r.stderr)
 	}
-	s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"text back sleep"}}}`)
-	if line := s.answer("2"); !strings.Contains(line, "demo__echo") || strings.Contains(line, "demo__sleep") {
-		t.Errorf("found: %s", line)
-	}
-	long := strings.Repeat("0123456789", 200)
-	s.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"demo__echo",` +
-		`"arguments":{"text":"` + long + `"}}}}`)
-	line := s.answer("3")
-	_, id, cut := strings.Cut(line, "with the id ")
-	if !cut || len(line) > 800 {
-		t.Fatalf("the long result: %s", line)
-	}
-	s.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_result","arguments":{"id":"` + id[:26] +
-		`","offset":1500}}}`)
-	if line := s.answer("4"); !strings.Contains(line, long[1500:1700]) {
-		t.Errorf("read on: %s", line)
-	}
-	if status := s.leave(); status != exitOK || !strings.Contains(s.stderr.String(),
-		`server "demo" has no tool "ehco"`) {
-		t.Errorf("status %d\n%s", status, s.stderr.String())
-	}
-	checked := p.run("config", "check", "--start", p.config("mcp.json", string(text)))
+	checked := p.run("config", "check", "--start", file)
 	if checked.status != exitOK || !strings.Contains(checked.stdout, `server "demo" has no tool "ehco"`) ||
 		strings.Contains(checked.stdout, `"echo"`) {
 		t.Errorf("config check --start: status %d\n%s%s", checked.status, checked.stdout, checked.stderr)
 	}
-	unknown := p.run("mcp", p.config("mcp.json", string(text)), "--profile", "sme")
+	unknown := p.run("mcp", file, "--profile", "sme")
 	if unknown.status == exitOK || !strings.Contains(unknown.stderr, `did you mean "some"`) {
 		t.Errorf("an unknown profile: status %d\n%s", unknown.status, unknown.stderr)
 	}

@@ -39,7 +39,6 @@ func TestNarrow_real(t *testing.T) {
 	} {
 		term := p.onTerminalOf(columns, []string{"TERM=xterm", "NO_COLOR=1"}, args...)
 		status := term.wait()
-		<-term.read
 		screen := term.said.String()
 		// The line that shows progress is cut to the terminal when it is drawn.
 		for line := range strings.SplitSeq(strings.ReplaceAll(screen, clearLine, "\n"), "\n") {

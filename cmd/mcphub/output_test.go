@@ -210,11 +210,23 @@ func (f *full) Write(p []byte) (int, error) {
 func TestLostOutputIsAFailure(t *testing.T) {
 	var stderr strings.Builder
 	room := full(10)
-	if status := run([]string{"version"}, strings.NewReader(""), &room, &stderr); status != exitServer {
+	if status := run([]string{"version"}, printing(&room, &stderr)); status != exitServer {
 		t.Errorf("exit status %d", status)
 	}
 	if !strings.Contains(stderr.String(), "the output could not be written: no space left on device") {
 		t.Errorf("stderr %q", stderr.String())
+	}
+	p := inBubbles(t)
+	line, _ := p.demoServer()
+	for _, args := range [][]string{ // finding D7
+		{"help"}, {"help", "call"}, {"call", "--help"}, {"completion", "bash"}, {"docs", "markdown"}, {"config", "places"},
+		{"config", "places", "--json"}, {"tools", "--stdio", line},
+		{"call", "--stdio", line, "--tool", "echo", "--args", `{"text":"x"}`, "--approve", "allow"},
+	} {
+		p.stdout = new(full)
+		if r := p.run(args...); r.status != exitServer || !strings.Contains(r.stderr, "the output could not be written: ") {
+			t.Errorf("mcphub %q: status %d\n%s", args, r.status, r.stderr)
+		}
 	}
 	room = full(3)
 	o := &output{w: &room}

@@ -118,7 +118,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 	if len(words) > 200 {
 		return usageError(l.env, "registry search", errors.New("the words are too long: at most 200 bytes"))
 	}
-	ctx, stop := interruptible()
+	ctx, stop := l.env.interruptible()
 	defer stop()
 	c := newCatalog()
 	defer c.Close()
@@ -238,7 +238,7 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 	if len(words) == 0 {
 		return usageError(l.env, "registry show", errors.New("NAME is missing"))
 	}
-	ctx, stop := interruptible()
+	ctx, stop := l.env.interruptible()
 	defer stop()
 	c := newCatalog()
 	defer c.Close()

@@ -12,10 +12,8 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// libraryServer serves resources and prompt templates, and returns its address. A read of wait:forever is never
-// answered.
-func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
-	t.Helper()
+// libraryServer has resources and prompt templates. A read of wait:forever is never answered.
+func libraryServer() *fakeserver.Server {
 	s := fakeserver.New(fakeserver.WithCapabilities(`{"resources":{},"prompts":{}}`))
 	s.Handle("resources/list", func(c *fakeserver.CallContext) {
 		c.Result(
@@ -46,14 +44,13 @@ func libraryServer(t *testing.T) (url string, h *fakeserver.HTTP) {
 		}
 		c.Result(`{"messages":[{"role":"user","content":{"type":"text","text":"Greet ` + arguments["who"] + `!"}}]}`)
 	})
-	return serveFake(t, s)
+	return s
 }
 
-func TestResourcesTable_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	url, _ := libraryServer(t)
-	r := p.run("resources", "--url", url)
+func TestResourcesTable(t *testing.T) {
+	p := inBubbles(t)
+	p.fake = libraryServer
+	r := p.run("resources", "--stdio", "fake")
 	want := `URI             NAME  TYPE        ABOUT
 file:///a       a     text/plain  First: Of all.
 wait:forever    w     -           -
@@ -62,7 +59,7 @@ file:///{path}  any   -           -
 	if r.status != 0 || r.stdout != want {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	r = p.run("resources", "--json", "--url", url)
+	r = p.run("resources", "--json", "--stdio", "fake")
 	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
 	var resources mcphubv1.ListResourcesResponse
 	var templates mcphubv1.ListResourceTemplatesResponse
@@ -71,7 +68,7 @@ file:///{path}  any   -           -
 		len(resources.GetResources()) != 2 || len(templates.GetResourceTemplates()) != 1 {
 		t.Errorf("--json: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	file := p.config("mcp.json", `{"mcpServers":{"lib":{"url":"`+url+`"},"other":{"command":"no-such-server-anywhere"}}}`)
+	file := p.config("mcp.json", `{"mcpServers":{"lib":{"command":"fake"},"other":{"command":"no-such-server-anywhere"}}}`)
 	if r := p.run("resources", "lib", "--config", file); r.status != 0 || r.stdout != want {
 		t.Errorf("of a config: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
@@ -81,15 +78,14 @@ file:///{path}  any   -           -
 	}
 }
 
-func TestPromptsTable_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	url, _ := libraryServer(t)
-	r := p.run("prompts", "--url", url)
+func TestPromptsTable(t *testing.T) {
+	p := inBubbles(t)
+	p.fake = libraryServer
+	r := p.run("prompts", "--stdio", "fake")
 	if want := "PROMPT  ARGUMENTS  ABOUT\ngreet   who [how]  Greets.\n"; r.status != 0 || r.stdout != want {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	r = p.run("prompts", "--json", "--url", url)
+	r = p.run("prompts", "--json", "--stdio", "fake")
 	var list mcphubv1.ListMcpPromptsResponse
 	if err := protojson.Unmarshal([]byte(r.stdout), &list); r.status != 0 || err != nil || len(list.GetPrompts()) != 1 {
 		t.Errorf("--json: status %d, %v\n%s", r.status, err, r.stdout)
@@ -109,33 +105,31 @@ func lastMessage(t *testing.T, out, name string, m proto.Message) {
 	}
 }
 
-func TestRead_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	url, _ := libraryServer(t)
-	r := p.run("read", "--url", url, "--uri", "file:///a")
+func TestRead(t *testing.T) {
+	p := inBubbles(t)
+	p.fake = libraryServer
+	r := p.run("read", "--stdio", "fake", "--uri", "file:///a")
 	if r.status != 0 || r.stdout != "the text\n" || !strings.Contains(r.stderr, "resource, file:///a, 1 bytes") ||
-		!strings.Contains(r.stderr, "resources/read file:///a on url") {
+		!strings.Contains(r.stderr, "resources/read file:///a on stdio") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	r = p.run("read", "--json", "--url", url, "--uri", "file:///a", "--request-id", "mine")
+	r = p.run("read", "--json", "--stdio", "fake", "--uri", "file:///a", "--request-id", "mine")
 	var response mcphubv1.ReadResourceResponse
 	lastMessage(t, r.stdout, "readResourceResponse", &response)
 	if r.status != 0 || response.GetRequestId() != "mine" || !strings.Contains(response.GetResultJson(), "the text") {
 		t.Errorf("--json: status %d, %v", r.status, &response)
 	}
-	if r := p.run("read", "--url", url, "--uri", "file:///none"); r.status != 1 ||
+	if r := p.run("read", "--stdio", "fake", "--uri", "file:///none"); r.status != 1 ||
 		!strings.Contains(r.stderr, "mcphub read: the server answered error -32002: no such thing") {
 		t.Errorf("an error of the server: status %d\n%s", r.status, r.stderr)
 	}
 }
 
-// TestReadCancel_real: a read is cancelled as a call is, and the server is sent the reason.
-func TestReadCancel_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	url, h := libraryServer(t)
-	r := p.run("read", "--json", "--url", url, "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s",
+// TestReadCancel: a read is cancelled as a call is, and the server is sent the reason.
+func TestReadCancel(t *testing.T) {
+	p := inBubbles(t)
+	p.fake = libraryServer
+	r := p.run("read", "--json", "--stdio", "fake", "--uri", "wait:forever", "--request-id", "mine", "--cancel-after", "2s",
 		"--reason", "enough")
 	c := readConversation(t, r.stdout)
 	if r.status != 3 || c.failure == nil || c.failure.Reason != "CANCELLED" {
@@ -147,26 +141,21 @@ func TestReadCancel_real(t *testing.T) {
 	if cancelled.GetSubject() != "wait:forever" || cancelled.GetCancellation().GetReason() != "enough" {
 		t.Errorf("cancelled: %v", cancelled)
 	}
-	heard := 0
-	for _, x := range h.Exchanges() {
-		if x.Message.Method == "notifications/cancelled" && string(x.Message.Param("reason")) == `"enough"` {
-			heard++
-		}
-	}
-	if heard != 1 {
-		t.Errorf("the server heard of it %d times", heard)
+	if n := p.server.Count(func(m fakeserver.Message) bool {
+		return m.Method == "notifications/cancelled" && string(m.Param("reason")) == `"enough"`
+	}); n != 1 {
+		t.Errorf("the server heard of it %d times", n)
 	}
 }
 
-func TestPrompt_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	url, _ := libraryServer(t)
-	r := p.run("prompt", "--url", url, "--name", "greet", "--args", `{"who":"Ada"}`)
-	if r.status != 0 || r.stdout != "user: Greet Ada!\n" || !strings.Contains(r.stderr, "prompts/get greet on url") {
+func TestPrompt(t *testing.T) {
+	p := inBubbles(t)
+	p.fake = libraryServer
+	r := p.run("prompt", "--stdio", "fake", "--name", "greet", "--args", `{"who":"Ada"}`)
+	if r.status != 0 || r.stdout != "user: Greet Ada!\n" || !strings.Contains(r.stderr, "prompts/get greet on stdio") {
 		t.Errorf("status %d, stdout %q\n%s", r.status, r.stdout, r.stderr)
 	}
-	r = p.run("prompt", "--json", "--url", url, "--name", "greet", "--args", `{"who":"Ada"}`)
+	r = p.run("prompt", "--json", "--stdio", "fake", "--name", "greet", "--args", `{"who":"Ada"}`)
 	var response mcphubv1.GetMcpPromptResponse
 	lastMessage(t, r.stdout, "getMcpPromptResponse", &response)
 	if r.status != 0 || !strings.Contains(response.GetResultJson(), "Greet Ada!") {

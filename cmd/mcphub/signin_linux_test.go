@@ -12,12 +12,11 @@ func (a *authority) echoOf(args ...string) []string {
 	return append([]string{"call", "--url", a.URL + "/mcp", "--tool", "echo", "--approve", "allow"}, args...)
 }
 
-// TestCallSignInPrint_real: the address is printed and the call waits for the browser. The token is kept where only the
+// TestCallSignInPrint: the address is printed and the call waits for the browser. The token is kept where only the
 // user can read it, apart from those of editors, and the next command needs no sign-in.
-func TestCallSignInPrint_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	a := newAuthority(p)
+func TestCallSignInPrint(t *testing.T) {
+	p := inside(t)
+	a := newAuthority(&p.settings)
 	s := p.start(a.echoOf("--sign-in", "print")...)
 	a.signIn(t, &s.stderr)
 	r := s.read()
@@ -63,12 +62,11 @@ func TestCallSignInPrint_real(t *testing.T) {
 	}
 }
 
-// TestCallSignInForgotten_real: with an empty MCPHUB_STATE_DIR a token lasts as long as the command, and no file is
+// TestCallSignInForgotten: with an empty MCPHUB_STATE_DIR a token lasts as long as the command, and no file is
 // written.
-func TestCallSignInForgotten_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	a := newAuthority(p)
+func TestCallSignInForgotten(t *testing.T) {
+	p := inside(t)
+	a := newAuthority(&p.settings)
 	p.setenv("MCPHUB_STATE_DIR", "")
 	for n := range 2 {
 		s := p.start(a.echoOf("--sign-in", "print")...)
@@ -82,12 +80,11 @@ func TestCallSignInForgotten_real(t *testing.T) {
 	}
 }
 
-// TestCallSignInWithoutTerminal_real: without a terminal and without --sign-in print the command does not wait for a
+// TestCallSignInWithoutTerminal: without a terminal and without --sign-in print the command does not wait for a
 // browser; it names the flag.
-func TestCallSignInWithoutTerminal_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	a := newAuthority(p)
+func TestCallSignInWithoutTerminal(t *testing.T) {
+	p := inside(t)
+	a := newAuthority(&p.settings)
 	for _, flags := range [][]string{nil, {"--sign-in", "decline"}} {
 		r := p.run(a.echoOf(append(flags, "--json")...)...)
 		c := readConversation(t, r.stdout)
@@ -105,36 +102,10 @@ func TestCallSignInWithoutTerminal_real(t *testing.T) {
 	}
 }
 
-// TestCallSignInOnTerminal_real: on a terminal no flag is needed: the address is shown, and Ctrl-C cancels.
-func TestCallSignInOnTerminal_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	a := newAuthority(p)
-	term := p.onTerminal(nil, a.echoOf()...)
-	a.signIn(t, &term.said)
-	term.expect("signed in\r\n")
-	if status := term.wait(); status != 0 {
-		t.Errorf("status %d\n%s", status, term.said.String())
-	}
-
-	if err := os.RemoveAll(p.dir + "/state"); err != nil {
-		t.Fatal(err)
-	}
-	term = p.onTerminal(nil, a.echoOf()...)
-	term.expect("waiting until you have signed in")
-	if _, err := term.master.WriteString("\x03"); err != nil {
-		t.Fatal(err)
-	}
-	if status := term.wait(); status != 3 {
-		t.Errorf("Ctrl-C: status %d\n%s", status, term.said.String())
-	}
-}
-
-// TestListsSignIn_real: commands that list take --sign-in too, and servers shows the state of sign-ins.
-func TestListsSignIn_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	a := newAuthority(p)
+// TestListsSignIn: commands that list take --sign-in too, and servers shows the state of sign-ins.
+func TestListsSignIn(t *testing.T) {
+	p := inside(t)
+	a := newAuthority(&p.settings)
 	r := p.run("tools", "--url", a.URL+"/mcp")
 	if r.status == 0 || !strings.Contains(r.stderr, "--sign-in print") {
 		t.Errorf("by default: status %d\n%s", r.status, r.stderr)
@@ -154,5 +125,30 @@ func TestListsSignIn_real(t *testing.T) {
 	}
 	if a.count("/authorize") != 1 {
 		t.Errorf("the page was opened %d times", a.count("/authorize"))
+	}
+}
+
+// TestCallSignInOnTerminal_real: on a terminal no flag is needed: the address is shown, and Ctrl-C cancels.
+func TestCallSignInOnTerminal_real(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	a := newAuthority(&p.settings)
+	term := p.onTerminal(nil, a.echoOf()...)
+	a.signIn(t, &term.said)
+	term.expect("signed in\r\n")
+	if status := term.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, term.said.String())
+	}
+
+	if err := os.RemoveAll(p.dir + "/state"); err != nil {
+		t.Fatal(err)
+	}
+	term = p.onTerminal(nil, a.echoOf()...)
+	term.expect("waiting until you have signed in")
+	if _, err := term.master.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	if status := term.wait(); status != 3 {
+		t.Errorf("Ctrl-C: status %d\n%s", status, term.said.String())
 	}
 }

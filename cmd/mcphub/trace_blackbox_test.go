@@ -13,11 +13,10 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestCallTraceOption_real: the timeline is written after a result, an error, a cancel and a failure; only the owner
-// can read it; and it holds neither arguments nor results.
-func TestCallTraceOption_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure, with the notification
+// to the server; only the owner can read it; and it holds neither arguments nor results.
+func TestCallTraceOption(t *testing.T) {
+	p := inBubbles(t)
 	line, _ := p.demoServer()
 	tests := []struct {
 		name   string
@@ -27,66 +26,61 @@ func TestCallTraceOption_real(t *testing.T) {
 	}{
 		{"result", []string{"--tool", "echo", "--args", `{"text":"SECRET"}`}, 0,
 			[]string{"running", "-> request  tools/call  id ", "<- response  tools/call  id ", "done", "in all"}},
-		{"cancelled", []string{"--tool", "sleep", "--args", `{"seconds":60}`, "--cancel-after", "300ms", "--reason",
-			"enough"}, 3, []string{
-			`cancelled by user: "enough"`, "error CANCELLED",
-		}},
+		{"cancelled", []string{"--tool", "sleep", "--args", `{"seconds":60,"steps":60}`, "--cancel-after", "2s", "--reason",
+			"enough"}, 3, []string{"<- notification  notifications/progress", `cancelled by user: "enough"`,
+			"-> notification  notifications/cancelled", "error CANCELLED"}},
 		{"crash", []string{"--tool", "crash"}, 6, []string{"error SERVER_GONE", "failed"}},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "trace.json")
-			if err := os.WriteFile(file, []byte("an older one"), 0o644); err != nil {
-				t.Fatal(err)
+		file := filepath.Join(t.TempDir(), "trace.json")
+		if err := os.WriteFile(file, []byte("an older one"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"call", "--stdio", line, "--approve", "allow", "--request-id", "r1", "--trace", file},
+			test.args...)
+		if r := p.run(args...); r.status != test.status {
+			t.Fatalf("%s: status %d, want %d\n%s", test.name, r.status, test.status, r.stderr)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if strings.Contains(string(text), "SECRET") {
+			t.Errorf("content: %s", text)
+		}
+		var b struct {
+			Version string
+			Servers []struct{ Name, State string }
+			Traces  []json.RawMessage
+		}
+		if err := json.Unmarshal(text, &b); err != nil || b.Version != version || len(b.Traces) != 1 || len(b.Servers) != 1 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		shown := p.run("trace", file)
+		if shown.status != 0 {
+			t.Errorf("status %d: %s", shown.status, shown.stderr)
+		}
+		for _, want := range append(test.want, "r1  tools/call "+test.args[1]+" on stdio: ", "mcphub "+
+			version, "server stdio: ") {
+			if !strings.Contains(shown.stdout, want) {
+				t.Errorf("%s: mcphub trace does not show %q:\n%s", test.name, want, shown.stdout)
 			}
-			args := append([]string{"call", "--stdio", line, "--approve", "allow", "--request-id", "r1", "--trace", file},
-				test.args...)
-			if r := p.run(args...); r.status != test.status {
-				t.Fatalf("status %d, want %d\n%s", r.status, test.status, r.stderr)
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("%v, %v", info.Mode(), err)
-			}
-			if strings.Contains(string(text), "SECRET") {
-				t.Errorf("content: %s", text)
-			}
-			var b struct {
-				Version string
-				Servers []struct{ Name, State string }
-				Traces  []json.RawMessage
-			}
-			if err := json.Unmarshal(text, &b); err != nil || b.Version != version || len(b.Traces) != 1 || len(b.Servers) != 1 {
-				t.Fatalf("%v: %s", err, text)
-			}
-			shown := p.run("trace", file)
-			if shown.status != 0 {
-				t.Errorf("status %d: %s", shown.status, shown.stderr)
-			}
-			for _, want := range append(test.want, "r1  tools/call "+test.args[1]+" on stdio: ", "mcphub "+
-				version, "server stdio: ") {
-				if !strings.Contains(shown.stdout, want) {
-					t.Errorf("mcphub trace does not show %q:\n%s", want, shown.stdout)
-				}
-			}
-			if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".mcphub-trace-*")); len(left) != 0 || err != nil {
-				t.Errorf("left over: %v, %v", left, err)
-			}
-		})
+		}
+		if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".mcphub-trace-*")); len(left) != 0 || err != nil {
+			t.Errorf("left over: %v, %v", left, err)
+		}
 	}
-	t.Run("no file", func(t *testing.T) {
-		r := p.run("call", "--stdio", line, "--tool", "echo", "--trace", t.TempDir())
-		if r.status != 2 || !strings.Contains(r.stderr, "is no regular file") {
-			t.Errorf("status %d, %s", r.status, r.stderr)
-		}
-		r = p.run("call", "--stdio", line, "--tool", "echo", "--trace", filepath.Join(t.TempDir(), "none", "t.json"))
-		if r.status != 2 || !strings.Contains(r.stderr, "--trace") {
-			t.Errorf("status %d, %s", r.status, r.stderr)
-		}
-	})
+	r := p.run("call", "--stdio", line, "--tool", "echo", "--trace", t.TempDir())
+	if r.status != 2 || !strings.Contains(r.stderr, "is no regular file") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+	r = p.run("call", "--stdio", line, "--tool", "echo", "--trace", filepath.Join(t.TempDir(), "none", "t.json"))
+	if r.status != 2 || !strings.Contains(r.stderr, "--trace") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
 }
 
 const traceOfTests = `{"requestId":"r1","server":"s\u001b[31m","direction":"REQUEST_DIRECTION_OUTGOING","method":"tools/call","tool":"echo","state":"REQUEST_STATE_CANCELLED"}`

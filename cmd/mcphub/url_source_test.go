@@ -47,7 +47,7 @@ func TestURLMistakesShowNoSecret(t *testing.T) {
 	}
 	for _, test := range tests {
 		var stdout, stderr bytes.Buffer
-		status := run(append([]string{"call", "--tool", "t"}, test.args...), nil, &stdout, &stderr)
+		status := run(append([]string{"call", "--tool", "t"}, test.args...), printing(&stdout, &stderr))
 		if status != exitUsage || !strings.Contains(stderr.String(), test.wrong) ||
 			strings.Contains(stdout.String()+stderr.String(), "s3cret") {
 			t.Errorf("%q: status %d, stderr %q; want %q and no secret", test.args, status, stderr.String(), test.wrong)

@@ -10,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestProgramAlone_real: the program without arguments, as a host starts it but without a host, and its version.
-func TestProgramAlone_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
+// TestProgramAlone: the program without arguments, as a host starts it but without a host, and its version.
+func TestProgramAlone(t *testing.T) {
+	p := inside(t)
 	r := p.run()
 	if r.status != 2 || r.stdout != "" {
 		t.Errorf("status %d, stdout %q", r.status, r.stdout)
@@ -76,7 +75,7 @@ func TestUsageErrors(t *testing.T) {
 func helpOf(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, said strings.Builder
-	status = run(args, strings.NewReader(""), &out, &said)
+	status = run(args, printing(&out, &said))
 	return out.String(), said.String(), status
 }
 

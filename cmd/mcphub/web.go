@@ -81,7 +81,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 		env.say("No application of yours keeps servers where mcphub config places looks. What you add on the page is written "+
 			"to %s.", escape(first.GetPath()))
 	}
-	ctx, stop := interruptible()
+	ctx, stop := env.interruptible()
 	defer stop()
 	defer leaveAtOnce(ctx)()
 	err = func() error {

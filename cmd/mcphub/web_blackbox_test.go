@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"io/fs"
 	"os"
@@ -16,37 +17,26 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// demoWeb starts mcphub demo --web in a temporary directory of its own, and opens its page.
-func demoWeb(t *testing.T) (p *program, r *started, b *siteBrowser) {
+// interrupt is Ctrl-C, after which a command with a page must end in order.
+func interrupt(t *testing.T, r *started) {
 	t.Helper()
-	p = build(t)
-	p.setenv("TMPDIR", p.dir)
-	r = p.start("demo", "--web")
-	return p, r, browserAt(t, linkOf(t, r))
-}
-
-// interrupt sends Ctrl-C; the command must end with status 0, and leave no process (see build) and no file.
-func interrupt(t *testing.T, p *program, r *started) {
-	t.Helper()
-	if err := sendInterrupt(r.cmd.Process); err != nil {
-		r.cmd.Process.Kill()
-		t.Fatal(err)
-	}
+	r.interrupt()
 	if status := r.wait(); status != 0 {
 		t.Errorf("status %d\n%s", status, r.stderr.String())
-	}
-	left, err := filepath.Glob(filepath.Join(p.dir, "mcphub-demo-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
 // TestDemoWebEndToEnd_real: the page of mcphub demo --web shows the demo's servers, calls, sees progress, and cancels:
-// the server is sent the reason.
+// the server is sent the reason. The workspace's server starts after consent to its launch and a value for its input.
+// A second demo at the same port says why it ends. On Ctrl-C, with calls, prompts and tabs open, the pages are told how
+// each ends, and nothing is left.
 func TestDemoWebEndToEnd_real(t *testing.T) {
 	t.Parallel()
-	p, r, b := demoWeb(t)
-	tb := b.tab("tab", nil)
+	p := build(t)
+	p.setenv("TMPDIR", p.dir)
+	r := p.start("demo", "--web")
+	b := browserAt(t, r.stdout.first(t))
+	tb, two := b.tab("one"), b.tab("two")
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
@@ -73,16 +63,8 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 		t.Error(err)
 	}
 	heardCancel(t, records[0], "enough of it")
-	interrupt(t, p, r)
-}
 
-// TestDemoWebAsksForTheFolder_real: the workspace's server starts after consent to its launch and a value for its
-// input.
-func TestDemoWebAsksForTheFolder_real(t *testing.T) {
-	t.Parallel()
-	p, r, b := demoWeb(t)
-	tb := b.tab("tab", nil)
-	tb.call("c1", workspaceServer, "echo", `{"text":"hi"}`)
+	tb.call("c2", workspaceServer, "echo", `{"text":"hi"}`)
 	launch := tb.prompt(workspaceServer)
 	if launch.GetServerLaunch().GetCommand() != p.path {
 		t.Fatalf("prompt %v", launch)
@@ -96,27 +78,25 @@ func TestDemoWebAsksForTheFolder_real(t *testing.T) {
 		t.Error("the value of the demo is secret, and would go to the person's keyring")
 	}
 	tb.answer(give(input.GetPromptId(), "Ada"))
-	if f := tb.finished("c1"); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
+	if f := tb.finished("c2"); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
 		t.Errorf("finished: %v", f)
 	}
-	interrupt(t, p, r)
-}
 
-// TestInterruptWhilePagesAreOpen_real: on Ctrl-C, with calls, prompts and tabs open, the pages are told how each ends,
-// and nothing is left.
-func TestInterruptWhilePagesAreOpen_real(t *testing.T) {
-	t.Parallel()
-	p, r, b := demoWeb(t)
-	one, two := b.tab("one", nil), b.tab("two", nil)
+	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
+	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo ||
+		!strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
+		t.Errorf("at a taken port: status %d, stdout %q, stderr %q", second.status, second.stdout, second.stderr)
+	}
+
 	two.snapshot()
-	one.call("c1", demoServer, "sleep", `{"seconds":60,"steps":600}`)
-	one.progress("c1")
-	one.call("c2", legacyServer, "ask_name", "{}")
-	q := one.prompt(legacyServer)
+	tb.call("c3", demoServer, "sleep", `{"seconds":60,"steps":600}`)
+	tb.progress("c3")
+	tb.call("c4", legacyServer, "ask_name", "{}")
+	q := tb.prompt(legacyServer)
 	two.prompt(legacyServer)
-	interrupt(t, p, r)
-	for _, tb := range []*tab{one, two} {
-		if c := tb.cancelled("c1"); c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SHUTDOWN {
+	interrupt(t, r)
+	for _, tb := range []*tab{tb, two} {
+		if c := tb.cancelled("c3"); c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SHUTDOWN {
 			t.Errorf("cancelled: %v", c)
 		}
 		tb.closed(q.GetPromptId())
@@ -125,23 +105,21 @@ func TestInterruptWhilePagesAreOpen_real(t *testing.T) {
 			t.Errorf("the socket ended with %v, want status 4014", tb.word)
 		}
 	}
+	if left, err := filepath.Glob(filepath.Join(p.dir, "mcphub-demo-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }
 
-// TestWebShowsOwnServers_real: mcphub web serves the page with the servers of the user's own config files, named with
+// TestWebShowsOwnServers: mcphub web serves the page with the servers of the user's own config files, named with
 // or without --config, and tells on stderr and on the page what is wrong with an entry.
-func TestWebShowsOwnServers_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	command, err := json.Marshal(p.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := `{"command":` + string(command) + `,"args":["demo-server"],"alwaysAllow":["echo"]}`
+func TestWebShowsOwnServers(t *testing.T) {
+	p := inside(t)
+	entry := fmt.Sprintf(`{"command":%q,"args":["demo-server"],"alwaysAllow":["echo"]}`, p.path)
 	one := p.config("one.json", `{"mcpServers":{"first":`+entry+`,"odd":{"command":7}}}`)
 	two := p.config("two.json", `{"mcpServers":{"second":`+entry+`}}`)
 	p.setenv("MCPHUB_STATE_DIR", "")
 	r := p.start("web", one, "--config", two)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
 	var names []string
 	for _, s := range tb.snapshot().GetServers() {
 		names = append(names, s.GetName())
@@ -157,21 +135,19 @@ func TestWebShowsOwnServers_real(t *testing.T) {
 	if f := tb.finished("c1"); !strings.Contains(f.GetResultJson(), "hi") {
 		t.Errorf("finished: %v", f)
 	}
-	interrupt(t, p, r)
+	interrupt(t, r)
 	if said := r.stderr.String(); !strings.Contains(said, `server "odd": key "command"`) {
 		t.Errorf("stderr lacks the problem of the odd server:\n%s", said)
 	}
 }
 
-// TestWebAddsDemo_real: the entry that the page offers a user without servers is written, and starts after consent to
+// TestWebAddsDemo: the entry that the page offers a user without servers is written, and starts after consent to
 // its whole command.
-func TestWebAddsDemo_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+func TestWebAddsDemo(t *testing.T) {
+	p := inside(t)
 	file := p.config("none.json", `{"mcpServers":{}}`)
 	r := p.start("web", file)
-	b := browserAt(t, linkOf(t, r))
+	b := browserAt(t, r.stdout.first(t))
 	_, page := b.get(b.address + "/")
 	_, surface, _ := strings.Cut(html.UnescapeString(page), `data-surface="`)
 	surface, _, _ = strings.Cut(surface, "\">")
@@ -181,17 +157,13 @@ func TestWebAddsDemo_real(t *testing.T) {
 	if err := json.Unmarshal([]byte(surface), &offered); err != nil || offered.Demo.Command == "" {
 		t.Fatalf("%v: %s", err, surface)
 	}
-	tb := b.tab("tab", nil)
+	p.path = offered.Demo.Command // this program
+	tb := b.tab("tab")
 	tb.snapshot()
 	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
 		AddServer: &mcphubv1.AddServerRequest{Server: offered.Demo.Server,
 			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}}}})
-	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "add"
-	})
+	tb.done("add")
 	tb.say(&mcphubv1.AttachRequest{MessageId: "start", Message: &mcphubv1.AttachRequest_StartServer{
 		StartServer: &mcphubv1.StartServerRequest{Server: offered.Demo.Server}}})
 	asked := tb.prompt(offered.Demo.Server)
@@ -202,24 +174,17 @@ func TestWebAddsDemo_real(t *testing.T) {
 	tb.answer(&mcphubv1.PromptAnswer{PromptId: asked.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
 		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
 			LaunchHash: launch.GetLaunchHash()}}})
-	sees(tb, "the start", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "start"
-	})
-	interrupt(t, p, r)
+	tb.done("start")
+	interrupt(t, r)
 }
 
-// TestWebWithoutConfig_real: without any config file the page has no servers; an entry that is added is written to a
+// TestWebWithoutConfig: without any config file the page has no servers; an entry that is added is written to a
 // file of the folder, which is not made before.
-func TestWebWithoutConfig_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	p.setenv("MCPHUB_STATE_DIR", filepath.Join(p.dir, "state"))
+func TestWebWithoutConfig(t *testing.T) {
+	p := inside(t)
 	work := p.atHome(nil)
 	r := p.start("web", "--folder", work)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
 	if servers := tb.snapshot().GetServers(); len(servers) > 0 {
 		t.Errorf("servers: %v", servers)
 	}
@@ -230,16 +195,27 @@ func TestWebWithoutConfig_real(t *testing.T) {
 	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
 		AddServer: &mcphubv1.AddServerRequest{Server: "mine", ConfigFile: file,
 			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}}}})
-	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == "add"
-	})
+	tb.done("add")
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"mine"`) {
 		t.Errorf("%s %v", text, err)
 	}
-	interrupt(t, p, r)
+	interrupt(t, r)
+}
+
+// TestHubDiesUnderThePage: when the hub ends, the command ends with a clear error.
+func TestHubDiesUnderThePage(t *testing.T) {
+	p := inside(t)
+	line, _ := p.demoServer()
+	r := p.start("web", "--stdio", line)
+	tb := browserAt(t, r.stdout.first(t)).tab("tab")
+	tb.snapshot()
+	if err := p.hub.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if status := r.wait(); status != exitServer || !strings.Contains(r.stderr.String(), "the hub has ended") {
+		t.Errorf("status %d\n%s", status, r.stderr.String())
+	}
+	<-tb.ended
 }
 
 // TestWebUsage: what cannot be served is a usage error before anything runs.
@@ -260,16 +236,4 @@ func TestWebUsage(t *testing.T) {
 				test.want)
 		}
 	}
-}
-
-// TestPortInUse_real: a port that is in use is a clear error, and the hub that was opened for it is closed.
-func TestPortInUse_real(t *testing.T) {
-	t.Parallel()
-	p, r, b := demoWeb(t)
-	_, port, _ := strings.Cut(strings.TrimPrefix(b.address, "http://"), ":")
-	if second := p.run("demo", "--web", "--port", port); second.status != exitDemo ||
-		!strings.Contains(second.stderr, "cannot be served") || strings.Contains(second.stdout, "http") {
-		t.Errorf("status %d, stdout %q, stderr %q", second.status, second.stdout, second.stderr)
-	}
-	interrupt(t, p, r)
 }

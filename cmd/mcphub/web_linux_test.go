@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -52,21 +51,4 @@ func TestEnterPrintsAnotherLink_real(t *testing.T) {
 	if status := term.wait(); status != 0 {
 		t.Errorf("status %d\n%s", status, term.said.String())
 	}
-}
-
-// TestHubDiesUnderThePage_real: when the hub is killed, the command ends with a clear error and leaves nothing.
-func TestHubDiesUnderThePage_real(t *testing.T) {
-	t.Parallel()
-	p := build(t)
-	line, _ := p.demoServer()
-	r := p.start("web", "--stdio", line)
-	tb := browserAt(t, linkOf(t, r)).tab("tab", nil)
-	tb.snapshot()
-	if err := syscall.Kill(childOf(t, p, r.cmd.Process.Pid), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if status := r.wait(); status != exitServer || !strings.Contains(r.stderr.String(), "the hub has ended") {
-		t.Errorf("status %d\n%s", status, r.stderr.String())
-	}
-	<-tb.ended
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -76,8 +75,8 @@ func (b *siteBrowser) get(address string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// tab opens a tab. With before, its hello resumes that tab's window. The tab's cleanup ends its reader.
-func (b *siteBrowser) tab(title string, before *tab) *tab {
+// tab opens a tab. Its cleanup ends its reader.
+func (b *siteBrowser) tab(title string) *tab {
 	b.t.Helper()
 	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+
 		"/stream", &websocket.DialOptions{
@@ -88,11 +87,8 @@ func (b *siteBrowser) tab(title string, before *tab) *tab {
 	}
 	socket.SetReadLimit(-1)
 	tb := &tab{t: b.t, socket: socket, ended: make(chan struct{}), ctx: b.ctx}
-	hello := &mcphubv1.Hello{Title: title, PromptKinds: allKinds}
-	if before != nil {
-		hello.WindowId, hello.Resume = before.window(), before.seen()
-	}
-	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
+	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{
+		Hello: &mcphubv1.Hello{Title: title, PromptKinds: allKinds}}})
 	go tb.read()
 	b.t.Cleanup(func() {
 		_ = socket.CloseNow()
@@ -151,9 +147,14 @@ func sees[T any](tb *tab, what string, pick func(*mcphubv1.AttachResponse) (T, b
 	return v
 }
 
-func (tb *tab) window() string {
-	return sees(tb, "the welcome", func(e *mcphubv1.AttachResponse) (string, bool) {
-		return e.GetWelcome().GetWindowId(), e.GetWelcome() != nil
+// done waits until a message has done what it asks for.
+func (tb *tab) done(messageID string) {
+	tb.t.Helper()
+	sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
+		if e := m.GetReply().GetError(); e != nil {
+			tb.t.Fatal(e)
+		}
+		return true, m.GetReply().GetMessageId() == messageID
 	})
 }
 
@@ -161,19 +162,6 @@ func (tb *tab) snapshot() *mcphubv1.Snapshot {
 	return sees(tb, "the snapshot", func(e *mcphubv1.AttachResponse) (*mcphubv1.Snapshot, bool) {
 		return e.GetSnapshot(), e.GetSnapshot() != nil
 	})
-}
-
-// seen returns the place from which to resume.
-func (tb *tab) seen() *mcphubv1.Resume {
-	events, _, _ := tb.log.since(0)
-	resume := new(mcphubv1.Resume)
-	for _, e := range events {
-		if id := e.GetWelcome().GetHubId(); id != "" {
-			resume.HubId = id
-		}
-		resume.AfterSequence = max(resume.AfterSequence, e.GetSequence())
-	}
-	return resume
 }
 
 func (tb *tab) prompt(server string) *mcphubv1.Prompt {
@@ -206,14 +194,4 @@ func (tb *tab) finished(id string) *mcphubv1.McpRequestFinished {
 	return sees(tb, "the end of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestFinished, bool) {
 		return e.GetMcpRequestFinished(), e.GetMcpRequestFinished().GetRequestId() == id
 	})
-}
-
-// linkOf reads the link that a command prints.
-func linkOf(t *testing.T, r *started) string {
-	t.Helper()
-	line, err := bufio.NewReader(r.stdout).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v\n%s", err, r.stderr.String())
-	}
-	return strings.TrimSuffix(line, "\n")
 }

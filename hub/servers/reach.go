@@ -48,10 +48,12 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 	t := s.table
 	lines := redact.NewLines(t.Redactor) // not concurrent: lines arrive one by one, in their order
 	stderr := func(line string) { s.stderrLine(lines.Line(line)) }
-	switch {
-	case t.Open != nil:
-		return t.Open(*conf, stderr)
-	case conf.URL == "":
+	if t.Open != nil {
+		if open := t.Open(*conf, stderr); open != nil {
+			return open
+		}
+	}
+	if conf.URL == "" {
 		return t.stdio(conf, stderr)
 	}
 	o := transport.HTTPOptions{URL: conf.URL, Header: http.Header{}, RoundTripper: t.RoundTripper,
