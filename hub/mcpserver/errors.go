@@ -15,7 +15,8 @@ var (
 	// elsewhere.
 	ErrUndeclared = errors.New("mcpserver: the client has not declared the capability for this question")
 	// ErrNotAskable is the error of Ask where the protocol allows no question: a modern client can be asked only during
-	// tools/call, prompts/get and resources/read.
+	// tools/call, prompts/get and resources/read. It is also the error of a question that was withdrawn because its call
+	// has ended. It may be asked in the course of another call.
 	ErrNotAskable = errors.New("mcpserver: the client can not be asked in the course of this request")
 	// ErrNoRetry is the cause of a modern request's end if its client was asked and did not retry in time.
 	ErrNoRetry = errors.New("the client did not retry the request in time")

@@ -317,7 +317,7 @@ func (d *door) post(ctx context.Context, body string, header ...string) (int, st
 func (d *door) initialize(t *testing.T, revision string) (id string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/", strings.NewReader(
-		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{}}}`))
+		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}}}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
