@@ -99,8 +99,11 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 		}
 		return json.RawMessage(`{}`), nil
 	}
-	if name == "unread" {
+	switch name {
+	case "unread":
 		faketime.Pass(5 * time.Millisecond)
+	case "late":
+		faketime.Pass(time.Second)
 	}
 	var asking sync.WaitGroup
 	answers := make([]string, len(strings.Split(name, "+")))

@@ -32,6 +32,9 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.guard.admit(w, r) {
 		return
 	}
+	if c := watchedIn(r); c != nil {
+		c.onReset(nil)
+	}
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r)

@@ -71,8 +71,11 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	closed := &jsonrpc.WithdrawnError{Reason: "the client closed the stream"}
 	cancel(closed) // no effect on a request that was answered
 	<-served
-	if left { // perhaps before it got a round
-		session.giveUp(id, closed)
+	state := session.parkedBy(id)
+	if left { // before it got the round
+		h.s.giveUp(state, closed)
+	} else if c := watchedIn(r); c != nil && state != "" {
+		c.onReset(func() { h.s.giveUp(state, closed) })
 	}
 	if fresh {
 		go func() { // owned by the server, which waits for its sessions: rounds may outlive the exchange

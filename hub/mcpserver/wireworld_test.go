@@ -476,6 +476,7 @@ func explore(t *testing.T, first *world) int {
 				t.Fatalf("%s, after\n  %s", wrong, path(n, ""))
 			}
 		}
+		n.w = nil // only the way is still of use
 	}
 	return len(seen)
 }
