@@ -95,24 +95,23 @@ func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bo
 
 // askCaller asks the caller of an open prompt, if it has one: in the course of one call after the other, if it may
 // belong to several. stop withdraws the question from the client, with the cause, and waits for that; it is called
-// without the lock.
-func (h *Hub) askCaller(p *prompt) (stop func(cause error)) {
-	if p.caller == nil {
+// without the lock. closePrompt has withdrawn it already, so that the end of its call cannot overtake that.
+func (h *Hub) askCaller(p *prompt, first Caller) (stop func(cause error)) {
+	if first == nil {
 		return func(error) {}
 	}
-	ctx, end := context.WithCancelCause(context.Background())
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		for next := p.caller; next != nil; {
-			answer, err := next.Ask(ctx, p.question)
-			if ctx.Err() != nil {
+		for next := first; next != nil; {
+			answer, err := next.Ask(p.asking, p.question)
+			if p.asking.Err() != nil {
 				return
 			}
 			h.update(func(st *state) { next = st.callerAnswered(p, answer, err) })
 		}
 	})
 	return func(cause error) {
-		end(cause)
+		p.endAsking(cause)
 		asking.Wait()
 	}
 }

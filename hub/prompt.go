@@ -38,9 +38,11 @@ type prompt struct {
 	caller     Caller                // the client that is asked, too; nil: only windows are asked
 	question   *mcp.Question         // what caller is asked
 	tried      []*request            // the requests in whose course it was asked
-	hidden     bool                  // only caller is asked, and no window shows it
-	checks     int                   // answers whose content is being compared
-	with       *shared               // further servers that wait for the answer; nil: none
+	asking     context.Context       // of caller's question; nil if there is none
+	endAsking  context.CancelCauseFunc
+	hidden     bool    // only caller is asked, and no window shows it
+	checks     int     // answers whose content is being compared
+	with       *shared // further servers that wait for the answer; nil: none
 	// told is called, with the lock held, when the question has opened (+1) or closed (-1); may be nil
 	told func(by int)
 }
@@ -66,8 +68,12 @@ type closing struct {
 func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	over func(*state, *prompt, closing) (closing, error)) (c closing, err error) {
 	var p *prompt
+	var first Caller
 	h.update(func(st *state) {
 		if p, err = open(st); p != nil {
+			if first = p.caller; first != nil {
+				p.asking, p.endAsking = context.WithCancelCause(context.Background())
+			}
 			st.openPrompt(p)
 			st.asks(p, +1)
 		}
@@ -75,7 +81,7 @@ func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 	if p == nil {
 		return closing{}, err
 	}
-	stop := h.askCaller(p)
+	stop := h.askCaller(p, first)
 	select {
 	case c = <-p.settled:
 	case <-ctx.Done():
@@ -169,10 +175,9 @@ func (st *state) endAmong(r *request, cause *event.CancelCause) {
 		if _, may := p.candidates[r]; !may {
 			continue
 		}
-		if delete(p.candidates, r); len(p.candidates) > 0 {
-			continue
-		}
-		if !st.withdrawIfTakenBack(p.request) { // the server may have withdrawn it before r ended
+		delete(p.candidates, r)
+		// The server may have withdrawn it before r ended.
+		if !st.withdrawIfTakenBack(p.request) && len(p.candidates) == 0 {
 			st.closePrompt(p, c)
 		}
 	}
@@ -226,6 +231,9 @@ func (st *state) closePrompt(p *prompt, c closing) bool {
 	}
 	if !p.hidden {
 		st.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	}
+	if p.asking != nil {
+		p.endAsking(answeredElsewhere(c, nil))
 	}
 	p.settled <- c
 	return true

@@ -135,7 +135,7 @@ func (c *Call) cancelWith(cause error) bool {
 	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
 	sent := written && cancellable && !c.quiet
 	cancelled.Sent = sent
-	reason := reasonOf(cause)
+	reason := CancelReason(cause)
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:
 		p.count.cancelsSent.Add(1)

@@ -118,8 +118,9 @@ func (e *InvalidResponseError) Error() string { return "jsonrpc: invalid respons
 // notifications/cancelled, and "" means that no reason is sent.
 type Reasoner interface{ CancelReason() string }
 
-// reasonOf returns the reason for the peer. The text of context.Canceled is of no use to a peer.
-func reasonOf(cause error) string {
+// CancelReason returns the reason that a cancel with this cause carries to the peer. The text of context.Canceled is of
+// no use to a peer.
+func CancelReason(cause error) string {
 	var r Reasoner
 	switch {
 	case cause == nil || cause == context.Canceled:

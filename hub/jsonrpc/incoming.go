@@ -50,6 +50,10 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 	}
+	if in.request.Withdrawn && p.tracker.cancellable(method) {
+		p.count.withdrawnRequests.Add(1)
+		return
+	}
 	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in,
 		in.request.Tag, in.request.Aside
 	in.ctx, in.cancel = context.WithCancelCause(context.Background())

@@ -48,6 +48,27 @@ func TestIDsAreOpaque(t *testing.T) {
 	})
 }
 
+// TestRequestWithdrawnBeforeItCame: OnRequest may know that a request was cancelled before. It is then neither handled
+// nor answered, and its id is free, but a request that opens the session goes on.
+func TestRequestWithdrawnBeforeItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{}
+		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, OnRequest: func(r *jsonrpc.Request) {
+			r.Withdrawn = r.ID == jsonrpc.IntID(1)
+		}})
+		w.send(ask("1", "tools/call"), ask("2", "tools/call"))
+		synctest.Wait()
+		d.answer(t, "2", `{}`)
+		w.expect(t, answered("2", `{}`))
+		check(t, "pending", len(p.Tracker().Pending()), 0)
+		check(t, "withdrawn", p.Stats().WithdrawnRequests, uint64(1))
+		w.send(ask("1", "initialize"))
+		synctest.Wait()
+		d.answer(t, "1", `{}`)
+		w.expect(t, answered("1", `{}`))
+	})
+}
+
 func TestDuplicateIncomingID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}

@@ -13,6 +13,9 @@ type Request struct {
 	// Aside is set by OnRequest for a request for which no user will be asked: it does not count against
 	// Options.MaxIncoming. As many requests again may be open aside.
 	Aside bool
+	// Withdrawn is set by OnRequest for a request that the peer has cancelled before it sent it, as may happen over HTTP:
+	// it is neither handled nor answered, unless it may not be cancelled at all (Options.Uncancellable).
+	Withdrawn bool
 
 	stepAside func() bool
 }

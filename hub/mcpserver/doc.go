@@ -21,11 +21,15 @@
 // meantime is absent at the retry. If a client cancels a request that was answered with a round, it has given up the
 // call: its cancel and the round were sent at the same time, and no other message says that it will not retry.
 //
+// # Order
+//
+// On a pipe the order of the messages decides. Over HTTP a wire decides, a machine without I/O, which a carrier feeds
+// and obeys: what is sent on which stream of a client, and what ends with what. See wire.go.
+//
 // # Locks
 //
 // These types have one lock each: a Session (for what was negotiated), a rounds (for the questions of one modern
-// request), the Server (for its sessions, its parked requests, and the counts of open requests), a webConn (for the
-// streams of its requests) and an eventLog (for the events of its streams). The Server's lock may be taken while that
-// of a rounds is held, and an eventLog's while that of its webConn is held; no other two are held at once. No goroutine
+// request), the Server (for its sessions, its parked requests, and the counts of open requests) and a carrier (for its
+// wire). The Server's lock may be taken while that of a rounds is held; no other two are held at once. No goroutine
 // waits while it holds one.
 package mcpserver

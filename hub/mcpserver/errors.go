@@ -15,10 +15,18 @@ var (
 	// elsewhere.
 	ErrUndeclared = errors.New("mcpserver: the client has not declared the capability for this question")
 	// ErrNotAskable is the error of Ask where the protocol allows no question: a modern client can be asked only during
-	// tools/call, prompts/get and resources/read.
+	// tools/call, prompts/get and resources/read. It is also the error of a question that was withdrawn because its call
+	// has ended. It may be asked in the course of another call.
 	ErrNotAskable = errors.New("mcpserver: the client can not be asked in the course of this request")
 	// ErrNoRetry is the cause of a modern request's end if its client was asked and did not retry in time.
 	ErrNoRetry = errors.New("the client did not retry the request in time")
+	// ErrGaveWay is the cause of a modern request's end if its client was asked in so many newer ones that it has no more
+	// room (Bounds.Parked).
+	ErrGaveWay = errors.New("the client was asked in too many calls at once, and the oldest gave way")
+	// ErrNotParked is the answer to a modern request, and the cause of its end, if there is no room to wait until its
+	// client has answered a question (Bounds.Parked).
+	ErrNotParked error = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests,
+		Message: "too many calls wait for the answers to questions: answer those of another, and call again"}
 	// ErrTooManySessions is the error for a session beyond Bounds.Sessions.
 	ErrTooManySessions = errors.New("too many sessions are open: end one, or come back later")
 	// ErrIdle is the cause of the end of a legacy session over HTTP that was not used for Bounds.Idle.
@@ -49,7 +57,7 @@ var (
 	errTooLarge    = &jsonrpc.Error{Code: jsonrpc.CodeTooManyRequests,
 		Message: "the open requests are too large: wait until one ends"}
 	errState = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-		Message: "requestState is unknown, used, expired, or not of this request"}
+		Message: "requestState is unknown, used, expired, given up for newer calls, or not of this request"}
 )
 
 func unsupported(requested string) error {

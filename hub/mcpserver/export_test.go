@@ -12,13 +12,13 @@ func (s *Server) Left() (open, parked, sessions int) {
 // Held returns how many streams, events and bytes a legacy session over HTTP holds for its client, sent or still to be
 // sent.
 func (s *Session) Held() (streams, events, bytes int) {
-	l := s.web.log
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, st := range l.streams {
+	c := s.web
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, st := range c.wire.streams {
 		events += len(st.events)
 	}
-	return len(l.streams), events, l.bytes + l.waiting
+	return len(c.wire.streams), events, c.wire.bytes + c.wire.waiting
 }
 
 // OpenEnded opens a session that was ended before it had its peer, and returns why it ended.
@@ -32,4 +32,11 @@ func (s *Server) OpenEnded(conn jsonrpc.Conn, cause error) error {
 	session.link = peerLink{peer: session.peer}
 	session.opened()
 	return session.attend()
+}
+
+// Early returns how many cancels of a session over HTTP are remembered for calls that have not come.
+func (s *Session) Early() int {
+	s.web.mu.Lock()
+	defer s.web.mu.Unlock()
+	return len(s.web.wire.early)
 }

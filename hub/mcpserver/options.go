@@ -46,14 +46,15 @@ type Bounds struct {
 	// that have the same clientInfo count as one session. Defaults 64 and 1,024.
 	OpenPerSession, OpenInAll int
 	// OpenBytes bounds the params of all open requests, half of it for one client; the answer to more is -32000. Params
-	// below 64 KiB do not count: their number is bounded. A request is always accepted if no other is counted. Default 256
-	// MiB.
+	// below 64 KiB do not count: their number is bounded. A request is always accepted if no other is counted. Default
+	// 256 MiB.
 	OpenBytes int
 	// Sessions bounds the sessions of legacy clients and of clients on stdio. Beyond it a new session is refused, and no
 	// other is ended for it: a client that opens many must not displace one that is in use. Default 1,000.
 	Sessions int
-	// Parked and ParkedBytes bound all modern requests that wait for their client's retry. Those with the same clientInfo
-	// are bounded by OpenPerSession and a quarter of ParkedBytes. Beyond it the request fails with -32000. Defaults 1,024
+	// Parked and ParkedBytes bound all modern requests that wait for their client's retry. Those of one client (one
+	// session on stdio, one clientInfo over HTTP) are bounded by OpenPerSession and a quarter of ParkedBytes. Beyond it
+	// the oldest of the same client end with ErrGaveWay; if it has none, the new one with ErrNotParked. Defaults 1,024
 	// and 64 MiB.
 	Parked, ParkedBytes int
 	// Retry is how long a modern client that was asked has for its retry. Default 10 minutes.

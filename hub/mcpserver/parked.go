@@ -1,18 +1,26 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// parking is the place of a parked call: the request that was answered with the round.
+// parking is the place of a parked call.
 type parking struct {
+	request wireRequest // that was answered with the round
+	n       uint64      // position in the order of all parked calls
+}
+
+// wireRequest identifies a request of a client.
+type wireRequest struct {
 	session *Session
 	id      jsonrpc.ID
 }
@@ -50,10 +58,15 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	})
 	r.mu.Unlock()
 	r.call.via.Store(nil)
-	if !s.keep(state, r, x.id) {
+	gaveWay, kept := s.keep(state, r, x.id)
+	for _, oldest := range gaveWay {
+		oldest.unparked()
+		oldest.abandon(ErrGaveWay)
+	}
+	if !kept {
 		r.unparked()
 		r.settle()
-		return nil, errTooMany
+		return nil, ErrNotParked
 	}
 	r.leave()
 	// The session may have ended in the meantime: then no retry must find the call.
@@ -63,27 +76,44 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	return b, nil
 }
 
-// keep parks a call, if there is room. The calls of one client may take no more places than it may have open requests,
-// and a quarter of the bytes, so that a client that never retries does not affect the others.
-func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) bool {
+// keep parks a call. The calls of one client may take no more places than it may have open requests, and a quarter of
+// the bytes, so that a client that never retries does not affect the others: beyond that its own oldest give way to the
+// new one. It reports whether there is room then.
+func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) (gaveWay []*rounds, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.o.Bounds
-	total, own, ownBytes := len(r.call.Params), 1, len(r.call.Params)
-	for _, other := range s.parked {
-		total += len(other.call.Params)
-		if other.share == r.share {
-			own++
-			ownBytes += len(other.call.Params)
+	bytes, own, ownBytes := len(r.call.Params), []string(nil), len(r.call.Params) // own: the oldest first
+	for other, parked := range s.parked {
+		bytes += len(parked.call.Params)
+		if parked.owner() == r.owner() {
+			own = append(own, other)
+			ownBytes += len(parked.call.Params)
 		}
 	}
-	if len(s.parked) >= b.Parked || total > b.ParkedBytes || own > b.OpenPerSession || ownBytes > b.ParkedBytes/4 {
-		return false
+	slices.SortFunc(own, func(a, b string) int { return cmp.Compare(s.parked[a].at.n, s.parked[b].at.n) })
+	for len(own) >= b.OpenPerSession || ownBytes > b.ParkedBytes/4 || len(s.parked) >= b.Parked || bytes > b.ParkedBytes {
+		if len(own) == 0 {
+			return gaveWay, false
+		}
+		oldest := s.parked[own[0]]
+		s.drop(own[0])
+		own, gaveWay = own[1:], append(gaveWay, oldest)
+		bytes, ownBytes = bytes-len(oldest.call.Params), ownBytes-len(oldest.call.Params)
 	}
+	s.parkings++
+	r.at = parking{wireRequest{r.call.Session, answered}, s.parkings}
 	s.parked[state] = r
-	r.at = parking{r.call.Session, answered}
-	s.parkedAt[r.at] = state
-	return true
+	s.parkedAt[r.at.request] = state
+	return gaveWay, true
+}
+
+// owner identifies the client whose calls are counted together: its session if that lasts for more than one call.
+func (r *rounds) owner() any {
+	if r.call.Session.lasting {
+		return r.call.Session
+	}
+	return r.share
 }
 
 // unpark removes a parked call of a session and returns it, or nil if there is none with that state and binding.
@@ -102,8 +132,8 @@ func (s *Server) unpark(state string, session *Session, of [sha256.Size]byte) *r
 
 // drop removes a call from parked. Called with mu held.
 func (s *Server) drop(state string) {
-	if at := s.parked[state].at; s.parkedAt[at] == state { // otherwise the client has used the id again
-		delete(s.parkedAt, at)
+	if of := s.parked[state].at.request; s.parkedAt[of] == state { // otherwise the client has used the id again
+		delete(s.parkedAt, of)
 	}
 	delete(s.parked, state)
 }
@@ -125,18 +155,26 @@ func (s *Server) leaveParked(which func(r *rounds) bool) {
 	}
 }
 
+// parkedBy returns the requestState of the call that was parked with the answer to the request id, or "".
+func (s *Session) parkedBy(id jsonrpc.ID) (state string) {
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	return s.server.parkedAt[wireRequest{s, id}]
+}
+
 // giveUp ends a call that was parked with its answer to the request id: its client has cancelled that request at the
 // same time. No other message says that the client will not retry.
-func (s *Session) giveUp(id jsonrpc.ID, cause error) {
-	server := s.server
-	server.mu.Lock()
-	state, parked := server.parkedAt[parking{s, id}]
-	r := server.parked[state]
-	if parked {
-		server.drop(state)
+func (s *Session) giveUp(id jsonrpc.ID, cause error) { s.server.giveUp(s.parkedBy(id), cause) }
+
+// giveUp ends the call that is parked with that state, if there is one: its client will not retry.
+func (s *Server) giveUp(state string, cause error) {
+	s.mu.Lock()
+	r := s.parked[state]
+	if r != nil {
+		s.drop(state)
 	}
-	server.mu.Unlock()
-	if parked {
+	s.mu.Unlock()
+	if r != nil {
 		r.unparked()
 		r.abandon(cause)
 	}

@@ -83,6 +83,28 @@ func (h *handler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessa
 			h.saw("heard: %v", c.Heard())
 		}
 	}
+	if name == "hasty" || name == "leaves" { // it does not wait for the answer to its question
+		base := ctx
+		if name == "leaves" {
+			base = context.WithoutCancel(ctx)
+		}
+		own, cancel := context.WithCancelCause(base)
+		h.mu.Lock()
+		h.stop[name] = cancel
+		h.mu.Unlock()
+		go func() { _, _ = c.Ask(own, "elicitation/create", json.RawMessage(`{"message":"`+name+`"}`)) }()
+		faketime.Pass(time.Millisecond)
+		if name == "hasty" {
+			cancel(withdrawn("enough"))
+		}
+		return json.RawMessage(`{}`), nil
+	}
+	switch name {
+	case "unread":
+		faketime.Pass(5 * time.Millisecond)
+	case "late":
+		faketime.Pass(time.Second)
+	}
 	var asking sync.WaitGroup
 	answers := make([]string, len(strings.Split(name, "+")))
 	for i, message := range strings.Split(name, "+") {

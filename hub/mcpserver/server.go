@@ -24,11 +24,12 @@ type Server struct {
 	bytesOf  map[any]int   // the same by session or share
 	closed   error         // why no new session is accepted
 	sessions map[*Session]struct{}
-	lasting  int                 // of these, the sessions that last for more than one call
-	byID     map[string]*Session // legacy sessions over HTTP
-	parked   map[string]*rounds  // by requestState
-	parkedAt map[parking]string  // the requestStates of parked, by their parking
-	running  sync.WaitGroup      // sessions; Add is called with mu held, while closed is nil
+	lasting  int                    // of these, the sessions that last for more than one call
+	byID     map[string]*Session    // legacy sessions over HTTP
+	parked   map[string]*rounds     // by requestState
+	parkedAt map[wireRequest]string // the requestStates of parked, by the request that was answered
+	parkings uint64                 // counts what was parked
+	running  sync.WaitGroup         // sessions; Add is called with mu held, while closed is nil
 }
 
 // New returns a server. The caller must call Close.
@@ -39,7 +40,7 @@ func New(o Options) *Server {
 	}
 	return &Server{o: o, log: o.Logger, sessions: map[*Session]struct{}{}, byID: map[string]*Session{},
 		openOf: map[share]int{}, bytesOf: map[any]int{},
-		parked: map[string]*rounds{}, parkedAt: map[parking]string{}}
+		parked: map[string]*rounds{}, parkedAt: map[wireRequest]string{}}
 }
 
 // Serve serves one client over one stream of bytes, such as stdio, until the connection, the server or ctx ends. It

@@ -155,7 +155,12 @@ func (s *Session) peerOptions() jsonrpc.Options {
 	return jsonrpc.Options{
 		Server: "client", Logger: s.server.log, MaxIncoming: b.OpenPerSession, WriteQueueBytes: b.Queue,
 		StallLimit: b.Stall,
-		OnRequest:  func(r *jsonrpc.Request) { r.Behind = s.route(r.Method, r.Params) },
+		OnRequest: func(r *jsonrpc.Request) {
+			r.Behind = s.route(r.Method, r.Params)
+			if s.web != nil {
+				r.Withdrawn = s.web.requestRead(r.ID)
+			}
+		},
 		Answer: func(method string) (json.RawMessage, bool) {
 			return json.RawMessage("{}"), method == protocol.MethodPing
 		},
@@ -166,6 +171,9 @@ func (s *Session) peerOptions() jsonrpc.Options {
 		HandleNotification: s.notified,
 		OnOutgoingCancelled: func(id jsonrpc.ID, reason string) bool {
 			s.giveUp(id, &jsonrpc.WithdrawnError{Reason: reason})
+			if s.web != nil { // on a pipe nothing overtakes
+				s.web.cancelRead(id, reason)
+			}
 			return false // the id is not that of a request of ours
 		},
 		Batches: func() bool { return s.Client().Revision == protocol.Revision20250326 },

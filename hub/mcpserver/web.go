@@ -32,6 +32,9 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.guard.admit(w, r) {
 		return
 	}
+	if c := watchedIn(r); c != nil {
+		c.onReset(nil)
+	}
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r)
@@ -140,25 +143,25 @@ func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m 
 	session.opened()
 	go func() { // owned by the server, which waits for its sessions
 		_ = session.attend()
-		conn.mu.Lock()
+		conn.idling.Lock()
 		conn.idle.Stop()
-		conn.mu.Unlock()
+		conn.idling.Unlock()
 	}()
 	w.Header().Set(sessionHeader, session.id)
 	h.legacy(w, r, session, body, jsontext.Single, m)
 }
 
-// webRequest answers requests of a legacy session. A request that is withdrawn gets no answer, so its stream ends
-// without one.
+// webRequest answers requests of a legacy session.
 func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
 	return func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 		<-s.ready
 		stop := context.AfterFunc(ctx, func() {
 			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
-				conn.endRequest(r.ID, nil)
+				conn.apply(callCancelled{r.ID, withdrawn.Reason})
 			}
 		})
 		defer stop()
+		defer conn.returned(r.ID)
 		return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
 	}
 }
@@ -182,20 +185,20 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	st := conn.register(ids)
-	if st == nil {
+	reads := conn.read(postRead{ids})
+	if reads == nil {
 		refuse(w, http.StatusOK, ids[0], &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 			Message: "a request with this id is pending"})
 		return
 	}
 	if !conn.post(r.Context(), body) {
 		for _, id := range ids {
-			conn.endRequest(id, nil)
+			conn.apply(callCancelled{id: id})
 		}
 		http.Error(w, "the session is over", http.StatusNotFound)
 		return
 	}
-	h.write(w, r, &writing{stream: st, reader: 1, done: conn.done, plain: kind == jsontext.Single})
+	h.write(w, r, &writing{reader: reads, done: conn.done, plain: kind == jsontext.Single})
 }
 
 // get resumes a stream after the last event that the client saw, or follows the common one. A second GET replaces the
@@ -207,25 +210,23 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	}
 	conn.enter()
 	defer conn.leave(h.s.o.Bounds.Idle)
-	st, seen := conn.common, 0
+	var from readerCame
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		number, after, _ := strings.Cut(last, "-")
-		n, err1 := strconv.Atoi(number)
-		k, err2 := strconv.Atoi(after)
-		if st = conn.log.stream(n); err1 != nil || err2 != nil || k < 0 || st == nil {
+		var err1, err2 error
+		from.stream, err1 = strconv.Atoi(number)
+		from.after, err2 = strconv.Atoi(after)
+		if err1 != nil || err2 != nil || from.stream <= 0 || from.after < 0 {
 			refuseEvent(w)
 			return
 		}
-		seen = k
-	} else {
-		seen = st.unsent()
 	}
-	reader, held := st.follow(seen)
-	if !held {
+	reads := conn.read(from)
+	if reads == nil {
 		refuseEvent(w)
 		return
 	}
-	h.write(w, r, &writing{stream: st, reader: reader, seen: seen, done: conn.done, begun: true})
+	h.write(w, r, &writing{reader: reads, done: conn.done, begun: true})
 }
 
 // refuseEvent does not answer 404, which means that the session is over (2025-11-25 basic/transports, "Session

@@ -317,7 +317,7 @@ func (d *door) post(ctx context.Context, body string, header ...string) (int, st
 func (d *door) initialize(t *testing.T, revision string) (id string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/", strings.NewReader(
-		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{}}}`))
+		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}}}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
@@ -389,33 +389,81 @@ func TestRoundThatNobodyTook(t *testing.T) {
 }
 
 // TestParkedCallsHoldNoPlaces: the parked calls of a modern client that never retries count neither as running requests
-// nor as sessions; no more of them are parked than one client may have open.
+// nor as sessions. No more of them are parked than one client may have open: its own oldest give way to a new one, and
+// the server is told why. Finding F3.
 func TestParkedCallsHoldNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{Sessions: 1, OpenInAll: 1, OpenPerSession: 2, ParkedBytes: 8000})
 		defer d.server.Close(nil)
+		other := d.modern(t, "one+two", "other", "")
 		first, second := d.modern(t, "one+two", "greedy", ""), d.modern(t, "one+two", "greedy", "")
-		if third := d.modern(t, "one+two", "greedy", ""); !strings.Contains(third, "-32000") {
-			t.Errorf("one more than a client may have parked: %s", third)
+		d.take()
+		third := d.modern(t, "one+two", "greedy", "")
+		synctest.Wait()
+		if seen := d.take(); !strings.Contains(seen, "one+two ends: "+mcpserver.ErrGaveWay.Error()) {
+			t.Errorf("the oldest: %s", seen)
 		}
 		if large := d.modern(t, "one+two", "large", `,"arguments":"`+strings.Repeat("x", 2000)+`"`); !strings.Contains(large,
-			"-32000") {
+			`-32000,"message":"too many calls wait for the answers to questions`) {
 			t.Errorf("more bytes than a client may have parked: %s", large)
 		}
-		other := d.modern(t, "one+two", "other", "")
+		if seen := d.take(); !strings.Contains(seen, "one+two ends: "+mcpserver.ErrNotParked.Error()) {
+			t.Errorf("the large one: %s", seen)
+		}
 		if d.initialize(t, "2025-11-25") == "" {
 			t.Error("no session is free")
 		}
-		for info, round := range map[string]string{"greedy": second, "other": other} {
+		for round, info := range map[string]string{second: "greedy", third: "greedy", other: "other"} {
 			if got := d.modern(t, "one+two", info, retry(t, round)); !strings.Contains(got, `"answers":[`) {
 				t.Errorf("the retry of %s: %s", info, got)
 			}
 		}
-		if got := d.modern(t, "one+two", "greedy", retry(t, first)); !strings.Contains(got, `"answers":[`) {
+		if got := d.modern(t, "one+two", "greedy", retry(t, first)); !strings.Contains(got, "given up for newer calls") {
 			t.Errorf("the first retry: %s", got)
 		}
 		if open, parked, _ := d.server.Left(); open != 0 || parked != 0 {
 			t.Errorf("left: %d open, %d parked", open, parked)
+		}
+	})
+}
+
+// hasty is the response for a client that leaves while it is sent a round: the first bytes are written, and then the
+// request's context ends.
+type hasty struct {
+	*httptest.ResponseRecorder
+	leave context.CancelCauseFunc
+}
+
+func (h hasty) Write(b []byte) (int, error) {
+	h.leave(nil)
+	return h.ResponseRecorder.Write(b)
+}
+
+// A client that closes while its round is being written has cancelled, although every write succeeds. Finding F3.
+func TestClientThatLeavesWhileARoundIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(mcpserver.Bounds{})
+		defer d.server.Close(nil)
+		for n, name := range []string{"one", "late"} { // an ordinary response, and a stream
+			ctx, leave := context.WithCancelCause(t.Context())
+			r := httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/", strings.NewReader(
+				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`",`+modernMeta+`}}`))
+			for key, value := range map[string]string{"Content-Type": "application/json", "Mcp-Method": "tools/call",
+				"Mcp-Name": name, "MCP-Protocol-Version": "2026-07-28"} {
+				r.Header.Set(key, value)
+			}
+			w := hasty{httptest.NewRecorder(), leave}
+			d.ServeHTTP(w, r)
+			synctest.Wait()
+			if stream := strings.Contains(w.Header().Get("Content-Type"), "event-stream"); stream != (n == 1) {
+				t.Errorf("%s: a stream: %v", name, stream)
+			}
+			if open, parked, _ := d.server.Left(); open != 0 || parked != 0 {
+				t.Errorf("%s: %d are open and %d parked", name, open, parked)
+			}
+			if seen := d.take(); !strings.Contains(seen, name+" ends: jsonrpc: withdrawn by the peer: the client closed the stream") {
+				t.Errorf("%s: %s", name, seen)
+			}
 		}
 	})
 }

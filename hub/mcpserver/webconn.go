@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,30 +12,121 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
+// carrier carries out what a wire orders.
+type carrier struct {
+	slow func() // called once, without the lock: the client reads too slowly
+
+	mu    sync.Mutex
+	wire  *wire
+	wakes map[int]chan struct{} // by stream, of its reader; closed when another takes its place
+	asks  map[jsonrpc.ID]*asking
+}
+
+// asking is one question to the client, while somebody waits for its answer.
+type asking struct {
+	of  jsonrpc.ID
+	ctx context.Context // of the asker
+	end context.CancelCauseFunc
+}
+
+func newCarrier(rules wireRules, slow func()) *carrier {
+	return &carrier{slow: slow, wire: newWire(rules), wakes: map[int]chan struct{}{}, asks: map[jsonrpc.ID]*asking{}}
+}
+
+// apply tells the wire what has happened and does what it orders. It returns the order that is for the caller, or nil.
+func (c *carrier) apply(happened any) (own any) {
+	c.mu.Lock()
+	own, slow := c.carryOut(happened)
+	c.mu.Unlock()
+	if slow {
+		c.slow()
+	}
+	return own
+}
+
+// carryOut is apply with the lock held.
+func (c *carrier) carryOut(happened any) (own any, slow bool) {
+	for _, o := range c.wire.apply(happened) {
+		switch o := o.(type) {
+		case wake:
+			select {
+			case c.wakes[o.stream] <- struct{}{}:
+			default:
+			}
+		case endQuestion:
+			if a := c.asks[o.id]; a != nil {
+				a.end(ErrNotAskable)
+			}
+		case overflow:
+			slow = true
+		default:
+			own = o
+		}
+	}
+	return own, slow
+}
+
+// reader is one HTTP exchange that has the events of a stream.
+type reader struct {
+	*carrier
+	stream, number int
+	after          int           // the number of the last event that the client has
+	wake           chan struct{} // capacity 1; closed when another reader takes its place
+}
+
+// read makes the caller the reader of a stream: happened is a postRead or a readerCame. It returns nil if that is
+// refused.
+func (c *carrier) read(happened any) *reader {
+	r := &reader{carrier: c, wake: make(chan struct{}, 1)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch o, _ := c.carryOut(happened); o := o.(type) {
+	case opened:
+		r.stream, r.number = o.stream, o.reader
+	case follow:
+		r.stream, r.number, r.after = o.stream, o.reader, o.after
+	default:
+		return nil
+	}
+	if old := c.wakes[r.stream]; old != nil {
+		close(old)
+	}
+	c.wakes[r.stream] = r.wake
+	return r
+}
+
+// next returns what the reader has to do: a write, finish, or nil for waiting.
+func (r *reader) next() any { return r.apply(writerReady{r.stream, r.number}) }
+
+// leave ends the reading. cut is as in readerLeft. It reports whether the client has cancelled its call by leaving.
+func (r *reader) leave(cut bool) (cancelled bool) {
+	r.mu.Lock()
+	if r.wakes[r.stream] == r.wake {
+		delete(r.wakes, r.stream)
+	}
+	r.mu.Unlock()
+	_, cancelled = r.apply(readerLeft{r.stream, r.number, cut}).(endCall)
+	return cancelled
+}
+
 // webConn is the connection of one legacy session over HTTP. Posted messages are read from it, and each outgoing
 // message is added to a stream.
 type webConn struct {
-	in     chan []byte
-	done   chan struct{}
-	cause  error // set before done is closed
-	once   sync.Once
-	log    *eventLog
-	common *stream // the stream of the GET
+	*carrier
+	in    chan []byte
+	done  chan struct{}
+	cause error // set before done is closed
+	once  sync.Once
 
-	mu         sync.Mutex
-	streams    map[jsonrpc.ID]*stream // by the ids of the client's open requests
-	unanswered map[*stream]int        // the number of unanswered requests of each stream
-	questions  map[jsonrpc.ID]*stream // by the ids of our questions: the stream that has them
-	idle       *time.Timer
-	busy       int // the number of open exchanges
+	idling sync.Mutex
+	idle   *time.Timer
+	busy   int // the number of open exchanges
 }
 
 func newWebConn(b Bounds) *webConn {
-	c := &webConn{in: make(chan []byte), done: make(chan struct{}), streams: map[jsonrpc.ID]*stream{},
-		unanswered: map[*stream]int{}, questions: map[jsonrpc.ID]*stream{}}
-	c.log = &eventLog{keepEvents: b.Events, keepBytes: b.EventBytes, queue: b.Queue, streams: map[int]*stream{},
-		overflow: func() { c.end(jsonrpc.ErrStalled) }}
-	c.common = c.log.open(nil)
+	c := &webConn{in: make(chan []byte), done: make(chan struct{})}
+	c.carrier = newCarrier(wireRules{keepEvents: b.Events, keepBytes: b.EventBytes, queue: b.Queue,
+		early: b.OpenPerSession}, func() { c.end(jsonrpc.ErrStalled) })
 	return c
 }
 
@@ -77,108 +167,70 @@ func (c *webConn) post(ctx context.Context, message []byte) bool {
 	return false
 }
 
-// Send implements jsonrpc.Sender: a response is added to the stream of its request and ends it, a question to the
-// stream of the call to which it belongs.
+// requestRead is called when the peer reads a request. It reports whether the request was cancelled before.
+func (c *webConn) requestRead(id jsonrpc.ID) (cancelled bool) {
+	return c.apply(requestRead{id, time.Now().UnixMilli()}) != nil
+}
+
+// cancelRead is called when the peer reads a cancel of a request that is not open.
+func (c *webConn) cancelRead(id jsonrpc.ID, reason string) {
+	c.apply(cancelRead{id, reason, time.Now().UnixMilli()})
+}
+
+// Send implements jsonrpc.Sender: it sends responses and questions.
 func (c *webConn) Send(m jsonrpc.OutgoingMessage) error {
-	if m.Method != "" {
-		of, _ := m.Extra.(jsonrpc.ID)
-		st := c.streamToAsk(of)
+	if a, question := m.Extra.(*asking); question {
 		c.mu.Lock()
-		c.questions[m.ID] = st
+		c.asks[m.ID] = a
 		c.mu.Unlock()
-		st.push(m.Message, false)
+		if c.apply(questionReady{m.ID, a.of, m.Message}) == (refused{}) {
+			a.end(ErrNotAskable)
+		}
 		return nil
 	}
 	id, err := jsonrpc.ParseID(jsontext.Get(m.Message, "id"))
 	if err != nil {
 		return nil // an error that belongs to no request: there is no stream for it
 	}
-	c.endRequest(id, m.Message)
+	c.apply(answerReady{id, m.Message})
 	return nil
 }
 
-// endRequest ends a request. message is its answer, or nil if there is none.
-func (c *webConn) endRequest(id jsonrpc.ID, message []byte) {
+// Cancel implements jsonrpc.CancelRoute.
+func (c *webConn) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
+	c.apply(questionWithdrawn{id, reason})
+	told(nil)
+}
+
+// returned is called when the handler of a request has returned. It says which of the request's questions nobody waits
+// for any more, also if that has not been done yet: the answer must not overtake their withdrawals.
+func (c *webConn) returned(id jsonrpc.ID) {
+	e := handlerReturned{id: id}
 	c.mu.Lock()
-	st := c.streams[id]
-	delete(c.streams, id)
-	last := false
-	if st != nil { // a batch has one stream for all its requests
-		c.unanswered[st]--
-		if last = c.unanswered[st] == 0; last {
-			delete(c.unanswered, st)
+	for asked, a := range c.asks {
+		if a.of == id && a.ctx.Err() != nil {
+			e.ended = append(e.ended, questionWithdrawn{asked, jsonrpc.CancelReason(context.Cause(a.ctx))})
 		}
 	}
 	c.mu.Unlock()
-	if st != nil {
-		st.push(message, last)
-	}
-}
-
-// streamOf returns the stream of a request, or the common one.
-func (c *webConn) streamOf(id jsonrpc.ID) *stream {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if st := c.streams[id]; st != nil {
-		return st
-	}
-	return c.common
-}
-
-// streamToAsk returns the stream of a request, or the common one if only that has a reader: a client that has given up
-// a call without a cancel, as some do, would never see the question.
-func (c *webConn) streamToAsk(id jsonrpc.ID) *stream {
-	if st := c.streamOf(id); st.followed() || !c.common.followed() {
-		return st
-	}
-	return c.common
-}
-
-// register opens one stream for requests. It returns nil if one of the ids is in use or occurs twice.
-func (c *webConn) register(ids []jsonrpc.ID) *stream {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i, id := range ids { // there are few: a batch is bounded
-		if c.streams[id] != nil || slices.Contains(ids[:i], id) {
-			return nil
-		}
-	}
-	st := c.log.open(ids)
-	for _, id := range ids {
-		c.streams[id] = st
-	}
-	c.unanswered[st] = len(ids)
-	return st
+	c.apply(e)
 }
 
 // enter and leave count exchanges: a session that has none for Bounds.Idle ends.
 func (c *webConn) enter() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.idling.Lock()
+	defer c.idling.Unlock()
 	c.busy++
 	c.idle.Stop()
 }
 
 func (c *webConn) leave(after time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.idling.Lock()
+	defer c.idling.Unlock()
 	c.busy--
 	if c.busy == 0 {
 		c.idle.Reset(after)
 	}
-}
-
-// Cancel implements jsonrpc.CancelRoute: the withdrawal of a question is added to the stream that has the question.
-func (c *webConn) Cancel(_ *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
-	c.mu.Lock()
-	st := c.questions[id]
-	delete(c.questions, id)
-	c.mu.Unlock()
-	if st == nil || st.ended() {
-		st = c.common
-	}
-	st.push(jsonrpc.CancelNotification(id, reason), false)
-	told(nil)
 }
 
 // webLink is the link of a legacy session over HTTP.
@@ -188,22 +240,34 @@ type webLink struct {
 }
 
 func (l webLink) tell(of jsonrpc.ID, method string, params json.RawMessage) error {
-	l.conn.streamOf(of).push(jsonrpc.NotificationMessage(method, params), false)
+	l.conn.apply(noticeReady{of, jsonrpc.NotificationMessage(method, params)})
 	return nil
 }
 
-func (l webLink) heard(of jsonrpc.ID) bool { return l.conn.streamToAsk(of).followed() }
+func (l webLink) heard(of jsonrpc.ID) bool {
+	l.conn.mu.Lock()
+	defer l.conn.mu.Unlock()
+	return l.conn.wire.heard(of)
+}
 
 func (l webLink) ask(ctx context.Context, of jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage,
 	error) {
-	call, err := l.peer.BeginAs(method, params, jsonrpc.How{Extra: of})
+	own, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	call, err := l.peer.BeginAs(method, params, jsonrpc.How{Extra: &asking{of, ctx, end}})
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		l.conn.mu.Lock()
-		delete(l.conn.questions, call.ID())
-		l.conn.mu.Unlock()
-	}()
-	return call.Wait(ctx)
+	result, err := call.Wait(own)
+	l.conn.apply(questionOver{call.ID()})
+	l.conn.mu.Lock()
+	delete(l.conn.asks, call.ID())
+	l.conn.mu.Unlock()
+	if errors.Is(err, ErrNotAskable) {
+		return nil, ErrNotAskable
+	}
+	return result, err
 }

@@ -53,27 +53,29 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	b := h.s.o.Bounds
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	log := &eventLog{queue: b.Queue, streams: map[int]*stream{}, overflow: func() { cancel(jsonrpc.ErrStalled) }}
-	st := log.open([]jsonrpc.ID{id})
+	from := newCarrier(wireRules{modern: true, queue: b.Queue}, func() { cancel(jsonrpc.ErrStalled) })
+	reads := from.read(postRead{[]jsonrpc.ID{id}})
 	served := make(chan struct{})
 	go func() { // ends before this function does
 		defer close(served)
 		routed := session.route(method, m.Params)
 		routed.param = headerParams(r.Header)
-		result, err := session.serve(ctx, id, method, m.Params, routed, streamLink{st})
-		st.push(h.s.response(id, method, result, err), true)
+		result, err := session.serve(ctx, id, method, m.Params, routed, streamLink{from})
+		from.apply(answerReady{id, h.s.response(id, method, result, err)})
 	}()
 	stop := context.AfterFunc(r.Context(), func() {
 		cancel(&jsonrpc.WithdrawnError{Reason: "the client closed the stream"})
 	})
-	x := &writing{stream: st, reader: 1, done: ctx.Done(), plain: true, modern: true}
-	h.write(w, r, x)
+	left := h.write(w, r, &writing{reader: reads, done: ctx.Done(), plain: true, modern: true})
 	stop()
 	closed := &jsonrpc.WithdrawnError{Reason: "the client closed the stream"}
 	cancel(closed) // no effect on a request that was answered
 	<-served
-	if !st.taken(x.seen) { // perhaps a round that the client did not get
-		session.giveUp(id, closed)
+	state := session.parkedBy(id)
+	if left { // before it got the round
+		h.s.giveUp(state, closed)
+	} else if c := watchedIn(r); c != nil && state != "" {
+		c.onReset(func() { h.s.giveUp(state, closed) })
 	}
 	if fresh {
 		go func() { // owned by the server, which waits for its sessions: rounds may outlive the exchange
@@ -116,10 +118,10 @@ func headerParams(header http.Header) map[string]string {
 }
 
 // streamLink is the link of one POST of a modern client. Questions cannot be sent on it.
-type streamLink struct{ st *stream }
+type streamLink struct{ to *carrier }
 
-func (l streamLink) tell(_ jsonrpc.ID, method string, params json.RawMessage) error {
-	l.st.push(jsonrpc.NotificationMessage(method, params), false)
+func (l streamLink) tell(of jsonrpc.ID, method string, params json.RawMessage) error {
+	l.to.apply(noticeReady{of, jsonrpc.NotificationMessage(method, params)})
 	return nil
 }
 

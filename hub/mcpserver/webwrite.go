@@ -21,9 +21,7 @@ const streamAfter = 100 * time.Millisecond
 
 // writing is one HTTP exchange that writes the events of a stream.
 type writing struct {
-	stream *stream
-	reader int
-	seen   int             // the number of the last event that the client has
+	*reader
 	done   <-chan struct{} // closed at the end of the session or of the request
 	plain  bool            // a single answer that comes soon is sent as application/json
 	modern bool            // no event ids, and HTTP statuses for some errors
@@ -31,9 +29,10 @@ type writing struct {
 }
 
 // write sends the events of a stream until the stream is over, the client has gone or the session has ended. A client
-// that reads nothing for Bounds.Stall counts as gone.
-func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
-	defer x.stream.left(x.reader)
+// that reads nothing for Bounds.Stall counts as gone. It reports whether the client has cancelled its call by leaving.
+func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancelled bool) {
+	cut := false
+	defer func() { cancelled = x.leave(cut) }()
 	control := http.NewResponseController(w)
 	defer func() {
 		if !x.begun { // a cancelled request: a stream may end without an answer, an ordinary response may not
@@ -46,36 +45,17 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 	late := time.NewTimer(streamAfter)
 	defer late.Stop()
 	for {
-		events, over, mine, held := x.stream.after(x.seen, x.reader)
-		if !mine || !held {
-			return
-		}
-		if x.plain && !x.begun && over && len(events) == 1 {
-			h.answer(w, control, x, events[0])
-			return
-		}
-		if len(events) > 0 && !x.begun && !h.begin(w, control, x) {
-			return
-		}
-		for _, e := range events {
-			_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
-			if _, err := w.Write(x.frame(e.number, e.data)); err != nil {
+		switch o := x.next().(type) {
+		case write:
+			if cut = !h.send(w, r, control, x, o); cut {
 				return
 			}
-			if control.Flush() != nil {
-				return
-			}
-			x.seen = e.number
-			e.wasSent()
-		}
-		if over && len(events) == 0 {
-			return
-		}
-		if over {
 			continue
+		case finish:
+			return
 		}
 		select {
-		case <-x.stream.wake:
+		case <-x.wake:
 		case <-late.C:
 			if !x.begun && !h.begin(w, control, x) {
 				return
@@ -88,6 +68,45 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) {
 	}
 }
 
+// send writes one event, or an ordinary response if it is the only one. It returns false if the client has not got it.
+//
+// The last byte of a stream is left to the server, which writes it with the end of the response: until then the client
+// has nothing that it could act on, so if it leaves before, it has cancelled.
+func (h *web) send(w http.ResponseWriter, r *http.Request, control *http.ResponseController, x *writing, o write) bool {
+	text := o.data
+	if x.plain && !x.begun && o.last {
+		status := http.StatusOK
+		if x.modern {
+			status = statusOf(jsontext.Get(jsontext.Get(o.data, "error"), "code"))
+		}
+		x.begun = true
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(o.data)))
+		w.WriteHeader(status)
+	} else {
+		if !x.begun && !h.begin(w, control, x) {
+			return false
+		}
+		text = x.frame(o.number, o.data)
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
+	end := len(text)
+	if o.last {
+		end--
+	}
+	if _, err := w.Write(text[:end]); err != nil {
+		return false
+	}
+	if !o.last {
+		return control.Flush() == nil
+	}
+	if r.Context().Err() != nil {
+		return false
+	}
+	_, err := w.Write(text[end:])
+	return err == nil
+}
+
 // begin writes the headers of a stream. If a legacy client has posted a single request, it also writes an event without
 // data, whose id the client can use to resume the stream (since 2025-11-25).
 func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *writing) bool {
@@ -95,7 +114,7 @@ func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *
 	streamHeaders(w)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
 	if !x.modern && x.plain {
-		if _, err := w.Write([]byte("id: " + x.eventID(x.seen) + "\ndata:\n\n")); err != nil {
+		if _, err := w.Write([]byte("id: " + x.eventID(x.after) + "\ndata:\n\n")); err != nil {
 			return false
 		}
 	}
@@ -109,7 +128,7 @@ func streamHeaders(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusOK)
 }
 
-func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream.number) + "-" + strconv.Itoa(n) }
+func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream) + "-" + strconv.Itoa(n) }
 
 // frame returns one event. Every message is one line: package jsonrpc ensures that.
 func (x *writing) frame(n int, data []byte) []byte {
@@ -118,22 +137,6 @@ func (x *writing) frame(n int, data []byte) []byte {
 		b = append(append(append(b, "id: "...), x.eventID(n)...), '\n')
 	}
 	return append(append(append(b, "data: "...), data...), '\n', '\n')
-}
-
-func (h *web) answer(w http.ResponseWriter, control *http.ResponseController, x *writing, e *event) {
-	status := http.StatusOK
-	if x.modern {
-		status = statusOf(jsontext.Get(jsontext.Get(e.data, "error"), "code"))
-	}
-	x.begun = true
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(e.data))) // one write, and the connection can be reused at once
-	w.WriteHeader(status)
-	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
-	if _, err := w.Write(e.data); err == nil && control.Flush() == nil {
-		x.seen = e.number
-		e.wasSent()
-	}
 }
 
 // statusOf returns the HTTP status that belongs to an error code since 2026-07-28.

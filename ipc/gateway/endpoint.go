@@ -61,7 +61,7 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
 		defer close(e.ended)
-		if err := e.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := e.server.Serve(mcpserver.Watch(e.server, l)); !errors.Is(err, http.ErrServerClosed) {
 			g.log.Error("the gateway's address is served no more", "url", e.URL, "error", err.Error())
 		}
 	}()

@@ -226,6 +226,11 @@ func (g *Gateway) causeOf(cause error) error {
 		return &event.CancelCause{Origin: event.OriginShutdown, Reason: ErrClosed.Error()}
 	case errors.Is(cause, mcpserver.ErrNoRetry):
 		return &event.CancelCause{Origin: event.OriginTimeout, Reason: mcpserver.ErrNoRetry.Error()}
+	case errors.Is(cause, mcpserver.ErrGaveWay):
+		return &event.CancelCause{Origin: event.OriginPolicy, Reason: mcpserver.ErrGaveWay.Error()}
+	case errors.Is(cause, mcpserver.ErrNotParked):
+		return &event.CancelCause{Origin: event.OriginPolicy,
+			Reason: "the client could not be asked: too many calls wait for the answers to questions"}
 	case errors.As(cause, &ended), errors.Is(cause, jsonrpc.ErrClosed):
 		return &event.CancelCause{Origin: event.OriginHost, Reason: "the client is gone"}
 	}

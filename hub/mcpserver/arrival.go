@@ -1,0 +1,104 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+)
+
+// Watch lets the handlers of a Server learn what becomes of a connection after the last byte of an answer was written:
+// s must serve the listener that it returns.
+//
+// A modern client cancels by closing, and a round that it has not got is cancelled with its request. Before the last
+// byte, net/http ends the request's context. After it, a reset says that the client had unread data when it closed, or
+// had closed before the data came; a connection that is merely closed says nothing, since a client without keep-alive
+// closes it after it has read everything. docs/gateway.md has the table, from experiments with several clients.
+func Watch(s *http.Server, l net.Listener) net.Listener {
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, watchedKey{}, c)
+	}
+	return watching{l}
+}
+
+type watchedKey struct{}
+
+type watching struct{ net.Listener }
+
+func (l watching) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &watched{Conn: c}, nil
+}
+
+// watched is a connection over which one exchange follows the other.
+type watched struct {
+	net.Conn
+
+	mu    sync.Mutex
+	reset bool
+	lost  func() // called once, on a goroutine of the server, when the connection is reset
+}
+
+// watchedIn returns the connection of a request, or nil if it is not watched or carries several requests at once.
+func watchedIn(r *http.Request) *watched {
+	c, _ := r.Context().Value(watchedKey{}).(*watched)
+	if r.ProtoMajor != 1 {
+		return nil
+	}
+	return c
+}
+
+// onReset sets what is done if the connection is reset, instead of what was set before: a client that sends another
+// request has read the answer to the last one.
+func (c *watched) onReset(lost func()) {
+	c.mu.Lock()
+	c.lost = lost
+	reset := c.reset
+	c.mu.Unlock()
+	if reset && lost != nil {
+		lost()
+	}
+}
+
+func (c *watched) wasReset() {
+	c.mu.Lock()
+	lost := c.lost
+	c.reset, c.lost = true, nil
+	c.mu.Unlock()
+	if lost != nil {
+		lost()
+	}
+}
+
+// Read implements net.Conn.
+func (c *watched) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.wasReset()
+	}
+	return n, err
+}
+
+// Write implements net.Conn. What the server could not write after the handler has returned, the client has not got.
+func (c *watched) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		c.wasReset()
+	}
+	return n, err
+}
+
+// Close implements net.Conn. A client that closed before the last bytes came has answered them with a reset. The
+// reader, which has seen the end of the stream by then, does not learn of it.
+func (c *watched) Close() error {
+	if pendingError(c.Conn) {
+		c.wasReset()
+	}
+	return c.Conn.Close()
+}

@@ -1,0 +1,605 @@
+package mcpserver
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// wire decides what is sent to one client over HTTP, on which stream and in which order: the calls of the client, their
+// cancels, the questions that belong to them, the withdrawals of these, the answers, and the streams that carry all of
+// it and that break and come back. It is the wire of a whole session of a legacy client, and of one POST of a modern
+// one. On a pipe the order of the messages decides all this.
+//
+// It is a machine without I/O: apply takes one thing that has happened, and returns what has to be done, in order. The
+// rules are:
+//
+//   - A cancel that is read before its call ends that call as soon as it is read.
+//   - What belongs to a call goes to the stream of its POST. If only the stream of the GET has a reader when a question
+//     is asked, the question goes there: some clients give a call up without a cancel.
+//   - A question that ends before it was written is never written. Otherwise its withdrawal follows it on the stream
+//     that has it. So a stream stays open after its last answer while a question on it is open. Only if the client has
+//     left that stream and lacks no answer, so that it does not come back, does the withdrawal go to the stream of the
+//     GET.
+//   - A call that is cancelled takes its questions with it: they are withdrawn before its stream ends, and can then be
+//     asked in the course of another call. So does a call that is answered while nobody reads its stream.
+//   - A stream that was not written to its end can be resumed, and what is on it waits for that. In the modern era
+//     there is no resuming: a client that leaves before the last byte has cancelled.
+type wire struct {
+	rules   wireRules
+	common  *stream // the stream of the GET; nil in the modern era
+	last    int     // the number of the newest stream
+	streams map[int]*stream
+	calls   map[jsonrpc.ID]*wireCall
+	asked   map[jsonrpc.ID]*wireQuestion // open questions, by our ids
+	early   []earlyCancel                // the oldest first
+	late    []jsonrpc.ID                 // the ids of the calls that ended last, the oldest first
+	kept    []*streamEvent               // events that may be dropped, the oldest first
+	bytes   int                          // of the events in kept
+	waiting int                          // bytes of events that have a reader and were not written yet
+	full    bool
+	orders  []any
+}
+
+// wireRules are what a wire does not decide itself.
+type wireRules struct {
+	modern                bool
+	keepEvents, keepBytes int // bounds of kept
+	queue                 int // the bound of waiting
+	early                 int // how many early cancels are remembered
+}
+
+// stream holds the events of the answer to one POST, or of the GET.
+type stream struct {
+	number  int
+	calls   int            // how many of its calls are unanswered
+	asked   int            // how many open questions it has
+	over    bool           // all its calls have ended
+	gone    int            // how many events at the beginning were dropped
+	events  []*streamEvent // the events after them
+	reader  int            // the number of the latest reader: only that one may read
+	read    bool           // that reader is still there
+	at      int            // the number of the last event that this reader was given
+	written int            // the number of the last event that any reader was given
+	cut     bool           // the last reader left before all that it was given was written
+}
+
+type streamEvent struct {
+	stream    *stream
+	number    int
+	data      []byte     // nil: it is not sent any more
+	kept      bool       // it is in the wire's kept
+	asks      jsonrpc.ID // the question that it is; zero for all else
+	answers   bool       // it is the answer to a call
+	withdraws bool       // it is the withdrawal of a question
+}
+
+type wireCall struct {
+	stream   *stream
+	begun    bool // the peer has read it
+	returned bool // its handler has returned
+}
+
+type wireQuestion struct {
+	of     jsonrpc.ID // the call in whose course it is asked; zero for none
+	event  *streamEvent
+	parted bool // it was withdrawn with its call, and ends when the handler of the call returns
+}
+
+type earlyCancel struct {
+	id     jsonrpc.ID
+	reason string
+	at     int64
+}
+
+const (
+	earlyFor   = 30_000 // milliseconds
+	longestID  = 256    // bytes: a cancel of a longer id is not remembered
+	rememberID = 256    // how many ids of ended calls are remembered
+)
+
+// What happens. Times are in milliseconds.
+type (
+	// postRead: the requests of a POST came, and get one stream. Ordered: opened or refused.
+	postRead struct{ ids []jsonrpc.ID }
+	// requestRead: the peer has read a request of a POST. Ordered: dropped, if it was cancelled before.
+	requestRead struct {
+		id jsonrpc.ID
+		at int64
+	}
+	// cancelRead: the peer has read a cancel of a request that is not open there.
+	cancelRead struct {
+		id     jsonrpc.ID
+		reason string
+		at     int64
+	}
+	// callCancelled: the client has cancelled an open request.
+	callCancelled struct {
+		id     jsonrpc.ID
+		reason string
+	}
+	// handlerReturned: the handler of a request has returned, also if the request was cancelled. ended are those of its
+	// questions for whose answers nobody waits any more.
+	handlerReturned struct {
+		id    jsonrpc.ID
+		ended []questionWithdrawn
+	}
+	// answerReady: the answer to a request is to be sent.
+	answerReady struct {
+		id   jsonrpc.ID
+		data []byte
+	}
+	// noticeReady: a notification is to be sent that belongs to a request, or to none (zero).
+	noticeReady struct {
+		of   jsonrpc.ID
+		data []byte
+	}
+	// questionReady: a question is to be sent that belongs to a request, or to none. Ordered: refused, if that is over.
+	questionReady struct {
+		id, of jsonrpc.ID
+		data   []byte
+	}
+	// questionWithdrawn: nobody waits for the answer to a question any more.
+	questionWithdrawn struct {
+		id     jsonrpc.ID
+		reason string
+	}
+	// questionOver: a question was answered, or its asker has been told of its end.
+	questionOver struct{ id jsonrpc.ID }
+	// readerCame: the client follows a stream after an event, or the common one (0) after all that was written. Ordered:
+	// follow or refused.
+	readerCame struct{ stream, after int }
+	// writerReady: a reader has written what it was given. Ordered: write, finish, or nothing yet.
+	writerReady struct{ stream, reader int }
+	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte.
+	readerLeft struct {
+		stream, reader int
+		cut            bool
+	}
+)
+
+// What has to be done.
+type (
+	opened  struct{ stream, reader int }
+	refused struct{}
+	dropped struct{ reason string } // the request is not handled
+	follow  struct{ stream, reader, after int }
+	write   struct {
+		number int
+		data   []byte
+		last   bool // nothing comes after it on this stream
+	}
+	finish      struct{}
+	wake        struct{ stream int }    // its writer is ready again
+	endQuestion struct{ id jsonrpc.ID } // its asker may ask it elsewhere
+	endCall     struct{}                // the client has cancelled the call of a POST by leaving
+	overflow    struct{}                // the client reads too slowly: it is ended
+)
+
+func newWire(rules wireRules) *wire {
+	w := &wire{rules: rules, streams: map[int]*stream{}, calls: map[jsonrpc.ID]*wireCall{},
+		asked: map[jsonrpc.ID]*wireQuestion{}}
+	if !rules.modern {
+		w.common = w.open()
+	}
+	return w
+}
+
+// apply changes the state by one event, and returns what has to be done, in order.
+func (w *wire) apply(happened any) []any {
+	w.orders = nil
+	switch e := happened.(type) {
+	case postRead:
+		w.postRead(e.ids)
+	case requestRead:
+		c := w.calls[e.id]
+		if early := w.recall(e.id, e.at); c != nil {
+			if c.begun = true; early != nil {
+				w.endCall(e.id, c)
+				w.order(dropped{early.reason})
+			}
+		}
+	case cancelRead:
+		w.remember(earlyCancel{e.id, bounds.Reason(e.reason), e.at})
+	case callCancelled:
+		if c := w.calls[e.id]; c != nil {
+			w.part(e.id, c, cmp.Or(e.reason, "its call was cancelled"))
+			w.endCall(e.id, c)
+		}
+	case handlerReturned:
+		if c := w.calls[e.id]; c != nil {
+			c.returned = true
+		}
+		for _, id := range w.which(func(q *wireQuestion) bool { return q.of == e.id && q.parted }) {
+			w.endQuestion(id)
+		}
+		slices.SortFunc(e.ended, func(a, b questionWithdrawn) int { return cmp.Compare(a.id.String(), b.id.String()) })
+		for _, q := range e.ended {
+			w.questionWithdrawn(q)
+		}
+	case answerReady:
+		if c := w.calls[e.id]; c != nil {
+			if !c.stream.read {
+				w.part(e.id, c, "its call has ended")
+			}
+			w.push(c.stream, streamEvent{data: e.data, answers: true})
+			w.endCall(e.id, c)
+		}
+	case noticeReady:
+		if st := w.streamOf(e.of); st != nil {
+			w.push(st, streamEvent{data: e.data})
+		}
+	case questionReady:
+		w.ask(e.id, e.of, e.data)
+	case questionWithdrawn:
+		w.questionWithdrawn(e)
+	case questionOver:
+		if q := w.asked[e.id]; q != nil {
+			delete(w.asked, e.id)
+			if !q.parted {
+				w.settle(q)
+			}
+		}
+	case readerCame:
+		w.readerCame(e.stream, e.after)
+	case writerReady:
+		w.writerReady(w.streams[e.stream], e.reader)
+	case readerLeft:
+		w.readerLeft(w.streams[e.stream], e.reader, e.cut)
+	}
+	return w.orders
+}
+
+func (w *wire) order(o any) { w.orders = append(w.orders, o) }
+
+// --- calls
+
+func (w *wire) postRead(ids []jsonrpc.ID) {
+	for i, id := range ids { // there are few: a batch is bounded
+		if w.calls[id] != nil || slices.Contains(ids[:i], id) {
+			w.order(refused{})
+			return
+		}
+	}
+	st := w.open()
+	st.calls, st.reader, st.read = len(ids), 1, true
+	for _, id := range ids {
+		w.calls[id] = &wireCall{stream: st}
+	}
+	w.order(opened{st.number, st.reader})
+}
+
+// endCall ends a call: the last one of a stream ends that, too.
+func (w *wire) endCall(id jsonrpc.ID, c *wireCall) {
+	delete(w.calls, id)
+	if len(id.String()) <= longestID {
+		if len(w.late) == rememberID {
+			w.late = slices.Delete(w.late, 0, 1)
+		}
+		w.late = append(w.late, id)
+	}
+	if c.stream.calls--; c.stream.calls == 0 {
+		c.stream.over = true
+		if w.common != nil {
+			w.abandon(c.stream)
+		}
+		w.drop(c.stream)
+		w.order(wake{c.stream.number})
+	}
+}
+
+// remember keeps a cancel for its call, unless that has come: then the cancel is late. The newest are kept.
+func (w *wire) remember(cancel earlyCancel) {
+	w.expire(cancel.at)
+	c := w.calls[cancel.id]
+	if c != nil && c.begun || c == nil && slices.Contains(w.late, cancel.id) ||
+		slices.ContainsFunc(w.early, func(other earlyCancel) bool { return other.id == cancel.id }) ||
+		len(cancel.id.String()) > longestID {
+		return
+	}
+	if len(w.early) >= w.rules.early {
+		w.early = slices.Delete(w.early, 0, 1)
+	}
+	w.early = append(w.early, cancel)
+}
+
+// recall takes the cancel that came before a call, or returns nil.
+func (w *wire) recall(id jsonrpc.ID, at int64) *earlyCancel {
+	w.expire(at)
+	i := slices.IndexFunc(w.early, func(c earlyCancel) bool { return c.id == id })
+	if i < 0 {
+		return nil
+	}
+	cancel := w.early[i]
+	w.early = slices.Delete(w.early, i, i+1)
+	return &cancel
+}
+
+func (w *wire) expire(now int64) {
+	w.early = slices.DeleteFunc(w.early, func(c earlyCancel) bool { return now-c.at > earlyFor })
+}
+
+// streamOf returns the stream of an open call; for the zero ID, the common one.
+func (w *wire) streamOf(of jsonrpc.ID) *stream {
+	if of.IsZero() {
+		return w.common
+	}
+	if c := w.calls[of]; c != nil {
+		return c.stream
+	}
+	return nil
+}
+
+// --- questions
+
+// streamToAsk returns the stream on which a question would be asked, or nil if its call is over.
+func (w *wire) streamToAsk(of jsonrpc.ID) *stream {
+	st := w.streamOf(of)
+	if st != nil && !st.read && w.common.read {
+		return w.common
+	}
+	return st
+}
+
+// heard reports whether a question that belongs to a call would reach the client now.
+func (w *wire) heard(of jsonrpc.ID) bool {
+	st := w.streamToAsk(of)
+	return st != nil && st.read
+}
+
+func (w *wire) ask(id, of jsonrpc.ID, data []byte) {
+	st := w.streamToAsk(of)
+	if st == nil || w.full {
+		w.order(refused{})
+		return
+	}
+	w.asked[id] = &wireQuestion{of: of}
+	st.asked++
+	w.push(st, streamEvent{data: data, asks: id})
+}
+
+// which returns some of the open questions, by stream and in the order in which they were asked.
+func (w *wire) which(some func(*wireQuestion) bool) (ids []jsonrpc.ID) {
+	for id, q := range w.asked {
+		if some(q) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b jsonrpc.ID) int {
+		x, y := w.asked[a].event, w.asked[b].event
+		return cmp.Or(cmp.Compare(x.stream.number, y.stream.number), cmp.Compare(x.number, y.number))
+	})
+	return ids
+}
+
+// part withdraws the questions of a call that ends. They may belong to another call, and can be asked there as soon as
+// the handler has returned: before, the hub does not know that this call has ended.
+func (w *wire) part(id jsonrpc.ID, c *wireCall, reason string) {
+	for _, asked := range w.which(func(q *wireQuestion) bool { return q.of == id && !q.parted }) {
+		q := w.asked[asked]
+		w.withdraw(asked, q, reason)
+		if q.parted = true; c.returned {
+			w.endQuestion(asked)
+		}
+	}
+}
+
+func (w *wire) endQuestion(id jsonrpc.ID) {
+	delete(w.asked, id)
+	w.order(endQuestion{id})
+}
+
+func (w *wire) questionWithdrawn(e questionWithdrawn) {
+	if q := w.asked[e.id]; q != nil {
+		delete(w.asked, e.id)
+		if !q.parted {
+			w.withdraw(e.id, q, e.reason)
+		}
+	}
+}
+
+// withdraw withdraws a question that was not parted.
+func (w *wire) withdraw(id jsonrpc.ID, q *wireQuestion, reason string) {
+	st := q.event.stream
+	if q.event.number <= st.written {
+		w.push(st, streamEvent{data: jsonrpc.CancelNotification(id, reason), withdraws: true})
+	}
+	w.settle(q)
+	w.abandon(st)
+}
+
+// abandon moves the withdrawals on a stream to which the client does not come back to the stream of the GET. If it
+// comes back all the same, it must not get their questions after them.
+func (w *wire) abandon(st *stream) {
+	if st == w.common || st.read || st.expected() {
+		return
+	}
+	for _, e := range slices.Clone(st.events) {
+		q := w.asked[e.asks]
+		switch {
+		case e.data == nil:
+		case !e.asks.IsZero() && (q == nil || q.parted):
+			w.blank(e)
+		case e.withdraws && !st.got(e):
+			moved := streamEvent{data: e.data, withdraws: true}
+			w.blank(e)
+			w.push(w.common, moved)
+		}
+	}
+}
+
+// settle marks that a question has ended. One that was not written will not be.
+func (w *wire) settle(q *wireQuestion) {
+	st := q.event.stream
+	st.asked--
+	if q.event.number > st.written {
+		w.blank(q.event)
+	}
+	w.drop(st)
+	w.order(wake{st.number})
+}
+
+func (w *wire) blank(e *streamEvent) {
+	if e.kept {
+		w.bytes -= len(e.data)
+	} else {
+		w.waiting -= len(e.data)
+	}
+	e.data = nil
+}
+
+// --- streams
+
+func (w *wire) open() *stream {
+	w.last++
+	st := &stream{number: w.last}
+	w.streams[st.number] = st
+	return st
+}
+
+// push adds an event.
+func (w *wire) push(st *stream, event streamEvent) {
+	if w.full { // the client is being ended
+		return
+	}
+	e := &event
+	e.stream, e.number = st, st.end()+1
+	if q := w.asked[e.asks]; q != nil {
+		q.event = e
+	}
+	st.events = append(st.events, e)
+	w.waiting += len(e.data)
+	if !st.read {
+		w.keep(e)
+	}
+	w.order(wake{st.number})
+	if w.full = w.waiting > w.rules.queue; w.full {
+		w.order(overflow{})
+	}
+	w.forget()
+}
+
+// keep allows an event to be dropped when room is needed. It is called for the events of a stream in their order.
+func (w *wire) keep(e *streamEvent) {
+	if e.kept {
+		return
+	}
+	e.kept = true
+	w.waiting -= len(e.data)
+	w.kept, w.bytes = append(w.kept, e), w.bytes+len(e.data)
+}
+
+// forget drops the oldest kept events that exceed the bounds. A question that nobody has read can be asked elsewhere.
+func (w *wire) forget() {
+	for len(w.kept) > 0 && (len(w.kept) > w.rules.keepEvents || w.bytes > w.rules.keepBytes) {
+		e := w.kept[0]
+		w.kept[0], w.kept = nil, w.kept[1:]
+		w.bytes -= len(e.data)
+		st := e.stream // e is the oldest event of st
+		st.events[0], st.events = nil, st.events[1:]
+		st.gone++
+		if q := w.asked[e.asks]; q != nil && q.event == e && !q.parted && e.number > st.written {
+			st.asked--
+			w.endQuestion(e.asks)
+		}
+		w.drop(st)
+	}
+}
+
+// drop removes a stream that is over and has nothing more to say.
+func (w *wire) drop(st *stream) {
+	if st.over && st.asked == 0 && !st.read && len(st.events) == 0 {
+		delete(w.streams, st.number)
+	}
+}
+
+// end returns the number of the last event.
+func (st *stream) end() int { return st.gone + len(st.events) }
+
+// got reports whether the client has an event, as far as that can be known.
+func (st *stream) got(e *streamEvent) bool {
+	return e.number < st.written || e.number == st.written && !st.cut
+}
+
+// expected reports whether a client that has left the stream will come back to it, for an answer that it has not got.
+func (st *stream) expected() bool {
+	return !st.over || slices.ContainsFunc(st.events, func(e *streamEvent) bool { return e.answers && !st.got(e) })
+}
+
+// readerCame makes the caller the reader of the events after one, in place of the previous reader. On the common
+// stream, whose notifications may be lost, it continues with the events that are left.
+func (w *wire) readerCame(number, after int) {
+	st := w.streams[number]
+	if number == 0 {
+		st, after = w.common, w.common.written
+	}
+	if st == w.common && st != nil {
+		after = max(after, st.gone)
+	}
+	if st == nil || after < st.gone || after > st.end() {
+		w.order(refused{})
+		return
+	}
+	st.reader++
+	st.read, st.cut, st.at = true, false, after
+	w.order(follow{st.number, st.reader, after})
+}
+
+func (w *wire) writerReady(st *stream, reader int) {
+	if st == nil || st.reader != reader || !st.read {
+		w.order(finish{})
+		return
+	}
+	if st.at > st.gone { // it is written
+		w.keep(st.events[st.at-st.gone-1])
+		w.forget()
+	}
+	if st == w.common {
+		st.at = max(st.at, st.gone)
+	}
+	if st.at < st.gone { // an event was dropped that this reader needs
+		w.order(finish{})
+		return
+	}
+	for st.at < st.end() {
+		e := st.events[st.at-st.gone]
+		st.at++
+		st.written = max(st.written, st.at)
+		if e.data != nil {
+			w.order(write{e.number, e.data, st.over && st.asked == 0 && !slices.ContainsFunc(st.events[st.at-st.gone:],
+				func(later *streamEvent) bool { return later.data != nil })})
+			return
+		}
+	}
+	if st.over && st.asked == 0 {
+		w.order(finish{})
+	}
+}
+
+func (w *wire) readerLeft(st *stream, reader int, cut bool) {
+	if st == nil || st.reader != reader || !st.read {
+		return
+	}
+	st.read, st.cut = false, cut
+	switch {
+	case w.rules.modern:
+		if !st.over || cut || st.written < st.end() {
+			w.order(endCall{})
+		}
+	case st.over:
+		for _, id := range w.which(func(q *wireQuestion) bool { return q.event.stream == st && !q.parted }) {
+			if st.expected() || w.asked[id].event.number > st.written { // it is read late, or never
+				w.withdraw(id, w.asked[id], "its call has ended")
+				w.endQuestion(id)
+			}
+		}
+		w.abandon(st)
+	}
+	for _, e := range st.events {
+		w.keep(e)
+	}
+	w.forget()
+	w.drop(st)
+}

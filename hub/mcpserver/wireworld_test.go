@@ -1,0 +1,520 @@
+package mcpserver
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
+
+// world is a small world around one wire of a legacy session: a client that posts calls, cancels them, answers what it
+// is asked, and whose connections break and come back; the peer, which decides between a cancel and an answer; and a
+// server that asks one question in the course of each call. It is explored in all orders of what can happen.
+type world struct {
+	wire      *wire
+	calls     []worldCall
+	questions []worldQuestion // by id
+	conns     map[int]*worldConn
+	breaks    int // how many connections may still break
+	batch     bool
+	get       bool // the client follows the common stream
+	ask       int  // the server asks in the course of the first so many calls
+}
+
+type worldCall struct {
+	posted, read, cancelled, early, returned, over bool // over: answered or dropped
+	pending                                        bool // the peer has taken the cancel, and the wire has not been told
+	stream                                         int
+	answers                                        int // that the client has
+}
+
+type worldQuestion struct {
+	of        int
+	open      bool // somebody waits for the answer
+	moved     bool // it may be asked in the course of another call
+	withdrawn bool // by the server, or it was moved
+	first     bool // by the server, before its call returned
+	shown     bool // the client has it open
+	got       bool // the client was sent it
+	gone      bool // the client was told that it is withdrawn
+	on        int  // the stream on which the client got it
+	lost      bool // it, or its withdrawal, was written when the connection broke: nobody knows whether it came
+}
+
+// worldConn is what the client knows of one stream.
+type worldConn struct {
+	reader   int
+	open     bool
+	after    int  // the last event that came
+	finished bool // it came to its end
+}
+
+func (w *world) clone() *world {
+	c := *w
+	c.wire = cloneWire(w.wire)
+	c.calls, c.questions, c.conns = slices.Clone(w.calls), slices.Clone(w.questions), map[int]*worldConn{}
+	for n, conn := range w.conns {
+		own := *conn
+		c.conns[n] = &own
+	}
+	return &c
+}
+
+func cloneWire(w *wire) *wire {
+	c := *w
+	c.orders, c.kept = nil, nil
+	streams, events := map[*stream]*stream{}, map[*streamEvent]*streamEvent{}
+	var ofStream func(*stream) *stream
+	ofEvent := func(e *streamEvent) *streamEvent {
+		if events[e] == nil {
+			own := *e
+			events[e] = &own
+			own.stream = nil
+			events[e].stream = ofStream(e.stream)
+		}
+		return events[e]
+	}
+	ofStream = func(st *stream) *stream {
+		if streams[st] == nil {
+			own := *st
+			streams[st] = &own
+			own.events = nil
+			for _, e := range st.events {
+				streams[st].events = append(streams[st].events, ofEvent(e))
+			}
+		}
+		return streams[st]
+	}
+	c.common, c.streams, c.calls = ofStream(w.common), map[int]*stream{}, map[jsonrpc.ID]*wireCall{}
+	for n, st := range w.streams {
+		c.streams[n] = ofStream(st)
+	}
+	for id, call := range w.calls {
+		own := *call
+		own.stream = ofStream(call.stream)
+		c.calls[id] = &own
+	}
+	c.asked = map[jsonrpc.ID]*wireQuestion{}
+	for id, q := range w.asked {
+		own := *q
+		own.event = ofEvent(q.event)
+		c.asked[id] = &own
+	}
+	for _, e := range w.kept {
+		c.kept = append(c.kept, ofEvent(e))
+	}
+	c.early, c.late = slices.Clone(w.early), slices.Clone(w.late)
+	return &c
+}
+
+// key is the state as bytes: equal states have equal keys.
+func (w *world) key() string {
+	b := make([]byte, 0, 256)
+	n := func(n int) { b = append(b, byte(n)) }
+	flags := func(flags ...bool) {
+		bits := 0
+		for i, on := range flags {
+			if on {
+				bits |= 1 << i
+			}
+		}
+		b = append(b, byte(bits), byte(bits>>8))
+	}
+	n(w.breaks)
+	for _, c := range w.calls {
+		flags(c.posted, c.read, c.cancelled, c.early, c.returned, c.over, c.pending)
+		n(c.stream)
+		n(c.answers)
+	}
+	for _, q := range w.questions {
+		flags(q.open, q.moved, q.withdrawn, q.first, q.shown, q.got, q.gone, q.lost)
+		n(q.of)
+		n(q.on)
+	}
+	for i := range w.wire.last {
+		if conn := w.conns[i+1]; conn != nil {
+			flags(conn.open, conn.finished)
+			n(conn.reader)
+			n(conn.after)
+		}
+		st := w.wire.streams[i+1]
+		if st == nil {
+			n(255)
+			continue
+		}
+		flags(st.over, st.read, st.cut)
+		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.at, st.written, len(st.events)} {
+			n(v)
+		}
+		for _, e := range st.events {
+			b = append(append(b, e.data...), 0)
+		}
+	}
+	for i := range w.calls {
+		if c := w.wire.calls[callID(i)]; c != nil {
+			flags(true, c.begun, c.returned)
+		}
+	}
+	for i := range w.questions {
+		if q := w.wire.asked[questionID(i)]; q != nil {
+			flags(true, q.parted)
+			n(q.event.stream.number)
+			n(q.event.number)
+		} else {
+			n(255)
+		}
+	}
+	for _, e := range w.wire.early {
+		b = append(append(b, e.id.String()...), 0)
+	}
+	for _, id := range w.wire.late {
+		b = append(append(b, id.String()...), 0)
+	}
+	return string(b)
+}
+
+// Ids of calls are 100 and more, ids of questions less.
+func callID(i int) jsonrpc.ID     { return jsonrpc.IntID(int64(100 + i)) }
+func questionID(i int) jsonrpc.ID { return jsonrpc.IntID(int64(i)) }
+
+// step is one thing that can happen. It returns what is wrong then, or "".
+type step struct {
+	name string
+	do   func(w *world) string
+}
+
+func (w *world) apply(e any) (own any) {
+	for _, o := range w.wire.apply(e) {
+		switch o := o.(type) {
+		case wake:
+		case endQuestion:
+			for i := range w.questions {
+				if questionID(i) == o.id {
+					w.questions[i].open, w.questions[i].moved = false, true
+				}
+			}
+		case overflow:
+		default:
+			own = o
+		}
+	}
+	return own
+}
+
+// steps returns what can happen now.
+func (w *world) steps() (list []step) {
+	can := func(ok bool, name string, do func(w *world) string) {
+		if ok {
+			list = append(list, step{name, do})
+		}
+	}
+	for i, c := range w.calls {
+		can(!c.posted && (!w.batch || i == 0), fmt.Sprint("post ", i), func(w *world) string { return w.post(i) })
+		can(c.posted && !c.read, fmt.Sprint("read ", i), func(w *world) string {
+			c := &w.calls[i]
+			c.read = true
+			_, drops := w.apply(requestRead{callID(i), 0}).(dropped)
+			if drops != c.early {
+				return "a cancel that came first was lost, or one was made up"
+			}
+			c.over = drops
+			return ""
+		})
+		can(!c.cancelled && !c.early, fmt.Sprint("cancel ", i), func(w *world) string {
+			c := &w.calls[i]
+			switch {
+			case c.read && !c.over:
+				c.cancelled, c.pending = true, true
+			default:
+				w.apply(cancelRead{callID(i), "enough", 0})
+				c.early = true
+			}
+			return ""
+		})
+		can(c.pending, fmt.Sprint("cancelled ", i), func(w *world) string {
+			w.calls[i].pending = false
+			w.apply(callCancelled{callID(i), "enough"})
+			return ""
+		})
+		running := c.read && !c.over && !c.returned
+		asked := slices.ContainsFunc(w.questions, func(q worldQuestion) bool { return q.of == i && !q.moved })
+		can(running && !asked && i < w.ask && len(w.questions) <= w.ask, fmt.Sprint("ask ", i),
+			func(w *world) string { return w.asks(i) })
+		for n, q := range w.questions {
+			can(running && q.moved && !q.withdrawn && q.of != i && len(w.questions) < 4, fmt.Sprint("move ", n, " to ", i),
+				func(w *world) string {
+					w.questions[n].withdrawn = true // once
+					return w.asks(i)
+				})
+		}
+		can(running, fmt.Sprint("return ", i), func(w *world) string {
+			w.calls[i].returned = true
+			w.apply(handlerReturned{id: callID(i)})
+			return ""
+		})
+		can(running, fmt.Sprint("withdraw and return ", i), func(w *world) string {
+			w.calls[i].returned = true
+			e := handlerReturned{id: callID(i)}
+			for n := range w.questions {
+				if q := &w.questions[n]; q.of == i && q.open {
+					q.open, q.withdrawn, q.first = false, true, true
+					e.ended = append(e.ended, questionWithdrawn{questionID(n), "found"})
+				}
+			}
+			w.apply(e)
+			for _, q := range e.ended {
+				w.apply(questionOver{q.id})
+			}
+			return ""
+		})
+		can(c.returned && !c.over && !c.cancelled, fmt.Sprint("answer ", i), func(w *world) string {
+			w.calls[i].over = true
+			w.apply(answerReady{callID(i), []byte(fmt.Sprint("A", i))})
+			return ""
+		})
+	}
+	for n, q := range w.questions {
+		can(q.open, fmt.Sprint("withdraw ", n), func(w *world) string {
+			q := &w.questions[n]
+			q.open, q.withdrawn, q.first = false, true, !w.calls[q.of].returned
+			w.apply(questionWithdrawn{questionID(n), "found"})
+			w.apply(questionOver{questionID(n)})
+			return ""
+		})
+		can(q.shown && q.open, fmt.Sprint("answer question ", n), func(w *world) string {
+			w.questions[n].shown, w.questions[n].open = false, false
+			w.apply(questionOver{questionID(n)})
+			return ""
+		})
+	}
+	for _, n := range slices.Sorted(maps.Keys(w.conns)) {
+		conn := *w.conns[n]
+		can(conn.open, fmt.Sprint("write ", n), func(w *world) string { return w.write(n, "") })
+		can(conn.open && w.breaks > 0, fmt.Sprint("break ", n), func(w *world) string { return w.cut(n, false) })
+		can(conn.open && w.breaks > 0, fmt.Sprint("write and break ", n), func(w *world) string { return w.write(n, "cut") })
+		can(conn.open && w.breaks > 0, fmt.Sprint("write, lose and break ", n), func(w *world) string {
+			return w.write(n, "lost")
+		})
+		lacks := n == 1 || slices.ContainsFunc(w.calls, func(c worldCall) bool {
+			return c.stream == n && c.answers == 0 && !c.cancelled
+		})
+		can(!conn.open && !conn.finished && lacks, fmt.Sprint("come back to ", n), func(w *world) string {
+			conn := w.conns[n]
+			f, follows := w.apply(readerCame{n, conn.after}).(follow)
+			if !follows {
+				conn.finished = true // it is all over
+				return ""
+			}
+			conn.open, conn.reader = true, f.reader
+			return ""
+		})
+	}
+	return list
+}
+
+func (w *world) post(i int) string {
+	ids := []jsonrpc.ID{callID(i)}
+	if w.batch {
+		ids = nil
+		for n := range w.calls {
+			ids = append(ids, callID(n))
+		}
+	}
+	o := w.apply(postRead{ids}).(opened)
+	for n := range w.calls {
+		if n == i || w.batch {
+			w.calls[n].posted, w.calls[n].stream = true, o.stream
+		}
+	}
+	w.conns[o.stream] = &worldConn{open: true, reader: o.reader}
+	return ""
+}
+
+func (w *world) asks(i int) string {
+	n := len(w.questions)
+	q := worldQuestion{of: i, open: true}
+	if w.apply(questionReady{questionID(n), callID(i), []byte(fmt.Sprint("Q", n))}) == (refused{}) {
+		q.open, q.moved = false, true
+	}
+	w.questions = append(w.questions, q)
+	return ""
+}
+
+// cut breaks a connection.
+func (w *world) cut(n int, whileWriting bool) string {
+	conn := w.conns[n]
+	conn.open = false
+	w.breaks--
+	w.apply(readerLeft{n, conn.reader, whileWriting})
+	return ""
+}
+
+// write lets the writer of a stream go on. lost: the client does not get what is written, since its connection breaks;
+// "cut" if the server sees that.
+func (w *world) write(n int, lost string) string {
+	conn := w.conns[n]
+	switch o := w.apply(writerReady{n, conn.reader}).(type) {
+	case write:
+		if lost != "" {
+			for q := range w.questions {
+				if string(o.data) == fmt.Sprint("Q", q) || withdraws(string(o.data), q) {
+					w.questions[q].lost = true
+				}
+			}
+			return w.cut(n, lost == "cut")
+		}
+		conn.after = o.number
+		return w.receive(n, string(o.data))
+	case finish:
+		conn.open, conn.finished = false, true
+		w.apply(readerLeft{n, conn.reader, false})
+	}
+	return ""
+}
+
+// receive is the client: it says what is wrong with what it gets.
+func (w *world) receive(n int, message string) string {
+	var i int
+	if _, err := fmt.Sscanf(message, "A%d", &i); err == nil {
+		c := &w.calls[i]
+		switch c.answers++; {
+		case c.answers > 1:
+			return "answered twice"
+		case c.cancelled || c.early && c.stream != 0 && !c.read:
+			return "a cancelled call was answered"
+		case c.stream != n:
+			return "an answer on another stream"
+		}
+		for _, q := range w.questions {
+			if q.of == i && q.first && q.shown && q.on == n {
+				return "the answer overtook a withdrawal"
+			}
+		}
+		return ""
+	}
+	if _, err := fmt.Sscanf(message, "Q%d", &i); err == nil {
+		q := &w.questions[i]
+		if q.gone || q.got {
+			return "a question came after its end"
+		}
+		q.got, q.shown, q.on = true, true, n
+		return ""
+	}
+	for i := range w.questions {
+		if withdraws(message, i) {
+			q := &w.questions[i]
+			if !q.got && !q.lost {
+				return "a withdrawal came before its question"
+			}
+			if q.gone {
+				return "withdrawn twice"
+			}
+			q.gone, q.shown = true, false
+			return ""
+		}
+	}
+	return "what is " + message
+}
+
+func withdraws(message string, question int) bool {
+	return strings.Contains(message, fmt.Sprintf(`"requestId":%d,`, question))
+}
+
+// rest says what is wrong in a world in which nothing happens any more, unless a connection breaks.
+func (w *world) rest() string {
+	for i, c := range w.calls {
+		if c.posted && c.read && !c.cancelled && !c.early && c.over && c.answers != 1 && w.conns[c.stream].open {
+			return fmt.Sprint("call ", i, " was not answered")
+		}
+	}
+	for i, q := range w.questions {
+		if q.shown && !q.open && !q.lost && w.get {
+			return fmt.Sprint("question ", i, " stays open at the client")
+		}
+	}
+	return ""
+}
+
+// explore goes through all states of a world, breadth first, and returns their number.
+func explore(t *testing.T, first *world) int {
+	type node struct {
+		w    *world
+		from *node
+		name string
+	}
+	seen := map[string]struct{}{first.key(): {}}
+	queue := []*node{{w: first}}
+	path := func(n *node, last string) string {
+		names := []string{last}
+		for ; n.from != nil; n = n.from {
+			names = append(names, n.name)
+		}
+		slices.Reverse(names)
+		return strings.Join(names, "\n  ")
+	}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue[0], queue = nil, queue[1:]
+		moved := false
+		for _, s := range n.w.steps() {
+			w := n.w.clone()
+			if wrong := s.do(w); wrong != "" {
+				t.Fatalf("%s, after\n  %s", wrong, path(n, s.name))
+			}
+			key := w.key()
+			if _, known := seen[key]; !known {
+				seen[key] = struct{}{}
+				queue = append(queue, &node{w, n, s.name})
+			}
+			moved = moved || !strings.Contains(s.name, "break") && key != n.w.key()
+		}
+		if !moved {
+			if wrong := n.w.rest(); wrong != "" {
+				t.Fatalf("%s, after\n  %s", wrong, path(n, ""))
+			}
+		}
+		n.w = nil // only the way is still of use
+	}
+	return len(seen)
+}
+
+// smallWorld is a world with some calls; the server asks in the course of the first of them.
+type smallWorld struct {
+	name               string
+	calls, ask, breaks int
+	get, batch         bool
+}
+
+func exploreAll(t *testing.T, worlds []smallWorld) {
+	for _, c := range worlds {
+		t.Run(c.name, func(t *testing.T) {
+			w := &world{wire: newWire(wireRules{keepEvents: 100, keepBytes: 1000, queue: 1000, early: 4}), breaks: c.breaks,
+				calls: make([]worldCall, c.calls), conns: map[int]*worldConn{}, batch: c.batch, get: c.get, ask: c.ask}
+			w.conns[1] = &worldConn{finished: !c.get}
+			t.Logf("%d states", explore(t, w))
+		})
+	}
+}
+
+// TestWireInAllOrders_amount goes through all orders of what can happen around a wire. What is wrong is told with the
+// shortest way that leads there.
+func TestWireInAllOrders_amount(t *testing.T) {
+	exploreAll(t, []smallWorld{
+		{"one call", 1, 1, 2, false, false},
+		{"one call and a GET", 1, 1, 2, true, false},
+		{"two calls", 2, 1, 0, false, false},
+		{"two calls in a batch", 2, 1, 0, false, true},
+	})
+}
+
+// TestWireInAllOrders_nightly does the same in larger worlds.
+func TestWireInAllOrders_nightly(t *testing.T) {
+	exploreAll(t, []smallWorld{
+		{"two calls and a GET", 2, 1, 0, true, false},
+		{"two calls, of which a connection breaks", 2, 1, 1, false, false},
+		{"two calls that both ask", 2, 2, 0, false, false},
+	})
+}
