@@ -85,7 +85,7 @@ func (s *shelf) schema(name string) json.RawMessage {
 }
 
 func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
-	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
+	at, err := resolve(ctx, uri, s.list(ctx, 0), s.list(ctx, 1))
 	if err == nil && !s.profileNow().HasServer(at.server) { // an address with the gateway's scheme
 		return origin{}, invalid("there is no server " + quoted(at.server))
 	}

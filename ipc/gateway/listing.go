@@ -1,15 +1,15 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"strings"
 
-	"github.com/yosida95/uritemplate/v3"
-
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -22,6 +22,8 @@ type listing struct {
 	from    map[string]origin
 	schemas map[string]json.RawMessage // input schemas of tools that may want arguments in headers
 	names   []string
+	// Only for templates, by name: the compiled ones; nil for what is no template.
+	compiled map[string]*offers.Template
 	// Only for tools: the gateway's own tools, the servers that have tools, and, if the list is searched, the definitions
 	// and names of the tools that are not in the list.
 	own         map[string]bool
@@ -157,12 +159,19 @@ func resourcesOf(resources []event.ResourceInfo) *listing {
 	return l
 }
 
-func templatesOf(templates []event.ResourceTemplateInfo) *listing {
-	l := &listing{}
+// templatesOf makes the list of templates. What before has compiled is not compiled again.
+func templatesOf(templates []event.ResourceTemplateInfo, before *listing) *listing {
+	l := &listing{compiled: make(map[string]*offers.Template, len(templates))}
 	for _, t := range templates {
 		// If two servers have the same template, URIs that match it go to the first one. The other server is reached by
 		// addresses of the gateway's scheme.
-		l.add(t.URITemplate, origin{t.Server, t.URITemplate}, json.RawMessage(t.Definition))
+		if l.add(t.URITemplate, origin{t.Server, t.URITemplate}, json.RawMessage(t.Definition)) {
+			compiled, had := before.compiled[t.URITemplate]
+			if !had {
+				compiled, _ = offers.CompileTemplate(t.URITemplate) // a broken one is listed, as its server wrote it
+			}
+			l.compiled[t.URITemplate] = compiled
+		}
 	}
 	return l
 }
@@ -182,18 +191,34 @@ func ofAddress(uri string) (origin, bool) {
 	return origin{server, name}, ours && both && err1 == nil && err2 == nil && server != "" && name != ""
 }
 
+// templateWork bounds the work of finding the template of one URI among those of one server: some milliseconds. A
+// server that needs more does not get the URI, and the templates of the others are tried all the same.
+const templateWork = 1 << 20
+
 // resolve finds the server of a resource: the one that lists it; else one with a template that matches; else the only
 // server that has a resource or template with its URI scheme. A URI that could belong to several servers is refused.
-func resolve(uri string, resources, templates *listing) (origin, error) {
+func resolve(ctx context.Context, uri string, resources, templates *listing) (origin, error) {
 	if at, ours := ofAddress(uri); ours {
 		return at, nil
 	}
 	if at, listed := resources.from[uri]; listed {
 		return at, nil
 	}
+	work := map[string]*int{}
 	for _, text := range templates.names {
-		if template, err := uritemplate.New(text); err == nil && template.Match(uri) != nil {
-			return origin{templates.from[text].server, uri}, nil
+		if ctx.Err() != nil {
+			return origin{}, context.Cause(ctx)
+		}
+		of, template := templates.from[text].server, templates.compiled[text]
+		if template == nil {
+			continue
+		}
+		if work[of] == nil {
+			n := templateWork
+			work[of] = &n
+		}
+		if template.Match(uri, work[of]) {
+			return origin{of, uri}, nil
 		}
 	}
 	server, several := "", false

@@ -308,7 +308,7 @@ func (s *shelf) refresh() {
 			prompts = append(prompts, k.rest.Prompts...)
 		}
 	}
-	now := [3]*listing{resourcesOf(resources), templatesOf(templates), promptsOf(prompts, s.plain)}
+	now := [3]*listing{resourcesOf(resources), templatesOf(templates, s.rest[1]), promptsOf(prompts, s.plain)}
 	differs := func(i int) bool { return !bytes.Equal(now[i].entries, s.rest[i].entries) }
 	c := changes{resources: differs(0) || differs(1), prompts: differs(2)}
 	s.rest = now
