@@ -86,10 +86,18 @@ func (s *shelf) schema(name string) json.RawMessage {
 
 func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
 	at, err := resolve(ctx, uri, s.list(ctx, 0), s.list(ctx, 1))
-	if err == nil && !s.profileNow().HasServer(at.server) { // an address with the gateway's scheme
+	if err == nil && !s.has(at.server) { // an address with the gateway's scheme
 		return origin{}, invalid("there is no server " + quoted(at.server))
 	}
 	return at, err
+}
+
+// has reports whether a server is one of the gateway's. The name of another one, such as the address of an entry in a
+// scope that does not count, must not start that.
+func (s *shelf) has(server string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.servers[server] != nil && s.profile.HasServer(server)
 }
 
 func (s *shelf) template(ctx context.Context, uri string) (origin, error) {

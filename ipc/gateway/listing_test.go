@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -37,4 +39,37 @@ func TestTemplatesOfOneServerCostOthersNothing(t *testing.T) {
 	if _, err := resolve(ctx, uri, &listing{}, templates); !errors.Is(err, gone) {
 		t.Errorf("for a client that is gone: %v", err)
 	}
+}
+
+// TestAddressesObeyTheProfile (finding G10): an address of the gateway's scheme reaches the servers of the gateway
+// alone, and no name of another server's entry leads around that.
+func TestAddressesObeyTheProfile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		profile := &config.Profile{Servers: []string{"s*"}}
+		s := newShelf(&counted{}, &Options{Tools: ToolsAll}, profile, func(changes) {})
+		s.start(ctx, []event.ServerInfo{
+			{Name: "s", State: event.ServerReady},
+			{Name: "s@user", ConfigName: "s", State: event.ServerStopped},
+			{Name: "soff", State: event.ServerDisabled},
+			{Name: "other", State: event.ServerReady},
+		})
+		for server, want := range map[string]bool{"s": true, "s@user": false, "s@host": false, "soff": false, "other": false,
+			"other@host": false, "sno": false} {
+			uri := addressOf(origin{server, "x://y"})
+			at, err := s.resource(ctx, uri)
+			if (err == nil) != want || want && at != (origin{server, "x://y"}) {
+				t.Errorf("%s: %v, %v", uri, at, err)
+			}
+			if _, err := s.template(ctx, uri); (err == nil) != want {
+				t.Errorf("a completion for %s: %v", uri, err)
+			}
+		}
+		s.choose(&config.Profile{Servers: []string{"other"}}) // see has not dropped s yet
+		if _, err := s.resource(ctx, addressOf(origin{"s", "x://y"})); err == nil {
+			t.Error("what a changed profile leaves out is reached")
+		}
+		end(errors.New("the test is over"))
+		s.close()
+	})
 }
