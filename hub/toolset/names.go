@@ -104,6 +104,9 @@ func legalInMCP(s string) bool {
 	})
 }
 
+// Composed reports whether a name has the form of those that Name makes, so that another tool may need it.
+func Composed(name string) bool { return strings.Contains(name, "__") || endsAsHash(name) }
+
 func endsAsHash(name string) bool {
 	at := len(name) - hashDigits - 1
 	return at >= 0 && name[at] == '_' && strings.Trim(name[at+1:], "0123456789abcdef") == ""

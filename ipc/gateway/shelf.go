@@ -33,30 +33,35 @@ const (
 // shelf holds the lists of what the servers offer, in the form for clients. They are made from what the hub knows. A
 // server is started for them only if the hub does not know what it offers, not even from an earlier hub.
 type shelf struct {
-	hub     source
-	plain   bool
-	mode    string               // Options.Tools
-	bound   bool                 // results are bounded
-	problem func(config.Problem) // Options.Problem
-	trouble func(server string, e *event.Error)
+	hub       source
+	plain     bool
+	mode      string               // Options.Tools
+	bound     bool                 // results are bounded
+	problem   func(config.Problem) // Options.Problem
+	nameTaken func(NameTaken)      // Options.NameTaken
+	trouble   func(server string, e *event.Error)
 	// changed is called with the lists that have changed. It must not block.
 	changed func(lists changes)
+
+	owners struct{ tools, resources, templates, prompts *owners }
 
 	places chan struct{} // has a token for each server that is being started to learn its lists
 	work   sync.WaitGroup
 
-	mu       sync.Mutex
-	closed   bool
-	profile  *config.Profile // replaced as a whole, never modified
-	said     map[config.Problem]bool
-	servers  map[string]*known
-	pending  int           // servers present at the start whose lists are still unknown
-	settled  chan struct{} // closed when pending has become 0, or patience has passed
-	tools    *listing
-	rest     [3]*listing // resources, templates, prompts
-	revision uint64      // counts changes of the data of which tools is made
-	made     uint64      // the revision when tools was made
-	told     struct {
+	mu        sync.Mutex
+	closed    bool
+	profile   *config.Profile // replaced as a whole, never modified
+	said      map[config.Problem]bool
+	saidTaken map[string]map[NameTaken]bool // by server
+	claimed   sync.Once                     // the names of what was there at the start have their owners
+	servers   map[string]*known
+	pending   int           // servers present at the start whose lists are still unknown
+	settled   chan struct{} // closed when pending has become 0, or patience has passed
+	tools     *listing
+	rest      [3]*listing // resources, templates, prompts
+	revision  uint64      // counts changes of the data of which tools is made
+	made      uint64      // the revision when tools was made
+	told      struct {
 		tools told
 		rest  [3]told // as rest
 	}
@@ -84,10 +89,14 @@ func (c *changes) add(o changes) {
 }
 
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
-	return &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
+	s := &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
 		places:  make(chan struct{}, atOnce),
 		problem: o.Problem, said: map[config.Problem]bool{}, trouble: o.Trouble,
+		nameTaken: o.NameTaken, saidTaken: map[string]map[NameTaken]bool{},
 		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
+	s.owners.tools, s.owners.resources = newOwners(), newOwners()
+	s.owners.templates, s.owners.prompts = newOwners(), newOwners()
+	return s
 }
 
 // start begins to learn what the servers in all offer.
@@ -178,6 +187,9 @@ func (s *shelf) drop(server string) {
 	delete(s.servers, server)
 	s.mu.Unlock()
 	if was {
+		for _, own := range []*owners{s.owners.tools, s.owners.resources, s.owners.templates, s.owners.prompts} {
+			own.forget(server)
+		}
 		s.refresh()
 		s.outdated()
 	}
@@ -308,11 +320,19 @@ func (s *shelf) refresh() {
 			prompts = append(prompts, k.rest.Prompts...)
 		}
 	}
-	now := [3]*listing{resourcesOf(resources), templatesOf(templates, s.rest[1]), promptsOf(prompts, s.plain)}
+	own := s.owners
+	select {
+	case <-s.settled:
+	default: // until all servers that are there at the start are known, their order in the config counts, not their speed
+		own.resources, own.templates, own.prompts = newOwners(), newOwners(), newOwners()
+	}
+	now := [3]*listing{resourcesOf(resources, own.resources), templatesOf(templates, own.templates, s.rest[1]),
+		promptsOf(prompts, own.prompts, s.plain)}
 	differs := func(i int) bool { return !bytes.Equal(now[i].entries, s.rest[i].entries) }
 	c := changes{resources: differs(0) || differs(1), prompts: differs(2)}
 	s.rest = now
 	s.mu.Unlock()
+	s.sayTaken(now[2].taken)
 	if c.resources || c.prompts {
 		s.changed(c)
 	}
@@ -322,6 +342,7 @@ func (s *shelf) refresh() {
 func (s *shelf) wait(ctx context.Context) {
 	select {
 	case <-s.settled:
+		s.claimed.Do(s.refresh)
 	case <-ctx.Done():
 	}
 }
@@ -342,6 +363,7 @@ func (s *shelf) toolList(ctx context.Context) *listing {
 	made := s.toolsOf(slices.DeleteFunc(infos, func(t event.ToolInfo) bool {
 		return !modeltools.ForModels(t) || !profile.Has(t.Server, t.Name)
 	}))
+	s.sayTaken(made.taken)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools == nil || s.made < revision {
