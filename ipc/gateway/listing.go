@@ -69,8 +69,8 @@ func nameOf(at origin) string {
 		Identity: toolset.Identity{Server: at.server, Name: at.name}})
 }
 
-// name returns the name under which a tool or prompt is listed. With plain it is the server's own, unless another server
-// has had that first, or it has the form of a name that another one may need. ok is false if it gets none.
+// name returns the name under which a tool or prompt is listed. With plain it is the server's own, unless another
+// server has had that first, or it has the form of a name that another one may need. ok is false if it gets none.
 func (l *listing) name(kind string, own *owners, at origin, plain bool) (name string, ok bool) {
 	long := nameOf(at)
 	if plain && !toolset.Composed(at.name) {

@@ -92,7 +92,8 @@ func (c *catalog) Tools(ctx context.Context, server string) ([]event.ToolInfo, m
 	return c.KnownTools(ctx, server)
 }
 
-func (c *catalog) KnownTools(_ context.Context, server string) (all []event.ToolInfo, _ map[string]*event.Error, _ error) {
+func (c *catalog) KnownTools(_ context.Context, server string) (all []event.ToolInfo, _ map[string]*event.Error,
+	_ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, of := range c.order {
@@ -226,4 +227,27 @@ func TestNamesThatAServerOnceHad(t *testing.T) {
 	if first := own.claim("mine", origin{"bad", "mine"}); first.server != "good" || len(own.of) > 2*maxUnlisted+1 {
 		t.Errorf("%d names have owners, one is %q's", len(own.of), first.server)
 	}
+}
+
+// TestCollisionIsSaid (finding G9): what would have the long name of another one's tool is left out, and that is said,
+// as is what its server lists twice.
+func TestCollisionIsSaid(t *testing.T) {
+	hub := &catalog{order: []string{"b.b"}, tools: map[string][]string{"b.b": {"t", "u", "u"}},
+		rest: map[string]*offers.Rest{}}
+	var said []string
+	o := Options{NameTaken: func(n NameTaken) { said = append(said, n.String()) }}.filled(nil)
+	s := newShelf(hub, &o, nil, func(changes) {})
+	s.start(t.Context(), nil)
+	name := nameOf(origin{"b.b", "t"})
+	s.owners.tools.claim(name, origin{"a", "t"})
+	if at, err := s.tool(t.Context(), name); err == nil {
+		t.Errorf("the name is %v's", at)
+	}
+	if diff := cmp.Diff([]string{
+		`the tool "t" of server "b.b" is left out: its name for clients, ` + name + `, is that of a tool of server "a", which ` +
+			`had it first; rename the server in the config`,
+		`the tool "u" of server "b.b" is listed by it twice: clients get the first`}, said); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
+	}
+	s.close()
 }

@@ -27,8 +27,8 @@ type Options struct {
 	Tools string
 	// MaxTokens bounds the results of tools; 0 means no bound.
 	MaxTokens int
-	// PlainNames keeps the servers' own names of tools and prompts. If two servers have the same, the first one that had it
-	// keeps it. A name with "__" in it, or that ends like a hash, is not kept: another tool may need it.
+	// PlainNames keeps the servers' own names of tools and prompts. If two servers have the same, the first one that had
+	// it keeps it. A name with "__" in it, or that ends like a hash, is not kept: another tool may need it.
 	PlainNames bool
 	// CancelReason is the reason sent to a server when a client cancels a request without giving one. "" sends none.
 	CancelReason string
