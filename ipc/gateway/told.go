@@ -58,6 +58,7 @@ func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 // giveTools returns the list of tools for a client, and records that the client has it. give does the same for list i
 // of rest.
 func (s *shelf) giveTools(ctx context.Context) *listing {
+	s.visited()
 	now := s.toolList(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,6 +67,7 @@ func (s *shelf) giveTools(ctx context.Context) *listing {
 }
 
 func (s *shelf) give(ctx context.Context, i int) *listing {
+	s.visited()
 	s.wait(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
