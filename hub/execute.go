@@ -17,11 +17,12 @@ import (
 // outlives its connection; or the server has refused it because it had forgotten the session, so that it has not run.
 // Nothing is sent twice otherwise. The session that is returned is the last one. r is running.
 func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session, tool *mcp.Tool,
-	send sender) (*mcp.Session, *mcp.CallResult, error) {
+	further json.RawMessage, send sender) (*mcp.Session, *mcp.CallResult, error) {
 	out := &mcp.CallRequest{
-		Tag:   r,
-		Trace: r.trace,
-		Meta:  meta,
+		Tag:     r,
+		Trace:   r.trace,
+		Meta:    meta,
+		Further: further,
 		OnWire: func(id jsonrpc.ID) {
 			defer h.lock().unlock()
 			r.wireID = id.String()

@@ -91,7 +91,11 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, c *CallRequest,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, result, err := h.execute(r, meta, session, tool, send)
+	var further json.RawMessage
+	if c.Further != "" {
+		further = json.RawMessage(c.Further)
+	}
+	session, result, err := h.execute(r, meta, session, tool, further, send)
 	if errors.Is(err, jsonrpc.ErrClosed) {
 		err = outcome.LastWords(r.ctx, session, err)
 	}

@@ -20,6 +20,7 @@ type CallRequest struct {
 	ID            string // host-chosen, at most 128 bytes; "" = minted
 	Server        string
 	Meta          string // JSON text of an object, "" = none
+	Further       string // further members of the request's params, by mcp.FurtherParams; "" = none
 	Timeouts      Timeouts
 	TaskLabel     string
 	OwnerWindowID string

@@ -111,6 +111,7 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	options := o.gateway()
 	options.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
+	options.NameTaken = func(t gateway.NameTaken) { env.tell("mcphub: %s", escape(t.String())) }
 	options.Trouble = func(server string, e *event.Error) {
 		env.tell("mcphub: no tools of server %s: %s%s", shortName(server), escape(e.Message), helpsWithoutWindow(e))
 	}

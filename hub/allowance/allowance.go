@@ -42,7 +42,7 @@ type Budgets struct {
 	Free func() // returns memory to the system: debug.FreeOSMemory; tests replace it
 
 	options  Options
-	released releases
+	released *bounds.Releases
 }
 
 // NewBudgets returns the budgets of a hub. The caller must close them.
@@ -56,15 +56,15 @@ func NewBudgets(o Options) *Budgets {
 		Checks:    bounds.NewBudget("checks of schemas", bounds.HubCheckBytes, bounds.ServerCheckBytes),
 		Answers:   bounds.NewBudget("answers being compared", bounds.AnswersBytes, bounds.AnswerBytes),
 	}
-	b.released.free = func() { b.Free() }
+	b.released = bounds.NewReleases(func() { b.Free() })
 	for _, one := range []*bounds.Budget{b.Questions, b.Lists, b.Results, b.Checks, b.Answers} {
-		one.Given = b.released.note
+		one.Given = b.released.Note
 	}
 	return b
 }
 
 // Close makes sure that no more memory is returned to the system.
-func (b *Budgets) Close() { b.released.close() }
+func (b *Budgets) Close() { b.released.Close() }
 
 // Allowance is what one server may cost and do, for as long as it is configured. Its parts are safe for concurrent use,
 // except quiet and gone, which are guarded by the hub's lock. The comment of a method says whether it takes that lock.

@@ -35,7 +35,8 @@ func (c *Connections) Noted(conn net.Conn, state http.ConnState) {
 func (c *Connections) take(conn net.Conn, state http.ConnState) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.open[conn]; at != nil {
+	at, known := c.open[conn]
+	if at != nil {
 		c.waiting.Remove(at)
 	}
 	switch state {
@@ -46,9 +47,72 @@ func (c *Connections) take(conn net.Conn, state http.ConnState) (surplus net.Con
 	case http.StateClosed, http.StateHijacked:
 		delete(c.open, conn)
 	}
-	if oldest := c.waiting.Front(); len(c.open) > c.most && oldest != nil {
-		surplus = c.waiting.Remove(oldest).(net.Conn)
-		delete(c.open, surplus)
+	if len(c.open) <= c.most {
+		return nil
 	}
+	if oldest := c.waiting.Front(); oldest != nil {
+		surplus = c.waiting.Remove(oldest).(net.Conn)
+	} else if !known {
+		surplus = conn
+	}
+	delete(c.open, surplus)
 	return surplus
+}
+
+// TokenConnections limits the connections of an HTTP server whose requests carry a token. A connection on which no
+// request with the token has come yet is a stranger's. Strangers have places of their own, so that whoever lacks the
+// token takes none from whoever has it, and of them the oldest gives way, whatever it is doing: the token comes with
+// the first headers.
+type TokenConnections struct {
+	strangers, clients *Connections
+
+	mu       sync.Mutex
+	admitted map[net.Conn]struct{}
+}
+
+// NewTokenConnections returns a limit of so many connections with the token, and so many strangers.
+// [TokenConnections.Noted] has to be the server's ConnState.
+func NewTokenConnections(clients, strangers int) *TokenConnections {
+	return &TokenConnections{strangers: NewConnections(strangers), clients: NewConnections(clients),
+		admitted: map[net.Conn]struct{}{}}
+}
+
+// Noted records a change of a connection, and closes one if there are too many. It may be called concurrently.
+func (c *TokenConnections) Noted(conn net.Conn, state http.ConnState) {
+	over := state == http.StateClosed || state == http.StateHijacked
+	c.mu.Lock()
+	_, admitted := c.admitted[conn]
+	if over {
+		delete(c.admitted, conn)
+	}
+	c.mu.Unlock()
+	switch {
+	case admitted:
+		c.clients.Noted(conn, state)
+	case over || state == http.StateNew: // a stranger's request gives it no right to stay
+		c.strangers.Noted(conn, state)
+	}
+}
+
+// Admit records that a connection has a request with the token. It returns false if there are too many such
+// connections, all with running requests. It must be called before the request ends.
+func (c *TokenConnections) Admit(conn net.Conn) bool {
+	c.mu.Lock()
+	_, before := c.admitted[conn]
+	c.mu.Unlock()
+	if before {
+		return true
+	}
+	surplus := c.clients.take(conn, http.StateActive)
+	if surplus == conn {
+		return false
+	}
+	if surplus != nil {
+		_ = surplus.Close()
+	}
+	c.mu.Lock()
+	c.admitted[conn] = struct{}{}
+	c.mu.Unlock()
+	c.strangers.take(conn, http.StateHijacked) // it is no stranger's any more
+	return true
 }

@@ -77,3 +77,63 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 	close(end)
 	answered("the slow one", slow)
 }
+
+// A stranger takes no place of a client that has the token, and the oldest stranger gives way, also with a request. Of
+// the clients, the one that has waited longest gives way; one too many is refused if all others have requests.
+func TestConnectionsWithToken(t *testing.T) {
+	c := bounds.NewTokenConnections(2, 2)
+	conns := map[string]*closing{}
+	open := func() (names string) {
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			if conns[name] != nil && !conns[name].closed {
+				names += name
+			}
+		}
+		return names
+	}
+	note := func(name string, state http.ConnState) {
+		if state == http.StateNew {
+			conns[name] = &closing{}
+		}
+		c.Noted(conns[name], state)
+	}
+	for _, step := range []struct {
+		name  string
+		state http.ConnState // -1: it is admitted, -2: it is refused
+		open  string
+	}{
+		{"a", http.StateNew, "a"}, {"a", http.StateActive, "a"}, {"a", -1, "a"}, {"a", http.StateIdle, "a"},
+		{"b", http.StateNew, "ab"}, {"b", http.StateActive, "ab"},
+		{"c", http.StateNew, "abc"},
+		{"d", http.StateNew, "acd"}, {"b", http.StateClosed, "acd"},
+		{"d", http.StateActive, "acd"}, {"d", -1, "acd"},
+		{"e", http.StateNew, "acde"},
+		{"e", http.StateActive, "acde"}, {"e", -1, "cde"}, {"a", http.StateClosed, "cde"},
+		{"f", http.StateNew, "cdef"}, {"f", http.StateActive, "cdef"}, {"f", -2, "cdef"}, {"d", -1, "cdef"},
+		{"f", http.StateClosed, "cdef"}, {"d", http.StateIdle, "cdef"},
+		{"g", http.StateNew, "cdefg"}, {"g", http.StateActive, "cdefg"}, {"g", -1, "cefg"},
+	} {
+		switch step.state {
+		case -1, -2:
+			if got := c.Admit(conns[step.name]); got != (step.state == -1) {
+				t.Errorf("%v: %v", step, got)
+			}
+		default:
+			note(step.name, step.state)
+		}
+		if got := open(); got != step.open {
+			t.Errorf("%v: open are %s", step, got)
+		}
+	}
+}
+
+// closing is a connection that records its close.
+type closing struct {
+	net.Conn
+	closed bool
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return nil
+}

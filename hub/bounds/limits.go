@@ -108,10 +108,11 @@ const (
 	URIBytes = 64 << 10
 	// AppURIBytes bounds the URI of a tool's view, since a list has one for each tool.
 	AppURIBytes = 2 << 10
-	// GatewayConnections is how many clients may be connected to an HTTP endpoint of the gateway at once, including those
-	// without the token. PageConnections is that number for a port for browsers, with the connections of the page, of the
-	// frames of its views, and of a browser that comes back from a sign-in.
+	// GatewayConnections is how many connections with the token an HTTP endpoint of the gateway may have at once, and
+	// GatewayStrangers how many without it. PageConnections is the number for a port for browsers, with the connections of
+	// the page, of the frames of its views, and of a browser that comes back from a sign-in.
 	GatewayConnections = 1024
+	GatewayStrangers   = 128
 	PageConnections    = 256
 	// Subscriptions bounds how many resources of one server may be subscribed to at once.
 	Subscriptions = 1024

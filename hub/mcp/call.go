@@ -23,6 +23,7 @@ type CallRequest struct {
 	Name      string                     // the tool, as the server spells it
 	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}
 	Meta      map[string]json.RawMessage // further keys of _meta; the session sets those of the protocol itself
+	Further   json.RawMessage            // further members of params, by FurtherParams; nil if there are none
 	// OnWire is called with the wire id of each round, before any progress of that round is delivered and before CallTool
 	// can return.
 	OnWire func(id jsonrpc.ID)
@@ -118,6 +119,7 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 	asked := newObject(len(c.Name) + len(arguments) + 32)
 	asked.text("name", c.Name)
 	asked.raw("arguments", oneLine(arguments))
+	asked.further(c.Further)
 	call := &openCall{req: c, method: protocol.MethodCallTool, augmented: s.asksForTask(c)}
 	if call.augmented {
 		asked.raw("task", taskMember(c))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
@@ -19,6 +20,8 @@ type CompletionRequest struct {
 	// Context holds the values of other arguments that are already known. Revisions before 2025-06-18 have no place for
 	// them, so they are not sent there.
 	Context map[string]string
+	Meta    map[string]json.RawMessage // as of CallRequest
+	Further json.RawMessage            // as of CallRequest
 }
 
 // Complete asks for suggestions and returns the result exactly as it came: at most 100 values in completion.values,
@@ -55,7 +58,11 @@ func (s *Session) Complete(ctx context.Context, c CompletionRequest) (json.RawMe
 		given.raw("arguments", settled.end())
 		members = append(members, "context", string(given.end()))
 	}
-	raw, err := s.peer.Call(ctx, protocol.MethodComplete, s.plainParams(members...))
+	jsontext.Members(c.Further, func(name []byte, value json.RawMessage) bool {
+		members = append(members, string(name), string(value))
+		return true
+	})
+	raw, err := s.peer.Call(ctx, protocol.MethodComplete, s.paramsWith(c.Meta, members...))
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,7 @@ func (s *Session) GetPrompt(ctx context.Context, c *CallRequest) (*CallResult, e
 		}
 		asked.raw("arguments", oneLine(c.Arguments))
 	}
+	asked.further(c.Further)
 	return s.call(ctx, &openCall{req: c, method: protocol.MethodGetPrompt, members: asked.b[1:]})
 }
 

@@ -135,14 +135,15 @@ func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult
 		return nil, err
 	}
 	key := readKey(c.Name)
-	if kept := s.cache.get(key); kept != nil {
+	if kept := s.cache.get(key); kept != nil && c.Further == nil { // the answer may depend on these
 		return &CallResult{Raw: kept, FromCache: true}, nil
 	}
 	mark := s.cache.mark(aboutResources)
 	asked := newObject(len(c.Name) + 16)
 	asked.text("uri", c.Name)
+	asked.further(c.Further)
 	result, err := s.call(ctx, &openCall{req: c, method: protocol.MethodReadResource, members: asked.b[1:]})
-	if err == nil && result.Rounds == 1 {
+	if err == nil && result.Rounds == 1 && c.Further == nil {
 		s.keep(key, aboutResources, mark, result.Raw)
 	}
 	return result, err

@@ -8,12 +8,27 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Guard decides which requests the HTTP binding accepts.
 type Guard struct {
 	// Token is the bearer token that each request must carry; "": none is required.
 	Token string
+	// Admitted, if set, is called with each request that may pass, before its body is read. If it returns false, the
+	// request is refused with 503.
+	Admitted func(r *http.Request) bool
+}
+
+// lingerTime is how long the rest of a refused request is taken in before the connection is closed: one that is closed
+// with unread data is reset, and then the client may lose the answer.
+const lingerTime = 500 * time.Millisecond
+
+// refused answers a request that may not pass. The answer does not wait for the body, and the connection is closed.
+func refused(w http.ResponseWriter, status int, text string) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)) // a recorder in a test has none
+	w.Header().Set("Connection", "close")
+	http.Error(w, text, status)
 }
 
 // admit reports whether a request may pass, and answers it otherwise. The checks of Host and Origin reject web pages
@@ -24,27 +39,35 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 		host = h
 	}
 	if !loopback(host) {
-		http.Error(w, "this server answers on loopback names alone; Host is another", http.StatusForbidden)
+		refused(w, http.StatusForbidden, "this server answers on loopback names alone; Host is another")
 		return false
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || !loopback(u.Hostname()) {
-			http.Error(w, "pages of this Origin may not use this server", http.StatusForbidden)
+			refused(w, http.StatusForbidden, "pages of this Origin may not use this server")
 			return false
 		}
 	}
+	if !g.hasToken(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="mcp"`)
+		refused(w, http.StatusUnauthorized, "a bearer token is needed, and this is not it")
+		return false
+	}
+	if g.Admitted != nil && !g.Admitted(r) {
+		refused(w, http.StatusServiceUnavailable, "too many clients are connected")
+		return false
+	}
+	return true
+}
+
+func (g Guard) hasToken(r *http.Request) bool {
 	if g.Token == "" {
 		return true
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	// Hash both first, so that the time does not depend on the length, either.
 	a, b := sha256.Sum256([]byte(strings.TrimSpace(given))), sha256.Sum256([]byte(g.Token))
-	if subtle.ConstantTimeCompare(a[:], b[:]) == 1 && strings.EqualFold(scheme, "Bearer") {
-		return true
-	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="mcp"`)
-	http.Error(w, "a bearer token is needed, and this is not it", http.StatusUnauthorized)
-	return false
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
 func loopback(host string) bool {

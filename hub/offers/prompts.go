@@ -18,6 +18,8 @@ type Completion struct {
 	Argument    string
 	Value       string            // what has been typed so far
 	Context     map[string]string // other arguments that are known
+	Meta        string            // JSON text of an object, "" = none
+	Further     json.RawMessage   // further members of the request's params, by mcp.FurtherParams; nil: none
 }
 
 // McpPrompts lists the prompt templates of a server.
@@ -39,9 +41,14 @@ func promptInfo(server string, p mcp.Prompt) event.McpPromptInfo {
 // error as refusal.
 func (o *Offers) Complete(ctx context.Context, c Completion) (result json.RawMessage, refusal *event.McpError,
 	err error) {
+	meta, err := mcp.CallersMeta(c.Meta, "")
+	if err != nil {
+		return nil, nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json %s", err.Error())
+	}
 	err = o.ask(ctx, c.Server, "complete an argument", func(ctx context.Context, session *mcp.Session) error {
 		raw, err := session.Complete(ctx, mcp.CompletionRequest{
 			Prompt: c.McpPrompt, ResourceURI: c.URITemplate, Argument: c.Argument, Value: c.Value, Context: c.Context,
+			Meta: meta, Further: c.Further,
 		})
 		if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 			refusal = &event.McpError{Code: e.Code, Message: e.Message, Data: string(e.Data)}

@@ -83,8 +83,9 @@ type templatePart struct {
 }
 
 type templateVariable struct {
-	name   string
-	prefix int // characters of the value that count; 0: all
+	name     string
+	prefix   int  // characters of the value that count; 0: all
+	exploded bool // each value of a list or map has a part of its own
 }
 
 func partsOf(template string) (parts []templatePart, err error) {
@@ -111,7 +112,7 @@ func partsOf(template string) (parts []templatePart, err error) {
 		}
 		for spec := range strings.SplitSeq(expression, ",") {
 			name, prefix, _ := strings.Cut(strings.TrimSuffix(spec, "*"), ":")
-			v := templateVariable{name: name}
+			v := templateVariable{name: name, exploded: strings.HasSuffix(spec, "*")}
 			for _, digit := range []byte(prefix) {
 				v.prefix = v.prefix*10 + int(digit-'0')
 			}
@@ -131,18 +132,7 @@ func (p templatePart) expand(b *strings.Builder, values map[string]string) {
 		escape(b, p.literal, true)
 		return
 	}
-	first, separator := "", ","
-	switch p.operator {
-	case '#', '.', '/', ';', '?', '&':
-		first = string(p.operator)
-	}
-	switch p.operator {
-	case '.', '/', ';':
-		separator = first
-	case '?', '&':
-		separator = "&"
-	}
-	named := strings.IndexByte(";?&", p.operator) >= 0
+	first, separator, named := p.form()
 	for _, v := range p.variables {
 		value, defined := values[v.name]
 		if !defined {
@@ -158,6 +148,22 @@ func (p templatePart) expand(b *strings.Builder, values map[string]string) {
 		}
 		escape(b, startOf(value, v.prefix), p.operator == '+' || p.operator == '#')
 	}
+}
+
+// form returns what stands before the first value of an expression and between two, and whether values are named.
+func (p templatePart) form() (first, separator string, named bool) {
+	separator = ","
+	switch p.operator {
+	case '#', '.', '/', ';', '?', '&':
+		first = string(p.operator)
+	}
+	switch p.operator {
+	case '.', '/', ';':
+		separator = first
+	case '?', '&':
+		separator = "&"
+	}
+	return first, separator, p.operator == ';' || p.operator == '?' || p.operator == '&'
 }
 
 // startOf returns the first n characters of a text, all of it for 0.

@@ -2,7 +2,9 @@ package toolset
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
+	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -16,8 +18,13 @@ const (
 	mcpName = 128
 )
 
-// hashDigits is the number of hexadecimal digits that distinguish names that had to be changed.
-const hashDigits = 8
+// The hash that distinguishes names that had to be changed: a digit and 11 digits or small letters, which are 60 bits.
+// 32 bits can be tried out in minutes by a server that wants the name of another one's tool. It begins with a digit, so
+// that hardly a name ends in this way by itself, as names end in words of 12 letters.
+const (
+	hashLength = 12
+	hashCount  = 10 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
+)
 
 // Identity identifies a tool or a prompt in the hub: by its server and by its name there.
 type Identity struct{ Server, Name string }
@@ -76,7 +83,10 @@ func (s Style) Name(n Named) string {
 func (s Style) hashed(name string, id Identity) string {
 	// A byte that no UTF-8 text contains separates the two, so that no other pair results in the same text.
 	sum := sha256.Sum256([]byte(id.Server + "\xff" + id.Name))
-	return name[:min(len(name), s.Bytes-1-hashDigits)] + "_" + hex.EncodeToString(sum[:])[:hashDigits]
+	n := bits.Rem64(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]), hashCount)
+	digits := strconv.FormatUint(n, 36)
+	// The first of 12 digits is below 10 since n is below hashCount.
+	return name[:min(len(name), s.Bytes-1-hashLength)] + "_" + strings.Repeat("0", hashLength-len(digits)) + digits
 }
 
 // legal replaces characters that no model's name may contain by "_", and makes the name begin with a letter or "_".
@@ -104,7 +114,11 @@ func legalInMCP(s string) bool {
 	})
 }
 
+// Composed reports whether a name has the form of those that Name makes, so that another tool may need it.
+func Composed(name string) bool { return strings.Contains(name, "__") || endsAsHash(name) }
+
 func endsAsHash(name string) bool {
-	at := len(name) - hashDigits - 1
-	return at >= 0 && name[at] == '_' && strings.Trim(name[at+1:], "0123456789abcdef") == ""
+	at := len(name) - hashLength - 1
+	return at >= 0 && name[at] == '_' && name[at+1] >= '0' && name[at+1] <= '9' &&
+		strings.Trim(name[at+1:], "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }

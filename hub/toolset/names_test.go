@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -34,18 +35,19 @@ func TestNames(t *testing.T) {
 		{models, "a", "_b", "a___b_#"},
 		{models, "a__b", "c", "a__b__c_#"},
 		{models, "a", "b__c", "a__b__c"},
-		{models, "a", "b_0123abcd", "a__b_0123abcd_#"},
-		{models, "a", long, "a__" + long[:63-3-9] + "_#"},
-		{gateway, "a", long, "a__" + long[:46-3-9] + "_#"},
+		{models, "a", "list_repositories", "a__list_repositories"}, // 12 letters
+		{models, "a", "b_0123abcdwxyz", "a__b_0123abcdwxyz_#"},
+		{models, "a", long, "a__" + long[:63-3-13] + "_#"},
+		{gateway, "a", long, "a__" + long[:46-3-13] + "_#"},
 		{gateway, "a", long[:43], "a__" + long[:43]},
-		{gateway, "a", long[:44], "a__" + long[:34] + "_#"},
+		{gateway, "a", long[:44], "a__" + long[:30] + "_#"},
 		{Style{GatewayName, true}, "a", "issues.list/all", "issues.list/all"},
-		{Style{GatewayName, true}, "a", "b_0123abcd", "b_0123abcd"},
+		{Style{GatewayName, true}, "a", "b_0123abcdwxyz", "b_0123abcdwxyz"},
 		{Style{GatewayName, true}, "a", "white space", "white_space_#"},
-		{Style{GatewayName, true}, "a", strings.Repeat(long, 2), long[:37] + "_#"},
+		{Style{GatewayName, true}, "a", strings.Repeat(long, 2), long[:33] + "_#"},
 	} {
 		got := test.style.Name(Named{Identity: Identity{test.server, test.tool}})
-		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test.want), "#", "[0-9a-f]{8}") + "$"
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test.want), "#", "[0-9][0-9a-z]{11}") + "$"
 		if !regexp.MustCompile(pattern).MatchString(got) {
 			t.Errorf("%q, %q: %s, want %s", test.server, test.tool, got, test.want)
 		}
@@ -74,6 +76,30 @@ func TestNoPlainNameIsAnothersHashedOne(t *testing.T) {
 	thief := Identity{"x_y", strings.TrimPrefix(hashed, "x_y__")}
 	if stolen := models.Name(Named{Identity: thief}); stolen == hashed {
 		t.Errorf("%v has the name %s", thief, stolen)
+	}
+}
+
+// TestHashesAreLong (finding G9): a server that tries out names of its tools finds none that has the name of another
+// one's tool: the whole length of the hash counts, in every place.
+func TestHashesAreLong(t *testing.T) {
+	values, seen := [hashLength]map[byte]bool{}, map[string]bool{}
+	for i := range 20_000 {
+		name := gateway.Name(Named{Identity: Identity{"server.x", fmt.Sprint("tool ", i)}})
+		hash := name[len(name)-hashLength:]
+		seen[hash] = true
+		for at := range values {
+			if values[at] == nil {
+				values[at] = map[byte]bool{}
+			}
+			values[at][hash[at]] = true
+		}
+	}
+	different := math.Log2(float64(len(values[0])))
+	for _, v := range values[1:] {
+		different += math.Log2(float64(len(v)))
+	}
+	if different < 60 || len(seen) != 20_000 {
+		t.Errorf("the hash has %.1f bits, %d of 20,000 differ", different, len(seen))
 	}
 }
 

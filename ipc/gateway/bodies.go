@@ -22,8 +22,13 @@ func (tooMuchError) Answered() {}
 func limitBodies(total, small int64, next http.Handler) http.Handler {
 	var taken atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body == nil || r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
+		}
 		b := &body{ReadCloser: r.Body, w: w, taken: &taken, total: total, small: small}
-		defer b.done()
+		b.deadline(time.Now().Add(bodyTime))
+		defer b.release()
 		r.Body = b
 		next.ServeHTTP(w, r)
 	})
@@ -36,37 +41,33 @@ type body struct {
 	taken        *atomic.Int64 // by all bodies
 	total, small int64
 	mine         int64
-	begun, ended bool
+	released     bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if !b.begun {
-		b.begun = true
-		b.deadline(time.Now().Add(bodyTime))
-	}
 	n, err := b.ReadCloser.Read(p)
 	b.mine += int64(n)
 	if b.taken.Add(int64(n)) > b.total && n > 0 && b.mine > b.small {
-		b.done()
+		b.release()
 		b.w.Header().Set("Retry-After", "1")
 		http.Error(b.w, tooMuchError{}.Error(), http.StatusServiceUnavailable)
 		return 0, tooMuchError{}
 	}
 	if err != nil {
-		b.done()
+		b.release()
+	}
+	if err == io.EOF {
+		b.deadline(time.Time{})
 	}
 	return n, err
 }
 
-// done releases the bytes that the body has taken.
-func (b *body) done() {
-	if b.ended {
-		return
-	}
-	b.ended = true
-	b.taken.Add(-b.mine)
-	if b.begun {
-		b.deadline(time.Time{})
+// release gives back the bytes that the body has taken. The deadline stays for what is not read yet: net/http takes it
+// in after the answer.
+func (b *body) release() {
+	if !b.released {
+		b.released = true
+		b.taken.Add(-b.mine)
 	}
 }
 

@@ -50,14 +50,26 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 		g.Close(nil)
 		return nil, err
 	}
+	return serve(g, l, token), nil
+}
+
+// serve serves the clients of g that connect to l. It owns both.
+func serve(g *Gateway, l net.Listener, token string) *Endpoint {
 	if token == "" {
 		token = rand.Text()
 	}
+	connections := bounds.NewTokenConnections(bounds.GatewayConnections, bounds.GatewayStrangers)
+	guard := mcpserver.Guard{Token: token, Admitted: func(r *http.Request) bool {
+		return connections.Admit(r.Context().Value(connectionKey{}).(net.Conn))
+	}}
 	mux := http.NewServeMux()
-	mux.Handle(Path, limitBodies(bodiesBytes, smallBody, g.HTTP(mcpserver.Guard{Token: token})))
+	mux.Handle(Path, g.HTTP(guard))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
-		server: &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
-			MaxHeaderBytes: headerBytes, ConnState: bounds.NewConnections(bounds.GatewayConnections).Noted,
+		server: &http.Server{Handler: limitBodies(bodiesBytes, smallBody, mux), ReadHeaderTimeout: headerTime,
+			IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ConnState: connections.Noted,
+			ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+				return context.WithValue(ctx, connectionKey{}, c)
+			},
 			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
 		defer close(e.ended)
@@ -65,8 +77,11 @@ func Listen(g *Gateway, address, token string) (*Endpoint, error) {
 			g.log.Error("the gateway's address is served no more", "url", e.URL, "error", err.Error())
 		}
 	}()
-	return e, nil
+	return e
 }
+
+// connectionKey is the key of the context of a request for its connection, a net.Conn.
+type connectionKey struct{}
 
 // ErrNotLoopback is returned for an address that other machines could reach.
 var ErrNotLoopback = errors.New("a gateway listens on this machine alone: the address must be 127.0.0.1:PORT, [::1]:PORT " +

@@ -3,6 +3,9 @@ package gateway
 // LimitBodies is limitBodies, for tests.
 var LimitBodies = limitBodies
 
+// Serve is serve, for tests.
+var Serve = serve
+
 // SameInHeaders is sameInHeaders, for tests.
 var SameInHeaders = sameInHeaders
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -26,18 +27,25 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 	if !ok {
 		return at, err
 	}
+	if trouble := s.tryNamed(ctx, name); trouble != "" {
+		unknown.Message += trouble
+		return at, unknown
+	}
+	return s.toolList(ctx).find("tool", name)
+}
+
+// tryNamed starts the server to which an unknown name would belong, if it is not known what that offers. By now it may
+// be up, or somebody may be there who can be asked. It returns the end of an error that says why the name is still
+// unknown, or "" if the lists may be others now.
+func (s *shelf) tryNamed(ctx context.Context, name string) string {
 	server, trouble := s.whyUnknown(name)
-	if trouble != nil && slices.Contains(ofPeople, trouble.Reason) {
-		// By now somebody may be there who can be asked, or may have changed their mind: then the call waits for that person.
-		// The hub decides how soon a person is asked again.
-		if trouble = s.ask(ctx, server); trouble == nil {
-			return s.toolList(ctx).find("tool", name)
-		}
-	}
 	if trouble != nil {
-		unknown.Message += "; it is not known which tools server " + quoted(server) + " has: " + trouble.Message
+		trouble = s.ask(ctx, server)
 	}
-	return at, unknown
+	if trouble == nil {
+		return ""
+	}
+	return "; it is not known what server " + quoted(server) + " offers: " + trouble.Message
 }
 
 // ofPeople lists the reasons of failed starts that a person can resolve.
@@ -58,20 +66,34 @@ func (s *shelf) whyUnknown(name string) (server string, trouble *event.Error) {
 	return "", nil
 }
 
-// ask starts a server for its lists in the course of a call, which waits if a person has to be asked. It returns the
-// error of the start.
+// ask starts a server for its lists in the course of a call, which waits for that, also if a person has to be asked:
+// the hub decides how soon a person is asked again. It returns the error of the start, or of one that has ended just
+// before.
 func (s *shelf) ask(ctx context.Context, server string) *event.Error {
 	s.mu.Lock()
 	k := s.servers[server]
-	s.mu.Unlock()
 	if k == nil {
+		s.mu.Unlock()
 		return nil
 	}
-	trouble := s.startToKnow(ctx, server, k)
-	if trouble == nil {
-		s.outdated()
+	if before := k.trouble; before == nil || !slices.Contains(ofPeople, before.Reason) && time.Since(k.tried) < pace {
+		s.mu.Unlock()
+		return before
 	}
-	return trouble
+	s.mu.Unlock()
+	trouble := s.startToKnow(ctx, server, k)
+	if trouble != nil {
+		return trouble
+	}
+	if rest, err := s.hub.KnownRest(ctx, server); err == nil && rest != nil {
+		s.mu.Lock()
+		k.rest, k.of = rest, rest.Ready
+		s.mu.Unlock()
+	}
+	k.wakeUp()
+	s.refresh()
+	s.outdated()
+	return nil
 }
 
 // schema returns the input schema of a tool that may want arguments repeated in headers, or nil for other tools.
@@ -85,11 +107,19 @@ func (s *shelf) schema(name string) json.RawMessage {
 }
 
 func (s *shelf) resource(ctx context.Context, uri string) (origin, error) {
-	at, err := resolve(uri, s.list(ctx, 0), s.list(ctx, 1))
-	if err == nil && !s.profileNow().HasServer(at.server) { // an address with the gateway's scheme
+	at, err := resolve(ctx, uri, s.list(ctx, 0), s.list(ctx, 1))
+	if err == nil && !s.has(at.server) { // an address with the gateway's scheme
 		return origin{}, invalid("there is no server " + quoted(at.server))
 	}
 	return at, err
+}
+
+// has reports whether a server is one of the gateway's. The name of another one, such as the address of an entry in a
+// scope that does not count, must not start that.
+func (s *shelf) has(server string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.servers[server] != nil && s.profile.HasServer(server)
 }
 
 func (s *shelf) template(ctx context.Context, uri string) (origin, error) {
@@ -100,5 +130,14 @@ func (s *shelf) template(ctx context.Context, uri string) (origin, error) {
 }
 
 func (s *shelf) prompt(ctx context.Context, name string) (origin, error) {
+	at, err := s.list(ctx, 2).find("prompt", name)
+	unknown, ok := err.(*jsonrpc.Error)
+	if !ok {
+		return at, err
+	}
+	if trouble := s.tryNamed(ctx, name); trouble != "" {
+		unknown.Message += trouble
+		return at, unknown
+	}
 	return s.list(ctx, 2).find("prompt", name)
 }

@@ -71,6 +71,7 @@ func New(h *hub.Hub, o Options) (*Gateway, error) {
 	if start.Snapshot != nil {
 		all = start.Snapshot.Servers
 	}
+	g.shelf.present = func() bool { return g.Clients() > 0 }
 	g.shelf.start(g.life, all)
 	g.work.Go(g.tell)
 	return g, nil

@@ -1,15 +1,17 @@
 package gateway
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
-
-	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -22,6 +24,9 @@ type listing struct {
 	from    map[string]origin
 	schemas map[string]json.RawMessage // input schemas of tools that may want arguments in headers
 	names   []string
+	taken   []NameTaken // what has another name than it would have, or none
+	// Only for templates, by name: the compiled ones; nil for what is no template.
+	compiled map[string]*offers.Template
 	// Only for tools: the gateway's own tools, the servers that have tools, and, if the list is searched, the definitions
 	// and names of the tools that are not in the list.
 	own         map[string]bool
@@ -64,7 +69,35 @@ func nameOf(at origin) string {
 		Identity: toolset.Identity{Server: at.server, Name: at.name}})
 }
 
-// toolsOf makes the list of tools. With s.plain, tools keep the servers' names, except where two are equal.
+// name returns the name under which a tool or prompt is listed. With plain it is the server's own, unless another
+// server has had that first, or it has the form of a name that another one may need. ok is false if it gets none.
+func (l *listing) name(kind string, own *owners, at origin, plain bool) (name string, ok bool) {
+	long := nameOf(at)
+	if plain && !toolset.Composed(at.name) {
+		first := own.claim(at.name, at)
+		if first.origin == at {
+			return at.name, l.once(kind, at.name, at)
+		}
+		l.taken = append(l.taken, NameTaken{Kind: kind, Server: at.server, Name: at.name, Taken: at.name, Owner: first.server,
+			Instead: long})
+	}
+	if first := own.claim(long, at); first.origin != at {
+		l.taken = append(l.taken, NameTaken{Kind: kind, Server: at.server, Name: at.name, Taken: long, Owner: first.server})
+		return "", false
+	}
+	return long, l.once(kind, long, at)
+}
+
+// once reports whether a name is not in the list yet.
+func (l *listing) once(kind, name string, at origin) bool {
+	_, twice := l.from[name]
+	if twice {
+		l.taken = append(l.taken, NameTaken{Kind: kind, Server: at.server, Name: at.name, Taken: name})
+	}
+	return !twice
+}
+
+// toolsOf makes the list of tools.
 func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 	l := &listing{own: map[string]bool{readResult: s.bound}}
 	if s.mode != ToolsAll {
@@ -76,14 +109,14 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 		if s.bound {
 			definition = without(definition, "outputSchema") // a result that is shortened has no structured content
 		}
-		name := t.Name
-		if !s.plain || mayBeOwn(name) || !l.add(name, at, definition) {
-			name = nameOf(at)
-			definition = spliced(definition, text("name", name))
-			if !l.add(name, at, definition) {
-				continue
-			}
+		name, ok := l.name("tool", s.owners.tools, at, s.plain && !mayBeOwn(t.Name))
+		if !ok {
+			continue
 		}
+		if name != t.Name {
+			definition = spliced(definition, text("name", name))
+		}
+		l.add(name, at, definition)
 		if before != t.Server {
 			before, l.servers = t.Server, append(l.servers, t.Server)
 		}
@@ -97,6 +130,7 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 			l.schemas[name] = jsontext.Get(definition, "inputSchema")
 		}
 	}
+	s.owners.tools.trim(l.from)
 	many := len(l.names) >= manyTools || toolset.Tokens(len(l.entries)) >= manyTokens
 	if s.mode == ToolsSearch || s.mode == ToolsAuto && many {
 		l.entries = nil
@@ -130,40 +164,61 @@ func (l *listing) define(name string) (json.RawMessage, error) {
 	return nil, err
 }
 
-func promptsOf(prompts []event.McpPromptInfo, plain bool) *listing {
+func promptsOf(prompts []event.McpPromptInfo, own *owners, plain bool) *listing {
 	l := &listing{}
 	for _, p := range prompts {
-		at := origin{p.Server, p.Name}
-		if plain && l.add(p.Name, at, json.RawMessage(p.Definition)) {
+		at, definition := origin{p.Server, p.Name}, json.RawMessage(p.Definition)
+		name, ok := l.name("prompt", own, at, plain)
+		if !ok {
 			continue
 		}
-		name := nameOf(at)
-		l.add(name, at, spliced(json.RawMessage(p.Definition), text("name", name)))
+		if name != p.Name {
+			definition = spliced(definition, text("name", name))
+		}
+		l.add(name, at, definition)
 	}
+	own.trim(l.from)
 	return l
 }
 
 // resourcesOf makes the list of resources. URIs are kept. If two servers have the same URI, the first one keeps it, and
 // the others get an address (addressOf).
-func resourcesOf(resources []event.ResourceInfo) *listing {
+func resourcesOf(resources []event.ResourceInfo, own *owners) *listing {
 	l := &listing{}
 	for _, r := range resources {
-		at := origin{r.Server, r.URI}
-		if !l.add(r.URI, at, json.RawMessage(r.Definition)) {
-			uri := addressOf(at)
-			l.add(uri, at, spliced(json.RawMessage(r.Definition), text("uri", uri)))
+		at, uri, definition := origin{r.Server, r.URI}, r.URI, json.RawMessage(r.Definition)
+		if _, twice := l.from[uri]; twice || own.claim(uri, at).origin != at {
+			uri = addressOf(at)
+			definition = spliced(definition, text("uri", uri))
 		}
+		l.add(uri, at, definition)
 	}
+	own.trim(l.from)
 	return l
 }
 
-func templatesOf(templates []event.ResourceTemplateInfo) *listing {
-	l := &listing{}
+// templatesOf makes the list of templates. What before has compiled is not compiled again.
+func templatesOf(templates []event.ResourceTemplateInfo, own *owners, before *listing) *listing {
+	l := &listing{compiled: make(map[string]*offers.Template, len(templates))}
+	since := map[string]uint64{}
 	for _, t := range templates {
 		// If two servers have the same template, URIs that match it go to the first one. The other server is reached by
 		// addresses of the gateway's scheme.
-		l.add(t.URITemplate, origin{t.Server, t.URITemplate}, json.RawMessage(t.Definition))
+		at := origin{t.Server, t.URITemplate}
+		first := own.claim(t.URITemplate, at)
+		if first.origin != at || !l.add(t.URITemplate, at, json.RawMessage(t.Definition)) {
+			continue
+		}
+		since[t.URITemplate] = first.since
+		compiled, had := before.compiled[t.URITemplate]
+		if !had {
+			compiled, _ = offers.CompileTemplate(t.URITemplate) // a broken one is listed, as its server wrote it
+		}
+		l.compiled[t.URITemplate] = compiled
 	}
+	own.trim(l.from)
+	// A URI that matches several goes to the one that came first.
+	slices.SortFunc(l.names, func(a, b string) int { return cmp.Compare(since[a], since[b]) })
 	return l
 }
 
@@ -182,18 +237,34 @@ func ofAddress(uri string) (origin, bool) {
 	return origin{server, name}, ours && both && err1 == nil && err2 == nil && server != "" && name != ""
 }
 
+// templateWork bounds the work of finding the template of one URI among those of one server: some milliseconds. A
+// server that needs more does not get the URI, and the templates of the others are tried all the same.
+const templateWork = 1 << 20
+
 // resolve finds the server of a resource: the one that lists it; else one with a template that matches; else the only
 // server that has a resource or template with its URI scheme. A URI that could belong to several servers is refused.
-func resolve(uri string, resources, templates *listing) (origin, error) {
+func resolve(ctx context.Context, uri string, resources, templates *listing) (origin, error) {
 	if at, ours := ofAddress(uri); ours {
 		return at, nil
 	}
 	if at, listed := resources.from[uri]; listed {
 		return at, nil
 	}
+	work := map[string]*int{}
 	for _, text := range templates.names {
-		if template, err := uritemplate.New(text); err == nil && template.Match(uri) != nil {
-			return origin{templates.from[text].server, uri}, nil
+		if ctx.Err() != nil {
+			return origin{}, context.Cause(ctx)
+		}
+		of, template := templates.from[text].server, templates.compiled[text]
+		if template == nil {
+			continue
+		}
+		if work[of] == nil {
+			n := templateWork
+			work[of] = &n
+		}
+		if template.Match(uri, work[of]) {
+			return origin{of, uri}, nil
 		}
 	}
 	server, several := "", false

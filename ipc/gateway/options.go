@@ -27,7 +27,8 @@ type Options struct {
 	Tools string
 	// MaxTokens bounds the results of tools; 0 means no bound.
 	MaxTokens int
-	// PlainNames keeps the servers' own names of tools and prompts, except where two are equal.
+	// PlainNames keeps the servers' own names of tools and prompts. If two servers have the same, the first one that had
+	// it keeps it. A name with "__" in it, or that ends like a hash, is not kept: another tool may need it.
 	PlainNames bool
 	// CancelReason is the reason sent to a server when a client cancels a request without giving one. "" sends none.
 	CancelReason string
@@ -39,6 +40,9 @@ type Options struct {
 	// Problem is called once for each server or tool that a profile names and that does not exist, when that is detected.
 	// It must not block for long. If it is nil, the problem is logged.
 	Problem func(config.Problem)
+	// NameTaken is called once for each tool or prompt that cannot have its name for clients, because another one has it.
+	// It must not block for long. If it is nil, it is logged.
+	NameTaken func(NameTaken)
 	// Trouble is called if a server had to be started to learn its tools, and the start failed. Until a start succeeds,
 	// clients cannot call its tools. Trouble is called again only for a different error, and must not block for long. If
 	// it is nil, the error is logged.
@@ -76,6 +80,9 @@ func (o Options) filled(p *config.Profile) Options {
 		o.Trouble = func(server string, e *event.Error) {
 			o.Logger.Warn("it is not known what a server offers", "server", server, "error", e.Message)
 		}
+	}
+	if o.NameTaken == nil {
+		o.NameTaken = func(t NameTaken) { o.Logger.Warn("a name for clients is taken", "name", t.String()) }
 	}
 	if o.Problem == nil {
 		o.Problem = func(p config.Problem) { o.Logger.Warn("a profile names what is not there", "problem", p.String()) }

@@ -127,7 +127,8 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	o := offers.Completion{Argument: name, Value: jsontext.String(jsontext.Get(argument, "value")), Context: known}
+	o := offers.Completion{Argument: name, Value: jsontext.String(jsontext.Get(argument, "value")), Context: known,
+		Meta: metaOf(c), Further: mcp.FurtherParams(c.Method, c.Params)}
 	var at origin
 	switch kind := jsontext.String(jsontext.Get(ref, "type")); kind {
 	case "ref/prompt":
@@ -152,12 +153,16 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 
 // request returns the part of a hub request that all requests of a client have in common.
 func (g *Gateway) request(c *mcpserver.Call, server string) hub.CallRequest {
-	meta := ""
+	return hub.CallRequest{Server: server, Meta: metaOf(c), Further: string(mcp.FurtherParams(c.Method, c.Params)),
+		Caller: g.callerOf(c), CallerName: clientName(c.Client), Questions: Questions[g.o.Questions], LogLevel: c.LogLevel()}
+}
+
+// metaOf returns the metadata of a client that is passed on, "" if there is none.
+func metaOf(c *mcpserver.Call) string {
 	if foreign := foreignMeta(c.Meta); len(foreign) > len("{}") {
-		meta = string(foreign)
+		return string(foreign)
 	}
-	return hub.CallRequest{Server: server, Meta: meta, Caller: g.callerOf(c), CallerName: clientName(c.Client),
-		Questions: Questions[g.o.Questions], LogLevel: c.LogLevel()}
+	return ""
 }
 
 func clientName(c mcpserver.Client) string {

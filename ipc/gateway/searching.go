@@ -181,8 +181,10 @@ func describeFound(b *strings.Builder, name string, f *modeltools.Found) {
 }
 
 func (g *Gateway) describe(ctx context.Context, name string) (json.RawMessage, error) {
-	all := g.shelf.toolList(ctx)
-	definition, err := all.define(name)
+	if _, err := g.shelf.tool(ctx, name); err != nil { // it may be of a server that comes up now
+		return errorResult(messageOf(err) + "\nFind names with " + searchTools + "."), nil
+	}
+	definition, err := g.shelf.toolList(ctx).define(name)
 	if err != nil {
 		return errorResult(messageOf(err) + "\nFind names with " + searchTools + "."), nil
 	}

@@ -24,8 +24,12 @@ type source interface {
 
 // Limits on the starts of servers whose lists are unknown.
 const (
-	// atOnce is how many such servers are started at the same time.
+	// atOnce is how many such servers are started at the same time, and as many again of those that failed before.
 	atOnce = 4
+	// A server whose start fails is started again after retryFirst, and then after twice as long each time, up to
+	// retryMost, as long as a client is there.
+	retryFirst = 2 * time.Second
+	retryMost  = 5 * time.Minute
 	// patience is how long the first list that a client asks for waits for such servers.
 	patience = 10 * time.Second
 )
@@ -33,30 +37,40 @@ const (
 // shelf holds the lists of what the servers offer, in the form for clients. They are made from what the hub knows. A
 // server is started for them only if the hub does not know what it offers, not even from an earlier hub.
 type shelf struct {
-	hub     source
-	plain   bool
-	mode    string               // Options.Tools
-	bound   bool                 // results are bounded
-	problem func(config.Problem) // Options.Problem
-	trouble func(server string, e *event.Error)
+	hub       source
+	plain     bool
+	mode      string               // Options.Tools
+	bound     bool                 // results are bounded
+	problem   func(config.Problem) // Options.Problem
+	nameTaken func(NameTaken)      // Options.NameTaken
+	trouble   func(server string, e *event.Error)
 	// changed is called with the lists that have changed. It must not block.
 	changed func(lists changes)
 
-	places chan struct{} // has a token for each server that is being started to learn its lists
-	work   sync.WaitGroup
+	owners struct{ tools, resources, templates, prompts *owners }
 
-	mu       sync.Mutex
-	closed   bool
-	profile  *config.Profile // replaced as a whole, never modified
-	said     map[config.Problem]bool
-	servers  map[string]*known
-	pending  int           // servers present at the start whose lists are still unknown
-	settled  chan struct{} // closed when pending has become 0, or patience has passed
-	tools    *listing
-	rest     [3]*listing // resources, templates, prompts
-	revision uint64      // counts changes of the data of which tools is made
-	made     uint64      // the revision when tools was made
-	told     struct {
+	// present reports whether a client is there. It must not block.
+	present func() bool
+
+	// places has a token for each server that is being started to learn its lists, retries for each of those that failed
+	// before.
+	places, retries chan struct{}
+	work            sync.WaitGroup
+
+	mu        sync.Mutex
+	closed    bool
+	profile   *config.Profile // replaced as a whole, never modified
+	said      map[config.Problem]bool
+	saidTaken map[string]map[NameTaken]bool // by server
+	claimed   sync.Once                     // the names of what was there at the start have their owners
+	servers   map[string]*known
+	pending   int           // servers present at the start whose lists are still unknown
+	settled   chan struct{} // closed when pending has become 0, or patience has passed
+	tools     *listing
+	rest      [3]*listing // resources, templates, prompts
+	revision  uint64      // counts changes of the data of which tools is made
+	made      uint64      // the revision when tools was made
+	told      struct {
 		tools told
 		rest  [3]told // as rest
 	}
@@ -64,15 +78,18 @@ type shelf struct {
 
 // known is what the shelf knows of a server.
 type known struct {
-	place    int
-	ready    bool
-	begun    bool // it was started to learn its lists, so they are those of the present connection
-	rest     *offers.Rest
-	trouble  *event.Error // why its start to learn its lists failed
-	learning bool         // the goroutine of learn runs
-	again    bool         // the goroutine of learn has to look once more
-	of       time.Time    // the ready time of the connection on which rest was listed
-	anew     time.Time    // the ready time of a connection that was made while learning; rest may already be from it
+	place     int
+	ready     bool
+	begun     bool // it was started to learn its lists, so they are those of the present connection
+	rest      *offers.Rest
+	trouble   *event.Error  // why its start to learn its lists failed
+	learning  bool          // the goroutine of learn runs
+	again     bool          // the goroutine of learn has to look once more
+	of        time.Time     // the ready time of the connection on which rest was listed
+	tried     time.Time     // when its last start to learn its lists ended
+	unvisited bool          // its next start waits for a client
+	wake      chan struct{} // cap 1: ends the wait of learn
+	anew      time.Time     // the ready time of a connection that was made while learning; rest may already be from it
 }
 
 // changes says which lists have changed, or may have, and whether the log level that clients want has.
@@ -84,10 +101,14 @@ func (c *changes) add(o changes) {
 }
 
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
-	return &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
-		places:  make(chan struct{}, atOnce),
+	s := &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
+		places: make(chan struct{}, atOnce), retries: make(chan struct{}, atOnce), present: func() bool { return true },
 		problem: o.Problem, said: map[config.Problem]bool{}, trouble: o.Trouble,
+		nameTaken: o.NameTaken, saidTaken: map[string]map[NameTaken]bool{},
 		servers: map[string]*known{}, settled: make(chan struct{}), rest: [3]*listing{{}, {}, {}}}
+	s.owners.tools, s.owners.resources = newOwners(), newOwners()
+	s.owners.templates, s.owners.prompts = newOwners(), newOwners()
+	return s
 }
 
 // start begins to learn what the servers in all offer.
@@ -144,7 +165,7 @@ func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (con
 	k := s.servers[info.Name]
 	fresh := k == nil
 	if fresh {
-		k = &known{}
+		k = &known{wake: make(chan struct{}, 1)}
 		s.servers[info.Name] = k
 	}
 	ready := info.State == event.ServerReady
@@ -156,6 +177,7 @@ func (s *shelf) see(ctx context.Context, info event.ServerInfo, first bool) (con
 	case !connected || k.begun || !info.Ready.IsZero() && info.Ready.Equal(k.of): // its lists are known
 	case k.learning:
 		k.anew = info.Ready
+		k.wakeUp()
 	default:
 		s.learn(ctx, info.Name, k, first)
 	}
@@ -174,10 +196,14 @@ func (s *shelf) again(ctx context.Context, server string) {
 // drop forgets a server.
 func (s *shelf) drop(server string) {
 	s.mu.Lock()
-	_, was := s.servers[server]
+	k := s.servers[server]
 	delete(s.servers, server)
 	s.mu.Unlock()
-	if was {
+	if k != nil {
+		k.wakeUp()
+		for _, own := range []*owners{s.owners.tools, s.owners.resources, s.owners.templates, s.owners.prompts} {
+			own.forget(server)
+		}
 		s.refresh()
 		s.outdated()
 	}
@@ -191,10 +217,11 @@ func (s *shelf) outdated() {
 	s.changed(changes{tools: true})
 }
 
-// learn finds out what a server offers, on its own goroutine. The lock is held.
+// learn finds out what a server offers, on its own goroutine, and tries again if that fails. The lock is held.
 func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) {
 	if s.closed || k.learning {
 		k.again = k.learning
+		k.wakeUp()
 		return
 	}
 	k.learning = true
@@ -202,11 +229,19 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 		s.pending++
 	}
 	s.work.Go(func() {
+		places, delay := s.places, retryFirst
 		for more := true; more; {
-			offered := s.look(ctx, server, k)
+			offered, failed := s.look(ctx, server, k, places)
 			s.mu.Lock()
 			if offered != nil {
 				k.rest, k.of = offered, offered.Ready
+			}
+			if failed { // a connection that this look has made, and that has ended, is no news
+				k.again, k.anew = false, time.Time{}
+				select {
+				case <-k.wake:
+				default:
+				}
 			}
 			s.mu.Unlock()
 			s.refresh()
@@ -218,51 +253,106 @@ func (s *shelf) learn(ctx context.Context, server string, k *known, first bool) 
 			s.mu.Unlock()
 			first = false
 			rest(ctx)
+			if failed {
+				s.waitToRetry(ctx, k, delay-pace)
+				places, delay = s.retries, min(2*delay, retryMost)
+			} else {
+				places, delay = s.places, retryFirst
+			}
 			s.mu.Lock()
-			more = (k.again || !k.anew.Equal(k.of) && !k.anew.IsZero()) && ctx.Err() == nil
+			more = (failed || k.again || !k.anew.Equal(k.of) && !k.anew.IsZero()) && ctx.Err() == nil && s.servers[server] == k
 			k.again, k.anew, k.learning = false, time.Time{}, more
 			s.mu.Unlock()
 		}
 	})
 }
 
+// waitToRetry waits before the next look at a server that failed: for the delay, and until a client is there. What is
+// new about the server ends the wait.
+func (s *shelf) waitToRetry(ctx context.Context, k *known, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-k.wake:
+		return
+	case <-ctx.Done():
+		return
+	}
+	if s.present() {
+		return
+	}
+	s.mu.Lock()
+	k.unvisited = true
+	s.mu.Unlock()
+	select {
+	case <-k.wake:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	k.unvisited = false
+	s.mu.Unlock()
+}
+
+func (k *known) wakeUp() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// visited is called when a client asks for a list: starts that wait for a client begin.
+func (s *shelf) visited() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.servers {
+		if k.unvisited {
+			k.wakeUp()
+		}
+	}
+}
+
 // look returns what a server offers apart from its tools, or nil if that is unknown. It starts a server whose lists are
-// unknown.
-func (s *shelf) look(ctx context.Context, server string, k *known) *offers.Rest {
+// unknown. failed means that it should be tried again, without a person.
+func (s *shelf) look(ctx context.Context, server string, k *known, places chan struct{}) (rest *offers.Rest,
+	failed bool) {
 	tools, _, err := s.hub.KnownTools(ctx, server)
 	unknown := err == nil && len(tools) == 0
 	if unknown {
-		s.begin(ctx, server, k)
+		s.begin(ctx, server, k, places)
 	}
 	rest, restErr := s.hub.KnownRest(ctx, server)
 	if restErr == nil && rest == nil && !unknown {
-		s.begin(ctx, server, k)
+		s.begin(ctx, server, k, places)
 		rest, restErr = s.hub.KnownRest(ctx, server)
 	}
 	if unknown {
 		tools, _, err = s.hub.KnownTools(ctx, server)
 	}
-	if err == nil && len(tools) > 0 {
-		s.mu.Lock()
+	s.mu.Lock()
+	if err == nil && len(tools) > 0 && rest != nil {
 		k.trouble = nil
-		s.mu.Unlock()
+	}
+	failed = restErr != nil || k.trouble != nil && !slices.Contains(ofPeople, k.trouble.Reason)
+	s.mu.Unlock()
+	if err == nil && len(tools) > 0 {
 		s.warn(server, tools)
 	}
 	if restErr != nil {
-		return nil
+		return nil, failed
 	}
-	return rest
+	return rest, failed
 }
 
-// begin starts a server to learn its lists. At most atOnce servers start at the same time.
-func (s *shelf) begin(ctx context.Context, server string, k *known) {
+// begin starts a server to learn its lists, when there is a place.
+func (s *shelf) begin(ctx context.Context, server string, k *known, places chan struct{}) {
 	select {
-	case s.places <- struct{}{}:
+	case places <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
 	_ = s.startToKnow(ctx, server, k) // the error is recorded
-	<-s.places
+	<-places
 }
 
 // startToKnow lists the tools of a server, which starts it, and records the error if that fails.
@@ -277,6 +367,7 @@ func (s *shelf) startToKnow(ctx context.Context, server string, k *known) (troub
 	}
 	s.mu.Lock()
 	was := k.trouble
+	k.tried = time.Now()
 	if k.trouble = trouble; trouble == nil {
 		k.begun, k.again, k.anew = true, false, time.Time{}
 	}
@@ -308,11 +399,19 @@ func (s *shelf) refresh() {
 			prompts = append(prompts, k.rest.Prompts...)
 		}
 	}
-	now := [3]*listing{resourcesOf(resources), templatesOf(templates), promptsOf(prompts, s.plain)}
+	own := s.owners
+	select {
+	case <-s.settled:
+	default: // until all servers that are there at the start are known, their order in the config counts, not their speed
+		own.resources, own.templates, own.prompts = newOwners(), newOwners(), newOwners()
+	}
+	now := [3]*listing{resourcesOf(resources, own.resources), templatesOf(templates, own.templates, s.rest[1]),
+		promptsOf(prompts, own.prompts, s.plain)}
 	differs := func(i int) bool { return !bytes.Equal(now[i].entries, s.rest[i].entries) }
 	c := changes{resources: differs(0) || differs(1), prompts: differs(2)}
 	s.rest = now
 	s.mu.Unlock()
+	s.sayTaken(now[2].taken)
 	if c.resources || c.prompts {
 		s.changed(c)
 	}
@@ -322,6 +421,7 @@ func (s *shelf) refresh() {
 func (s *shelf) wait(ctx context.Context) {
 	select {
 	case <-s.settled:
+		s.claimed.Do(s.refresh)
 	case <-ctx.Done():
 	}
 }
@@ -342,6 +442,7 @@ func (s *shelf) toolList(ctx context.Context) *listing {
 	made := s.toolsOf(slices.DeleteFunc(infos, func(t event.ToolInfo) bool {
 		return !modeltools.ForModels(t) || !profile.Has(t.Server, t.Name)
 	}))
+	s.sayTaken(made.taken)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools == nil || s.made < revision {

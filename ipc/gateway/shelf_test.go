@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // counted is a hub of one server that counts how often it was asked for the server's lists.
@@ -164,49 +166,125 @@ func TestBesideIsNotOfTheGateway(t *testing.T) {
 	})
 }
 
-// failing is a counted that knows no tools of the server, and whose first start fails.
-type failing struct {
-	counted
-	starts int
+// down is a hub of one server that counts its starts, which fail until up is set.
+type down struct {
+	catalog
+	up     atomic.Bool
+	starts atomic.Int32
 }
 
-func (f *failing) Tools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
-	if f.starts++; f.starts == 1 {
+func newDown() *down {
+	return &down{catalog: catalog{order: []string{"s"}, tools: map[string][]string{},
+		rest: map[string]*offers.Rest{}}}
+}
+
+func (d *down) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	d.starts.Add(1)
+	if !d.up.Load() {
 		return nil, map[string]*event.Error{"s": event.Fail(event.CodeUnavailable, event.ReasonServerFailed, nil, "no")}, nil
 	}
-	return nil, nil, nil
+	d.offer("s", []string{"t"}, restOf("s", "x://y", "x://{z}", "p"))
+	return d.KnownTools(ctx, server)
 }
 
-func (*failing) KnownTools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
-	return nil, nil, nil
+func (d *down) KnownRest(ctx context.Context, server string) (*offers.Rest, error) {
+	rest, _ := d.catalog.KnownRest(ctx, server)
+	if len(rest.Prompts) == 0 {
+		rest = nil
+	}
+	return rest, nil
 }
 
-// TestServerThatComesUpLaterIsListed: a failed start is reported, also to a client that calls a tool of the server, and
-// the server is asked for its lists when it is up. If its start succeeded, it is not asked twice.
-func TestServerThatComesUpLaterIsListed(t *testing.T) {
-	for name, tt := range map[string]struct {
-		before int // starts so far; only the first of all fails
-		want   int // how often it is asked for its lists
-	}{"failed": {0, 2}, "started": {1, 1}} {
-		t.Run(name, func(t *testing.T) {
+// TestServerThatIsDownIsTriedAgain (finding F5): a server whose first start fails is started again after delays that
+// grow, as long as a client is there; when a client asks for a list, at once if it is due; and at once when something
+// names it, but not more often than once a second. When it has come, its lists are known and clients are told.
+func TestServerThatIsDownIsTriedAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		comes func(t *testing.T, s *shelf, hub *down, gone func()) // how it is found out that the server is up
+	}{
+		{"by itself", func(_ *testing.T, _ *shelf, hub *down, gone func()) {
+			hub.up.Store(true)
+			faketime.Pass(retryMost + 2*time.Second)
+		}},
+		{"by the name of a tool", func(t *testing.T, s *shelf, hub *down, gone func()) {
+			<-time.After(2 * time.Second)
+			_, err := s.tool(t.Context(), "s__t")
+			if err == nil || !strings.Contains(err.Error(), `what server "s" offers: no`) {
+				t.Errorf("to who calls: %v", err)
+			}
+			before := hub.starts.Load()
+			if _, err := s.tool(t.Context(), "s__t"); err == nil || hub.starts.Load() != before {
+				t.Errorf("called twice at once: %v, started %d times more", err, hub.starts.Load()-before)
+			}
+			hub.up.Store(true)
+			<-time.After(time.Second)
+			if at, err := s.tool(t.Context(), "s__t"); err != nil || at.server != "s" {
+				t.Errorf("when it is up: %v", err)
+			}
+		}},
+		{"by the name of a prompt", func(t *testing.T, s *shelf, hub *down, gone func()) {
+			hub.up.Store(true)
+			if at, err := s.prompt(t.Context(), "s__p"); err != nil || at.server != "s" {
+				t.Errorf("when it is up: %v", err)
+			}
+		}},
+		{"by a list, after no client was there", func(t *testing.T, s *shelf, hub *down, gone func()) {
+			gone()
+			<-time.After(time.Hour)
+			before := hub.starts.Load()
+			<-time.After(time.Hour)
+			if hub.starts.Load() != before {
+				t.Errorf("without a client it was started %d times", hub.starts.Load()-before)
+			}
+			hub.up.Store(true)
+			s.giveTools(t.Context())
+			synctest.Wait()
+		}},
+		{"by its connection", func(t *testing.T, s *shelf, hub *down, gone func()) {
+			hub.up.Store(true)
+			hub.offer("s", []string{"t"}, restOf("s", "x://y", "x://{z}", "p"))
+			s.see(t.Context(), event.ServerInfo{Name: "s", State: event.ServerReady, Ready: time.Now()}, false)
+			synctest.Wait()
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancelCause(t.Context())
-				hub := &failing{starts: tt.before}
+				hub := newDown()
 				told := ""
+				var changed changes
 				s := newShelf(hub, &Options{Tools: ToolsAll, Trouble: func(server string, e *event.Error) {
 					told += server + ": " + e.Message
-				}}, nil, func(changes) {})
+				}}, nil, func(c changes) { changed.add(c) })
+				var present atomic.Bool
+				present.Store(true)
+				s.present = present.Load
 				s.start(ctx, []event.ServerInfo{{Name: "s"}})
-				<-time.After(2 * time.Second)
-				want := map[string]string{"failed": "s: no"}[name]
-				_, err := s.tool(ctx, "s__t")
-				if err == nil || strings.Contains(err.Error(), `which tools server "s" has: no`) != (want != "") || told != want {
-					t.Errorf("told %q, and to who calls: %v", told, err)
+				s.giveTools(ctx)
+				s.give(ctx, 0)
+				s.give(ctx, 2)
+				<-time.After(time.Hour)
+				if told != "s: no" {
+					t.Errorf("told %q", told)
 				}
-				s.see(ctx, event.ServerInfo{Name: "s", State: event.ServerReady}, false)
-				<-time.After(2 * time.Second)
-				if hub.asked != tt.want {
-					t.Errorf("it was listed %d times, not %d", hub.asked, tt.want)
+				// 0, 2, 6, 14, 30, 62, 126 and 254 s, and then every five minutes
+				if hub.starts.Load() < 17 || hub.starts.Load() > 20 {
+					t.Errorf("it was started %d times in an hour", hub.starts.Load())
+				}
+				s.news(ctx, changed)
+				changed = changes{}
+				tt.comes(t, s, hub, func() { present.Store(false) })
+				if news := s.news(ctx, changed); !news.tools || !news.prompts || !news.resources {
+					t.Errorf("clients are told %+v", news)
+				}
+				if at, err := s.resource(ctx, "x://y"); err != nil || at.server != "s" {
+					t.Errorf("its resource: %v", err)
+				}
+				starts := hub.starts.Load()
+				<-time.After(time.Hour)
+				if hub.starts.Load() != starts {
+					t.Errorf("it was started %d times more", hub.starts.Load()-starts)
 				}
 				end(errors.New("the test is over"))
 				s.close()
@@ -214,6 +292,50 @@ func TestServerThatComesUpLaterIsListed(t *testing.T) {
 		})
 	}
 }
+
+// TestServerThatWaitsForPeopleIsNotTriedAgain: where a person has to agree first, only a call asks again. A server that
+// is removed is not tried again either.
+func TestServerThatWaitsForPeopleIsNotTriedAgain(t *testing.T) {
+	for name, reason := range map[string]string{"a person": event.ReasonLaunchDeclined,
+		"removed": event.ReasonServerFailed} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancelCause(t.Context())
+				hub := &refusing{reason: reason}
+				s := newShelf(hub, &Options{Tools: ToolsAll, Trouble: func(string, *event.Error) {}}, nil, func(changes) {})
+				s.start(ctx, []event.ServerInfo{{Name: "s"}})
+				synctest.Wait()
+				if name == "removed" {
+					s.drop("s")
+				}
+				<-time.After(time.Hour)
+				if hub.starts.Load() != 1 {
+					t.Errorf("it was started %d times", hub.starts.Load())
+				}
+				_, _ = s.tool(ctx, "s__t")
+				if want := map[string]int32{"a person": 2, "removed": 1}[name]; hub.starts.Load() != want {
+					t.Errorf("with a call it was started %d times, want %d", hub.starts.Load(), want)
+				}
+				end(errors.New("the test is over"))
+				s.close()
+			})
+		})
+	}
+}
+
+// refusing is a hub of one server whose starts fail for a reason.
+type refusing struct {
+	catalog
+	reason string
+	starts atomic.Int32
+}
+
+func (r *refusing) Tools(context.Context, string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	r.starts.Add(1)
+	return nil, map[string]*event.Error{"s": event.Fail(event.CodeUnavailable, r.reason, nil, "no")}, nil
+}
+
+func (*refusing) KnownRest(context.Context, string) (*offers.Rest, error) { return nil, nil }
 
 // offering is a hub of one server, whose only tool the test sets.
 type offering struct {

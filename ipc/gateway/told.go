@@ -58,6 +58,7 @@ func (s *shelf) news(ctx context.Context, changed changes) (c changes) {
 // giveTools returns the list of tools for a client, and records that the client has it. give does the same for list i
 // of rest.
 func (s *shelf) giveTools(ctx context.Context) *listing {
+	s.visited()
 	now := s.toolList(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,6 +67,7 @@ func (s *shelf) giveTools(ctx context.Context) *listing {
 }
 
 func (s *shelf) give(ctx context.Context, i int) *listing {
+	s.visited()
 	s.wait(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,6 +94,33 @@ func (s *shelf) warn(server string, tools []event.ToolInfo) {
 		s.problem(p)
 	}
 }
+
+// sayTaken reports, once each, the tools and prompts that could not have their names.
+func (s *shelf) sayTaken(all []NameTaken) {
+	if len(all) == 0 {
+		return
+	}
+	var news []NameTaken
+	s.mu.Lock()
+	for _, t := range all {
+		of := s.saidTaken[t.Server]
+		if of == nil {
+			of = map[NameTaken]bool{}
+			s.saidTaken[t.Server] = of
+		}
+		if !of[t] && len(of) < maxSaidTaken {
+			of[t] = true
+			news = append(news, t)
+		}
+	}
+	s.mu.Unlock()
+	for _, t := range news {
+		s.nameTaken(t)
+	}
+}
+
+// maxSaidTaken limits the record of reported names of one server, since servers may change their lists all the time.
+const maxSaidTaken = 100
 
 // maxSaid limits the record of reported problems, since profiles may change all the time.
 const maxSaid = 1000

@@ -1,4 +1,4 @@
-package allowance
+package bounds_test
 
 import (
 	"sync/atomic"
@@ -15,7 +15,7 @@ import (
 func TestMemoryThatWasLetGoOfGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
-		r := &releases{free: func() { n.Add(1) }}
+		r := bounds.NewReleases(func() { n.Add(1) })
 		check := func(after time.Duration, want int64) {
 			t.Helper()
 			faketime.Pass(after)
@@ -24,20 +24,20 @@ func TestMemoryThatWasLetGoOfGoesBack(t *testing.T) {
 				t.Errorf("given back %d times, want %d", n.Load(), want)
 			}
 		}
-		r.note(bounds.ReleasedBytes - 1)
+		r.Note(bounds.ReleasedBytes - 1)
 		check(time.Hour, 0)
-		r.note(1)
+		r.Note(1)
 		check(2*bounds.ReleaseDelay, 1)
 		for range 100 {
-			r.note(bounds.ReleasedBytes)
+			r.Note(bounds.ReleasedBytes)
 		}
 		check(2*bounds.ReleaseDelay, 1)
 		check(bounds.ReleasePause, 2)
 		check(time.Hour, 2)
-		r.note(bounds.ReleasedBytes)
-		r.close()
+		r.Note(bounds.ReleasedBytes)
+		r.Close()
 		check(time.Hour, 2)
-		r.note(bounds.ReleasedBytes)
+		r.Note(bounds.ReleasedBytes)
 		check(time.Hour, 2)
 	})
 }
