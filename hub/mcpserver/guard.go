@@ -15,17 +15,17 @@ import (
 type Guard struct {
 	// Token is the bearer token that each request must carry; "": none is required.
 	Token string
-	// Admitted, if set, is called with each request that may pass, before its body is read. If it returns false, the
-	// request is refused with 503.
-	Admitted func(r *http.Request) bool
+	// Admitted, if set, is called with the connection of each request that may pass, before its body is read. If it
+	// returns false, the request is refused with 503. It needs [Watch].
+	Admitted func(c net.Conn) bool
 }
 
 // lingerTime is how long the rest of a refused request is taken in before the connection is closed: one that is closed
 // with unread data is reset, and then the client may lose the answer.
 const lingerTime = 500 * time.Millisecond
 
-// refused answers a request that may not pass. The answer does not wait for the body, and the connection is closed.
-func refused(w http.ResponseWriter, status int, text string) {
+// turnAway answers a request that may not pass. The answer does not wait for the body, and the connection is closed.
+func turnAway(w http.ResponseWriter, status int, text string) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)) // a recorder in a test has none
 	w.Header().Set("Connection", "close")
 	http.Error(w, text, status)
@@ -39,22 +39,22 @@ func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 		host = h
 	}
 	if !loopback(host) {
-		refused(w, http.StatusForbidden, "this server answers on loopback names alone; Host is another")
+		turnAway(w, http.StatusForbidden, "this server answers on loopback names alone; Host is another")
 		return false
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || !loopback(u.Hostname()) {
-			refused(w, http.StatusForbidden, "pages of this Origin may not use this server")
+			turnAway(w, http.StatusForbidden, "pages of this Origin may not use this server")
 			return false
 		}
 	}
 	if !g.hasToken(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="mcp"`)
-		refused(w, http.StatusUnauthorized, "a bearer token is needed, and this is not it")
+		turnAway(w, http.StatusUnauthorized, "a bearer token is needed, and this is not it")
 		return false
 	}
-	if g.Admitted != nil && !g.Admitted(r) {
-		refused(w, http.StatusServiceUnavailable, "too many clients are connected")
+	if g.Admitted != nil && !g.Admitted(r.Context().Value(watchedKey{}).(*watched)) {
+		turnAway(w, http.StatusServiceUnavailable, "too many clients are connected")
 		return false
 	}
 	return true

@@ -59,17 +59,12 @@ func serve(g *Gateway, l net.Listener, token string) *Endpoint {
 		token = rand.Text()
 	}
 	connections := bounds.NewTokenConnections(bounds.GatewayConnections, bounds.GatewayStrangers)
-	guard := mcpserver.Guard{Token: token, Admitted: func(r *http.Request) bool {
-		return connections.Admit(r.Context().Value(connectionKey{}).(net.Conn))
-	}}
+	guard := mcpserver.Guard{Token: token, Admitted: connections.Admit}
 	mux := http.NewServeMux()
 	mux.Handle(Path, g.HTTP(guard))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
 		server: &http.Server{Handler: limitBodies(bodiesBytes, smallBody, mux), ReadHeaderTimeout: headerTime,
 			IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ConnState: connections.Noted,
-			ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-				return context.WithValue(ctx, connectionKey{}, c)
-			},
 			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
 		defer close(e.ended)
@@ -79,9 +74,6 @@ func serve(g *Gateway, l net.Listener, token string) *Endpoint {
 	}()
 	return e
 }
-
-// connectionKey is the key of the context of a request for its connection, a net.Conn.
-type connectionKey struct{}
 
 // ErrNotLoopback is returned for an address that other machines could reach.
 var ErrNotLoopback = errors.New("a gateway listens on this machine alone: the address must be 127.0.0.1:PORT, [::1]:PORT " +
