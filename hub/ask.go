@@ -84,9 +84,12 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		}
 		return answer, nil
 	})
-	if answer.cause == 0 && err == nil {
+	if err == nil && (answer.cause == 0 || answer.cause == event.CauseSuperseded && answer.origin == event.OriginPolicy) {
 		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
 			"kind", info.Kind.String())
+		if q.Kind == mcp.Sampling && !q.WireID.IsZero() { // the answer to an elicitation has no words
+			err = mcp.ErrNobodyAsked
+		}
 	}
 	if answer.refusal != nil && err == nil && !q.WireID.IsZero() { // an answer in a round cannot be an error
 		err = answer.refusal

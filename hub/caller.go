@@ -23,6 +23,8 @@ type Caller interface {
 	Answers(kind event.PromptKind, withTools bool) bool
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
+	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them.
+	Gone() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
 	// Completed returns a function that tells the client that the elicitation with that id is complete. It may be kept for
@@ -54,7 +56,8 @@ const (
 )
 
 // whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
-// to a client only if all of them are its own, since one client must not see what is asked of another.
+// to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
+// that are gone do not count.
 func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
@@ -62,10 +65,17 @@ func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bo
 		}
 		return asked
 	}
-	for i, may := range q.Among {
+	client := ""
+	for _, may := range q.Among {
 		r, ok := may.Tag.(*request)
-		if !ok || r.caller == nil || i > 0 && r.caller.Client() != q.Among[0].Tag.(*request).caller.Client() {
+		switch {
+		case !ok || r.caller == nil:
 			return nil
+		case r.caller.Gone():
+		case client != "" && r.caller.Client() != client:
+			return nil
+		default:
+			client = r.caller.Client()
 		}
 	}
 	return st.amongAnswers(q, kind, withTools, nil)

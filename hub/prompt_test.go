@@ -286,7 +286,7 @@ func TestNoWindowIsAnsweredAtOnce(t *testing.T) {
 					}
 					want := `{"action":"cancel"}`
 					if way.kind == event.PromptSampling {
-						want = "error -1: the user dismissed the sampling request"
+						want = "error -1: nobody could be asked"
 					}
 					if got := answerOf(<-q.Response()); got != want {
 						t.Errorf("%s: answered %s", way.name, got)

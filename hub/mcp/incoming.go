@@ -109,6 +109,9 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 	return nil, err
 }
 
+// ErrNobodyAsked is the answer to a sampling request that no user has seen.
+var ErrNobodyAsked error = &jsonrpc.Error{Code: codeRejected, Message: "nobody could be asked"}
+
 // legacyResult returns the answer on the wire, with a different form for each of the three actions: elicitation has an
 // action for each, sampling a result and one error code.
 func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {

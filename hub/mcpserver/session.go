@@ -90,6 +90,9 @@ func (s *Session) Client() Client {
 	return s.client
 }
 
+// Lasting reports whether the session is that of a client, and not of a single call of 2026-07-28 over HTTP.
+func (s *Session) Lasting() bool { return s.lasting }
+
 // Done returns a channel that is closed when the session has begun to end.
 func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 
