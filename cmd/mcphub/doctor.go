@@ -139,7 +139,7 @@ func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.
 		env.say("%s", escape(line))
 	}
 	if !isTerminal(env.stdin) {
-		env.say("mcphub doctor: nobody can be asked here; --yes agrees")
+		env.say("mcphub doctor: nobody could be asked: there is no terminal; --yes agrees")
 		return false
 	}
 	sign(env.stderr, "Go on? [y/N]")

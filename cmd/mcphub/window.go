@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// allKinds are all prompt kinds. The windows of these commands can show every kind.
+// allKinds are all prompt kinds.
 var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
 	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,

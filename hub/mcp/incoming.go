@@ -115,11 +115,14 @@ func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	if kind != Sampling {
 		return elicitationResult(kind, a)
 	}
-	switch a.Action {
-	case Accept:
+	refusal := &jsonrpc.Error{Code: codeRejected, Message: "the sampling request was dismissed"}
+	switch {
+	case a.Action == Accept:
 		return samplingResult(a)
-	case Decline:
-		return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user declined the sampling request"}
+	case a.Action == Decline:
+		refusal.Message = "the sampling request was declined"
+	case a.Unasked:
+		refusal.Message = "nobody could be asked"
 	}
-	return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user dismissed the sampling request"}
+	return nil, refusal
 }
