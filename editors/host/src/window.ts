@@ -165,6 +165,8 @@ export class ResumingWindow implements HubWindow {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
+    // A window may be opened before its hub is started. Once there was a hub, its stop ends the window.
+    await becomes(this.#source, (s) => s !== 'stopped', signal);
     while (!signal.aborted && (await this.#hubIsReady(signal))) {
       const stream = this.#source.attach(this.#helloNow());
       this.#stream = stream;

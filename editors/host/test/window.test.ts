@@ -30,6 +30,45 @@ function event(stream: FakeStream, sequence: bigint): void {
   });
 }
 
+test('a window that is opened before the hub is started waits for it, and ends when the hub is stopped', async () => {
+  const source = new FakeSource();
+  source.state = 'stopped';
+  const { window } = opened({ title: 'early' }, undefined, source);
+  const read = (async () => {
+    const cases: (string | undefined)[] = [];
+    for await (const message of window) {
+      cases.push(message.event.case);
+    }
+    return cases;
+  })();
+  await settle();
+  assert.equal(source.streams.length, 0);
+  source.become('starting', 'The hub is being started.');
+  source.become('ready', 'The hub is ready.');
+  await settle();
+  assert.equal(source.stream(0).hello.title, 'early');
+  source.stream(0).welcome();
+  await settle();
+  source.become('stopped', 'The hub was stopped.');
+  source.stream(0).inbox.end();
+  assert.deepEqual(await read, ['welcome']);
+});
+
+test('a window that waits for the first start hears why there is no hub, and can be closed', async () => {
+  const source = new FakeSource();
+  source.state = 'stopped';
+  const { window } = opened({}, undefined, source);
+  const { window: closed } = opened({}, undefined, source);
+  await settle();
+  await closed.close();
+  assert.equal(await next(closed), undefined);
+  source.become('starting', 'The hub is being started.');
+  source.failure = new HubError('unavailable', 'HUB_NOT_FOUND', 'no program');
+  source.become('failed', 'no program');
+  assert.equal((await failure(next(window))).reason, 'HUB_NOT_FOUND');
+  assert.equal(source.streams.length, 0);
+});
+
 for (const [reason, code] of [
   ['WINDOW_TOO_SLOW', 'resource_exhausted'],
   ['DRAINING', 'unavailable'],
