@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -59,7 +60,7 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 		// --approve is about tools: it is not a consent to a command line that the user has never seen.
 		switch {
 		case a.launch == "allow":
-			return acceptLaunch(id, q.ServerLaunch), "agreed to by --launch allow", false
+			return once(host.Accept(p)), "agreed to by --launch allow", false
 		case a.launch == "deny":
 			return decline(id, "denied by --launch deny"), "denied", false
 		}
