@@ -29,8 +29,8 @@ func (p *place) example() string {
 	return program
 }
 
-// TestExampleInAUsedHome: in the home of a user for whom a program has written the entry, the yes of the example counts,
-// and the call ends.
+// TestExampleInAUsedHome: in the home of a user for whom a program has written the entry, the yes of the example
+// counts, and the call ends.
 func TestExampleInAUsedHome(t *testing.T) {
 	p := newPlace(t)
 	file := p.file("mcp.json")
