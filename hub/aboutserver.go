@@ -91,7 +91,7 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 	case s.Stopping() != nil || s.Life().Removed():
 		return words.Stopped(s.name)
 	case !st.windows.CanShow(q.info.Kind, false):
-		return words.NoWindow(s.name)
+		return words.Unasked(s.name, &q.info)
 	case s.Unwanted() && !q.byHand():
 		// everybody who wanted the server had gone before it was known that there is a question
 		if q.with != nil {
@@ -123,7 +123,7 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 	case r.server.Life().Removed():
 		return closing{}, words.Stopped(r.server.name)
 	case answer.cause == event.CauseSuperseded && !st.windows.CanShow(q.info.Kind, false):
-		return closing{}, words.NoWindow(r.server.name)
+		return closing{}, words.Unasked(r.server.name, &q.info)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
 	case ctx.Err() != nil: // the server was stopped

@@ -83,7 +83,8 @@ func TestNoApprover(t *testing.T) {
 		w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, event.CodeFailedPrecondition,
 			event.ReasonNoApprover)
-		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" {
+		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" || e.Meta["prompt_kind"] != "tool_approval" ||
+			!strings.Contains(e.Message, "nobody could be asked") {
 			t.Errorf("the error has %+v", e.Meta)
 		}
 		if w.starts("s") != 0 {

@@ -52,6 +52,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		return *refused, nil
 	}
 	defer release()
+	unasked := false
 	answer, err := h.ask(ctx, func(st *state) (*prompt, error) {
 		switch {
 		case st.callOver(q) || q.OfSome && len(st.callsOf(c.server)) == 0:
@@ -64,7 +65,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 			return nil, nil
 		}
 		of, shown := st.whoAnswers(q, info.Kind, withTools), h.windows.CanShow(info.Kind, withTools)
-		if of == nil && !shown {
+		if unasked = of == nil && !shown; unasked {
 			return nil, nil
 		}
 		p := c.question(ctx, st, q, info, withTools)
@@ -84,12 +85,10 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		}
 		return answer, nil
 	})
-	if err == nil && (answer.cause == 0 || answer.cause == event.CauseSuperseded && answer.origin == event.OriginPolicy) {
-		h.log.Info("a question of a server was answered with cancel: nobody can be asked", "server", c.server.name,
+	if err == nil && (unasked || answer.cause == event.CauseSuperseded && answer.origin == event.OriginPolicy) {
+		h.log.Info("a question of a server was answered with cancel: nobody could be asked", "server", c.server.name,
 			"kind", info.Kind.String())
-		if q.Kind == mcp.Sampling && !q.WireID.IsZero() { // the answer to an elicitation has no words
-			err = mcp.ErrNobodyAsked
-		}
+		return mcp.Answer{Action: mcp.Dismiss, Unasked: true}, nil
 	}
 	if answer.refusal != nil && err == nil && !q.WireID.IsZero() { // an answer in a round cannot be an error
 		err = answer.refusal

@@ -357,8 +357,8 @@ func TestNoWindowForALaunch(t *testing.T) {
 		w := workspaceWorld(t, "", workspaceEntry)
 		witness := w.everything()
 		e := w.echo().want(t, event.CodeFailedPrecondition, event.ReasonNoApprover)
-		if !strings.Contains(e.Message, "server launches") {
-			t.Errorf("the error does not name server launches: %s", e.Message)
+		if !strings.Contains(e.Message, "nobody could be asked") || !strings.Contains(e.Message, "server launches") {
+			t.Errorf("the error does not say that nobody could be asked, or what: %s", e.Message)
 		}
 		v := w.user("")
 		c := w.echo()

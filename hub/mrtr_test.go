@@ -176,6 +176,30 @@ func TestCancelOnTheWireInARound(t *testing.T) {
 	})
 }
 
+// When the round comes nobody is left who could be asked: the call ends, and its error does not say that somebody
+// refused.
+func TestMRTRNobodyCouldBeAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := fakeserver.New(fakeserver.WithModern())
+		gone := make(chan struct{})
+		s.Tool("sample", func(c *fakeserver.CallContext) {
+			<-gone
+			c.InputRequired(`{"a":{"method":"sampling/createMessage","params":`+sampleParams+`}}`, "")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		v := w.everything()
+		c := w.call(hub.CallRequest{Server: "s", Tool: "sample"})
+		synctest.Wait() // it is at the server
+		v.win.Detach(true)
+		close(gone)
+		e := c.want(t, event.CodeFailedPrecondition,
+			event.ReasonInputDeclined)
+		if !strings.Contains(e.Message, "nobody could be asked its sampling question") {
+			t.Errorf("the error says %s", e.Message)
+		}
+	})
+}
+
 // 2026-07-28 has no form for a refused sampling request: the call ends, its other questions close, nothing is retried.
 func TestMRTRSamplingRefused(t *testing.T) {
 	for _, action := range []event.Action{event.ActionDecline, event.ActionDismiss} {

@@ -234,8 +234,8 @@ func TestDeclineDismissCancelAreThree(t *testing.T) {
 	}{{event.ActionAccept, event.CauseAnswered}, {event.ActionDecline, event.CauseDeclined},
 		{event.ActionDismiss, event.CauseDismissed}}
 	wants := map[string][]string{
-		"sampling": {sampleYes, "error -1: the user declined the sampling request",
-			"error -1: the user dismissed the sampling request"},
+		"sampling": {sampleYes, "error -1: the sampling request was declined",
+			"error -1: the sampling request was dismissed"},
 		"form": {`{"action":"accept","content":{"name":"Ada"}}`, `{"action":"decline"}`, `{"action":"cancel"}`},
 		"url":  {`{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`},
 	}

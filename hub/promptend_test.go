@@ -58,7 +58,7 @@ func TestParentCancelClosesPrompts(t *testing.T) {
 					pass(time.Minute)
 					want := `{"action":"cancel"}`
 					if way.kind == event.PromptSampling {
-						want = "error -1: the user dismissed the sampling request"
+						want = "error -1: the sampling request was dismissed"
 					}
 					switch n := len(responses(a.Server)); {
 					case withdraws && n != 0:

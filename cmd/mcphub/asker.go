@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -138,10 +139,7 @@ func answerTyped(p *mcphubv1.Prompt, line typed) (answer *mcphubv1.PromptAnswer,
 		return answerInput(id, q, line)
 	}
 	if !line.over && isYes(line.text) {
-		if q := p.GetServerLaunch(); q != nil { // all of it is on the terminal
-			return acceptLaunch(id, q), ""
-		}
-		return accept(id, ""), ""
+		return once(host.Accept(p)), "" // all of it is on the terminal
 	}
 	return decline(id, "denied on the terminal"), ""
 }

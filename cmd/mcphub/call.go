@@ -134,8 +134,8 @@ func (c *call) prepare(ctx context.Context, sources []*mcphubv1.ConfigSource) er
 	if _, err := loadConfig(ctx, c.env, client.Servers, sources, c.options.server); err != nil {
 		return err
 	}
-	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, PromptKinds: allKinds,
-		SamplingTools: true})
+	c.window, err = attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + c.options.command, SamplingTools: true,
+		PromptKinds: c.options.answers.kinds(c.terminal)})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ type answers struct {
 	elicit  string // accept, decline, dismiss, hang
 	content string // JSON object of an accepted form
 	sample  string // decline, hang, or the text of a completion
-	signIn  string // print, decline, hang, or "": print on a terminal, else decline
-	launch  string // ask, allow, deny, or "": ask. Without a terminal, ask means no
+	signIn  string // print, decline, hang, or "": print on a terminal
+	launch  string // ask, allow, deny, or "": ask, on a terminal
 	inputs  inputFlags
 }
 
@@ -25,7 +25,7 @@ type answers struct {
 func (a *answers) registerStart(set *pflag.FlagSet) {
 	a.registerSignIn(set)
 	set.StringVar(&a.launch, "launch", "",
-		"ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else deny")
+		"ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else fail")
 	a.inputs.register(set)
 }
 
@@ -44,7 +44,7 @@ func (a *answers) checkStart() error {
 
 func (a *answers) registerSignIn(set *pflag.FlagSet) {
 	set.StringVar(&a.signIn, "sign-in", "",
-		"print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else decline")
+		"print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else fail")
 }
 
 func (a *answers) setElicit(v string) error {

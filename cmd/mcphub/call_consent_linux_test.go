@@ -49,10 +49,10 @@ func TestCallNeedsConsentAndInputs(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{nil, 5, []string{"may server srv be started?", "  command: ", "  directory: ", "/ran.jsonl\n", "argument: --greet",
-			"argument: token ${input:token}", "--launch allow"}},
-		{[]string{"--launch", "deny"}, 5, []string{"denied"}},
-		{[]string{"--launch", "allow"}, 5, []string{"server srv needs the input token: Your token", "--input token=VALUE"}},
+		{nil, 5, []string{"nobody could be asked", "--launch deny shows", "--launch allow"}},
+		{[]string{"--launch", "deny"}, 5, []string{"may server srv be started?", "  command: ", "  directory: ",
+			"/ran.jsonl\n", "argument: --greet", "argument: token ${input:token}", "denied"}},
+		{[]string{"--launch", "allow"}, 5, []string{"nobody could be asked", "--input token=VALUE"}},
 		{[]string{"--launch", "allow", "--input", "token=@MCPHUB_TEST_TOKEN"}, 0, []string{"given by --input token"}},
 	} {
 		p := inBubbles(t)
@@ -86,7 +86,7 @@ func TestServersSaysWhoAsks(t *testing.T) {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	r = p.run(append([]string{"servers", "--start"}, source...)...)
-	if r.status != 6 || !strings.Contains(r.stdout, "start declined") || ran(t, record) {
+	if r.status != 6 || !strings.Contains(r.stdout, "nobody could be asked") || ran(t, record) {
 		t.Errorf("--start: status %d, ran %v\n%s%s", r.status, ran(t, record), r.stdout, r.stderr)
 	}
 	r = p.run(append([]string{"servers", "--start", "--launch", "allow", "--input", "token=x"}, source...)...)

@@ -66,6 +66,6 @@ func (f *inputFlags) answerTo(promptID string, q *mcphubv1.ConfigInput,
 	case terminal:
 		return nil, "", true
 	}
-	reason := fmt.Sprintf(noValue, q.GetInputId())
-	return decline(promptID, reason), "declined: " + escape(reason), false
+	const none = "no --input gives it"
+	return decline(promptID, none), "declined: " + none, false
 }

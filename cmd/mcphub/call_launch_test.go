@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,25 +18,33 @@ func inputPrompt(in *mcphubv1.ConfigInput) *mcphubv1.Prompt {
 	return &mcphubv1.Prompt{PromptId: "p", Server: "s", Question: &mcphubv1.Prompt_ConfigInput{ConfigInput: in}}
 }
 
-// TestLaunchOptions: a launch has a flag of its own; no other flag agrees to one, and without a person nothing does.
+// TestLaunchOptions: a launch has a flag of its own; no other flag agrees to one, and without a terminal nobody is
+// asked.
 func TestLaunchOptions(t *testing.T) {
 	for _, test := range []struct {
 		args     []string
 		terminal bool
-		want     string // accept, decline or ask
+		want     string // accept, decline, ask, or unasked
 	}{
-		{nil, false, "decline"},
+		{nil, false, "unasked"},
 		{nil, true, "ask"},
-		{[]string{"--launch", "ask"}, false, "decline"},
+		{[]string{"--launch", "ask"}, false, "unasked"},
 		{[]string{"--launch", "ask"}, true, "ask"},
 		{[]string{"--launch", "allow"}, false, "accept"},
 		{[]string{"--launch", "deny"}, true, "decline"},
-		{[]string{"--approve", "allow", "--elicit", "accept:{}", "--sign-in", "print"}, false, "decline"},
+		{[]string{"--approve", "allow", "--elicit", "accept:{}", "--sign-in", "print"}, false, "unasked"},
 		{[]string{"--approve", "allow"}, true, "ask"},
 	} {
 		o, err := parseCall(append([]string{"--tool", "t", "--stdio", "srv"}, test.args...)...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		shows := slices.Contains(o.answers.kinds(test.terminal), mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH)
+		if shows == (test.want == "unasked") {
+			t.Errorf("%q, terminal %v: shown: %v", test.args, test.terminal, shows)
+		}
+		if !shows {
+			continue
 		}
 		answer, note, ask := o.answers.answerTo(launchPrompt(&mcphubv1.ServerLaunch{Command: "c"}), test.terminal)
 		got := map[bool]string{true: "ask", false: "decline"}[ask]

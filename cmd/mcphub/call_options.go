@@ -73,7 +73,7 @@ func (o *callOptions) flags(command string) *pflag.FlagSet {
 		"TEXT\twhat the server is told when the request is cancelled")
 	if command == "call" {
 		set.StringVar(&o.answers.approve, "approve", "",
-			"allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else deny")
+			"allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else fail")
 	}
 	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss",
 		o.answers.setElicit)

@@ -2,26 +2,32 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 
+	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// noTerminal is the reason for a denial if nobody could be asked. It would be wrong to allow the call: a script that
-// lacks the flag must not run a tool by mistake.
-const noTerminal = "no terminal to ask on; --approve allow lets the tool run"
+// kinds returns the kinds of prompts that the command can show: those that a flag answers, and on a terminal all. The
+// hub then knows where nobody can be asked, and says so.
+func (a *answers) kinds(terminal bool) []mcphubv1.PromptKind {
+	return slices.DeleteFunc(slices.Clone(allKinds), func(kind mcphubv1.PromptKind) bool {
+		switch kind {
+		case mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL:
+			return !terminal && a.approve == ""
+		case mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN:
+			return !terminal && a.signIn == ""
+		case mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH:
+			return !terminal && (a.launch == "" || a.launch == "ask")
+		case mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT:
+			return !terminal && len(a.inputs.values) == 0
+		}
+		return false
+	})
+}
 
-// noBrowser is the reason for declining a sign-in if nobody could be asked: nobody would read the address, and a script
-// would wait for ever.
-const noBrowser = "no terminal to show the page's address on; --sign-in print shows it and waits"
-
-// noAgreement is the reason for declining a launch if nobody could be asked, and noValue that for an input.
-const (
-	noAgreement = "no terminal to ask on; --launch allow starts what the workspace file says"
-	noValue     = "no terminal to ask on; --input %s=VALUE gives one"
-)
-
-// answerTo returns the flags' answer to a prompt, or nil if the prompt is left open. ask reports that a person has to
-// decide. note is a text for stderr.
+// answerTo returns the flags' answer to a prompt of those kinds, or nil if the prompt is left open. ask reports that a
+// person has to decide. note is a text for stderr.
 func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.PromptAnswer, note string, ask bool) {
 	id := p.GetPromptId()
 	switch q := p.GetQuestion().(type) {
@@ -33,10 +39,8 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 			return decline(id, "denied by --approve deny"), "", false
 		case a.approve == "hang":
 			return nil, "left open", false
-		case terminal:
-			return nil, "", true
 		}
-		return decline(id, noTerminal), "denied: " + noTerminal, false
+		return nil, "", true
 	case *mcphubv1.Prompt_Sampling:
 		switch a.sample {
 		case "hang":
@@ -50,19 +54,17 @@ func (a *answers) answerTo(p *mcphubv1.Prompt, terminal bool) (answer *mcphubv1.
 	case *mcphubv1.Prompt_ElicitationUrl:
 		return a.answerElicitation(id, "", q.ElicitationUrl.GetUrl())
 	case *mcphubv1.Prompt_SignIn:
-		answer, note = a.answerSignIn(id, q.SignIn, terminal)
+		answer, note = a.answerSignIn(id, q.SignIn)
 		return answer, note, false
 	case *mcphubv1.Prompt_ServerLaunch:
 		// --approve is about tools: it is not a consent to a command line that the user has never seen.
 		switch {
 		case a.launch == "allow":
-			return acceptLaunch(id, q.ServerLaunch), "agreed to by --launch allow", false
+			return once(host.Accept(p)), "agreed to by --launch allow", false
 		case a.launch == "deny":
 			return decline(id, "denied by --launch deny"), "denied", false
-		case terminal:
-			return nil, "", true
 		}
-		return decline(id, noAgreement), "denied: " + noAgreement, false
+		return nil, "", true
 	case *mcphubv1.Prompt_ConfigInput:
 		return a.inputs.answerTo(id, q.ConfigInput, terminal)
 	}
@@ -87,8 +89,7 @@ func (a *answers) answerElicitation(id, content, url string) (answer *mcphubv1.P
 
 // answerSignIn accepts once the page's address has been printed: the consent is that a person opens the address. The
 // question that waits for the browser closes by itself.
-func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn,
-	terminal bool) (answer *mcphubv1.PromptAnswer, note string) {
+func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn) (answer *mcphubv1.PromptAnswer, note string) {
 	switch {
 	case a.signIn == "hang":
 		return nil, "left open"
@@ -96,10 +97,8 @@ func (a *answers) answerSignIn(id string, q *mcphubv1.SignIn,
 		return nil, ""
 	case a.signIn == "decline":
 		return decline(id, "declined by --sign-in decline"), "declined"
-	case a.signIn == "print", terminal:
-		return accept(id, ""), ""
 	}
-	return decline(id, noBrowser), "declined: " + noBrowser
+	return accept(id, ""), ""
 }
 
 // completion returns a sampling result with the given text (MCP 2025-11-25, client/sampling: CreateMessageResult).

@@ -33,7 +33,7 @@ is given with --input ID=@NAME, as the environment variable NAME, cannot. (A val
 `
 
 const exitHelp = `Exit status: 0 result, 1 result with isError or error of the server, 2 usage, 3 cancelled, 4 timed
-out, 5 denied, 6 server trouble.`
+out, 5 denied or nobody to ask, 6 server trouble.`
 
 // addCommands adds all commands to the tree.
 func (l *commandLine) addCommands() {

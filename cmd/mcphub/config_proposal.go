@@ -249,7 +249,7 @@ func (l *commandLine) agree(o catalog.Offer, given map[string][]string, yes bool
 		return nil
 	}
 	if !isTerminal(l.env.stdin) || !isTerminal(l.env.stderr) {
-		return errUsage{errors.New("nobody can be asked here whether that may be added: say --yes")}
+		return errUsage{errors.New("nobody could be asked whether that may be added: there is no terminal; --yes agrees")}
 	}
 	t := newTypist(l.env.stdin)
 	defer t.close()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/doctor"
@@ -69,6 +70,9 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 		Client: mcp.Implementation{Name: "mcphub-doctor", Version: version},
 		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,
 	}
+	if limit := conf.Timeouts.Connect; limit != nil {
+		options.Connect = *limit
+	}
 	target := doctor.Target{Name: conf.Name, Ways: ways(conf), Hide: secrets.Text}
 	if !o.yes && !o.agreed(env, target, options, conf.Origin.OfWorkspace(), secrets.Text(launchLine(conf))) {
 		return exitDenied
@@ -79,7 +83,10 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	ctx, stop := env.interruptible()
 	defer stop()
 	report, err := doctor.Examine(ctx, target, options)
-	if errors.Is(err, doctor.ErrSignIn) {
+	missing, noTool := errors.AsType[*doctor.NoToolError](err)
+	if noTool {
+		env.tell("mcphub doctor: %s%s", escape(err.Error()), escape(nearmiss.Hint(missing.Tool, missing.Tools)))
+	} else if errors.Is(err, doctor.ErrSignIn) {
 		env.tell("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
 			"config file set it in the headers of the server's entry", err)
 	} else if err != nil {
@@ -92,6 +99,8 @@ func runDoctor(env environment, o *doctorOptions, positional []string) int {
 	switch {
 	case ctx.Err() != nil:
 		return exitCancelled
+	case noTool:
+		return exitUsage
 	case err != nil:
 		return exitServer
 	case report.Worst() == doctor.Mend:
@@ -139,7 +148,7 @@ func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.
 		env.say("%s", escape(line))
 	}
 	if !isTerminal(env.stdin) {
-		env.say("mcphub doctor: nobody can be asked here; --yes agrees")
+		env.say("mcphub doctor: nobody could be asked: there is no terminal; --yes agrees")
 		return false
 	}
 	sign(env.stderr, "Go on? [y/N]")

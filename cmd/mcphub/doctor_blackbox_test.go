@@ -35,6 +35,21 @@ func TestDoctorOfTheDemoServer_real(t *testing.T) {
 	}
 }
 
+// A name that no tool has is a mistake of the command line, and its flag for the time of a start counts.
+func TestDoctorsFlags_real(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	commandLine, _ := p.demoServer()
+	r := p.run("doctor", "--stdio", commandLine, "--tool", "slep", "--yes")
+	if r.status != exitUsage || !strings.Contains(r.stderr, `did you mean "sleep"`) {
+		t.Errorf("a mistyped tool: status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+	r = p.run("doctor", "--stdio", commandLine, "--connect-timeout", "1ns", "--json")
+	if r.status != exitToolError || !strings.Contains(r.stdout, "within 1ns, which --connect-timeout sets") {
+		t.Errorf("a start without time: status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
 // Nothing is called before somebody has agreed.
 func TestDoctorAsksBeforeItCalls(t *testing.T) {
 	p := inside(t)

@@ -21,10 +21,9 @@ type doorman struct {
 	reader   sync.WaitGroup
 }
 
-func newDoorman(env environment, w *window, o *listOptions, gone context.CancelCauseFunc) *doorman {
+func newDoorman(env environment, w *window, o *listOptions, terminal bool, gone context.CancelCauseFunc) *doorman {
 	d := &doorman{
-		env: env, window: w, options: o, gone: gone, tell: newTeller(""), asker: asker{env: env},
-		terminal: isTerminal(env.stdin) && isTerminal(env.stderr),
+		env: env, window: w, options: o, gone: gone, tell: newTeller(""), asker: asker{env: env}, terminal: terminal,
 	}
 	d.reader.Go(d.read)
 	return d

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -42,7 +43,8 @@ func asFailure(err error) *failure {
 		return f
 	}
 	if f, ok := host.ErrorOf(err); ok {
-		return &failure{Code: f.Code, Reason: f.Reason, Message: f.Message, meta: f.Meta}
+		return &failure{Code: f.Code, Reason: f.Reason, Message: withoutTerminal(f.Message, f.Meta),
+			meta: f.Meta}
 	}
 	return failuref("UNAVAILABLE", "%v", err)
 }
@@ -54,6 +56,23 @@ func (f *failure) message() string {
 		return f.Message + `: --args wants one, {"name":"Ada"} say; -a NAME=VALUE gives a single one`
 	}
 	return asFlags.Replace(f.Message)
+}
+
+// withoutTerminal returns the text of an error with these details. If it says that nobody could be asked, it names the
+// flag that answers. Without details the question is one of a start.
+func withoutTerminal(text string, meta map[string]string) string {
+	flag := "--launch allow, --sign-in print or --input ID=VALUE answers"
+	switch meta[event.MetaPromptKind] {
+	case event.PromptToolApproval.String():
+		flag = "--approve allow lets the tool run"
+	case event.PromptSignIn.String():
+		flag = "--sign-in print shows the page's address and waits"
+	case event.PromptServerLaunch.String():
+		flag = "--launch deny shows what it would run, --launch allow starts it"
+	case event.PromptConfigInput.String():
+		flag = "--input " + meta["input"] + "=VALUE gives the value"
+	}
+	return event.Advised(text, "there is no terminal; "+flag)
 }
 
 // asFlags replaces the settings of the configs that --stdio and --url stand for by flags, since there are no files with

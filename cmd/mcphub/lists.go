@@ -71,14 +71,16 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
-	// All kinds, as for a call: what a server offers may depend on what its client can show.
-	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, PromptKinds: allKinds, SamplingTools: true})
+	// As for a call, although nothing is called: what a server offers may depend on what its client can show.
+	terminal := isTerminal(env.stdin) && isTerminal(env.stderr)
+	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, SamplingTools: true,
+		PromptKinds: o.answers.kinds(terminal)})
 	if err != nil {
 		return o.fail(env, name, ctx, err)
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	d := newDoorman(env, w, o, end)
+	d := newDoorman(env, w, o, terminal, end)
 	defer d.leave()
 	status := list(ctx, client)
 	if status == exitOK && !whole && !o.checked { // a file could not be read, so the list is not complete

@@ -113,7 +113,8 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	options.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
 	options.NameTaken = func(t gateway.NameTaken) { env.tell("mcphub: %s", escape(t.String())) }
 	options.Trouble = func(server string, e *event.Error) {
-		env.tell("mcphub: no tools of server %s: %s%s", shortName(server), escape(e.Message), helpsWithoutWindow(e))
+		text := event.Advised(e.Message, "no window is open; --window serves a page to answer on")
+		env.tell("mcphub: no tools of server %s: %s", shortName(server), escape(text))
 	}
 	g, err := inside.OpenGateway(options)
 	if err != nil {
@@ -134,14 +135,6 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
-}
-
-// helpsWithoutWindow returns what the user can do about a server that needs an answer of a person to start.
-func helpsWithoutWindow(e *event.Error) string {
-	if e.Reason != event.ReasonNoApprover && e.Reason != event.ReasonInputMissing {
-		return ""
-	}
-	return "; --window serves a page to answer on"
 }
 
 // gatewayStateDir returns the directory in which the hub of mcphub mcp keeps the answers that a person gives on its

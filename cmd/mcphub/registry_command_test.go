@@ -116,7 +116,7 @@ func TestRegistryCommands(t *testing.T) {
 
 	add := []string{"config", "add", "--from-registry", "io.example/weather"}
 	run(exitUsage, "--input UNIT=VALUE is needed", append(add, "--yes")...)
-	run(exitUsage, "say --yes", append(add, "--input", "UNIT=c")...)
+	run(exitUsage, "--yes agrees", append(add, "--input", "UNIT=c")...)
 	run(exitUsage, "it is one of KEY, UNIT", append(add, "--yes", "--input", "COLOUR=red")...)
 	run(exitBroken, "none of those", append(add, "--yes", "--input", "UNIT=k")...)
 	run(exitUsage, "leave out the other flags", append(add, "--yes", "--url", "https://x.example")...)

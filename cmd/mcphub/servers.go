@@ -252,7 +252,7 @@ func serverProblem(s *mcphubv1.Server) string {
 	var texts []string
 	for _, fatal := range []bool{true, false} {
 		if !fatal && s.GetLastError() != "" {
-			texts = append(texts, firstLine(s.GetLastError()))
+			texts = append(texts, firstLine(withoutTerminal(s.GetLastError(), nil)))
 		}
 		if !fatal && s.GetLastExit() != "" && !strings.Contains(s.GetLastError(), s.GetLastExit()) {
 			texts = append(texts, "last exit: "+firstLine(s.GetLastExit()))

@@ -88,12 +88,12 @@ func TestCallSignInWithoutTerminal(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--sign-in", "decline"}} {
 		r := p.run(a.echoOf(append(flags, "--json")...)...)
 		c := readConversation(t, r.stdout)
-		if c.failure == nil || r.status != exitOf(c.failure) || !strings.Contains(c.failure.Message,
-			"the sign-in to url was declined") {
-			t.Errorf("%q: status %d, %+v\n%s", flags, r.status, c.failure, r.stderr)
+		want := "the sign-in to url was declined"
+		if flags == nil {
+			want = "nobody could be asked: there is no terminal; --sign-in print"
 		}
-		if flags == nil && !strings.Contains(r.stderr, "--sign-in print") {
-			t.Errorf("stderr does not tell of the flag:\n%s", r.stderr)
+		if c.failure == nil || r.status != exitOf(c.failure) || !strings.Contains(c.failure.Message, want) {
+			t.Errorf("%q: status %d, %+v, want %q\n%s", flags, r.status, c.failure, want, r.stderr)
 		}
 		a.check(t, r.stdout+r.stderr)
 	}

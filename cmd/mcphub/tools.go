@@ -35,7 +35,7 @@ func runTools(env environment, o *listOptions, positional []string) int {
 			table{header: []string{"SERVER", "TOOL", "POLICY", "ABOUT"}, rows: rows,
 				colour: colourOfPolicy}.write(env.stdout)
 			for _, trouble := range r.GetTroubles() {
-				env.tell("%s: %s", escape(trouble.GetServer()), escape(trouble.GetError().GetMessage()))
+				env.tell("%s: %s", escape(trouble.GetServer()), escape(withoutTerminal(trouble.GetError().GetMessage(), nil)))
 			}
 		}
 		// If one server fails, the others are listed nevertheless, but the list is not complete.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// allKinds are all prompt kinds. The windows of these commands can show every kind.
+// allKinds are all prompt kinds.
 var allKinds = []mcphubv1.PromptKind{
 	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
 	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
@@ -147,11 +147,10 @@ func accept(promptID, contentJSON string) *mcphubv1.PromptAnswer {
 	}}
 }
 
-// acceptLaunch returns a yes to a launch that was shown in full.
-func acceptLaunch(promptID string, q *mcphubv1.ServerLaunch) *mcphubv1.PromptAnswer {
-	answer := accept(promptID, "")
-	answer.GetAccept().LaunchHash = q.GetLaunchHash()
-	return answer
+// once gives a yes the scope of everything that the command line agrees to.
+func once(yes *mcphubv1.PromptAnswer) *mcphubv1.PromptAnswer {
+	yes.GetAccept().Scope = mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE
+	return yes
 }
 
 // give returns an answer with a value. The hub must not keep the value: a command line holds for one command, and a

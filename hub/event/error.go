@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is the kind of an error; package ipc maps it to the gRPC code of the same name.
@@ -109,6 +110,27 @@ func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
+
+// MetaPromptKind is the key of Meta for the kind of question that nobody could be asked: PromptKind.String.
+const MetaPromptKind = "prompt_kind"
+
+const unasked = "nobody could be asked: "
+
+// Unasked returns the error for what waits for the answer of a person, if nobody could be asked. what says what waits,
+// and for what. advice is what helps.
+func Unasked(what string, kind PromptKind, advice string, meta ...string) *Error {
+	return Fail(CodeFailedPrecondition, ReasonNoApprover, append(meta, MetaPromptKind, kind.String()),
+		"%s, and nobody could be asked: no window shows the question; %s", what, advice)
+}
+
+// Advised returns the text of such an error with other words for why nobody could be asked and what helps: only the
+// command line and the gateway know what helps there.
+func Advised(text, advice string) string {
+	if at := strings.LastIndex(text, unasked); at >= 0 {
+		return text[:at+len(unasked)] + advice
+	}
+	return text
+}
 
 // AsError returns err as an *Error: the *Error that err is or wraps, else an INTERNAL one that hides the text of err.
 // For nil it returns nil.

@@ -13,11 +13,15 @@ import (
 // DeclinedError ends a call whose server asked for something that a user refused and that the protocol cannot refuse on
 // the wire: sampling within a multi round-trip request, or a URL that the server requires.
 type DeclinedError struct {
-	Kind   QuestionKind
-	Action Action // Decline or Dismiss
+	Kind    QuestionKind
+	Action  Action // Decline or Dismiss
+	Unasked bool   // see Answer
 }
 
 func (e *DeclinedError) Error() string {
+	if e.Unasked {
+		return fmt.Sprintf("the call ended because nobody could be asked its %s question", e.Kind)
+	}
 	verb := "declined"
 	if e.Action == Dismiss {
 		verb = "dismissed"

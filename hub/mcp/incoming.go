@@ -109,20 +109,20 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 	return nil, err
 }
 
-// ErrNobodyAsked is the answer to a sampling request that no user has seen.
-var ErrNobodyAsked error = &jsonrpc.Error{Code: codeRejected, Message: "nobody could be asked"}
-
 // legacyResult returns the answer on the wire, with a different form for each of the three actions: elicitation has an
 // action for each, sampling a result and one error code.
 func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 	if kind != Sampling {
 		return elicitationResult(kind, a)
 	}
-	switch a.Action {
-	case Accept:
+	refusal := &jsonrpc.Error{Code: codeRejected, Message: "the sampling request was dismissed"}
+	switch {
+	case a.Action == Accept:
 		return samplingResult(a)
-	case Decline:
-		return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user declined the sampling request"}
+	case a.Action == Decline:
+		refusal.Message = "the sampling request was declined"
+	case a.Unasked:
+		refusal.Message = "nobody could be asked"
 	}
-	return nil, &jsonrpc.Error{Code: codeRejected, Message: "the user dismissed the sampling request"}
+	return nil, refusal
 }

@@ -64,9 +64,11 @@ func TestQuestionsAnswered(t *testing.T) {
 			{protocol.MethodSampling, samplingParams, Answer{Action: Accept, Content: json.RawMessage(`{"role":"assistant","x":1.0}`)},
 				`"result":{"role":"assistant","x":1.0}`},
 			{protocol.MethodSampling, samplingParams, Answer{Action: Decline},
-				`"error":{"code":-1,"message":"the user declined the sampling request"}`},
+				`"error":{"code":-1,"message":"the sampling request was declined"}`},
 			{protocol.MethodSampling, samplingParams, Answer{Action: Dismiss},
-				`"error":{"code":-1,"message":"the user dismissed the sampling request"}`},
+				`"error":{"code":-1,"message":"the sampling request was dismissed"}`},
+			{protocol.MethodSampling, samplingParams, Answer{Action: Dismiss, Unasked: true},
+				`"error":{"code":-1,"message":"nobody could be asked"}`},
 			{protocol.MethodSampling, samplingParams, Answer{Action: Accept, Content: json.RawMessage(`"x"`)}, `"error":{"code":-32603,`},
 			{protocol.MethodElicitation, formParams, Answer{}, `"error":{"code":-32603,`},
 		} {

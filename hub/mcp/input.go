@@ -198,7 +198,7 @@ func (s *Session) answerInput(ctx context.Context, call *openCall, r inputReques
 	case r.question.Kind != Sampling:
 		return elicitationResult(r.question.Kind, a)
 	case a.Action != Accept:
-		return nil, &DeclinedError{Kind: Sampling, Action: a.Action}
+		return nil, &DeclinedError{Sampling, a.Action, a.Unasked}
 	}
 	return samplingResult(a)
 }

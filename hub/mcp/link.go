@@ -143,6 +143,10 @@ const (
 	stderrBytes = 4 << 10
 )
 
+// QuoteStderr returns what an error says about the stderr of a server: the line that most likely says why it failed,
+// and the last ones. It returns "" if there is nothing to say.
+func QuoteStderr(stderr []string) string { return complaint.Quote(stderr, stderrLines, stderrBytes) }
+
 // lastWords describes how a process ended, with the relevant lines of its stderr. It does not mention signals that we
 // sent. The status of a process that exits by itself counts whether it exits before or after its stdin was closed.
 func lastWords(exit transport.Exit, stderr []string) string {
@@ -154,7 +158,7 @@ func lastWords(exit transport.Exit, stderr []string) string {
 	default:
 		fmt.Fprintf(&b, "the process exited with status %d", exit.Code)
 	}
-	quoted := complaint.Quote(stderr, stderrLines, stderrBytes)
+	quoted := QuoteStderr(stderr)
 	if quoted != "" && b.Len() > 0 {
 		b.WriteString("; ")
 	}

@@ -202,6 +202,8 @@ type Answer struct {
 	// Result is set if an MCP client has answered: it is the whole result of the request, an object, and is sent
 	// unchanged. Content is then ignored, and Action is the action in Result.
 	Result json.RawMessage
+	// Unasked says of Dismiss that nobody could be asked.
+	Unasked bool
 }
 
 // Root is a directory or file in which the server may work; URI is a file: URI.

@@ -88,7 +88,7 @@ func (s *Session) openURL(ctx context.Context, call *openCall, q *Question) erro
 		case err != nil:
 			return err
 		case a.Action == Decline || a.Action == Dismiss:
-			return &DeclinedError{Kind: ElicitationURL, Action: a.Action}
+			return &DeclinedError{ElicitationURL, a.Action, a.Unasked}
 		case a.Action != Accept:
 			return fmt.Errorf("an answer has no action")
 		}

@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"fmt"
+
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -35,19 +37,21 @@ func (c *Call) NotForApps(tool string) *event.Error {
 		"tool %q of server %q is not for views: its server says so", bounds.Printable(tool), c.Server.Name())
 }
 
-// NoApprover returns the error for a tool about which nobody can be asked.
+// NoApprover returns the error for a tool about which nobody could be asked.
 func (c *Call) NoApprover(tool string) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
-		"tool %q of server %q needs an approval and no window can show the question; attach a window that shows tool "+
-			"approvals, set approvals%s, or call it preapproved", tool, c.Server.Name(), c.Server.Where())
+	return c.unasked(fmt.Sprintf("tool %q of server %q needs an approval", tool, c.Server.Name()),
+		", set approvals"+c.Server.Where())
 }
 
-// UnseenChange returns the error for a tool that has changed since it was first called, when no window can show the
-// change.
+// UnseenChange returns the error for a tool that has changed since it was first called, if nobody could be asked.
 func (c *Call) UnseenChange(tool string) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, c.meta("setting", "approvals"),
-		"the definition of tool %q of server %q is not the one that was called before, and no window can show the change; "+
-			"attach a window that shows tool approvals, or call it preapproved", tool, c.Server.Name())
+	return c.unasked(fmt.Sprintf("the definition of tool %q of server %q is not the one that was called before", tool,
+		c.Server.Name()), "")
+}
+
+func (c *Call) unasked(what, orElse string) *event.Error {
+	return event.Unasked(what, event.PromptToolApproval,
+		"attach a window that shows tool approvals"+orElse+", or call it preapproved", c.meta("setting", "approvals")...)
 }
 
 // Unsettled returns the error for a call whose tool changed again and again before it could be called. lists is how

@@ -1,16 +1,21 @@
 package prompts
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// NoWindow returns the error for a question about a server that no window can show.
-func (w *Words) NoWindow(server string) *event.Error {
-	return event.Fail(event.CodeFailedPrecondition, event.ReasonNoApprover, []string{"server", server},
-		"server %q wants %s and no window can show the question; attach a window that shows %s", server, w.Wants, w.Shows)
+// Unasked returns the error for a question about a server that no window can show.
+func (w *Words) Unasked(server string, p *event.PromptInfo) *event.Error {
+	e := event.Unasked(fmt.Sprintf("server %q wants %s", server, w.Wants), p.Kind, "attach a window that shows "+w.Shows,
+		"server", server)
+	if p.Input != nil {
+		e.Meta["input"] = bounds.Printable(p.Input.InputID)
+	}
+	return e
 }
 
 // Stopped returns the error for a question about a server that was stopped meanwhile.

@@ -2,12 +2,16 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -22,10 +26,36 @@ type attempt struct {
 	failed    error // why the delivery failed
 }
 
+// raw returns the result as it came, nil if there is none.
+func (a *attempt) raw() []byte {
+	if a.result == nil {
+		return nil
+	}
+	return a.result.Raw
+}
+
+// failure returns why a call failed by itself, in the words of the tool if it has any; "" if it did not fail, or was
+// cancelled before.
+func (a *attempt) failure() string {
+	switch {
+	case !a.cancelled.IsZero():
+	case a.err != nil:
+		return words(a.err)
+	case a.result.IsError:
+		said := ""
+		jsontext.Elements(jsontext.Get(a.result.Raw, "content"), func(block json.RawMessage) bool {
+			said = jsontext.String(jsontext.Get(block, "text"))
+			return said == ""
+		})
+		return strings.TrimSuffix("the tool answered an error: "+bounds.Printable(said), ": ")
+	}
+	return ""
+}
+
 // cancels calls the tool, cancels the call while it runs, observes the server's reaction, and calls the tool again.
 func (e *examination) cancels(ctx context.Context, way Way, era string) {
 	e.doing(way, "a call of %s that is cancelled (%s)", e.o.Tool, era)
-	starting, cancel := e.patient(ctx)
+	starting, cancel := e.starting(ctx)
 	defer cancel()
 	asker := newAsker(nil)
 	s, err := e.session(starting, way, era, asker)
@@ -35,9 +65,14 @@ func (e *examination) cancels(ctx context.Context, way Way, era string) {
 	}
 	defer s.close()
 	first := e.attempt(ctx, s)
+	e.heard(way, first.raw())
 	switch {
-	case first.cancelled.IsZero() && first.err != nil:
-		e.find("cancel.stop", way, era, Note, "the call failed before it was cancelled: %s", words(first.err))
+	case first.failure() != "":
+		// Whatever the reason, arguments that do not fit say: a cancel has nothing to do with it, and the next call would
+		// fail in the same way.
+		e.find("cancel.stop", way, era, Note, "the tool failed before it was cancelled, so nothing can be told of a "+
+			"cancel: %s; name arguments with which it works for some seconds", first.failure())
+		return
 	case first.cancelled.IsZero():
 		e.find("cancel.stop", way, era, Note,
 			"the call ended before it was cancelled: name arguments with which it takes longer")
@@ -228,13 +263,9 @@ func (e *examination) questions(way Way, era string, s *session, asker *asker) {
 func (e *examination) again(ctx context.Context, way Way, era string, s *session) {
 	e.doing(way, "another call of %s (%s)", e.o.Tool, era)
 	a := e.attempt(ctx, s)
-	trouble := ""
-	switch {
-	case a.cancelled.IsZero() && a.err != nil:
-		trouble = words(a.err)
-	case a.cancelled.IsZero() && a.result.IsError:
-		trouble = "the tool answered an error"
-	case s.Broken():
+	e.heard(way, a.raw())
+	trouble := a.failure()
+	if trouble == "" && s.Broken() {
 		trouble = fmt.Sprintf("the connection is gone: %s", words(s.Err()))
 	}
 	if trouble == "" && era == mcp.EraLegacy {

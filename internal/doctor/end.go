@@ -43,7 +43,7 @@ func (e *examination) ends(ctx context.Context, way Way) {
 // time until the exit; it is leave or more if the server did not exit by itself.
 func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit transport.Exit,
 	took time.Duration, ok bool) {
-	ctx, cancel := e.patient(ctx)
+	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	v, err := e.visit(ctx, way, transport.Grace{Stdin: leave, Terminate: leave})
 	if err != nil {

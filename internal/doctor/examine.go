@@ -8,10 +8,21 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 var errExamined = errors.New("the examination is over")
+
+// NoToolError says that the server has no tool of the name that was given.
+type NoToolError struct {
+	Tool  string
+	Tools []string // that it has
+}
+
+func (e *NoToolError) Error() string {
+	return fmt.Sprintf("no tool was called: the server has none with the name %q", e.Tool)
+}
 
 // ErrSignIn ends the examination of a server that refuses clients that are not signed in.
 var ErrSignIn = errors.New("the server wants a sign-in")
@@ -22,6 +33,8 @@ type examination struct {
 	o      Options
 	report *Report
 	failed error // why it cannot go on, else nil
+	// encoding counts the messages that were not UTF-8
+	encoding encoding
 }
 
 // Examine examines the server. It starts and ends the server several times. An error means that the examination could
@@ -63,11 +76,19 @@ func (e *examination) examine(ctx context.Context, way Way) {
 	if legacy {
 		e.manners(ctx, way)
 	}
-	tools := e.lists(ctx, way, modern && !legacy)
+	tools, known := e.lists(ctx, way, modern && !legacy)
 	if e.o.Tool != "" {
-		if !slices.ContainsFunc(tools, func(t mcp.Tool) bool { return t.Name == e.o.Tool }) {
-			e.find("cancel.stop", way, "", Note, "the server has no tool %q, so none was called", e.o.Tool)
-		} else {
+		var names []string
+		for _, t := range tools {
+			names = append(names, t.Name)
+		}
+		switch {
+		case !known:
+			e.find("cancel.stop", way, "", Note, "the tools could not be listed, so none was called")
+		case !slices.Contains(names, e.o.Tool):
+			e.failed = &NoToolError{e.o.Tool, names}
+			return
+		default:
 			if legacy {
 				e.cancels(ctx, way, mcp.EraLegacy)
 			}
@@ -78,6 +99,9 @@ func (e *examination) examine(ctx context.Context, way Way) {
 	}
 	if way.Transport == Stdio {
 		e.ends(ctx, way)
+	}
+	if n, first := e.encoding.told(); n > 0 {
+		e.find("start.utf8", way, "", Mend, "messages that are not UTF-8, Latin-1 say: %d, the first: %s", n, first)
 	}
 }
 
@@ -91,8 +115,18 @@ func (e *examination) find(name string, way Way, era string, level Level, format
 		Transport: way.Transport, Era: era}
 	if level == Mend || level == Improve {
 		f.Do = c.do
+		if c.doURL != "" && way.Transport != Stdio {
+			f.Do = c.doURL
+		}
 	}
 	e.report.Findings = append(e.report.Findings, f)
+}
+
+// heard examines the encoding of a text that came over HTTP; a process is listened to at its pipe.
+func (e *examination) heard(way Way, raw []byte) {
+	if way.Transport != Stdio {
+		e.encoding.hear(raw)
+	}
 }
 
 // doing reports the present step.
@@ -100,7 +134,13 @@ func (e *examination) doing(way Way, format string, args ...any) {
 	e.o.Doing(fmt.Sprintf(way.Transport+": "+format, args...))
 }
 
-// patient returns a context that bounds one step.
+// starting returns a context that bounds one start.
+func (e *examination) starting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, e.o.Connect,
+		fmt.Errorf("it was not ready within %v, which --connect-timeout sets", e.o.Connect))
+}
+
+// patient returns a context that bounds one request.
 func (e *examination) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, e.o.Patience, fmt.Errorf("no answer within %v", e.o.Patience))
 }
@@ -113,6 +153,9 @@ func words(err error) string {
 	}
 	if start, ok := errors.AsType[*mcp.StartError](err); ok {
 		err = start.Err
+	}
+	if given, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && given.Cause != nil {
+		err = given.Cause // a time limit of the doctor
 	}
 	return bounds.Printable(err.Error())
 }

@@ -28,40 +28,44 @@ var (
 	modelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 )
 
-// lists reads the tools and examines each one. It uses the modern era only if there is no other.
-func (e *examination) lists(ctx context.Context, way Way, modern bool) []mcp.Tool {
+// lists reads the tools and examines each one. It uses the modern era only if there is no other. known reports whether
+// the tools could be read.
+func (e *examination) lists(ctx context.Context, way Way, modern bool) (tools []mcp.Tool, known bool) {
 	e.doing(way, "the list of tools")
 	era := mcp.EraLegacy
 	if modern {
 		era = mcp.EraModern
 	}
-	ctx, cancel := e.patient(ctx)
+	starting, cancel := e.starting(ctx)
 	defer cancel()
-	s, err := e.session(ctx, way, era, newAsker(nil))
+	s, err := e.session(starting, way, era, newAsker(nil))
 	if err != nil {
 		e.find("capability.tools", way, era, Mend, "another start failed: %s", words(err))
-		return nil
+		return nil, false
 	}
+	ctx, done := e.patient(ctx)
+	defer done()
 	defer s.close()
 	defer e.otherLists(ctx, way, era, s)
 	if !s.Info().HasTools {
 		e.find("capability.tools", way, era, Note, "it declares no tools")
-		return nil
+		return nil, true
 	}
-	tools, err := s.ListTools(ctx)
+	tools, err = s.ListTools(ctx)
 	if err != nil {
 		e.find("capability.tools", way, era, Mend, "the list of tools could not be read: %s", words(err))
-		return nil
+		return nil, false
 	}
 	e.size(way, era, tools)
 	e.tools(way, era, tools)
-	return tools
+	return tools, true
 }
 
 func (e *examination) size(way Way, era string, tools []mcp.Tool) {
 	size := 0
 	for _, t := range tools {
 		size += len(t.Raw)
+		e.heard(way, t.Raw)
 	}
 	e.report.Tools, e.report.Tokens = len(tools), int(float64(size)/bytesAToken)
 	level := Good
@@ -100,7 +104,7 @@ func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
 		}
 		switch n := len([]rune(t.Description)); {
 		case strings.TrimSpace(t.Description) == "":
-			add("tool.description", Mend, "have no description", t.Name)
+			add("tool.description", Improve, "have no description", t.Name)
 		case n > longText:
 			add("tool.description", Note, fmt.Sprintf("have descriptions of more than %d characters, which some hosts cut",
 				longText), t.Name)

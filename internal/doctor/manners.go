@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -29,7 +30,7 @@ var declared = []struct{ capability, check, method, params string }{
 // not send.
 func (e *examination) manners(ctx context.Context, way Way) {
 	e.doing(way, "capabilities, unknown methods, stray cancels")
-	starting, cancel := e.patient(ctx)
+	starting, cancel := e.starting(ctx)
 	defer cancel()
 	v, err := e.visit(starting, way, transport.Grace{})
 	if err != nil {
@@ -92,8 +93,14 @@ func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
 		e.find("era.unknown", way, mcp.EraLegacy, Improve, "an unknown method was answered with %d: %s", number, words(err))
 	case err == nil:
 		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was answered with a result")
+	case ctx.Err() != nil:
+		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was not answered within %v", quiet)
 	default:
-		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was not answered within %v: %s", quiet, words(err))
+		level := Mend
+		if refused, ok := errors.AsType[*transport.HTTPError](err); ok && refused.Status != 0 {
+			level = Improve // it is an answer, if none of JSON-RPC
+		}
+		e.find("era.unknown", way, mcp.EraLegacy, level, "an unknown method failed after %s: %s", span(took), words(err))
 	}
 }
 

@@ -68,7 +68,7 @@ func TestWhatIsSlow(t *testing.T) {
 
 func examined(t *testing.T, w Way, tool, arguments string, patience time.Duration) *Report {
 	t.Helper()
-	return watched(t, w, tool, arguments, Options{Patience: patience, Before: 300 * time.Millisecond})
+	return watched(t, w, tool, arguments, Options{Patience: patience, Connect: patience, Before: 300 * time.Millisecond})
 }
 
 // watched examines a server with the time limits of o.
@@ -119,6 +119,34 @@ func TestServersOfOthersThatAreWaitedFor_nightly(t *testing.T) {
 	})
 }
 
+// Wrong arguments are no fault of the server's: whatever it says of them, nothing is to be mended about cancels.
+func TestWrongArguments(t *testing.T) {
+	t.Parallel()
+	for _, peer := range []foreign{
+		{name: "the Go SDK", serve: peers.GoSDKStdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "mcp-go", serve: peers.MCPGoStdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "the TypeScript SDK 1", serve: peers.TypeScript1Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "the TypeScript SDK 2", serve: peers.TypeScript2Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "server-everything", serve: peers.Everything, tool: "trigger-long-running-operation",
+			arguments: `{"duration":"long"}`},
+	} {
+		t.Run(peer.name, func(t *testing.T) {
+			t.Parallel()
+			path, args := peer.serve(t)
+			r := watched(t, command(path, args), peer.tool, peer.arguments,
+				Options{Patience: faketime.Long, Connect: faketime.Long, Before: faketime.Long, Watch: time.Second})
+			for _, f := range r.Findings {
+				if strings.HasPrefix(f.Check, "cancel.") && f.Level == Mend {
+					t.Errorf("%s (%s): %s", f.Check, f.Era, f.Seen)
+				}
+			}
+			if seen, _ := what(r, "cancel.stop"); peer.name != "mcp-go" && !strings.Contains(seen, "the tool failed") {
+				t.Errorf("of the arguments it says %q", seen)
+			}
+		})
+	}
+}
+
 // sound examines the servers, whose pipes and ends are sound.
 func sound(t *testing.T, servers []foreign) {
 	for _, peer := range servers {
@@ -128,7 +156,7 @@ func sound(t *testing.T, servers []foreign) {
 			// All of these servers report progress, and the doctor cancels with the first progress. On a busy machine
 			// that may be late.
 			r := watched(t, command(path, args), peer.tool, peer.arguments,
-				Options{Patience: faketime.Long, Before: faketime.Long, Watch: peer.watch})
+				Options{Patience: faketime.Long, Connect: faketime.Long, Before: faketime.Long, Watch: peer.watch})
 			holds(t, r, "", map[string]Level{"start.stdout": Good, "end.stdin": Good, "end.children": Good})
 			holds(t, r, mcp.EraLegacy, peer.legacy)
 			holds(t, r, mcp.EraModern, peer.modern)

@@ -50,7 +50,7 @@ func TestSignInIsWanted(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{remote(server.URL)}},
-		Options{Patience: faketime.Long})
+		Options{Patience: faketime.Long, Connect: faketime.Long})
 	if !errors.Is(err, ErrSignIn) || len(r.Findings) != 1 || levels(r, "")["start.signin"] != Note {
 		t.Errorf("%v, %+v", err, r.Findings)
 	}
@@ -76,5 +76,38 @@ func TestOtherLists(t *testing.T) {
 	}
 	if strings.Contains(text, "templates") {
 		t.Errorf("templates are reported, and the server has none:\n%s", text)
+	}
+}
+
+// What a server behind a URL answers at once is told as that, and what is to be done is not about processes.
+func TestAnswersOverHTTP(t *testing.T) {
+	t.Parallel()
+	j, err := demoserver.OpenJournal(io.Discard, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := demoserver.NewHandler(demoserver.HTTPOptions{}, j)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || strings.Contains(string(body), "mcphub/doctor") {
+			http.Error(w, "no such method", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		h.Close()
+		server.Close()
+	})
+	at := Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: server.URL + "/mcp"}}
+	if seen, _ := what(examined(t, at, "", "{}", faketime.Long), "era.unknown"); strings.Contains(seen, "not answered") ||
+		!strings.Contains(seen, "HTTP status 400") {
+		t.Error(seen)
+	}
+	at.HTTP.URL = server.URL + "/nothing"
+	if _, do := what(examined(t, at, "", "{}", faketime.Long), "start.ready"); !strings.Contains(do, "the address") ||
+		strings.Contains(do, "stderr") {
+		t.Errorf("of an address: %q", do)
 	}
 }

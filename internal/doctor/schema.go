@@ -41,7 +41,7 @@ func refused(schema json.RawMessage) []refusal {
 		}
 	}
 	if jsontext.Get(schema, "properties") == nil {
-		add(Improve, `have a schema without "properties", which OpenAI refuses`)
+		add(Mend, `have a schema without "properties", which OpenAI refuses`)
 	}
 	nodes := 0
 	walk(schema, 0, &nodes, func(node json.RawMessage) {
@@ -61,7 +61,7 @@ func refused(schema json.RawMessage) []refusal {
 		}
 		jsontext.Elements(jsontext.Get(node, "enum"), func(value json.RawMessage) bool {
 			if !jsontext.IsString(value) {
-				add(Note, `have an "enum" of values that are no strings, which Gemini refuses`)
+				add(Mend, `have an "enum" of values that are no strings, which Gemini refuses`)
 			}
 			return jsontext.IsString(value)
 		})

@@ -23,10 +23,10 @@ func (e *examination) session(ctx context.Context, way Way, era string, handler 
 	var err error
 	s.Session, err = mcp.Connect(ctx, mcp.Options{
 		Server: e.target.Name, Era: era, Client: e.o.Client, Handler: handler,
-		ProbeTimeout: e.o.Patience,
+		ProbeTimeout: e.o.Connect,
 		Capabilities: func() mcp.Capabilities { return everything },
 		Open: func(ctx context.Context) (*mcp.Link, error) {
-			l, err := way.open(ctx, transport.Grace{})
+			l, err := way.open(ctx, transport.Grace{}, &e.encoding)
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,14 @@ func serveSick(ailments string) {
 		answer := func(result string) { fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result) }
 		switch {
 		case m.Method == "initialize" && has("mute"):
+		case m.Method == "initialize" && has("dies"):
+			fmt.Fprintln(os.Stderr, "starting\nError: TOKEN is not set\n    at main (index.js:3:9)\n\nNode.js v20.1.0")
+			os.Exit(1)
+		case m.Method == "tools/list" && has("latin1"):
+			answer(`{"tools":[{"name":"menu","description":"Caf` + "\xe9" +
+				`","inputSchema":{"type":"object","properties":{}}}]}`)
+		case m.Method == "tools/call" && has("picky"):
+			answer(`{"isError":true,"content":[{"type":"text","text":"path: no such folder"}]}`)
 		case m.Method == "initialize" && has("lists"):
 			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},` +
 				`"serverInfo":{"name":"sick","version":"1"}}`)
@@ -122,7 +131,7 @@ func TestSickServers(t *testing.T) {
 	diagnosed(t, faketime.Long, []sickServer{
 		{"noise", "", map[string]Level{"start.stdout": Mend, "end.stdin": Good},
 			map[string]Level{"capability.tools": Good, "capability.prompts": Mend, "capability.undeclared": Improve,
-				"tool.name": Mend, "tool.description": Mend, "tool.schema": Mend, "tool.annotations": Improve,
+				"tool.name": Mend, "tool.description": Improve, "tool.schema": Mend, "tool.annotations": Improve,
 				"era.unknown": Good, "cancel.unknown": Good}},
 		{"deaf", "list", nil, map[string]Level{"cancel.stop": Mend, "cancel.answer": Improve, "cancel.next": Good}},
 		// On a busy machine a server may read the cancel late. Progress that it sends until then is no fault.
@@ -155,15 +164,74 @@ func diagnosed(t *testing.T, patience time.Duration, servers []sickServer) {
 	}
 }
 
+// what returns the first finding of a check, and "" if there is none.
+func what(r *Report, check string) (seen, do string) {
+	for _, f := range r.Findings {
+		if f.Check == check {
+			return f.Seen, f.Do
+		}
+	}
+	return "", ""
+}
+
+// A call that fails before it is cancelled is no fault of a cancel: the tool's own error is told, and nothing is asked
+// of the server's author.
+func TestToolThatFails(t *testing.T) {
+	t.Parallel()
+	r := examined(t, sick(t, "picky"), "list", "{}", faketime.Long)
+	holds(t, r, mcp.EraLegacy, map[string]Level{"cancel.stop": Note, "cancel.next": ""})
+	if seen, _ := what(r, "cancel.stop"); !strings.Contains(seen, "path: no such folder") || r.Calls != 1 {
+		t.Errorf("%d calls: %s", r.Calls, seen)
+	}
+}
+
+// Why a server ended is told in the line that a call would tell, and not in the last one.
+func TestWhyAServerEnded(t *testing.T) {
+	t.Parallel()
+	r := examined(t, sick(t, "dies"), "", "{}", faketime.Long)
+	if seen, do := what(r, "start.ready"); !strings.Contains(seen, "it says on stderr: Error: TOKEN is not set;") ||
+		!strings.Contains(do, "by hand") {
+		t.Errorf("%s; %s", seen, do)
+	}
+}
+
+// Text that is not UTF-8 is no JSON, and clients replace or drop it.
+func TestLatin1(t *testing.T) {
+	t.Parallel()
+	r := examined(t, sick(t, "latin1"), "", "{}", faketime.Long)
+	holds(t, r, "", map[string]Level{"start.utf8": Mend})
+	if seen, _ := what(r, "start.utf8"); !strings.Contains(seen, `Caf\xe9`) {
+		t.Error(seen)
+	}
+	if seen, _ := what(examined(t, sick(t, ""), "", "{}", faketime.Long), "start.utf8"); seen != "" {
+		t.Errorf("of a sound server: %s", seen)
+	}
+}
+
+// A tool that the server does not have is the mistake of who has typed its name.
+func TestMistypedTool(t *testing.T) {
+	t.Parallel()
+	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "")}},
+		Options{Patience: faketime.Long, Connect: faketime.Long, Tool: "lst"})
+	e, ok := errors.AsType[*NoToolError](err)
+	if !ok || !slices.Equal(e.Tools, []string{"wait here", "list"}) || r.Calls != 0 {
+		t.Errorf("%d calls, error %v", r.Calls, err)
+	}
+}
+
 // A server that never answers costs the patience of only one start, and is one finding.
 func TestMuteServer(t *testing.T) {
 	t.Parallel()
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "mute")}},
-		Options{Patience: time.Second})
+		Options{Connect: time.Second, Patience: faketime.Long})
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(t, r, mcp.EraLegacy, map[string]Level{"start.ready": Mend})
+	const want = "initialize failed: it was not ready within 1s, which --connect-timeout sets"
+	if seen, _ := what(r, "start.ready"); seen != want {
+		t.Error(seen)
+	}
 	if r.Worst() != Mend {
 		t.Errorf("the worst is %q", r.Worst())
 	}
@@ -174,7 +242,7 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
-	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long,
+	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long, Connect: faketime.Long,
 		Doing: func(text string) {
 			if strings.Contains(text, "capabilities") {
 				cancel(enough)
@@ -192,7 +260,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	w := sick(t, "noise")
 	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{w}, Hide: func(text string) string {
 		return strings.ReplaceAll(text, "listening", "[hidden]")
-	}}, Options{Patience: faketime.Long})
+	}}, Options{Patience: faketime.Long, Connect: faketime.Long})
 	if err != nil {
 		t.Fatal(err)
 	}

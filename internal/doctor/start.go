@@ -79,7 +79,7 @@ func wantsSignIn(err error) bool {
 // settled finds the transport of an address whose transport is not configured, with the hub's own detection.
 func (e *examination) settled(ctx context.Context, way Way) Way {
 	e.doing(way, "which transport it is")
-	ctx, cancel := e.patient(ctx)
+	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	open := mcp.AnyHTTP(way.HTTP)
 	older := false
@@ -109,7 +109,7 @@ func (e *examination) settled(ctx context.Context, way Way) Way {
 
 // greet opens a connection, offers one revision, and returns the revision of the answer.
 func (e *examination) greet(ctx context.Context, way Way, revision string, first bool) (string, error) {
-	ctx, cancel := e.patient(ctx)
+	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	began := time.Now()
 	v, err := e.visit(ctx, way, transport.Grace{})
@@ -152,7 +152,7 @@ func (e *examination) wrote(way Way, v *visit) {
 		e.find("start.stdout", way, "", Good, "nothing but messages came on stdout")
 	}
 	if w.stderrLines > 0 {
-		e.find("start.stderr", way, "", Note, "lines on stderr: %d, the last: %s", w.stderrLines, w.stderrLast)
+		e.find("start.stderr", way, "", Note, "lines on stderr: %d; %s", w.stderrLines, mcp.QuoteStderr(w.stderrTail))
 	}
 }
 
@@ -162,7 +162,7 @@ func (e *examination) modern(ctx context.Context, way Way) bool {
 		return false
 	}
 	e.doing(way, "server/discover of 2026-07-28")
-	ctx, cancel := e.patient(ctx)
+	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	s, err := e.session(ctx, way, mcp.EraModern, newAsker(nil))
 	if err == nil {

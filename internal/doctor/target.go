@@ -41,7 +41,9 @@ type Options struct {
 	// Tool is called with Arguments, and the call is cancelled, in each era on each way. "" calls no tool.
 	Tool      string
 	Arguments json.RawMessage
-	// Patience bounds each start and each request. Default 30 s.
+	// Connect bounds each start. Default 30 s.
+	Connect time.Duration
+	// Patience bounds each request. Default 30 s.
 	Patience time.Duration
 	// Before is how long a call runs before it is cancelled. A call that reports progress is cancelled at its first
 	// report. Default 1 s.
@@ -60,6 +62,7 @@ func (o Options) withDefaults() Options {
 			*d = to
 		}
 	}
+	preset(&o.Connect, 30*time.Second)
 	preset(&o.Patience, 30*time.Second)
 	preset(&o.Before, time.Second)
 	preset(&o.Watch, 3*time.Second)
@@ -104,8 +107,8 @@ type line struct {
 }
 
 // open connects. grace limits the time for the end of a process.
-func (w Way) open(ctx context.Context, grace transport.Grace) (*line, error) {
-	l := &line{wire: newWire()}
+func (w Way) open(ctx context.Context, grace transport.Grace, f *encoding) (*line, error) {
+	l := &line{wire: newWire(f)}
 	if w.Transport != Stdio {
 		opener := mcp.HTTP(w.HTTP)
 		if w.Transport == SSE {
@@ -157,7 +160,7 @@ func await(done <-chan struct{}, d time.Duration) {
 	}
 }
 
-// ended returns how the process ended, with its last line of stderr, or "" while it runs.
+// ended returns how the process ended, with what it said on stderr, or "" while it runs.
 func (l *line) ended() string {
 	if l.proc == nil {
 		return ""
@@ -165,8 +168,8 @@ func (l *line) ended() string {
 	select {
 	case <-l.proc.Done():
 		text := "the process ended: " + l.proc.Exit().String()
-		if last := l.wire.lastStderr(); last != "" {
-			text += "; its last line on stderr: " + last
+		if said := l.wire.saidOnStderr(); said != "" {
+			text += "; " + said
 		}
 		return text
 	default:

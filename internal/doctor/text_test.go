@@ -80,3 +80,23 @@ func TestTextCountsOne(t *testing.T) {
 		}
 	}
 }
+
+// Grades go by harm: what makes the API of a model refuse all tools is to be mended, what makes one tool worse to be
+// improved.
+func TestSchemasAreGradedByHarm(t *testing.T) {
+	for schema, want := range map[string]Level{
+		`{"type":"object","properties":{}}`: "", `{"type":"object"}`: Mend,
+		`{"type":"object","properties":{"a":{"enum":[1,2]}}}`:                  Mend,
+		`{"type":"object","properties":{"a":{"type":["string","null"]}}}`:      Note,
+		`{"type":"object","properties":{"a":{"type":"array"}}}`:                Mend,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{}}`: Note,
+	} {
+		got := Level("")
+		if found := refused([]byte(schema)); len(found) > 0 {
+			got = found[0].level
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", schema, got, want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ type visit struct {
 }
 
 func (e *examination) visit(ctx context.Context, way Way, grace transport.Grace) (*visit, error) {
-	l, err := way.open(ctx, grace)
+	l, err := way.open(ctx, grace, &e.encoding)
 	if err != nil {
 		return nil, err
 	}

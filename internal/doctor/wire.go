@@ -2,20 +2,24 @@ package doctor
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 // Bounds of what is kept, since the server chooses how much it writes.
 const (
-	keptLines = 5
-	lineBytes = 1 << 20 // of a line on stdout; longer lines are not examined
-	idBytes   = 256     // of an id; the doctor's own ids are never longer
+	keptLines  = 5
+	keptStderr = 200     // enough for the line above a stack
+	lineBytes  = 1 << 20 // of a line on stdout; longer lines are not examined
+	idBytes    = 256     // of an id; the doctor's own ids are never longer
 )
 
 // wire records what a server wrote to its pipes.
@@ -23,8 +27,9 @@ type wire struct {
 	mu          sync.Mutex
 	noise       []string // the first lines on stdout that are not a JSON object or array
 	noiseLines  int
-	stderrLast  string
 	stderrLines int
+	stderrTail  []string // the latest lines; at most keptStderr
+	encoding    *encoding
 	answers     map[string]time.Time // when each response came, by id as JSON text; at most keptAnswers
 	failed      map[string]bool      // the answers that are errors, or results with isError
 	withdrawn   map[string]bool      // ids that the server has cancelled
@@ -35,22 +40,63 @@ type wire struct {
 // keptAnswers bounds the number of recorded responses, withdrawals and progress notifications.
 const keptAnswers = 1000
 
-func newWire() *wire {
-	return &wire{answers: map[string]time.Time{}, failed: map[string]bool{}, withdrawn: map[string]bool{},
+func newWire(f *encoding) *wire {
+	return &wire{encoding: f, answers: map[string]time.Time{}, failed: map[string]bool{}, withdrawn: map[string]bool{},
 		changed: make(chan struct{})}
 }
 
 func (w *wire) stderr(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stderrLines++
-	w.stderrLast = bounds.Printable(text)
+	if w.stderrLines++; len(w.stderrTail) >= keptStderr {
+		w.stderrTail = append(w.stderrTail[:0], w.stderrTail[1:]...)
+	}
+	w.stderrTail = append(w.stderrTail, bounds.Cut(text, bounds.ErrorTextBytes))
 }
 
-func (w *wire) lastStderr() string {
+// saidOnStderr returns what the server wrote to stderr, in the words of a call that fails.
+func (w *wire) saidOnStderr() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.stderrLast
+	return mcp.QuoteStderr(w.stderrTail)
+}
+
+// encoding counts the messages that are not UTF-8. It is safe for concurrent use.
+type encoding struct {
+	mu    sync.Mutex
+	n     int
+	first string
+}
+
+func (f *encoding) hear(text []byte) {
+	if utf8.Valid(text) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n++; f.n == 1 {
+		f.first = around(text)
+	}
+}
+
+func (f *encoding) told() (n int, first string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n, f.first
+}
+
+// around returns the text around the first byte that is not UTF-8.
+func around(text []byte) string {
+	const room = 40
+	at := 0
+	for at < len(text) {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return fmt.Sprintf("%q", text[max(0, at-room):min(len(text), at+room)])
 }
 
 // line examines one line of stdout.
@@ -59,6 +105,7 @@ func (w *wire) line(text []byte) {
 	if len(text) == 0 {
 		return
 	}
+	w.encoding.hear(text)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if text[0] != '{' && text[0] != '[' {

@@ -28,28 +28,24 @@ func notFound(c *mcpserver.Call, err error) error {
 
 // toolError returns an error of the hub as a tool result for a model: what happened, to which server, and what to do.
 func (g *Gateway) toolError(e *event.Error) json.RawMessage {
-	text := e.Message
-	if advice := g.advice(e); advice != "" {
-		text += "\n" + advice
-	}
-	return errorResult(text)
+	return errorResult(g.advised(e))
 }
 
-// advice returns what a model should tell its user if a person has to decide and nobody can be asked.
-func (g *Gateway) advice(e *event.Error) string {
+// advised returns the text of an error with what a model should tell its user if a person has to decide.
+func (g *Gateway) advised(e *event.Error) string {
 	switch e.Reason {
-	case event.ReasonNoApprover, event.ReasonInputMissing:
-		return g.withoutWindow(e.Meta["setting"] == "approvals")
+	case event.ReasonNoApprover:
+		return event.Advised(e.Message, g.withoutWindow(e.Meta["setting"] == "approvals"))
 	case event.ReasonDeniedByUser, event.ReasonDismissedByUser:
-		return "Somebody has refused this call. Do not repeat it unless the user asks for that."
+		return e.Message + "\nSomebody has refused this call. Do not repeat it unless the user asks for that."
 	}
-	return ""
+	return e.Message
 }
 
-// withoutWindow returns the advice for the case that nobody can be asked: about a tool call, or about something that
+// withoutWindow returns the advice for the case that nobody could be asked: about a tool call, or about something that
 // the server needs to start, which no client asks its user.
 func (g *Gateway) withoutWindow(aboutCall bool) string {
-	const nobody = "No window is attached to this gateway in which somebody could agree. Ask the user to start it with "
+	const nobody = "no window is attached to this gateway. Ask the user to start it with "
 	switch {
 	case g.o.Advice != "":
 		return g.o.Advice
@@ -57,9 +53,8 @@ func (g *Gateway) withoutWindow(aboutCall bool) string {
 		return nobody + "`--window`, which serves a page for that; or to run `mcphub mcp --window` in a terminal, with the " +
 			"same config, and to answer there: what is allowed on the page holds here, too."
 	case g.o.Approval == ApprovalClient:
-		return "No window is attached to this gateway in which somebody could agree, and behind " + callTool + " the " +
-			"client's own question does not count. Ask the user to start it with `--window`, which serves a page for that, " +
-			"or with `--tools all`; or to allow this tool in the config."
+		return "no window is attached to this gateway, and behind " + callTool + " the client's own question does not " +
+			"count. Ask the user to start it with `--window`, which serves a page for that, or with `--tools all`; or to allow this tool in the config."
 	}
 	return nobody + "`mcphub mcp --window`, which serves a page for that; or, where this client asks its user before each " +
 		"call, with `mcphub mcp --approval client`."
@@ -67,11 +62,7 @@ func (g *Gateway) withoutWindow(aboutCall bool) string {
 
 // protocolError returns an error of the hub for methods of which no result could report it.
 func (g *Gateway) protocolError(e *event.Error) error {
-	text := e.Message
-	if advice := g.advice(e); advice != "" {
-		text += "\n" + advice
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: text}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: g.advised(e)}
 }
 
 // maxQuoted is the maximum number of bytes of a client's name or URI that an error repeats.

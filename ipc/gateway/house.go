@@ -73,8 +73,8 @@ func (s *House) reserve() error {
 }
 
 // openTheView is the Advice of a gateway that a host has opened.
-const openTheView = "No window is open in which somebody could agree. Ask the user to open McpHub's view in the program " +
-	"that has opened this gateway, and call again."
+const openTheView = "no window is open. Ask the user to open McpHub's view in the program that has opened this " +
+	"gateway, and call again."
 
 func (s *House) make(o Options, port int) (*Opened, error) {
 	o.Logger, o.Advice = s.log, cmp.Or(o.Advice, openTheView)

@@ -34,8 +34,7 @@ type Options struct {
 	CancelReason string
 	// Bounds limits what clients may use.
 	Bounds mcpserver.Bounds
-	// Advice tells a model what to do when a person has to approve and no window is open. "" advises the command mcphub
-	// mcp.
+	// Advice tells a model why nobody could be asked, and what to do. "" advises the command mcphub mcp.
 	Advice string
 	// Problem is called once for each server or tool that a profile names and that does not exist, when that is detected.
 	// It must not block for long. If it is nil, the problem is logged.

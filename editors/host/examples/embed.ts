@@ -2,45 +2,47 @@
 // hears why.
 import { createInterface } from 'node:readline';
 import { Hub, PromptCause, PromptKind } from '@mcphub/host';
+import type { Prompt } from '@mcphub/host';
 
 const [path = '.mcp.json', server = '', tool = '', argumentsJson = '{}'] = process.argv.slice(2);
 const [hub, terminal, requestId] = [new Hub(), createInterface({ input: process.stdin }), 'embed-1'];
 const typed = terminal[Symbol.asyncIterator]();
+const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
+
+function failed(error: unknown): void {
+  console.error(String(error));
+  process.exitCode = 1;
+  void window.close();
+}
+
+function ask(prompt: Prompt): void {
+  const { question } = prompt;
+  if (question.case === 'toolApproval')
+    console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
+  else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
+  // Rejects if the hub refuses the answer: whoever does not look at that waits for ever.
+  typed
+    .next()
+    .then(({ value }) => window.answer(prompt, value === 'y' ? 'accept' : 'decline'))
+    .catch(failed);
+}
+
 await hub.start();
 // 'user' is for their own file, 'host' for what you wrote yourself.
 const { problems } = await hub.servers.reloadConfig({ sources: [{ path, scope: 'workspace' }] });
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
-const window = hub.window({ title: 'embed', promptKinds: [PromptKind.TOOL_APPROVAL, PromptKind.SERVER_LAUNCH] });
 process.on('SIGINT', () =>
   window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }),
 );
 for await (const { event } of window) {
   if (event.case === 'snapshot') {
-    // from now on somebody can be asked
+    event.value.prompts.forEach(ask); // from now on somebody can be asked
     hub.requests
       .callTool({ requestId, server, tool, argumentsJson })
-      .then(
-        ({ outcome }) => console.log(outcome.value),
-        (error: unknown) => {
-          console.error(String(error));
-          process.exitCode = 1;
-        },
-      )
+      .then(({ outcome }) => console.log(outcome.value), failed)
       .finally(() => window.close());
-  } else if (event.case === 'promptOpened' && event.value.prompt) {
-    const { promptId, question } = event.value.prompt;
-    if (question.case === 'toolApproval')
-      console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
-    else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
-    void typed.next().then(({ value }) =>
-      window.send({
-        message: {
-          case: 'answerPrompt',
-          value: { promptId, action: { case: value === 'y' ? 'accept' : 'decline', value: {} } },
-        },
-      }),
-    );
-  } else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
+  } else if (event.case === 'promptOpened' && event.value.prompt) ask(event.value.prompt);
+  else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
 }
 terminal.close();
 await hub.stop();

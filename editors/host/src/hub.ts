@@ -167,7 +167,10 @@ export class Hub {
     return openStream(this.#live, () => this.#absent(), hello, options.signal);
   }
 
-  /** Opens a window that resumes by itself. */
+  /**
+   * Opens a window that resumes by itself. It waits for the hub if that was not started yet, and ends when the hub is
+   * stopped or has failed.
+   */
   window(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubWindow {
     return new ResumingWindow(this, hello, options.signal);
   }

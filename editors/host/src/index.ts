@@ -9,7 +9,7 @@ export type { HubErrorCode } from './failure.js';
 export type { HubError as HubErrorMessage } from './gen/mcphub/v1/request_pb.js';
 export type { HubLog, HubLogLevel } from './logs.js';
 export type { HubStream } from './stream.js';
-export type { HubWindow } from './window.js';
+export type { Answers, HubWindow } from './window.js';
 export { ViewFrames } from './viewframes.js';
 export type { PageEnd } from './pagevoice.js';
 export type { CallOptions } from './transport.js';

@@ -6,6 +6,7 @@ import { clone, create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { AttachRequestSchema, HelloSchema, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachResponse, Hello, Reply } from './gen/mcphub/v1/editor_pb.js';
+import type { AcceptPromptSchema, DeclinePromptSchema, Prompt, PromptAnswerSchema } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError, asHubError, failureOfAbort, failureOfReply } from './failure.js';
 import { Inbox } from './inbox.js';
 import { becomes } from './source.js';
@@ -28,8 +29,20 @@ export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
    * HubError (unavailable) if the stream breaks before the reply.
    */
   ask(message: MessageInitShape<typeof AttachRequestSchema>, options?: { signal?: AbortSignal }): Promise<Reply>;
+  /**
+   * Answers a prompt that was shown in full, and rejects if the hub refuses the answer: the prompt is then still open,
+   * or was closed before (`PROMPT_CLOSED`). A yes to a launch carries the hash of what was shown.
+   */
+  answer<Action extends keyof Answers>(prompt: Prompt, action: Action, value?: Answers[Action]): Promise<void>;
   /** Half-closes the window for good. Resolves when the stream has ended. */
   close(): Promise<void>;
+}
+
+/** What goes with each answer. */
+export interface Answers {
+  accept: Omit<MessageInitShape<typeof AcceptPromptSchema>, '$typeName'>;
+  decline: Omit<MessageInitShape<typeof DeclinePromptSchema>, '$typeName'>;
+  dismiss: Record<string, never>;
 }
 
 /** Codes of errors for which another attempt is useless. */
@@ -147,6 +160,20 @@ export class ResumingWindow implements HubWindow {
     }
   }
 
+  async answer<Action extends keyof Answers>(
+    prompt: Prompt,
+    action: Action,
+    value: Answers[Action] = {},
+  ): Promise<void> {
+    const { promptId, question } = prompt;
+    const shown =
+      question.case === 'serverLaunch' && action === 'accept' ? { launchHash: question.value.launchHash } : {};
+    const said = { case: action, value: { ...shown, ...value } } as NonNullable<
+      MessageInitShape<typeof PromptAnswerSchema>['action']
+    >;
+    await this.ask({ message: { case: 'answerPrompt', value: { promptId, action: said } } });
+  }
+
   close(): Promise<void> {
     this.#closing.abort();
     this.#stream?.close();
@@ -165,6 +192,8 @@ export class ResumingWindow implements HubWindow {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
+    // A window may be opened before its hub is started. Once there was a hub, its stop ends the window.
+    await becomes(this.#source, (s) => s !== 'stopped', signal);
     while (!signal.aborted && (await this.#hubIsReady(signal))) {
       const stream = this.#source.attach(this.#helloNow());
       this.#stream = stream;

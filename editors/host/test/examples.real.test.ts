@@ -69,6 +69,37 @@ test('the example of a whole host asks, calls, cancels on Ctrl+C, and leaves not
   assert.deepEqual(s.sockets(), []);
 });
 
+test('in the home of a user for whom a program wrote the entry, the yes of the example counts, and the call ends', async (t) => {
+  const s = stage(t);
+  const config = join(s.directory, 'mcp.json');
+  const used = { MCPHUB_STATE_DIR: join(s.directory, 'state') };
+  writeFileSync(config, '{}');
+  const before = s.hub({ env: used });
+  await before.start();
+  await before.servers.reloadConfig({ sources: [{ path: config, scope: 'workspace' }] });
+  await before.configs.addServer({
+    server: 'demo',
+    configFile: config,
+    entry: { case: 'entryJson', value: JSON.stringify({ command: realBinary(), args: ['demo-server'] }) },
+    writtenBy: 'Some Program',
+  });
+  await before.stop();
+  const host = spawn(process.execPath, [join(examples, 'embed.js'), config, 'demo', 'echo', '{"text":"well used"}'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...used, NODE_PATH: installed(s.directory) },
+  });
+  t.after(() => host.kill('SIGKILL'));
+  const over = once(host, 'exit');
+  const lines: string[] = [];
+  for await (const line of createInterface(host.stdout)) {
+    lines.push(line);
+    if (line.includes('y or n')) host.stdin.write('y\n');
+  }
+  assert.deepEqual((await over)[0], 0, lines.join('\n'));
+  assert.match(lines.join('\n'), /Some Program/);
+  assert.match(lines.join('\n'), /"text":"well used"/);
+});
+
 test("the example of a page is attached with the host's last word, and detached with its port", async (t) => {
   const { showPage } = (await import(join(examples, 'page.js'))) as {
     showPage: (hub: Hub, port: MessagePort, workspace: string) => Relay;

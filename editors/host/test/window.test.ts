@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { create } from '@bufbuild/protobuf';
-import { HelloSchema, HubError, SetRootsSchema } from '../dist/index.js';
+import { create, toJson } from '@bufbuild/protobuf';
+import {
+  ApprovalScope,
+  HelloSchema,
+  HubError,
+  PromptAnswerSchema,
+  PromptSchema,
+  SetRootsSchema,
+} from '../dist/index.js';
 import type { HubWindow } from '../dist/index.js';
 import { ResumingWindow } from '../dist/window.js';
 import { FakeSource, settle } from './fakestream.js';
@@ -29,6 +36,45 @@ function event(stream: FakeStream, sequence: bigint): void {
     event: { case: 'toolsChanged', value: { $typeName: 'mcphub.v1.ToolsChanged', server: 's' } },
   });
 }
+
+test('a window that is opened before the hub is started waits for it, and ends when the hub is stopped', async () => {
+  const source = new FakeSource();
+  source.state = 'stopped';
+  const { window } = opened({ title: 'early' }, undefined, source);
+  const read = (async () => {
+    const cases: (string | undefined)[] = [];
+    for await (const message of window) {
+      cases.push(message.event.case);
+    }
+    return cases;
+  })();
+  await settle();
+  assert.equal(source.streams.length, 0);
+  source.become('starting', 'The hub is being started.');
+  source.become('ready', 'The hub is ready.');
+  await settle();
+  assert.equal(source.stream(0).hello.title, 'early');
+  source.stream(0).welcome();
+  await settle();
+  source.become('stopped', 'The hub was stopped.');
+  source.stream(0).inbox.end();
+  assert.deepEqual(await read, ['welcome']);
+});
+
+test('a window that waits for the first start hears why there is no hub, and can be closed', async () => {
+  const source = new FakeSource();
+  source.state = 'stopped';
+  const { window } = opened({}, undefined, source);
+  const { window: closed } = opened({}, undefined, source);
+  await settle();
+  await closed.close();
+  assert.equal(await next(closed), undefined);
+  source.become('starting', 'The hub is being started.');
+  source.failure = new HubError('unavailable', 'HUB_NOT_FOUND', 'no program');
+  source.become('failed', 'no program');
+  assert.equal((await failure(next(window))).reason, 'HUB_NOT_FOUND');
+  assert.equal(source.streams.length, 0);
+});
 
 for (const [reason, code] of [
   ['WINDOW_TOO_SLOW', 'resource_exhausted'],
@@ -99,6 +145,40 @@ test('a reader that awaits a reply gets it, whatever came before', async () => {
     const messageId = source.stream(0).sent.at(-1)?.messageId ?? '';
     source.stream(0).say({ case: 'reply', value: { messageId } });
     assert.equal((await reply).messageId, messageId);
+  }
+  await window.close();
+});
+
+test('an answer carries the hash of the launch that was shown, and one that is refused rejects', async () => {
+  const { source, window } = opened();
+  await settle();
+  const launch = create(PromptSchema, {
+    promptId: 'p1',
+    question: { case: 'serverLaunch', value: { launchHash: 'all of it' } },
+  });
+  const approval = create(PromptSchema, { promptId: 'p2', question: { case: 'toolApproval', value: {} } });
+  const answers = [
+    window.answer(launch, 'accept'),
+    window.answer(launch, 'decline', { reason: 'no' }),
+    window.answer(approval, 'accept', { scope: ApprovalScope.ALWAYS }),
+    window.answer(approval, 'dismiss'),
+  ];
+  const sent = source.stream(0).sent.map(({ message }) => message.case === 'answerPrompt' && message.value);
+  assert.deepEqual(
+    sent.map((answer) => answer && toJson(PromptAnswerSchema, answer)),
+    [
+      { promptId: 'p1', accept: { launchHash: 'all of it' } },
+      { promptId: 'p1', decline: { reason: 'no' } },
+      { promptId: 'p2', accept: { scope: 'APPROVAL_SCOPE_ALWAYS' } },
+      { promptId: 'p2', dismiss: {} },
+    ],
+  );
+  const error = { code: 'INVALID_ARGUMENT', reason: 'CONSENT_NOT_SHOWN', message: 'still open' };
+  for (const { messageId } of source.stream(0).sent) {
+    source.stream(0).say({ case: 'reply', value: { messageId, error } });
+  }
+  for (const answer of answers) {
+    assert.equal((await failure(answer)).reason, 'CONSENT_NOT_SHOWN');
   }
   await window.close();
 });

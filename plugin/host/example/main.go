@@ -41,11 +41,17 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	for _, p := range read.GetProblems() {
 		log.Printf("%s:%d: %s", p.GetFile(), p.GetLine(), p.GetMessage())
 	}
-	window, err := attach(ctx, hub)
+	window, prompts, err := attach(ctx, hub)
 	if err != nil {
 		return err
 	}
-	go ask(window) // runs until the window ends, at the latest with the hub
+	calling, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() { // runs until the window ends, at the latest with the hub
+		if err := ask(window, prompts); err != nil {
+			stop(err)
+		}
+	}()
 
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
@@ -53,9 +59,12 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 		<-interrupts // the reason is sent to the server
 		_, _ = hub.Hub.CancelRequest(ctx, &pb.CancelRequestRequest{RequestId: "example-1", Reason: "Ctrl+C"})
 	}()
-	res, err := hub.Hub.CallTool(ctx, &pb.CallToolRequest{
+	res, err := hub.Hub.CallTool(calling, &pb.CallToolRequest{
 		RequestId: "example-1", Server: server, Tool: tool, ArgumentsJson: arguments,
 	})
+	if calling.Err() != nil {
+		return context.Cause(calling)
+	}
 	if failure, ok := host.ErrorOf(err); ok {
 		return fmt.Errorf("%s: %s", failure.Reason, failure.Message)
 	} else if err != nil {
@@ -65,47 +74,54 @@ func run(ctx context.Context, file, server, tool, arguments string) error {
 	return nil
 }
 
-// attach opens a window, and returns when the hub can ask questions in it.
-func attach(ctx context.Context, hub *host.Client) (pb.EditorService_AttachClient, error) {
+// attach opens a window, and returns when the hub can ask questions in it, with those that are open already.
+func attach(ctx context.Context, hub *host.Client) (pb.EditorService_AttachClient, []*pb.Prompt, error) {
 	window, err := hub.Editor.Attach(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	hello := &pb.Hello{Title: "example", PromptKinds: []pb.PromptKind{
 		pb.PromptKind_PROMPT_KIND_TOOL_APPROVAL, pb.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
 	}}
 	if err := window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_Hello{Hello: hello}}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for {
 		message, err := window.Recv()
 		if err != nil || message.GetSnapshot() != nil {
-			return window, err
+			return window, message.GetSnapshot().GetPrompts(), err
 		}
 	}
 }
 
-// ask shows the hub's questions, and answers with what the user types.
-func ask(window pb.EditorService_AttachClient) {
+// ask shows the hub's questions, and answers with what the user types. It returns an error if the hub refuses an
+// answer: then the question is still open, and whoever waits for it would wait for ever.
+func ask(window pb.EditorService_AttachClient, prompts []*pb.Prompt) error {
 	typed := bufio.NewScanner(os.Stdin)
 	for {
+		for _, prompt := range prompts {
+			if approval := prompt.GetToolApproval(); approval != nil {
+				fmt.Printf("May %s be called with %s? y or n\n", approval.GetTool(), approval.GetArgumentsJson())
+			} else {
+				fmt.Printf("May this be started? y or n\n%v\n", prompt.GetServerLaunch())
+			}
+			answer := host.Decline(prompt, "")
+			if typed.Scan() && typed.Text() == "y" {
+				answer = host.Accept(prompt)
+			}
+			_ = window.Send(&pb.AttachRequest{MessageId: prompt.GetPromptId(), // without an id there is no reply
+				Message: &pb.AttachRequest_AnswerPrompt{AnswerPrompt: answer}})
+		}
 		message, err := window.Recv()
 		if err != nil {
-			return
+			return nil
 		}
-		prompt := message.GetPromptOpened().GetPrompt()
-		if prompt == nil {
-			continue
+		if refused := message.GetReply().GetError(); refused != nil {
+			return fmt.Errorf("the answer was refused: %s: %s", refused.GetReason(), refused.GetMessage())
 		}
-		if approval := prompt.GetToolApproval(); approval != nil {
-			fmt.Printf("May %s be called with %s? y or n\n", approval.GetTool(), approval.GetArgumentsJson())
-		} else {
-			fmt.Printf("May this be started? y or n\n%v\n", prompt.GetServerLaunch())
+		prompts = nil
+		if opened := message.GetPromptOpened().GetPrompt(); opened != nil {
+			prompts = []*pb.Prompt{opened}
 		}
-		answer := &pb.PromptAnswer{PromptId: prompt.GetPromptId(), Action: &pb.PromptAnswer_Decline{}}
-		if typed.Scan() && typed.Text() == "y" {
-			answer.Action = &pb.PromptAnswer_Accept{}
-		}
-		_ = window.Send(&pb.AttachRequest{Message: &pb.AttachRequest_AnswerPrompt{AnswerPrompt: answer}})
 	}
 }
