@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
@@ -23,6 +25,8 @@ type InsideOptions struct {
 	Logger   *slog.Logger // nil = discard
 	// Guard holds the arguments with which this executable becomes the guard of the hub's servers; see ServeHub.
 	Guard []string
+	// LeaveOut returns why the hub does without an entry of the config; see hub.Options. It may be nil.
+	LeaveOut func(config.Server) (why string)
 }
 
 // Inside is a hub in this process, for a program that is not a plugin. Its services are reached in memory.
@@ -51,7 +55,8 @@ func OpenInside(o InsideOptions) (*Inside, error) {
 			l.Warn("the servers can read this process's environment in /proc", "error", err)
 		}
 	}
-	i := &Inside{hub: newRealHub(o.Version, o.StateDir, o.Guard, l, nil), served: make(chan struct{})}
+	i := &Inside{hub: newRealHub(hub.Options{Version: o.Version, StateDir: o.StateDir, Logger: l,
+		LeaveOut: o.LeaveOut}, o.Guard), served: make(chan struct{})}
 	i.server = grpc.NewServer(i.hub.ServerOptions()...)
 	i.hub.Register(i.server)
 	listener := bufconn.Listen(memoryBuffer)

@@ -31,26 +31,22 @@ func ServeHub(version string, guard ...string) int {
 			l.Warn("nothing will be remembered over restarts: no place for it", "error", err)
 		}
 		l.Info("serving", "version", version, "pid", os.Getpid())
-		return newRealHub(version, dir, guard, l, fatal), nil
+		return newRealHub(hub.Options{Version: version, StateDir: dir, Logger: l, Fatal: fatal}, guard), nil
 	})
 }
 
-// newRealHub returns the hub that this executable serves, with its gateways.
-func newRealHub(version, dir string, guard []string, l *slog.Logger, fatal func(string)) realHub {
-	var environment []string
+// newRealHub returns the hub that this executable serves, with its gateways. guard holds the arguments with which this
+// executable becomes the guard. What the environment says is added to the options.
+func newRealHub(o hub.Options, guard []string) realHub {
 	if executable, err := os.Executable(); err == nil && len(guard) > 0 {
-		environment = []string{executable, EnvironmentCommand}
-		guard = append([]string{executable}, guard...)
-	} else {
-		guard = nil
+		o.EnvironmentCommand = []string{executable, EnvironmentCommand}
+		o.GuardCommand = append([]string{executable}, guard...)
 	}
-	t := openTelemetry(os.LookupEnv, version, l)
+	t := openTelemetry(os.LookupEnv, o.Version, o.Logger)
 	back, _ := returnGrace(os.LookupEnv) // serve logs a problem with it; windows get as long to come back as their host
-	h := hub.New(hub.Options{
-		Version: version, StateDir: dir, Logger: l, GuardCommand: guard, Tracer: t.tracer(), Fatal: fatal,
-		WindowReturn: max(back, 10*time.Second), EnvironmentCommand: environment,
-		Desktop: os.Getenv(handshake.EnvDesktop) == "1", LeftFile: os.Getenv(handshake.EnvLeftFile),
-	})
+	o.Tracer, o.WindowReturn = t.tracer(), max(back, 10*time.Second)
+	o.Desktop, o.LeftFile = os.Getenv(handshake.EnvDesktop) == "1", os.Getenv(handshake.EnvLeftFile)
+	h := hub.New(o)
 	gateways := gateway.NewHouse(h)
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}
 }
