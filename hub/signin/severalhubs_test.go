@@ -78,7 +78,7 @@ func TestTwoHubsRefreshOnce(t *testing.T) {
 	}
 }
 
-// together runs a test with two hubs that share a store in memory and are signed in; the token of both has just expired.
+// together runs a test with two hubs that share a store in memory and are signed in. Their token has just expired.
 func together(t *testing.T, test func(t *testing.T, w *world, store Store, first, second *SignIn)) {
 	store := NewMemory()
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
