@@ -21,6 +21,7 @@ func keyOf(s *server, tool *mcp.Tool) grants.Key {
 type agreement struct {
 	key    grants.Key
 	policy config.Policy
+	anew   bool // earlier approvals do not count
 }
 
 // approve obtains the consent to call tool on these terms: by pinning the first definition of an allowed tool, by an
@@ -69,7 +70,19 @@ func (h *Hub) approve(r *request, c *CallRequest, tool *mcp.Tool, terms *agreeme
 
 // terms returns the agreement that r needs to call tool.
 func (st *state) terms(r *request, tool *mcp.Tool) agreement {
-	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool)}
+	return agreement{key: keyOf(r.server, tool), policy: r.server.launch.Policy(r.tool),
+		anew: r.server.launch.Widened(r.tool)}
+}
+
+// settled reports whether nobody has to be asked for t.
+func (st *state) settled(t *agreement) bool {
+	switch t.policy {
+	case config.Allow:
+		return st.grants.Holds(t.key.As(grants.Definition))
+	case config.Ask:
+		return !t.anew && st.grants.Holds(t.key)
+	}
+	return false
 }
 
 // approval makes the prompt. It returns true instead if nobody has to be asked, and false, without an error, if
@@ -79,8 +92,7 @@ func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 	switch {
 	case st.terms(r, tool) != *terms:
 		return nil, false, nil
-	case terms.policy == config.Allow && st.grants.Holds(terms.key.As(grants.Definition)), terms.policy == config.Ask &&
-		st.grants.Holds(terms.key):
+	case st.settled(terms):
 		return nil, true, nil
 	case !st.windows.CanShow(event.PromptToolApproval, false):
 		if terms.policy == config.Allow {
@@ -103,7 +115,8 @@ func (st *state) policyChanged(s *server) {
 			continue
 		}
 		now, shows := s.launch.Policy(p.request.tool), s.Conf().Tools.Visible(p.request.tool)
-		if shows && now == p.agrees.policy && s.Key() == p.agrees.key.Launch {
+		if shows && now == p.agrees.policy && s.launch.Widened(p.request.tool) == p.agrees.anew &&
+			s.Key() == p.agrees.key.Launch {
 			continue
 		}
 		says := string(now)

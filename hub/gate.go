@@ -148,9 +148,7 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	}
 	terms := st.terms(r, v.tool)
 	switch {
-	case p.call.Preapproved, terms == p.agreed,
-		terms.policy == config.Allow && st.grants.Holds(terms.key.As(grants.Definition)),
-		terms.policy == config.Ask && st.grants.Holds(terms.key):
+	case p.call.Preapproved, terms == p.agreed, st.settled(&terms):
 	default:
 		asked := terms // a copy, so that only a call that asks allocates memory for the terms
 		v.need, v.terms = needYes, &asked

@@ -64,6 +64,9 @@ type Options struct {
 	EnvironmentCommand []string
 	// Desktop says that the host was started from a desktop, so the environment of the user is that of the login shell.
 	Desktop bool
+	// LeaveOut returns why this hub does without an entry of the config, "" if it does not; nil: it uses all. An entry
+	// that is left out takes no place: one of the same name in another file counts as if it were not there.
+	LeaveOut func(config.Server) (why string)
 	// Watch returns a watcher of the config files; nil: one that uses the means of the file system.
 	Watch func() FileWatcher
 	// Tracer makes a span for every request; nil: no spans. Spans begin and end while the hub's lock is held, so their
@@ -219,7 +222,8 @@ func New(o Options) *Hub {
 		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
 			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
 	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
-		Logger: h.log, NewWatcher: o.Watch, Parse: config.Read, StateDir: o.StateDir})
+		Logger: h.log, NewWatcher: o.Watch, StateDir: o.StateDir,
+		Parse: func(from []config.Source) config.Contents { return config.ReadWithout(o.LeaveOut, from) }})
 	if o.Desktop { // so that the first server that starts may find the environment ready
 		h.launches.User.Begin()
 	}

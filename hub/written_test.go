@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/windows"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 const ownFile = `{
@@ -51,6 +53,16 @@ func (w *world) add() sources.Written {
 	w.t.Helper()
 	out, err := w.hub.Config().AddServer(w.t.Context(), sources.Target{Server: "s", By: someProgram},
 		edit.Form{Entry: &edit.Entry{Command: "s"}}, edit.Settings{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// update changes server s.
+func (w *world) update(u edit.Update) sources.Written {
+	w.t.Helper()
+	out, err := w.hub.Config().UpdateServer(w.t.Context(), sources.Target{Server: "s", By: someProgram}, u)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -148,15 +160,7 @@ func TestWhatAProgramAllows(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeOnce})
 		c.ok(t)
-		set := func(s edit.Settings) sources.Written {
-			t.Helper()
-			out, err := w.hub.Config().UpdateServer(t.Context(), sources.Target{Server: "s", By: someProgram},
-				edit.Update{Settings: s})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return out
-		}
+		set := func(s edit.Settings) sources.Written { return w.update(edit.Update{Settings: s}) }
 		if out := set(edit.Settings{Timeouts: map[string]*time.Duration{"idle": new(time.Minute)}}); out.MustAsk {
 			t.Errorf("for a timeout: %+v", out)
 		}
@@ -180,6 +184,90 @@ func TestWhatAProgramAllows(t *testing.T) {
 		if text, err := os.ReadFile(file); err != nil || string(text) != `{"mcpServers":{"s":{"command":"s", `+
 			`"timeouts": { "idle": "1m" }, "alwaysAllow": ["echo"], "disabled": true}}}` {
 			t.Errorf("%s (%v)", text, err)
+		}
+	})
+}
+
+// A tool that an entry shows, or forbids no longer, since a program changed it is not called unasked: neither because
+// the entry allows it, nor because a click allowed it before. What was shown and allowed before is called as before.
+// For a list that shows less nobody is asked.
+func TestWhatAProgramShows(t *testing.T) {
+	for name, c := range map[string]struct {
+		entry, patch string
+		set          edit.Settings
+		narrower     bool
+	}{
+		"it hides another":   {entry: `"alwaysAllow":["*"],"disabledTools":["echo"]`, patch: `{"disabledTools":["x"]}`},
+		"it hides none":      {entry: `"alwaysAllow":["*"],"disabledTools":["echo"]`, patch: `{"disabledTools":null}`},
+		"it hides fewer":     {entry: `"alwaysAllow":["*"],"disabledTools":["e*"]`, patch: `{"disabledTools":["e*x"]}`},
+		"it shows all":       {entry: `"alwaysAllow":["*"],"tools":["other"]`, patch: `{"tools":null}`},
+		"it shows one more":  {entry: `"alwaysAllow":["*"],"tools":["other"]`, patch: `{"tools":["other","echo"]}`},
+		"it shows a pattern": {entry: `"alwaysAllow":["*"],"tools":["other"]`, patch: `{"tools":["*"]}`},
+		"a click allowed it": {entry: `"alwaysAllow":["other"],"tools":["other"]`, patch: `{"tools":["other","echo"]}`},
+		"a click, then a denial": {entry: `"alwaysAllow":["other"],"approvals":{"echo":"deny"}`,
+			set: edit.Settings{Approvals: map[string]config.Policy{"echo": ""}}},
+		"it hides more":  {entry: `"alwaysAllow":["*"]`, patch: `{"disabledTools":["x"]}`, narrower: true},
+		"it shows fewer": {entry: `"alwaysAllow":["*"]`, patch: `{"tools":["other","echo"]}`, narrower: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				entry := func(more string) string { return `{"mcpServers":{"s":{"command":"s",` + more + `}}}` }
+				w, file := fileWorld(t, t.TempDir(), entry(`"alwaysAllow":["other"]`))
+				w.servers["s"].Tool("other", func(c *fakeserver.CallContext) { c.Text("other") })
+				v := w.user("")
+				first := w.callTo("s", "echo")
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeAlways})
+				first.ok(t)
+				if err := os.WriteFile(file, []byte(entry(c.entry)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				w.loadFiles()
+				if out := w.update(edit.Update{Patch: c.patch, Settings: c.set}); out.MustAsk == c.narrower {
+					t.Errorf("%+v", out)
+				}
+				shown := w.callTo("s", "echo")
+				if !c.narrower {
+					if p := v.prompt(); p.Kind != event.PromptToolApproval || p.Approval.Tool.Name != "echo" {
+						t.Errorf("%+v", p)
+					}
+					w.callTo("s", "other").ok(t)
+					v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeOnce})
+				}
+				shown.ok(t)
+				if n := w.starts("s"); n != 1 {
+					t.Errorf("%d starts", n)
+				}
+			})
+		})
+	}
+}
+
+// A yes to an entry that a program wrote is none to the same entry that shows more.
+func TestWhatAProgramShowsLater(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := fileWorld(t, t.TempDir(), `{"mcpServers":{}}`)
+		v := w.user("")
+		if _, err := w.hub.Config().AddServer(t.Context(), sources.Target{Server: "s", By: someProgram},
+			edit.Form{JSON: `{"command":"s","alwaysAllow":["*"],"disabledTools":["echo"]}`}, edit.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		hidden := w.callTo("s", "hang")
+		if err := v.win.Answer(seen(v.launch(), event.ScopeAlways)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if hidden.over() {
+			t.Fatal(hidden.err)
+		}
+		w.update(edit.Update{Patch: `{"disabledTools":null}`})
+		shown := w.callTo("s", "echo")
+		if p := v.prompt(); p.Kind != event.PromptToolApproval {
+			t.Errorf("%+v", p)
+		}
+		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: event.ScopeOnce})
+		shown.ok(t)
+		if s := w.server("s"); s.LaunchConsent != event.LaunchNeeded {
+			t.Errorf("consent %v", s.LaunchConsent)
 		}
 	})
 }

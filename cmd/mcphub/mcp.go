@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -75,7 +76,11 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 // serveMCP serves the gateway of a hub in this process until the client is gone or ctx ends.
 func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
 	token string) error {
-	inside, err := env.inside(hub.Options{Version: version, StateDir: gatewayStateDir(), Logger: mcpLogger(env)})
+	options := hub.Options{Version: version, StateDir: gatewayStateDir(), Logger: mcpLogger(env)}
+	if o.single() == "" {
+		options.LeaveOut = thisCommand
+	}
+	inside, err := env.inside(options)
 	if err != nil {
 		return err
 	}
@@ -89,9 +94,6 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}()
 	servers := mcphubv1.NewMcpServerServiceClient(inside.Conn)
 	if _, err := loadConfig(ctx, env, servers, sources, ""); err != nil {
-		return err
-	}
-	if err := leaveSelfOut(ctx, env, o, servers); err != nil {
 		return err
 	}
 	if o.window {
@@ -109,14 +111,14 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 			}
 		}
 	}
-	options := o.gateway()
-	options.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
-	options.NameTaken = func(t gateway.NameTaken) { env.tell("mcphub: %s", escape(t.String())) }
-	options.Trouble = func(server string, e *event.Error) {
+	serve := o.gateway()
+	serve.Problem = func(p config.Problem) { env.tell("%s", problemReport(p).line()) }
+	serve.NameTaken = func(t gateway.NameTaken) { env.tell("mcphub: %s", escape(t.String())) }
+	serve.Trouble = func(server string, e *event.Error) {
 		text := event.Advised(e.Message, "no window is open; --window serves a page to answer on")
 		env.tell("mcphub: no tools of server %s: %s", shortName(server), escape(text))
 	}
-	g, err := inside.OpenGateway(options)
+	g, err := inside.OpenGateway(serve)
 	if err != nil {
 		return err
 	}
@@ -159,28 +161,38 @@ func mcpLogger(env environment) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// leaveSelfOut switches off the servers that are this command itself. The user's files name it as a server for clients,
-// and without this it would start itself for ever.
-func leaveSelfOut(ctx context.Context, env environment, o *mcpOptions, servers mcphubv1.McpServerServiceClient) error {
-	if o.single() != "" {
-		return nil
+// thisCommand returns why mcphub mcp does without an entry that runs mcphub mcp: the user's files name it as a server
+// for clients, and it would start itself for ever. What the entry runs decides, and not its name, which a folder may
+// have given to something else.
+func thisCommand(s config.Server) (why string) {
+	if len(s.Args) == 0 || s.Args[0] != "mcp" {
+		return ""
 	}
-	loaded, _ := config.Load(o.files())
-	for _, s := range loaded {
-		if !isSelf(s.Command, s.Args) {
-			continue
-		}
-		off := &mcphubv1.SetServerEnabledRequest{Server: s.Name}
-		if _, err := servers.SetServerEnabled(ctx, off); err != nil {
-			return asFailure(err)
-		}
-		env.say("mcphub: server %s is left out: it is mcphub mcp itself", shortName(s.Name))
+	base := strings.ToLower(filepath.Base(strings.ReplaceAll(s.Command, `\`, "/")))
+	if strings.TrimSuffix(base, ".exe") != "mcphub" && !leadsHere(s) {
+		return ""
 	}
-	return nil
+	return "it runs mcphub mcp, which is this command itself"
 }
 
-// isSelf reports whether a command line runs mcphub mcp.
-func isSelf(command string, args []string) bool {
-	base := strings.ToLower(filepath.Base(strings.ReplaceAll(command, `\`, "/")))
-	return strings.TrimSuffix(base, ".exe") == "mcphub" && len(args) > 0 && args[0] == "mcp"
+// leadsHere reports whether the command of an entry is another path to this executable. A path that a folder brings is
+// not looked at, since that alone may contact a machine (a UNC path on Windows).
+func leadsHere(s config.Server) bool {
+	if s.Origin.OfWorkspace() {
+		return false
+	}
+	path, err := exec.LookPath(s.Command)
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	here, err := os.Stat(own)
+	return err == nil && os.SameFile(here, there)
 }

@@ -177,6 +177,25 @@ func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
 	}
 }
 
+// TestMCPLeavesNothingElseOut_real: a folder's file that names a server of the user's own as the gateway itself takes
+// nothing from the user, and a server of that name which is another program is no gateway.
+func TestMCPLeavesNothingElseOut_real(t *testing.T) {
+	t.Parallel()
+	p := build(t)
+	demo, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"db": map[string]any{"command": p.path,
+		"args": []string{"demo-server"}}}})
+	folder := p.atHome(map[string]string{"home/.cursor/mcp.json": string(demo),
+		"project/.cursor/mcp.json": `{"mcpServers":{"db":{"command":"mcphub","args":["mcp"]}}}`})
+	s := p.speak("--folder", folder)
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if line := s.answer("1"); !strings.Contains(line, `"db__echo"`) {
+		t.Errorf("the list is %s", line)
+	}
+	if s.leave(); !strings.Contains(s.stderr.String(), "project/.cursor/mcp.json:1:16: warning: server \"db\"") {
+		t.Errorf("said\n%s", s.stderr.String())
+	}
+}
+
 // TestMCPPrintConfig: what is printed for a client is what that client reads, and starts this program.
 func TestMCPPrintConfig(t *testing.T) {
 	p := inside(t)

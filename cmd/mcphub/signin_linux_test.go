@@ -48,9 +48,9 @@ func TestCallSignInPrint(t *testing.T) {
 		if err == nil && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has the mode %v", path, info.Mode())
 		}
-		// The tools that it listed, and their definitions, are no secret.
+		// The tools that it listed, and their definitions, are no secret; a lock holds none.
 		if name, _ := strings.CutPrefix(path, p.dir+"/state/mcphub/command-line/"); !strings.HasPrefix(name, "tools.json") &&
-			!strings.HasPrefix(name, "definitions.json") {
+			!strings.HasPrefix(name, "definitions.json") && !strings.HasSuffix(name, ".lock") {
 			files = append(files, name)
 		}
 		return err

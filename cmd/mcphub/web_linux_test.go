@@ -1,10 +1,12 @@
 package main
 
 import (
-	"net/http"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/coder/websocket"
 )
 
 var linkPattern = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/\?token=[A-Z0-9]+`)
@@ -33,20 +35,22 @@ func TestEnterPrintsAnotherLink_real(t *testing.T) {
 	term.expect("Press Enter")
 	first := term.link()
 	b := browserAt(t, first)
-	stranger := &siteBrowser{t: t, ctx: b.ctx, address: b.address}
-	if status, body := stranger.get(first); status != http.StatusForbidden ||
-		!strings.Contains(body, "Press Enter in the terminal") {
-		t.Errorf("the second use gives %d\n%s", status, body)
+	tb := b.tab("first")
+	tb.snapshot()
+	stranger := browserAt(t, first).socket()
+	defer stranger.CloseNow()
+	_, _, err := stranger.Read(b.ctx)
+	if word, ok := errors.AsType[websocket.CloseError](err); !ok || word.Code != 4016 ||
+		!strings.Contains(word.Reason, "Press Enter in the terminal") {
+		t.Errorf("the second use gives %v", err)
 	}
 	term.enter("")
 	second := term.link()
 	if second == first {
 		t.Error("the same link again")
 	}
-	browserAt(t, second)
-	if status, _ := b.get(b.address + "/"); status != http.StatusOK {
-		t.Errorf("the first browser gets %d now", status)
-	}
+	browserAt(t, second).tab("second").snapshot()
+	b.tab("again").snapshot()
 	term.master.WriteString("\x03")
 	if status := term.wait(); status != 0 {
 		t.Errorf("status %d\n%s", status, term.said.String())

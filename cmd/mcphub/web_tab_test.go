@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcphub-go/mcphub/internal/faketime"
+	"github.com/mcphub-go/mcphub/internal/web"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -32,6 +34,7 @@ type siteBrowser struct {
 	ctx     context.Context
 	address string // http://127.0.0.1:PORT
 	client  http.Client
+	proof   web.Proof
 }
 
 // browserAt opens a link, as a person does, and checks that the page comes.
@@ -39,17 +42,14 @@ func browserAt(t *testing.T, link string) *siteBrowser {
 	t.Helper()
 	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	t.Cleanup(done)
-	address, _, ok := strings.Cut(link, "/?token=")
+	address, token, ok := strings.Cut(link, "/?token=")
 	if !ok || !strings.HasPrefix(address, "http://127.0.0.1:") {
 		t.Fatalf("the link is %q", link)
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	transport := new(http.Transport)
 	t.Cleanup(transport.CloseIdleConnections)
-	b := &siteBrowser{t: t, ctx: ctx, address: address, client: http.Client{Jar: jar, Transport: transport}}
+	b := &siteBrowser{t: t, ctx: ctx, address: address, client: http.Client{Transport: transport},
+		proof: web.Proof{Session: rand.Text() + rand.Text(), Token: token}}
 	status, body := b.get(link)
 	if status != http.StatusOK || !strings.Contains(body, "data-surface=") || strings.Contains(body, "{{") {
 		t.Fatalf("the link gives %d:\n%s", status, body)
@@ -78,14 +78,7 @@ func (b *siteBrowser) get(address string) (status int, body string) {
 // tab opens a tab. Its cleanup ends its reader.
 func (b *siteBrowser) tab(title string) *tab {
 	b.t.Helper()
-	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+
-		"/stream", &websocket.DialOptions{
-		HTTPClient: &b.client, Subprotocols: []string{"mcphub.v1.json"}, HTTPHeader: http.Header{"Origin": {b.address}},
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	socket.SetReadLimit(-1)
+	socket := b.socket()
 	tb := &tab{t: b.t, socket: socket, ended: make(chan struct{}), ctx: b.ctx}
 	tb.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{
 		Hello: &mcphubv1.Hello{Title: title, PromptKinds: allKinds}}})
@@ -95,6 +88,27 @@ func (b *siteBrowser) tab(title string) *tab {
 		<-tb.ended
 	})
 	return tb
+}
+
+// socket opens a socket and sends the proof of the page.
+func (b *siteBrowser) socket() *websocket.Conn {
+	b.t.Helper()
+	socket, _, err := websocket.Dial(b.ctx, strings.Replace(b.address, "http:", "ws:", 1)+
+		"/stream", &websocket.DialOptions{
+		HTTPClient: &b.client, Subprotocols: []string{"mcphub.v1.json"}, HTTPHeader: http.Header{"Origin": {b.address}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	socket.SetReadLimit(-1)
+	text, err := json.Marshal(b.proof)
+	if err == nil {
+		err = socket.Write(b.ctx, websocket.MessageText, text)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return socket
 }
 
 func (tb *tab) read() {

@@ -27,8 +27,12 @@ type Contents struct {
 }
 
 // Read is like Load, and returns the profiles, too.
-func Read(sources []Source) Contents {
-	l := read(sources)
+func Read(sources []Source) Contents { return ReadWithout(nil, sources) }
+
+// ReadWithout is like Read, but as if the sources had no entry for which leaveOut returns a reason. The reason becomes
+// a problem of the entry. Another entry of the same name is not affected.
+func ReadWithout(leaveOut func(Server) (why string), sources []Source) Contents {
+	l := read(sources, leaveOut)
 	c := Contents{Problems: ordered(l.problems)}
 	for _, e := range l.entries {
 		if e.server.ShadowedBy == nil {
@@ -43,7 +47,7 @@ func Read(sources []Source) Contents {
 // All is like Load, and also returns the servers that do not count. Their ShadowedBy is the origin of the one that
 // does.
 func All(sources []Source) (servers []Server, problems []Problem) {
-	l := read(sources)
+	l := read(sources, nil)
 	if len(l.entries) > 0 {
 		servers = make([]Server, 0, len(l.entries))
 	}
@@ -53,9 +57,9 @@ func All(sources []Source) (servers []Server, problems []Problem) {
 	return servers, ordered(l.problems)
 }
 
-// read reads all sources.
-func read(sources []Source) *loader {
-	l := &loader{}
+// read reads all sources, without the entries for which leaveOut, if it is not nil, returns a reason.
+func read(sources []Source, leaveOut func(Server) (why string)) *loader {
+	l := &loader{leaveOut: leaveOut}
 	for i, src := range sources {
 		if src.Scope == "" {
 			src.Scope = "workspace" // the scope decides what starts without a question, so the default is the strictest

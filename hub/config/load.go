@@ -27,6 +27,7 @@ type loader struct {
 	named    []namedServer      // servers that profiles name
 	problems []placed
 	layout   *Layout // set for LayoutOf, else nil
+	leaveOut func(Server) (why string)
 }
 
 // placedIn is a source and one of its servers; server is "" for problems that are about no server.
@@ -336,6 +337,12 @@ func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 		return
 	}
 	r.s.Name, r.s.Origin = m.name, origin
+	if l.leaveOut != nil {
+		if why := l.leaveOut(r.s); why != "" {
+			l.report(doc.problem(m.at, m.name, "", "is left out: "+why, false))
+			return
+		}
+	}
 	for _, in := range l.asked {
 		if r.mentioned[in.ID] {
 			r.s.Inputs = append(r.s.Inputs, in)

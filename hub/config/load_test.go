@@ -88,3 +88,42 @@ func TestDeepNestingIsRefused(t *testing.T) {
 		t.Errorf("got %v, %v", s, problems)
 	}
 }
+
+// An entry that is left out takes nothing from another one of its name, whoever wrote either, and is not read as one
+// that is switched off.
+func TestReadWithout(t *testing.T) {
+	entry := func(command string) []byte { return []byte(`{"mcpServers":{"s":{"command":"` + command + `"}}}`) }
+	user := Source{Path: "/user/mcp.json", Scope: "user", JSON: entry("db")}
+	other := Source{Path: "/other/mcp.json", Scope: "user", JSON: entry("db")}
+	folder := Source{Path: "/w/.mcp.json", Scope: "workspace", Folder: "/w", JSON: entry("db")}
+	leaveOut := func(s Server) string {
+		if s.Command == "self" {
+			return "it is me"
+		}
+		return ""
+	}
+	for _, self := range []*Source{&user, &other, &folder} {
+		self.JSON = entry("self")
+		c := ReadWithout(leaveOut, []Source{user, other, folder})
+		want := map[string]bool{user.Path: true, other.Path: true, folder.Path: true}
+		delete(want, self.Path)
+		if len(c.Servers) != 1 || len(c.Servers[0].Behind) != 1 || len(c.Servers[0].Shadows) != 1 {
+			t.Fatalf("without that of %s: %+v", self.Path, c.Servers)
+		}
+		for _, s := range append(c.Servers, c.Servers[0].Behind...) {
+			if !want[s.Origin.File] || s.Disabled {
+				t.Errorf("without that of %s: %+v", self.Path, s)
+			}
+		}
+		told := 0
+		for _, p := range c.Problems {
+			if p.File == self.Path && p.Server == "s" && p.Message == "is left out: it is me" && !p.Fatal && p.Line == 1 {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("problems %+v", c.Problems)
+		}
+		self.JSON = entry("db")
+	}
+}

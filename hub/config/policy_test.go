@@ -82,3 +82,31 @@ func TestMatch(t *testing.T) {
 		t.Error("matched")
 	}
 }
+
+// A filter is within another one only if that shows all that it shows, which is asked here of every name of up to three
+// letters of two.
+func TestFilterWithin(t *testing.T) {
+	lists := [][]string{nil, {}, {"a"}, {"b", "a"}, {"a*"}, {"a?"}, {"*"}, {"?"}, {"ab", "a*"}, {"*b"}}
+	var filters []ToolFilter
+	for _, only := range lists {
+		for _, hidden := range lists {
+			filters = append(filters, ToolFilter{Only: only, Hidden: hidden})
+		}
+	}
+	names := []string{""}
+	for i := 0; len(names) < 15; i++ {
+		names = append(names, names[i]+"a", names[i]+"b")
+	}
+	for _, f := range filters {
+		if !f.Within(f) || !f.Within(ToolFilter{}) {
+			t.Errorf("%v is not within itself, or not within all", f)
+		}
+		for _, of := range filters {
+			for _, name := range names {
+				if f.Within(of) && f.Visible(name) && !of.Visible(name) {
+					t.Errorf("%v is within %v, which does not show %q", f, of, name)
+				}
+			}
+		}
+	}
+}

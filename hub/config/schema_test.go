@@ -89,7 +89,7 @@ var theirSchemas = map[string]object{
 	"args":    told("The arguments, each as a text of its own.", anyTexts),
 	"env": told("Variables of the server; null takes one away.", object{"type": "object",
 		"additionalProperties": object{"type": []string{"string", "number", "boolean", "null"}}}),
-	"cwd": told("Where it runs; a relative one begins at the workspace folder, else beside the file.", anyText),
+	"cwd": told("Where it runs; a relative one begins beside the file, of a workspace at its folder.", anyText),
 	"url": told("The address of a server, http or https.", anyText),
 	"headers": told("Sent with every request. An Authorization of yours switches the sign-in off.",
 		object{"type": "object"}),

@@ -182,6 +182,27 @@ func (f ToolFilter) Visible(tool string) bool {
 	return !slices.ContainsFunc(f.Hidden, matches) && (f.Only == nil || slices.ContainsFunc(f.Only, matches))
 }
 
+// Within reports whether of shows every tool that f shows, of whatever name. It goes by the lists alone, so it may
+// report false for lists of patterns that are within each other.
+func (f ToolFilter) Within(of ToolFilter) bool {
+	covered := func(by []string) func(string) bool {
+		return func(pattern string) bool {
+			return slices.ContainsFunc(by, func(wider string) bool {
+				return wider == pattern || wider == "*" || !strings.ContainsAny(pattern, "*?") && Match(wider, pattern)
+			})
+		}
+	}
+	for _, pattern := range of.Hidden {
+		if !covered(f.Hidden)(pattern) {
+			return false
+		}
+	}
+	if of.Only == nil {
+		return true
+	}
+	return f.Only != nil && !slices.ContainsFunc(f.Only, func(pattern string) bool { return !covered(of.Only)(pattern) })
+}
+
 // Input is a value that a file asks the user for: ${input:ID}.
 type Input struct {
 	ID, Description string

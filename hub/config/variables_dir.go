@@ -20,13 +20,13 @@ func (e *expander) home(name string) string {
 	return name
 }
 
-// below makes a path absolute: below the workspace folder, else below the folder of the file.
+// below makes a path absolute: for an entry of a workspace below its folder, else below the folder of the file.
 func (e *expander) below(name string) string {
 	name = filepath.FromSlash(e.home(name)) // on Windows, a file may use slashes, and the value of a variable backslashes
 	if filepath.IsAbs(name) {
 		return name
 	}
-	if folder := e.folder(""); folder != "" {
+	if folder := e.folder(""); folder != "" && e.server.Origin.OfWorkspace() {
 		return under(folder, name)
 	}
 	return under(e.beside(), name)
@@ -51,7 +51,9 @@ func (e *expander) beside() string {
 	return folder
 }
 
-// dir returns the working directory of a process. If the config gives none, it depends on the application.
+// dir returns the working directory of a process. If the config gives none, it depends on the application. An entry of
+// the user does not run in the folder that happens to be open, unless it names it: many programs look for what they run
+// where they run (npx, python -m, node), and the folder may be anybody's.
 func (e *expander) dir(name string) string {
 	o := e.server.Origin
 	switch {
@@ -61,14 +63,14 @@ func (e *expander) dir(name string) string {
 		return "" // no process
 	case o.Dialect == DialectDesktop:
 		return e.vars.Home
-	case o.Dialect == DialectVSCode || o.Dialect == DialectRoo:
+	case o.OfWorkspace() && (o.Dialect == DialectVSCode || o.Dialect == DialectRoo):
 		if folder := e.folder(""); folder != "" {
 			return folder
 		}
 	}
 	folder := e.beside()
 	switch {
-	case o.Folder != "":
+	case o.Folder != "" && (o.OfWorkspace() || o.Scope == "host" && !filepath.IsAbs(o.File)): // a text of a host
 		return o.Folder
 	case o.Scope == "workspace" && filepath.IsAbs(o.File):
 		return folder

@@ -100,12 +100,10 @@ func TestWorkingDirectory(t *testing.T) {
 		{DialectVSCode, "${workspaceFolder}/s", "/repos/x", "/conf/f", "", all, "/repos/x/s"},
 		{DialectVSCode, "${env:HOST}", "/repos/x", "/conf/f", "", all, "/repos/x/s3cret.example.com"},
 		{DialectVSCode, "", "/repos/x", "/conf/f", "workspace", all, "/repos/x"},
-		{DialectVSCode, "", "", "/conf/f", "user", all, "/repos/app"}, // the only folder
-		{DialectRoo, "", "", "/conf/f", "user", all, "/repos/app"},
+		{DialectVSCode, "", "", "/conf/f", "workspace", all, "/repos/app"}, // the only folder
+		{DialectRoo, "", "", "/conf/f", "workspace", all, "/repos/app"},
 		{DialectRoo, "", "", "/conf/f", "user", Variables{Home: "/h"}, "/conf"},
 		{DialectDesktop, "", "/repos/x", "/conf/f", "user", all, "/h/me"},
-		{DialectDesktop, "sub", "/repos/x", "/conf/f", "user", all, "/repos/x/sub"},
-		{DialectPortable, "", "/repos/x", "/conf/f", "user", all, "/repos/x"},
 		{DialectPortable, "", "", "/conf/f", "workspace", all, "/conf"},
 		{DialectPortable, "", "", "inline", "workspace", all, "/h/me"},
 		// Finding D2: where the file is, unless that is the place of an application's settings.
@@ -142,6 +140,53 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 	if r, err := (Server{URL: "https://x.example", Origin: Origin{Folder: "/w"}}).Resolve(all); err != nil || r.Dir != "" {
 		t.Errorf("no process has no directory: %q, %v", r.Dir, err)
+	}
+}
+
+// What a user's own entry runs does not depend on the folder that happens to be open, which may be anybody's: npx,
+// python -m and node look for what they run where they run. It runs in the folder only if it says so, in every dialect.
+func TestUsersEntryDoesNotRunInTheFolder(t *testing.T) {
+	const settings = "/h/me/.config/app/mcp.json"
+	for dialect := range dialects {
+		for _, scope := range []string{"user", "host"} {
+			for _, c := range [][3]string{
+				{"", settings, "/h/me"}, {"", "/h/me/.app.json", "/h/me"}, {"", "/conf/mcp.json", "/conf"}, {"sub", "/conf/mcp.json",
+					"/conf/sub"}, {".", "/conf/mcp.json", "/conf"}, {"~/x", settings, "/h/me/x"},
+			} {
+				if dialect == DialectDesktop && c[0] == "" {
+					c[2] = "/h/me"
+				}
+				s := Server{Command: "npx", Dir: c[0], EnvFile: ".env", Origin: Origin{Dialect: dialect, Folder: native("/repos/x"),
+					File: native(c[1]), Scope: scope}}
+				read := ""
+				v := Variables{Home: native("/h/me"), Cwd: native("/repos/x"), Folders: map[string]string{"x": native("/repos/x")},
+					ReadFile: func(name string) ([]byte, error) {
+						read = name
+						return nil, nil
+					}}
+				r, err := s.Resolve(v)
+				if err != nil || r.Dir != native(c[2]) || s.Shown(v).Dir != r.Dir {
+					t.Errorf("%s %s %q in %s: runs in %s, shown as %s (%v)", dialect, scope, c[0], c[1], r.Dir, s.Shown(v).Dir, err)
+				}
+				if read != filepath.Join(filepath.Dir(native(c[1])), ".env") {
+					t.Errorf("%s %s: reads %s", dialect, scope, read)
+				}
+			}
+		}
+	}
+	s := Server{Command: "c", Dir: "${workspaceFolder}/s", Origin: Origin{Dialect: DialectVSCode, Folder: native("/repos/x"),
+		File: native(settings), Scope: "user"}}
+	if r, err := s.Resolve(world()); err != nil || r.Dir != native("/repos/x/s") {
+		t.Errorf("an entry that names the folder: %s, %v", r.Dir, err)
+	}
+	s.Origin.Folder = "" // nobody has trusted it
+	if r, err := s.Resolve(Variables{Home: native("/h/me")}); err == nil {
+		t.Errorf("without a folder: %s", r.Dir)
+	}
+	// A text that a host hands over, with the folder for it, has no place of its own.
+	s = Server{Command: "c", Origin: Origin{Dialect: DialectMcpServers, Folder: native("/repos/x"), Scope: "host"}}
+	if r, err := s.Resolve(world()); err != nil || r.Dir != native("/repos/x") {
+		t.Errorf("a host's text: %s, %v", r.Dir, err)
 	}
 }
 

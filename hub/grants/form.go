@@ -125,6 +125,12 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 	for _, pattern := range slices.Sorted(maps.Keys(conf.Approvals)) {
 		w.text("approvals."+pattern, string(conf.Approvals[pattern]))
 	}
+	if conf.Tools.Only != nil {
+		w.text("tools.only", conf.Tools.Only)
+	}
+	if conf.Tools.Hidden != nil {
+		w.text("tools.hidden", conf.Tools.Hidden)
+	}
 	over := []string{"mcphub consent 2", conf.Origin.File, conf.Name, conf.Origin.Folder, conf.LaunchKey(),
 		strings.Join(env, "\n"), strings.Join(q.Files, "\n")}
 	for _, f := range w.fields {
@@ -132,7 +138,7 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 	}
 	q.Hash = statefile.Sum(over...)
 	return Form{Question: q, Grant: Grant{Key: Key{kind: Launch, File: conf.Origin.File, Server: conf.Name, Hash: q.Hash},
-		fields: w.fields, Policies: conf.Approvals}}
+		fields: w.fields}}
 }
 
 func (w *formWriter) command(conf, show config.Server, seen Sight) {

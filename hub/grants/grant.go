@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -54,8 +53,6 @@ type Grant struct {
 	Folders    []string // with ScopeWorkspace: the folders that must be open, sorted
 	Time       time.Time
 	Definition string // of a tool, as it was shown; "" if it is too large to keep
-
-	Policies map[string]config.Policy // of a launch: what its file says about calling tools
 
 	fields []formField // of a launch, as they were shown
 }

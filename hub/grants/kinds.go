@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/statefile"
 )
@@ -103,19 +102,18 @@ func checkCall(e *entry, version int) error {
 type entry struct {
 	kind Kind // set by the code that makes or reads the entry
 
-	File           string                   `json:"file,omitempty"`
-	Server         string                   `json:"server"`
-	Launch         string                   `json:"launch,omitempty"`
-	Tool           string                   `json:"tool,omitempty"`
-	DefinitionHash string                   `json:"definitionHash,omitempty"`
-	FormHash       string                   `json:"hash,omitempty"`
-	Scope          string                   `json:"scope,omitempty"`          // of a call: "always" or "workspace"
-	Folders        []string                 `json:"folders,omitempty"`        // that must be open, sorted
-	Bound          bool                     `json:"boundToFolders,omitempty"` // of a launch: the folders must be open
-	Form           []formField              `json:"form,omitempty"`
-	Policies       map[string]config.Policy `json:"approvals,omitempty"`
-	Time           time.Time                `json:"time"`
-	Definition     string                   `json:"definition,omitempty"` // "" if it is too large to keep
+	File           string      `json:"file,omitempty"`
+	Server         string      `json:"server"`
+	Launch         string      `json:"launch,omitempty"`
+	Tool           string      `json:"tool,omitempty"`
+	DefinitionHash string      `json:"definitionHash,omitempty"`
+	FormHash       string      `json:"hash,omitempty"`
+	Scope          string      `json:"scope,omitempty"`          // of a call: "always" or "workspace"
+	Folders        []string    `json:"folders,omitempty"`        // that must be open, sorted
+	Bound          bool        `json:"boundToFolders,omitempty"` // of a launch: the folders must be open
+	Form           []formField `json:"form,omitempty"`
+	Time           time.Time   `json:"time"`
+	Definition     string      `json:"definition,omitempty"` // "" if it is too large to keep
 }
 
 // slot is the key of an entry within its file.
@@ -153,7 +151,7 @@ func (e *entry) bound() bool { return e.Bound || e.Scope == "workspace" }
 // grant converts e to a Grant.
 func (e *entry) grant() Grant {
 	g := Grant{Key: e.granted(), Scope: event.ScopeAlways, Folders: e.Folders, Time: e.Time, Definition: e.Definition,
-		fields: e.Form, Policies: e.Policies}
+		fields: e.Form}
 	if e.bound() {
 		g.Scope = event.ScopeWorkspace
 	}
@@ -163,7 +161,7 @@ func (e *entry) grant() Grant {
 // entryOf converts g to the form of its file.
 func entryOf(g *Grant) entry {
 	e := entry{kind: g.kind, File: g.File, Server: g.Server, Launch: g.Launch, Tool: g.Tool, Folders: g.Folders,
-		Form: g.fields, Policies: g.Policies, Time: g.Time, Definition: g.Definition}
+		Form: g.fields, Time: g.Time, Definition: g.Definition}
 	switch g.kind {
 	case Launch:
 		e.FormHash, e.Bound = g.Hash, g.Scope == event.ScopeWorkspace

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -30,8 +29,7 @@ func callOf(hash string) Grant {
 
 func launchOf(hash string) Grant {
 	return Grant{Key: Key{kind: Launch, File: "/w/mcp.json", Server: "s", Hash: hash},
-		Policies: map[string]config.Policy{"a": config.Allow},
-		fields:   []formField{{Path: "form", Text: "2"}, {Path: "command", Text: `"` + hash + `"`}}}
+		fields: []formField{{Path: "form", Text: "2"}, {Path: "command", Text: `"` + hash + `"`}}}
 }
 
 // A yes holds for its scope: in this hub, in its window, where its folders are open, and in another hub.
@@ -249,9 +247,6 @@ var written = map[string]string{
           "sum": "00"
         }
       ],
-      "approvals": {
-        "a": "allow"
-      },
       "time": "2026-01-02T03:04:05Z"
     },
     {

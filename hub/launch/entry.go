@@ -155,7 +155,7 @@ func watchFolder(conf config.Server, v config.Variables) string {
 		}
 	}
 	base := conf.Origin.Folder
-	if base == "" {
+	if base == "" || !conf.Origin.OfWorkspace() {
 		base = filepath.Dir(conf.Origin.File)
 	}
 	return filepath.Join(base, conf.Dir)

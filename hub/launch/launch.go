@@ -27,8 +27,23 @@ type Launch struct {
 	// the hash of the form that the user has declined; "" if there is none, or if the host wants the user to be asked
 	// again
 	declined string
-	started  *grants.Form        // what was agreed to at the last start of the server
+	agreed   *terms              // what the entry said of tools when it last needed no question
 	told     event.LaunchConsent // what was last sent to the windows
+}
+
+// terms are what an entry says of its tools.
+type terms struct {
+	approvals map[string]config.Policy
+	tools     config.ToolFilter
+	by        grants.Key // of the consent to them; the zero Key if the entry needed none
+}
+
+func termsOf(e *Entry) *terms {
+	t := &terms{approvals: e.Conf.Approvals, tools: e.Conf.Tools}
+	if e.form != nil {
+		t.by = e.form.Key
+	}
+	return t
 }
 
 // New returns the launch of a server, without entries.
@@ -54,10 +69,13 @@ func (l *Launch) Move(place int) { l.place = place }
 // Take replaces the entries of the name, and the one of them that counts. relaunch reports that something else is
 // launched from now on, so that what was agreed to for the previous launch is forgotten.
 func (l *Launch) Take(counts *Entry, entries Entries, relaunch bool) {
-	l.entry, l.entries = counts, entries
-	if relaunch {
-		l.started = nil
+	switch {
+	case relaunch:
+		l.agreed = nil
+	case l.entry != nil && (l.entry.form == nil || l.Grants.Holds(l.entry.form.Key)):
+		l.agreed = termsOf(l.entry)
 	}
+	l.entry, l.entries = counts, entries
 }
 
 // Tell sets the fields of i that are about the launch.
@@ -154,20 +172,27 @@ func (l *Launch) errDeclined(why string, conf config.Server) *event.Error {
 		"server %q%s was not started: %s; start the server to be asked again", name, servers.PlaceOf(&conf), why)
 }
 
-// Policy returns the approval policy of a tool. What a workspace file allows counts only if the user has agreed to it
-// with the launch; what it denies always counts.
+// Policy returns the approval policy of a tool. What an entry that needs consent allows counts only if the user has
+// agreed to it with the launch; what it denies always counts.
 func (l *Launch) Policy(tool string) config.Policy {
 	p := l.server.Conf().Policy(tool)
 	if p != config.Allow || !l.MustAsk() {
 		return p
 	}
-	// The file has changed since the start. The earlier consent is still valid if both versions of the file allow the
-	// tool.
-	if a := l.started; a != nil && l.server.Up() && l.Grants.Holds(a.Key) &&
-		config.PolicyIn(a.Policies, tool) == config.Allow {
+	// The entry has changed since the start. What was agreed to is still valid if both versions allow the tool.
+	if a := l.agreed; a != nil && l.server.Up() && (a.by == grants.Key{} || l.Grants.Holds(a.by)) &&
+		a.tools.Visible(tool) && config.PolicyIn(a.approvals, tool) == config.Allow {
 		return p
 	}
 	return config.Ask
+}
+
+// Widened reports whether a tool may be called only since a change of the entry that the user has not agreed to. What
+// people have agreed to before about calls of the tool does not count then, since it was hidden or denied afterwards.
+func (l *Launch) Widened(tool string) bool {
+	a := l.agreed
+	return a != nil && l.server.Up() && l.MustAsk() &&
+		(!a.tools.Visible(tool) || config.PolicyIn(a.approvals, tool) == config.Deny)
 }
 
 // counting returns the entry that counts. If every entry needs consent and none has it, that is the first one, about

@@ -363,6 +363,16 @@ func TestPolicyOfAFolder(t *testing.T) {
 	if h.reads(conf); h.Policy("x") != config.Ask || h.Policy("rm") != config.Deny {
 		t.Error("a yes holds for tools that the file allows since")
 	}
+	conf.Tools.Hidden = []string{"y"}
+	h.reads(conf)
+	h.answers = []launch.Answer{launch.Agreed}
+	if err := h.prepare(); err != nil || h.MustAsk() {
+		t.Fatalf("must ask: %v (%v)", h.MustAsk(), err)
+	}
+	conf.Tools.Hidden = nil
+	if h.reads(conf); !h.MustAsk() {
+		t.Error("a yes holds for tools that the file shows since")
+	}
 }
 
 // An entry of which a value is missing is not started; a secret that is resolved is redacted from then on.

@@ -195,7 +195,7 @@ func (l *Launch) toAgree(ctx context.Context, conf config.Server,
 		l.owner.Outdated()
 	}
 	if l.Grants.Holds(f.Key) {
-		l.started = &f
+		l.agreed = termsOf(e)
 		l.Settle()
 		return f, true, nil
 	}

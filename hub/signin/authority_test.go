@@ -46,11 +46,15 @@ type authority struct {
 	lifetime       int // seconds; 0 = 3600
 	noRefresh      bool
 	rotate         bool
-	refreshError   string
-	refreshAnswer  http.HandlerFunc // of each refresh, instead of refreshError
-	tokenError     string
-	slow           chan struct{} // refreshes wait for it
-	redirects      map[string]string
+	// detects: a refresh token that comes again revokes all tokens (RFC 9700 section 4.14.2); reused counts that
+	detects       bool
+	used          map[string]bool
+	reused        int
+	refreshError  string
+	refreshAnswer http.HandlerFunc // of each refresh, instead of refreshError
+	tokenError    string
+	slow          chan struct{} // refreshes wait for it
+	redirects     map[string]string
 
 	dpop demands
 
@@ -75,6 +79,7 @@ func newAuthority() *authority {
 	return &authority{
 		metadataAt: "/.well-known/oauth-protected-resource/mcp", rotate: true,
 		clients: map[string]client{}, codes: map[string]code{}, access: map[string]string{}, refreshes: map[string]string{},
+		used: map[string]bool{},
 		dpop: demands{bound: map[string]string{}},
 	}
 }
@@ -303,10 +308,16 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 			fail("invalid_grant")
 			return
 		case !ok || f.Get("resource") == "":
+			if a.detects && a.used[f.Get("refresh_token")] {
+				a.reused++
+				clear(a.refreshes)
+				clear(a.access)
+			}
 			fail("invalid_grant")
 			return
 		case a.rotate:
 			delete(a.refreshes, f.Get("refresh_token"))
+			a.used[f.Get("refresh_token")] = true
 		}
 		scope = s
 	case "client_credentials":

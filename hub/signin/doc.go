@@ -16,6 +16,12 @@
 // waiters, up to its time limit: the authorization server may have replaced the refresh token already, and its answer
 // must not be lost.
 //
+// # Several hubs
+//
+// The hubs of one user share a [Store], and may have the same token. A refresh token must be used once, so a hub that
+// refreshes holds the entry for all hubs, over processes: it reads the store again, uses what another hub has got
+// meanwhile, and stores its own result before it lets the next one in. What else writes an entry holds it, too.
+//
 // # Registrations and redirects
 //
 // The redirect listener uses a free port, so a registration that was made with this port fits the next flow only if the

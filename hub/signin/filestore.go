@@ -32,6 +32,14 @@ type fileStore struct {
 
 func (f *fileStore) path(key Key) string { return filepath.Join(f.dir, key.id()+".json") }
 
+// Lock implements Store. The lock file is not the entry's file, which is replaced.
+func (f *fileStore) Lock(ctx context.Context, key Key) (unlock func(), err error) {
+	if err := f.makeDir(); err != nil {
+		return nil, err
+	}
+	return statefile.Lock(ctx, filepath.Join(f.dir, key.id()+".lock"))
+}
+
 // Load implements Store. A file that cannot be used is logged and treated as missing.
 func (f *fileStore) Load(_ context.Context, key Key) (*Entry, error) {
 	text, err := f.read(f.path(key))

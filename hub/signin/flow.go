@@ -85,7 +85,13 @@ func (s *SignIn) borrow(ctx context.Context, f *flight, p *plan) bool {
 	if known := s.current(); known != nil && !kept.Saved.After(known.Saved) {
 		return false // it is the token that was refused, or an older one
 	}
-	return s.adopt(f, nil, kept)
+	if !s.adopt(f, nil, kept) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored = kept
+	return true
 }
 
 // renew tries to replace a token that the server refuses before it expires, without a person. done reports whether

@@ -204,6 +204,12 @@ type keyringStore struct {
 	fallback Store
 }
 
+// Lock implements Store. A keyring has no locks, so the fallback has the lock for both. Without a directory that only
+// keeps the SignIns of this hub apart.
+func (k *keyringStore) Lock(ctx context.Context, key Key) (unlock func(), err error) {
+	return k.fallback.Lock(ctx, key)
+}
+
 // Load implements Store.
 func (k *keyringStore) Load(ctx context.Context, key Key) (*Entry, error) {
 	text, err := k.Get(key.id())

@@ -155,7 +155,17 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 	if p.opened {
 		made = nil
 	}
+	unlock, err := s.lock(s.life)
+	if err != nil {
+		return
+	}
+	defer unlock()
 	now := s.current()
+	if now != nil {
+		if kept := s.ofAnotherHub(s.life, now); kept != nil && s.adopt(f, now, kept) {
+			now = kept // what is written must not have a refresh token that another hub has used
+		}
+	}
 	e := &Entry{Server: s.key.Server, URL: s.key.URL, Issuer: p.plan.server.Issuer, Resource: p.plan.resource}
 	switch {
 	case now != nil && now.Issuer == e.Issuer:
@@ -165,7 +175,7 @@ func (s *SignIn) keepRegistration(f *flight, p *person) {
 	}
 	e.Registration, e.Saved = made, time.Now().UTC()
 	if s.adopt(f, now, e) {
-		_ = s.persist(s.life) // persist has logged the error
+		_ = s.write(s.life) // write has logged the error
 	}
 }
 

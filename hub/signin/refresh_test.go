@@ -363,6 +363,7 @@ func TestStoreTrouble(t *testing.T) {
 
 type broken struct{}
 
+func (broken) Lock(context.Context, Key) (func(), error) { return nil, errors.New("no disk") }
 func (broken) Load(context.Context, Key) (*Entry, error) { return nil, errors.New("no disk") }
 func (broken) Save(context.Context, *Entry) error        { return errors.New("no disk") }
 func (broken) Delete(context.Context, Key) error         { return errors.New("no disk") }

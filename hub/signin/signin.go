@@ -59,7 +59,12 @@ type SignIn struct {
 
 	mu sync.Mutex // guards the fields below; never held over I/O, a prompt or a wait
 	// entry is what is known about the server, or nil. Entries are replaced, not changed.
-	entry   *Entry
+	entry *Entry
+	// stored is the entry that the store is known to have had last, or nil. If it has another one, that is of another hub.
+	stored *Entry
+	// holders counts who uses the lock of the store, which release gives back.
+	holders int
+	release func()
 	loaded  bool
 	closed  bool
 	flights map[kind]*flight
@@ -242,9 +247,76 @@ func (s *SignIn) readStore(ctx context.Context, f *flight) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.over == nil && !s.loaded {
-		s.entry, s.loaded = e, true
+		s.entry, s.stored, s.loaded = e, e, true
 	}
 	return nil
+}
+
+// ofAnotherHub returns the entry that another hub of this user has stored since this one has read or written the store,
+// if it can be used in place of e; else nil.
+func (s *SignIn) ofAnotherHub(ctx context.Context, e *Entry) *Entry {
+	kept, err := s.o.Store.Load(ctx, s.key)
+	if err != nil || kept == nil || kept.Issuer != e.Issuer || kept.AccessToken == "" || !s.ours(kept) ||
+		e.TokenType == typeDPoP && kept.TokenType != typeDPoP { // the server wants bound tokens
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.stored
+	if known == nil && !kept.Saved.After(e.Saved) || kept.sameTokens(known) || kept.sameTokens(e) {
+		return nil
+	}
+	s.stored = kept
+	return kept
+}
+
+// lockLimit bounds the wait for another hub of this user, in addition to its request.
+const lockLimit = requestLimit + 5*time.Second
+
+// lock keeps the other hubs of this user from changing the kept entry, until unlock is called. A store that cannot hold
+// anything does not keep a user from signing in.
+func (s *SignIn) lock(ctx context.Context) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, &Error{Server: s.o.Server,
+		Text: "another program of yours refreshes the token, and does not come to an end with it"})
+	defer cancel()
+	release, err := s.o.Store.Lock(ctx, s.key)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	default:
+		s.log.Warn("other hubs of this user may refresh the same token", "error", bounds.Printable(err.Error()))
+		return func() {}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders, s.release = 1, release
+	return s.unlock, nil
+}
+
+// share is like lock, but does not wait for another part of this SignIn that has the lock. That is a refresh, whose
+// result is not used when the present entry is replaced meanwhile.
+func (s *SignIn) share(ctx context.Context) (unlock func(), err error) {
+	s.mu.Lock()
+	if s.holders > 0 {
+		s.holders++
+		s.mu.Unlock()
+		return s.unlock, nil
+	}
+	s.mu.Unlock()
+	return s.lock(ctx)
+}
+
+// unlock ends one use of the lock.
+func (s *SignIn) unlock() {
+	s.mu.Lock()
+	s.holders--
+	release := s.release
+	if s.holders > 0 {
+		release = func() {}
+	}
+	s.mu.Unlock()
+	release()
 }
 
 // ours reports whether e fits the present configuration. It does not if the configuration names another client, whose
@@ -271,23 +343,38 @@ func (s *SignIn) adopt(f *flight, old, e *Entry) bool {
 	return true
 }
 
-// persist writes the present entry to the store. It may be called concurrently: each call writes the entry that is
-// present when its turn comes, so that the last one writes the latest. If the store fails, only the next run needs a
-// new sign-in.
+// persist writes the present entry to the store when no other hub of this user is changing it.
 func (s *SignIn) persist(ctx context.Context) error {
+	unlock, err := s.share(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.write(ctx)
+}
+
+// write writes the present entry to the store. It is called with the lock of the store, or where there is none. It may
+// be called concurrently: each call writes the entry that is present when its turn comes, so that the last one writes
+// the latest. If the store fails, only the next run needs a new sign-in.
+func (s *SignIn) write(ctx context.Context) error {
 	select {
 	case s.saving <- struct{}{}:
 		defer func() { <-s.saving }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	e := s.current()
+	e, write := s.current(), s.o.Store.Save
 	if e == nil {
-		return s.o.Store.Delete(ctx, s.key)
+		write = func(ctx context.Context, _ *Entry) error { return s.o.Store.Delete(ctx, s.key) }
 	}
-	if err := s.o.Store.Save(ctx, e); err != nil {
+	if err := write(ctx, e); e == nil && err != nil {
+		return err
+	} else if err != nil {
 		s.log.Warn("the sign-in could not be kept for later", "error", bounds.Printable(without(err.Error(), e.secrets()...)))
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored = e
 	return nil
 }

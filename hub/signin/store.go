@@ -68,6 +68,11 @@ func (e *Entry) usable(now time.Time) bool {
 	return e != nil && e.AccessToken != "" && (e.Expiry.IsZero() || now.Add(early).Before(e.Expiry))
 }
 
+// sameTokens reports whether e and other have the same tokens. other may be nil.
+func (e *Entry) sameTokens(other *Entry) bool {
+	return other != nil && e.AccessToken == other.AccessToken && e.RefreshToken == other.RefreshToken
+}
+
 // secrets returns the values that must not appear in any text.
 func (e *Entry) secrets() []string {
 	if e == nil {
@@ -91,6 +96,9 @@ func (e *Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
 // Store keeps entries between runs. Its methods may be called concurrently. Its errors have no secrets.
 type Store interface {
+	// Lock waits until no hub of this user holds the entry for key, and holds it until unlock is called. It does not keep
+	// the other methods from being used. The error is the cause of ctx, or says why nothing can be held.
+	Lock(ctx context.Context, key Key) (unlock func(), err error)
 	// Load returns the entry for key, or nil if there is none that can be used.
 	Load(ctx context.Context, key Key) (*Entry, error)
 	// Save replaces the entry for e.Server and e.URL.
@@ -101,13 +109,30 @@ type Store interface {
 
 // memory is a Store for one run.
 type memory struct {
-	mu sync.Mutex // guards entries
+	mu sync.Mutex // guards the fields below
 	// entries are not copied, because they do not change.
 	entries map[Key]*Entry
+	locks   map[Key]chan struct{} // each has one slot, for the holder
 }
 
 // NewMemory returns a Store that forgets everything when the process ends.
-func NewMemory() Store { return &memory{entries: map[Key]*Entry{}} }
+func NewMemory() Store { return &memory{entries: map[Key]*Entry{}, locks: map[Key]chan struct{}{}} }
+
+func (m *memory) Lock(ctx context.Context, key Key) (unlock func(), err error) {
+	m.mu.Lock()
+	held := m.locks[key]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		m.locks[key] = held
+	}
+	m.mu.Unlock()
+	select {
+	case held <- struct{}{}:
+		return func() { <-held }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 func (m *memory) Load(_ context.Context, key Key) (*Entry, error) {
 	m.mu.Lock()

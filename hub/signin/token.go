@@ -91,13 +91,27 @@ func (s *SignIn) joinRefresh(e *Entry) *flight {
 	return s.begin(&flight{kind: refreshing}, func(ctx context.Context, f *flight) error { return s.refresh(ctx, f, e) })
 }
 
-// refresh replaces old by the result of its refresh token. If it returns nil, the present entry counts, whether it has
-// a new token or none.
+// refresh replaces old by the result of its refresh token, or by what another hub of this user has got with it. If it
+// returns nil, the present entry counts, whether it has a new token or none.
+//
+// A refresh token is used once: many authorization servers revoke all tokens when one comes again (RFC 9700 section
+// 4.14.2). So whoever refreshes holds the entry for all hubs, and looks first at what is kept.
 func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return s.failure(ctx, err)
+	}
+	defer unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, requestLimit, &Error{Server: s.o.Server,
 		Text: "the authorization server took too long to refresh the token"})
 	defer cancel()
 	from := old
+	if kept := s.ofAnotherHub(ctx, old); kept.usable(time.Now()) {
+		s.adopt(f, old, kept)
+		return nil
+	} else if kept != nil && kept.RefreshToken != "" {
+		from = kept
+	}
 	for again := false; ; again = true {
 		token, err := s.sendRefresh(ctx, from)
 		if err == nil {
@@ -106,15 +120,13 @@ func (s *SignIn) refresh(ctx context.Context, f *flight, old *Entry) error {
 		verdict, code := judgeRefresh(err)
 		switch verdict {
 		case refreshMayPass:
-			return s.failure(ctx, err, old.secrets()...)
+			return s.failure(ctx, err, append(from.secrets(), old.secrets()...)...)
 		case refreshDead:
-			// Another hub of this user may have used the refresh token, and stored the one that replaced it.
-			if kept, _ := s.o.Store.Load(ctx, s.key); !again && kept != nil && kept.Issuer == old.Issuer &&
-				kept.ClientID == old.ClientID &&
-				kept.RefreshToken != "" && kept.RefreshToken != from.RefreshToken {
-				if kept.usable(time.Now()) && kept.AccessToken != old.AccessToken {
-					return s.replace(f, old, kept)
-				}
+			// Where there is no lock, another hub may have used the refresh token, and stored the one that replaced it.
+			if kept := s.ofAnotherHub(ctx, from); kept.usable(time.Now()) {
+				s.adopt(f, old, kept)
+				return nil
+			} else if kept != nil && kept.RefreshToken != "" && !again {
 				from = kept
 				continue
 			}
@@ -138,11 +150,11 @@ func (s *SignIn) sendRefresh(ctx context.Context, e *Entry) (*oauth2.Token, erro
 	return t.send(ctx, s.guard.Client(s.proving(s.guard, e.TokenURL, e.ProofKey)))
 }
 
-// replace adopts and stores e in place of old. It saves with s.life and not with the flight's context: a refresh token
-// that was replaced must not be lost because a caller stopped waiting.
+// replace adopts and stores e in place of old. The entry is held. It saves with s.life and not with the flight's
+// context: a refresh token that was replaced must not be lost because a caller stopped waiting.
 func (s *SignIn) replace(f *flight, old, e *Entry) error {
 	if s.adopt(f, old, e) {
-		_ = s.persist(s.life) // persist has logged the error
+		_ = s.write(s.life) // write has logged the error
 	}
 	return nil
 }

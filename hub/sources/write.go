@@ -93,7 +93,8 @@ func (c *Config) outdated(src Source, now *config.Server, name string) bool {
 		return false
 	}
 	return known.LaunchKey() != now.LaunchKey() || known.Disabled != now.Disabled ||
-		!maps.Equal(known.Approvals, now.Approvals) || !reflect.DeepEqual(known.Timeouts, now.Timeouts)
+		!maps.Equal(known.Approvals, now.Approvals) || !reflect.DeepEqual(known.Tools, now.Tools) ||
+		!reflect.DeepEqual(known.Timeouts, now.Timeouts)
 }
 
 // noted says whether an entry counts as written by a program, before a change and after it.
@@ -128,9 +129,12 @@ type unnotedError struct{ err error }
 
 func (e *unnotedError) Error() string { return e.err.Error() }
 
-// allowsMore reports whether a change of the approvals allows more: whether a tool may be called without a question, or
-// at all, that could not be before.
+// allowsMore reports whether a change allows more: whether a tool may be called without a question, or at all, that
+// could not be before.
 func allowsMore(before, after config.Server) bool {
+	if !after.Tools.Within(before.Tools) {
+		return true
+	}
 	for pattern, p := range after.Approvals {
 		if p == config.Allow && before.Approvals[pattern] != config.Allow {
 			return true

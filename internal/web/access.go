@@ -4,9 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -21,24 +18,27 @@ func (s secret) is(text string) bool {
 	return subtle.ConstantTimeCompare(s[:], other[:]) == 1
 }
 
-// access decides who is admitted: the holder of the present token, once, and every holder of a session. The texts are
-// those of crypto/rand.Text: at least 128 bits.
-type access struct {
-	family string // prefix of the names of the cookies at this port
-	cookie string // name of this server's cookie
+// Proof is the first message on a page's socket, as JSON. It is no part of the contract with the hub, and does not
+// reach it.
+type Proof struct {
+	// Session is a random text that the page has made. It counts from the first socket on that has brought a valid token
+	// with it.
+	Session string `json:"session"`
+	// Token is that of the link with which the page was opened; "" if the page was opened before.
+	Token string `json:"token,omitempty"`
+}
 
+// The length of a session, in bytes: a page sends two random UUIDs.
+const minSession, maxSession = 32, 128
+
+// access decides whose socket is admitted: that of the holder of the present token, once, and those of the sessions
+// that came with one. No cookie is used: a browser sends the cookies of a host to every port of it, of whichever user.
+// The token is one of crypto/rand.Text: at least 128 bits.
+type access struct {
 	// mu guards the fields below.
 	mu       sync.Mutex
 	token    *secret // nil: no token is valid
 	sessions []secret
-}
-
-// newAccess returns the access of the server at a port. Cookies do not depend on the port: two servers must not
-// overwrite each other's session, and a page of another port must not know the name of the cookie that it would have to
-// set to end this session. (The prefix __Host- would keep others from setting it, but needs https.)
-func newAccess(port int) *access {
-	family := "mcphub-" + strconv.Itoa(port) + "-"
-	return &access{family: family, cookie: family + rand.Text()[:8]}
 }
 
 // mint creates a token. The previous token becomes invalid, used or not: a link that was left somewhere stops working
@@ -52,41 +52,24 @@ func (a *access) mint() string {
 	return text
 }
 
-// redeem exchanges the token for a session. It works once.
-func (a *access) redeem(token string) (*http.Cookie, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.token == nil || !a.token.is(token) {
-		return nil, false
+// admits reports whether a socket is admitted. A token works once. It compares with every session, to take the same
+// time for each.
+func (a *access) admits(p Proof) bool {
+	if len(p.Session) < minSession || len(p.Session) > maxSession {
+		return false
 	}
-	a.token = nil
-	session := rand.Text()
-	a.sessions = append(a.sessions, secretOf(session))
-	return &http.Cookie{Name: a.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}, true
-}
-
-// stale returns cookies that delete the cookies which earlier servers at this port have left in a request. Otherwise
-// the browser would send them as long as it runs, until a request is too long to be read.
-func (a *access) stale(r *http.Request) (end []*http.Cookie) {
-	for _, c := range r.Cookies() {
-		if c.Name != a.cookie && strings.HasPrefix(c.Name, a.family) {
-			end = append(end, &http.Cookie{Name: c.Name, Path: "/", MaxAge: -1})
-		}
-	}
-	return end
-}
-
-// admits reports whether a request has a session. It compares with every session, to take the same time for each.
-func (a *access) admits(r *http.Request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	found := false
-	for _, c := range r.CookiesNamed(a.cookie) {
-		for _, s := range a.sessions {
-			if s.is(c.Value) {
-				found = true
-			}
+	for _, s := range a.sessions {
+		if s.is(p.Session) {
+			found = true
 		}
 	}
-	return found
+	if found || a.token == nil || !a.token.is(p.Token) {
+		return found
+	}
+	a.token = nil
+	a.sessions = append(a.sessions, secretOf(p.Session))
+	return true
 }

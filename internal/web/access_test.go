@@ -1,35 +1,71 @@
 package web
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
 )
 
-// TestTokenOnce: a link can be used once. A second browser is told how to get another link.
+// admits reports whether a socket with this first message becomes a window. One that does not is closed, with how to
+// get a link, and does not reach the hub.
+func (w *world) admits(first string) bool {
+	w.t.Helper()
+	before := w.editor.windows()
+	tb := w.browser().socket()
+	tb.say(first)
+	_ = tb.Write(w.t.Context(), websocket.MessageText, []byte(hello)) // the socket may be closed by now
+	_, _, err := tb.Read(w.t.Context())
+	if word, ok := errors.AsType[websocket.CloseError](err); ok && (word.Code != 4016 || word.Reason != "Press Enter.") {
+		w.t.Errorf("closed with %d %q", word.Code, word.Reason)
+	}
+	if n := w.editor.windows() - before; err != nil && n != 0 {
+		w.t.Errorf("%d windows reached the hub", n)
+	}
+	return err == nil
+}
+
+func proof(session, token string) string {
+	text, err := json.Marshal(Proof{session, token})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// tokenOf returns the token of a link.
+func tokenOf(t *testing.T, link string) string {
+	t.Helper()
+	parsed, err := url.Parse(link)
+	if err != nil || parsed.Host != home || parsed.Path != "/" || len(parsed.Query().Get("token")) < 26 {
+		t.Fatalf("the link is %q", link) // 26 letters of base 32 are 130 bits
+	}
+	return parsed.Query().Get("token")
+}
+
+// Sessions of pages.
+var sessionA, sessionB = strings.Repeat("a", 36) + strings.Repeat("1", 36), strings.Repeat("b", 36)
+
+// TestTokenOnce: a link opens one page, whose session counts from then on, for each of its sockets. A second page is
+// told how to get another link.
 func TestTokenOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		link := w.Link()
-		parsed, err := url.Parse(link)
-		if err != nil || parsed.Host != home || len(parsed.Query().Get("token")) < 26 { // 26 letters of base 32 are 130 bits
-			t.Fatalf("the link is %q", link)
+		token := tokenOf(t, w.Link())
+		for _, p := range []string{proof(sessionA, token), proof(sessionA, token), proof(sessionA, "")} {
+			if !w.admits(p) {
+				t.Errorf("%s is not admitted", p)
+			}
 		}
-		first := w.browser()
-		r := first.get(link)
-		if r.status != http.StatusSeeOther || r.header.Get("Location") != "/" {
-			t.Fatalf("first use: %d to %q", r.status, r.header.Get("Location"))
-		}
-		if r := first.get("/"); r.status != http.StatusOK {
-			t.Errorf("the page gives %d", r.status)
-		}
-		second := w.browser()
-		if r := second.get(link); r.status != http.StatusForbidden || !strings.Contains(r.body, "used up") ||
-			!strings.Contains(r.body, "Press Enter.") || len(r.cookies) > 0 {
-			t.Errorf("second use: %d, cookies %v\n%s", r.status, r.cookies, r.body)
-		}
-		if r := second.get("/"); r.status != http.StatusForbidden {
-			t.Errorf("without a session the page gives %d", r.status)
+		for _, p := range []string{proof(sessionB, token), proof(sessionB, "")} {
+			if w.admits(p) {
+				t.Errorf("%s is admitted", p)
+			}
 		}
 	})
 }
@@ -37,84 +73,125 @@ func TestTokenOnce(t *testing.T) {
 // TestNewLinkEndsTheOld: a new link makes an unused older link invalid. Open sessions go on.
 func TestNewLinkEndsTheOld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		before := w.opened()
-		old, now := w.Link(), w.Link()
-		if r := w.browser().get(old); r.status != http.StatusForbidden {
-			t.Errorf("the old link gives %d", r.status)
+		if !w.admits(proof(sessionA, tokenOf(t, w.Link()))) {
+			t.Error("the first link opens nothing")
 		}
-		if r := w.browser().get(now); r.status != http.StatusSeeOther {
-			t.Errorf("the new link gives %d", r.status)
+		old, now := tokenOf(t, w.Link()), tokenOf(t, w.Link())
+		if w.admits(proof(sessionB, old)) {
+			t.Error("the old link opens a page")
 		}
-		if r := before.get("/"); r.status != http.StatusOK {
-			t.Errorf("the session of before gives %d", r.status)
+		if !w.admits(proof(sessionB, now)) || !w.admits(proof(sessionA, "")) {
+			t.Error("the new link opens nothing, or the first session has ended")
 		}
 	})
 }
 
-// TestWrongToken: a wrong or empty token opens no session and does not use up the right one.
-func TestWrongToken(t *testing.T) {
+// TestWrongProof: a wrong or empty token, a session that can be guessed, and what is no proof open no window, and do
+// not use up the right token.
+func TestWrongProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		token := tokenOf(t, w.Link())
+		for _, p := range []string{
+			proof(sessionA, ""), proof(sessionA, "AAAAAAAAAAAAAAAAAAAAAAAAAA"), proof(sessionA, strings.ToLower(token)),
+			proof("", token), proof("short", token), proof(strings.Repeat("x", 200), token), proof("", ""),
+			`{"token":"` + token + `"}`, `{"session":["` + sessionA + `"],"token":"` + token + `"}`, `"` + token + `"`,
+			"", "null",
+			hello, proof(sessionA, token) + "x",
+		} {
+			if w.admits(p) {
+				t.Errorf("%s is admitted", p)
+			}
+		}
+		if !w.admits(proof(sessionA, token)) {
+			t.Error("the right token opens nothing afterwards")
+		}
+	})
+}
+
+// TestLongOrSilentProof: before its proof, a socket costs little and not for long.
+func TestLongOrSilentProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		long := w.browser().socket()
+		go func() { _ = long.Write(t.Context(), websocket.MessageText, make([]byte, 64<<10)) }()
+		if _, _, err := long.Read(t.Context()); err == nil {
+			t.Error("a long proof is answered")
+		}
+		silent, start := w.browser().socket(), time.Now()
+		if _, _, err := silent.Read(t.Context()); err == nil || time.Since(start) != proofTime {
+			t.Errorf("the silent socket ended after %v: %v", time.Since(start), err)
+		}
+		if n := w.editor.windows(); n != 0 {
+			t.Errorf("%d windows reached the hub", n)
+		}
+	})
+}
+
+// TestCrowdWithoutProof: whoever opens many sockets and is silent keeps no page out, and closes no open window.
+func TestCrowdWithoutProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.opened()
+		open := b.tab()
+		open.say(hello)
+		open.hear()
+		for range 3 * mostUnproven {
+			w.browser().socket()
+		}
+		tb := b.tab()
+		tb.say(hello)
+		tb.hear()
+		open.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
+		open.hear()
+		synctest.Wait()
+		if n := len(w.unproven.sockets); n > mostUnproven {
+			t.Errorf("%d sockets wait", n)
+		}
+	})
+}
+
+// TestThiefAtAnotherPort: whoever serves another port of this machine gets what the person's browser sends to its name,
+// cookies included, which know no ports. That opens no window, and nothing sets a cookie.
+func TestThiefAtAnotherPort(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.opened()
+		tb := b.tab()
+		tb.say(hello)
+		tb.hear()
+		if r := b.get("/"); r.status != http.StatusOK || len(r.cookies) > 0 {
+			t.Errorf("the page gives %d, cookies %v", r.status, r.cookies)
+		}
+		thief := w.browser()
+		for _, address := range []string{"http://127.0.0.1:4712/", "http://" + home + "/"} {
+			from, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			thief.Jar.SetCookies(from, b.Jar.Cookies(from))
+		}
+		stolen := thief.socket()
+		stolen.say(hello)
+		if _, text, err := stolen.Read(t.Context()); err == nil {
+			t.Errorf("the hub says %s to a thief", text)
+		}
+		if n := w.editor.windows(); n != 1 {
+			t.Errorf("%d windows are open", n)
+		}
+	})
+}
+
+// TestNothingOfAPageIsSecret: the files of the page are the same for everybody, with a session or without, so that none
+// of them can give one away.
+func TestNothingOfAPageIsSecret(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		link := w.Link()
-		for _, wrong := range []string{"/?token=", "/?token=AAAAAAAAAAAAAAAAAAAAAAAAAA", "/?token=" +
-			strings.Repeat("x", 4000)} {
-			if r := w.browser().get(wrong); r.status != http.StatusForbidden || len(r.cookies) > 0 {
-				t.Errorf("%.40s: %d, cookies %v", wrong, r.status, r.cookies)
+		token := tokenOf(t, link)
+		for _, path := range []string{"/", "/main.js", link} {
+			r := w.browser().get(path)
+			if r.status != http.StatusOK || strings.Contains(r.body, token) || r.header.Get("Location") != "" {
+				t.Errorf("%s gives %d, %v", path, r.status, r.header)
 			}
 		}
-		if r := w.browser().get(link); r.status != http.StatusSeeOther {
-			t.Errorf("the right token gives %d afterwards", r.status)
-		}
-	})
-}
-
-// TestWrongSession: a made-up cookie gives no access to the page, its files or a window.
-func TestWrongSession(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		w.opened()
-		for _, path := range []string{"/", "/main.js", "/stream", "/nothing"} {
-			r := w.browser().get(path, func(r *http.Request) {
-				r.AddCookie(&http.Cookie{Name: w.access.cookie, Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
-				r.Header.Set("Origin", "http://"+home)
-			})
-			if r.status != http.StatusForbidden || !strings.Contains(r.body, "You need a link") {
-				t.Errorf("%s gives %d\n%s", path, r.status, r.body)
-			}
-		}
-	})
-}
-
-// TestCookieFlags: scripts and other sites cannot use the session cookie. Its name has the port and a random part, so
-// that servers at other ports do not overwrite it.
-func TestCookieFlags(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r := w.browser().get(w.Link())
-		if len(r.cookies) != 1 {
-			t.Fatalf("cookies %v", r.cookies)
-		}
-		c := r.cookies[0]
-		if random, ok := strings.CutPrefix(c.Name, "mcphub-4711-"); !ok || len(random) != 8 ||
-			random == strings.TrimPrefix(newAccess(4711).cookie, "mcphub-4711-") || len(c.Value) < 26 || !c.HttpOnly ||
-			c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() {
-			t.Errorf("cookie %+v", c)
-		}
-	})
-}
-
-// TestStaleCookies: a link deletes the session cookies of earlier servers at this port, and no other cookies.
-func TestStaleCookies(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		b := w.browser()
-		r := b.get(w.Link(), func(r *http.Request) {
-			for _, name := range []string{"mcphub-4711-OLDOLDOL", "mcphub-4712-OTHEROTH", "other"} {
-				r.AddCookie(&http.Cookie{Name: name, Value: "v"})
-			}
-		})
-		if len(r.cookies) != 2 || r.cookies[0].Name != "mcphub-4711-OLDOLDOL" || r.cookies[0].MaxAge >= 0 ||
-			r.cookies[1].Name != w.access.cookie {
-			t.Errorf("cookies %v", r.cookies)
-		}
-		if r := b.get("/"); r.status != http.StatusOK {
-			t.Errorf("the page gives %d", r.status)
+		if !w.admits(proof(sessionA, token)) { // reading the page has not used up the link, as a preview would
+			t.Error("the link is used up")
 		}
 	})
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net"
@@ -68,10 +69,11 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// browser is an HTTP client that keeps cookies and follows no redirects.
+// browser is an HTTP client that keeps cookies and follows no redirects, with a page.
 type browser struct {
 	w *world
 	http.Client
+	first string // what the page says first on a socket
 }
 
 func (w *world) browser() *browser {
@@ -81,19 +83,20 @@ func (w *world) browser() *browser {
 	}
 	transport := w.listen.RoundTripper()
 	w.t.Cleanup(transport.CloseIdleConnections)
-	return &browser{w, http.Client{Transport: transport, Jar: jar,
+	return &browser{w: w, Client: http.Client{Transport: transport, Jar: jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}}}
 }
 
-// opened returns a browser that has used a link.
+// opened returns a browser that has opened a link.
 func (w *world) opened() *browser {
 	w.t.Helper()
-	b := w.browser()
-	if r := b.get(w.Link()); r.status != http.StatusSeeOther {
+	b, link := w.browser(), w.Link()
+	if r := b.get(link); r.status != http.StatusOK {
 		w.t.Fatalf("the link gives %d: %s", r.status, r.body)
 	}
+	b.first = proof(rand.Text()+rand.Text(), tokenOf(w.t, link))
 	return b
 }
 
@@ -199,6 +202,14 @@ func (e *editor) note(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f()
+}
+
+// windows returns how many windows have said hello, once all goroutines of the bubble are blocked.
+func (e *editor) windows() int {
+	synctest.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.hello)
 }
 
 // ended returns how the windows have ended, once all goroutines of the bubble are blocked.

@@ -5,16 +5,16 @@ import (
 	"html"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 )
 
-// tokenParameter carries the token in a link.
+// tokenParameter carries the token in a link. The page takes it from its address, which has no token afterwards.
 const tokenParameter = "token"
 
 // handler answers every request. Its checks are in this order: first the host name (a web page whose name was made to
-// resolve to this machine is recognized by it), then the origin, and only then the method, the path and the session.
-// Windows last until serving ends.
+// resolve to this machine is recognized by it), then the origin, and only then the method and the path. The files are
+// for everybody on this machine, who has this program as well; a window is for whoever proves that the page may have
+// one (see Proof). Windows last until serving ends.
 func (s *Server) handler(serving context.Context) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -25,8 +25,8 @@ func (s *Server) handler(serving context.Context) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
-		case !slices.Contains(s.hosts[:], r.Host):
-			refuse(w, http.StatusMisdirectedRequest, "This is another place", "This server is reached as "+s.hosts[0]+" alone.")
+		case r.Host != s.host:
+			refuse(w, http.StatusMisdirectedRequest, "This is another place", "This server is reached as "+s.host+" alone.")
 		case !s.ownOrigin(r):
 			refuse(w, http.StatusForbidden, "Not from there", "Another page has no business here.")
 		case r.Method != http.MethodGet:
@@ -35,10 +35,6 @@ func (s *Server) handler(serving context.Context) http.Handler {
 				"Everything here is read; what a person does goes over the page's own connection.")
 		case r.ContentLength != 0:
 			refuse(w, http.StatusRequestEntityTooLarge, "Too much", "A request for something to read has nothing to send.")
-		case r.URL.Path == "/" && r.URL.Query().Has(tokenParameter):
-			s.redeem(w, r)
-		case !s.access.admits(r):
-			refuse(w, http.StatusForbidden, "You need a link", "This page opens with a link that is good once. "+s.another)
 		default:
 			s.serve(serving, w, r)
 		}
@@ -52,36 +48,21 @@ func (s *Server) ownOrigin(r *http.Request) bool {
 	if len(origins) == 0 {
 		return r.Method == http.MethodGet && r.URL.Path != socketPath
 	}
-	return len(origins) == 1 && origins[0] == "http://"+r.Host
+	return len(origins) == 1 && origins[0] == "http://"+s.host
 }
 
-// redeem exchanges a link for a session. The redirect removes the token from the address bar and the history.
-func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
-	cookie, ok := s.access.redeem(r.URL.Query().Get(tokenParameter))
-	if !ok {
-		refuse(w, http.StatusForbidden, "This link is used up", "A link is good once, and only until there is a newer one. "+
-			s.another)
-		return
-	}
-	for _, c := range append(s.access.stale(r), cookie) {
-		http.SetCookie(w, c)
-	}
-	w.Header().Set("Location", "/")
-	w.WriteHeader(http.StatusSeeOther)
-}
-
-// serve answers a request that has a session.
+// serve answers a request of this origin.
 func (s *Server) serve(serving context.Context, w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
 		nonce := newNonce()
 		frames := ""
 		if s.sandbox != nil {
-			frames = s.sandbox.origin(r.Host) + s.sandbox.path
+			frames = s.sandbox.address
 		}
-		w.Header().Set("Content-Security-Policy", policy(r.Host, nonce, frames)+notFramed)
+		w.Header().Set("Content-Security-Policy", policy(s.host, nonce, frames)+notFramed)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, s.page.fill(r.Host, nonce, frames)) // an error is ignored: the browser has gone
+		_, _ = io.WriteString(w, s.page.fill(s.host, nonce, frames)) // an error is ignored: the browser has gone
 	case socketPath:
 		s.serveSocket(serving, w, r)
 	case "/favicon.ico":

@@ -13,19 +13,15 @@ import (
 // could make its own name resolve to this machine.
 func TestHostRebinding(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		b := w.opened()
-		link := w.Link()
+		b, link := w.opened(), w.Link()
 		for _, name := range []string{"evil.example:4711", "evil.example", "127.0.0.1", "localhost", "127.0.0.1:80",
-			"localhost.:4711", "[::1]:4711", "LOCALHOST:4711"} {
+			"localhost:4711", "localhost.:4711", "[::1]:4711", "LOCALHOST:4711"} {
 			named := func(r *http.Request) { r.Host = name }
 			for _, address := range []string{"/", "/main.js", link} {
 				if r := b.get(address, named); r.status != http.StatusMisdirectedRequest || len(r.cookies) > 0 {
 					t.Errorf("%s as %s: %d", address, name, r.status)
 				}
 			}
-		}
-		if r := w.browser().get(link, func(r *http.Request) { r.Host = "localhost:4711" }); r.status != http.StatusSeeOther {
-			t.Errorf("as localhost the link gives %d", r.status)
 		}
 	})
 }
@@ -104,9 +100,6 @@ func TestPolicy(t *testing.T) {
 				t.Errorf("the page itself has another policy\n%s", r.body)
 			}
 		}
-		if r := b.get("/", func(r *http.Request) { r.Host = "localhost:4711" }); r.status == http.StatusOK {
-			t.Error("a cookie of 127.0.0.1 came to localhost") // the jar of this test keeps them apart, as browsers do
-		}
 	})
 }
 
@@ -116,7 +109,6 @@ func TestHeaders(t *testing.T) {
 		b := w.opened()
 		answers := map[string]response{
 			"page": b.get("/"), "script": b.get("/main.js"), "nothing": b.get("/none"), "link": w.browser().get(w.Link()),
-			"stranger":   w.browser().get("/"),
 			"other host": b.get("/", func(r *http.Request) { r.Host = "evil.example" }),
 		}
 		want := map[string]string{

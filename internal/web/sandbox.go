@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // Views of tool calls (MCP Apps 2026-01-26, "Sandbox proxy") are pages that servers wrote. The page shows them in an
@@ -59,11 +58,12 @@ type sandbox struct {
 	html      []byte
 	port      string
 	path      string // cannot be guessed: other pages cannot detect it
+	address   string // of the frame
 	ancestors string
 }
 
-// newSandbox returns the sandbox of a page that is served at the hosts. It owns the listeners.
-func newSandbox(listeners []net.Listener, files fs.FS, hosts [2]string) (*sandbox, error) {
+// newSandbox returns the sandbox of a page that is served at host. It owns the listeners.
+func newSandbox(listeners []net.Listener, files fs.FS, host string) (*sandbox, error) {
 	html, err := fs.ReadFile(files, sandboxFile)
 	if err != nil {
 		return nil, err
@@ -72,17 +72,9 @@ func newSandbox(listeners []net.Listener, files fs.FS, hosts [2]string) (*sandbo
 	if err != nil {
 		return nil, err
 	}
-	return &sandbox{listeners: listeners, html: html, port: port, path: "/" + rand.Text(),
-		ancestors: "frame-ancestors http://" + hosts[0] + " http://" + hosts[1]}, nil
-}
-
-// origin returns the origin of the frames for a page that was requested at host.
-func (s *sandbox) origin(host string) string {
-	name := "localhost"
-	if strings.HasPrefix(host, name+":") {
-		name = "127.0.0.1"
-	}
-	return "http://" + name + ":" + s.port
+	path := "/" + rand.Text()
+	return &sandbox{listeners: listeners, html: html, port: port, path: path,
+		address: "http://localhost:" + port + path, ancestors: "frame-ancestors http://" + host}, nil
 }
 
 func (s *sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -91,8 +83,7 @@ func (s *sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	policy := r.URL.Query().Get(policyParameter)
-	known := r.Host == "localhost:"+s.port || r.Host == "127.0.0.1:"+s.port
-	if !known || r.Method != http.MethodGet || r.URL.Path != s.path ||
+	if r.Host != "localhost:"+s.port || r.Method != http.MethodGet || r.URL.Path != s.path ||
 		len(policy) > policyBytes || !viewPolicy.MatchString(policy) {
 		h.Set("Content-Security-Policy", closedPolicy)
 		w.WriteHeader(http.StatusNotFound)

@@ -60,11 +60,12 @@ type Demo struct {
 // Server serves the page. Its methods may be called from any goroutine.
 type Server struct {
 	listener net.Listener
-	hosts    [2]string // the allowed values of the header Host
+	host     string // the only allowed value of the header Host
 	page     *page
 	editor   mcphubv1.EditorServiceClient
 	another  string
 	access   *access
+	unproven unproven
 	sandbox  *sandbox // nil: no views
 
 	configWrites bool   // see Options
@@ -92,23 +93,20 @@ func New(l net.Listener, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
 		listener: l,
-		hosts:    [2]string{"127.0.0.1:" + port, "localhost:" + port},
+		host:     "127.0.0.1:" + port, // for localhost a browser may ask another address, where somebody else may listen
 		page:     p,
 		editor:   o.Editor,
 		another:  o.Another,
-		access:   newAccess(number),
+		access:   &access{},
+		unproven: unproven{most: mostUnproven},
 
 		configWrites: o.ConfigWrites,
 		registry:     o.Registry,
 	}
 	if len(o.Sandbox) > 0 {
-		if s.sandbox, err = newSandbox(o.Sandbox, o.Files, s.hosts); err != nil {
+		if s.sandbox, err = newSandbox(o.Sandbox, o.Files, s.host); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +115,7 @@ func New(l net.Listener, o Options) (*Server, error) {
 
 // Link returns a new address for a browser. It is valid once, and makes the previous one invalid.
 func (s *Server) Link() string {
-	return "http://" + s.hosts[0] + "/?" + url.Values{tokenParameter: {s.access.mint()}}.Encode()
+	return "http://" + s.host + "/?" + url.Values{tokenParameter: {s.access.mint()}}.Encode()
 }
 
 // errStopping is the cause with which the windows end when the server stops.

@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,6 +23,11 @@ const (
 	Subprotocol = "mcphub.v1.json"
 	// maxMessage bounds one message of a page: arguments of a tool, a pasted text, a completion.
 	maxMessage = 8 << 20
+	// proofBytes bounds the first message, proofTime how long a page may take to send it, and mostUnproven how many
+	// sockets may wait for it.
+	proofBytes   = 1 << 10
+	proofTime    = 5 * time.Second
+	mostUnproven = 64
 	// helloTime is how long a page may be silent after it has connected.
 	helloTime = 10 * time.Second
 	// stallTime is how long a browser may leave one message unread. The hub has its own limit for a window that is too
@@ -55,6 +62,10 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 	if err != nil {
 		return // Accept has answered
 	}
+	if !s.proves(serving, socket) {
+		closeSocket(socket, &verdict{linkNeeded, s.another})
+		return
+	}
 	socket.SetReadLimit(maxMessage)
 	ctx, end := context.WithCancelCause(serving)
 	defer end(errWindowEnded)
@@ -71,6 +82,45 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 	end(errWindowEnded)
 	closeSocket(socket, v) // also ends the reading
 	<-b.heard
+}
+
+// proves reads the first message of a socket, and reports whether it admits the page.
+func (s *Server) proves(serving context.Context, socket *websocket.Conn) bool {
+	defer s.unproven.add(socket)()
+	socket.SetReadLimit(proofBytes)
+	ctx, done := context.WithTimeoutCause(serving, proofTime, errNoHello)
+	defer done()
+	var p Proof
+	kind, text, err := socket.Read(ctx)
+	return err == nil && kind == websocket.MessageText && json.Unmarshal(text, &p) == nil && s.access.admits(p)
+}
+
+// unproven bounds the sockets that have proved nothing yet. The one that has waited longest gives way to a new one: a
+// page sends its proof at once, so whoever is silent keeps none out.
+type unproven struct {
+	most int
+
+	mu      sync.Mutex
+	sockets []*websocket.Conn // the longest waiting first
+}
+
+// add adds a socket until remove is called.
+func (u *unproven) add(socket *websocket.Conn) (remove func()) {
+	u.mu.Lock()
+	var surplus *websocket.Conn
+	if len(u.sockets) == u.most {
+		surplus, u.sockets = u.sockets[0], u.sockets[1:]
+	}
+	u.sockets = append(u.sockets, socket)
+	u.mu.Unlock()
+	if surplus != nil {
+		_ = surplus.CloseNow()
+	}
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.sockets = slices.DeleteFunc(u.sockets, func(other *websocket.Conn) bool { return other == socket })
+	}
 }
 
 // bridge is one window: one goroutine passes the page's messages to the hub, another one passes the hub's messages to

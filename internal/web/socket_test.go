@@ -27,6 +27,14 @@ type tab struct {
 // tab opens a socket as the page does.
 func (b *browser) tab() *tab {
 	b.w.t.Helper()
+	tb := b.socket()
+	tb.say(b.first)
+	return tb
+}
+
+// socket opens a socket, and says nothing.
+func (b *browser) socket() *tab {
+	b.w.t.Helper()
 	c, answer, err := b.dial(Subprotocol, "http://"+home)
 	if err != nil {
 		b.w.t.Fatal(err, answer)
@@ -171,9 +179,8 @@ func TestNoFilesOfPages(t *testing.T) {
 	})
 }
 
-// TestSocketNeedsSessionAndSubprotocol: a socket without a session, from another origin or with another subprotocol is
-// refused.
-func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
+// TestSocketNeedsOriginAndSubprotocol: a socket from another origin or with another subprotocol is refused.
+func TestSocketNeedsOriginAndSubprotocol(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		for _, test := range []struct {
 			what             string
@@ -181,7 +188,6 @@ func TestSocketNeedsSessionAndSubprotocol(t *testing.T) {
 			protocol, origin string
 			status           int
 		}{
-			{"without a session", w.browser(), Subprotocol, "http://" + home, http.StatusForbidden},
 			{"from another page", w.opened(), Subprotocol, "http://evil.example", http.StatusForbidden},
 			{"in another language", w.opened(), "mcphub.v2", "http://" + home, http.StatusBadRequest},
 		} {

@@ -29,6 +29,10 @@ var (
 // RESOURCE_EXHAUSTED, WINDOW_TOO_SLOW, and 4014 is UNAVAILABLE, DRAINING. RFC 6455 leaves 4000 to 4999 to applications.
 const statusBase = 4000
 
+// linkNeeded is the close code for a socket that has not proved that its page may have a window. Its reason is how to
+// get a link.
+const linkNeeded = statusBase + websocket.StatusCode(codes.Unauthenticated)
+
 // maxReason is the number of bytes for the reason in a close frame (RFC 6455, section 5.5: 125 bytes with the code).
 const maxReason = 123
 

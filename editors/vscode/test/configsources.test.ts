@@ -87,6 +87,17 @@ test('a workspace that is not trusted brings nothing', () => {
   );
 });
 
+test('no entry of the user hears of a folder that is not trusted, so that none can run there', () => {
+  const extra = ['/etc/mcp.json'];
+  assert.deepEqual(paths({ ...world, trusted: false, extra }), [
+    'user /repos/me/.cursor/mcp.json ',
+    'user /repos/me/.claude.json ',
+    'user /repos/me/.config/Code/User/mcp.json ',
+    'user /data/User/mcp.json ',
+    'user /etc/mcp.json ',
+  ]);
+});
+
 test('trust in a workspace does not answer for its servers', () => {
   assert.deepEqual(new Set(configSources(world).map((s) => s.trusted)), new Set([false]));
   assert.ok(

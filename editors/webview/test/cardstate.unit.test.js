@@ -146,7 +146,19 @@ test('what is odd about an address is said', () => {
     warnings: [],
   });
   assert.match(warned('http://example.com/'), /not encrypted/);
-  assert.equal(warned('http://localhost/'), '');
+  for (const local of [
+    'localhost',
+    'a.localhost',
+    'localhost.',
+    '127.1',
+    '0.0.0.0',
+    '0x7f000001',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+  ])
+    assert.match(warned(`http://${local}/`), /a program on this computer/, local);
+  assert.doesNotMatch(warned('http://localhost/'), /not encrypted/);
+  assert.doesNotMatch(warned('http://localhost.example/'), /this computer/);
   assert.match(warned('http://localhost:8080/'), /port 8080/);
   assert.match(warned('https://xn--pple-43d.com/'), /xn--/);
   assert.match(warned('https://аpple.com/'), /xn--/, 'a browser turns it to punycode, and so does the page');

@@ -37,11 +37,12 @@ export interface Source {
  * Returns the files of the user, then those of the workspace, then those of the setting; a later one takes precedence.
  * Files that do not exist are left out, with two exceptions. The user named the files of the setting and should be told
  * about them. The editor's own files are places to which servers can be added. No source is `trusted`: trust in a
- * workspace only allows its files to be read, and each server in them still needs consent.
+ * workspace only allows its files to be read, and each server in them still needs consent. Of a workspace that is not
+ * trusted no source has the folder: an entry of the user that names ${workspaceFolder} would run what is there.
  */
 export function configSources(known: Known): Source[] {
-  const first = known.folders[0] ?? '';
-  const folders = new Set(known.folders);
+  const first = known.trusted ? (known.folders[0] ?? '') : '';
+  const folders = new Set(known.trusted ? known.folders : []);
   const found = new Map<string, Source>();
   const add = (source: Source, key = source.path): void => {
     found.delete(key); // the last mention decides, and its position
@@ -60,7 +61,7 @@ export function configSources(known: Known): Source[] {
       const folder = place.folder !== undefined && folders.has(place.folder) ? place.folder : first;
       add(
         { path: file, scope: 'user', dialect: place.dialect, folder, trusted: false },
-        `${file}\n${place.folder ?? ''}`,
+        `${file}\n${known.trusted ? (place.folder ?? '') : ''}`,
       );
     }
   }
@@ -75,7 +76,6 @@ export function configSources(known: Known): Source[] {
   for (const place of places) {
     if (
       place.scope === 'workspace'
-      && known.trusted
       && place.folder !== undefined
       && folders.has(place.folder)
       && !found.has(`${place.file}\n`)

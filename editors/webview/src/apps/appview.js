@@ -13,6 +13,7 @@ import { hostContext, styleVariables, themeNow } from './hostcontext.js';
 import { openOuter } from './outerframe.js';
 import { outside, policyOf } from './policy.js';
 import { readView } from './resource.js';
+import { aboutUrl } from '../questions/cardurl.js';
 import { t } from '../words/t.js';
 
 /** @typedef {import('../page.js').Page} Page */
@@ -322,6 +323,7 @@ export function openView(page, of, { gone, fill, moves }) {
       replace(
         asks,
         h('span', { dir: 'auto', text: t('The view wants to open {0}', visible(new URL(url).href)) }),
+        ...aboutUrl(url).warnings.map((text) => h('span', { class: 'warning', text: visible(text) })),
         open,
         button(t('Do not open'), t('Do not open the address'), 'view-refuse-link', () => done(false)),
       );

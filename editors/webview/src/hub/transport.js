@@ -69,6 +69,31 @@ const firstDelay = 250;
 const longestDelay = 10_000;
 // WINDOW_SUPERSEDED: another stream has taken over this window. A reconnect would take the window from it again.
 const superseded = 4009;
+// The server does not know the session of this page. The reason of the close says how to get a link.
+const linkNeeded = 4016;
+const sessionKey = 'mcphub.session';
+
+/**
+ * What this page proves with that it may have a window: the first message on each socket. The session is a random text
+ * that no other origin can read. In contrast to a cookie, which browsers send to every port of the host, it never
+ * leaves this origin. It lasts as long as the tab, over reloads.
+ * @typedef {{ session: string, token?: string }} Proof
+ */
+
+/**
+ * Returns the proofs of this page, the best one first. With the token of a link, which works once, the page gets a new
+ * session: the one that it has may have been sent to another program, which had this port before. A link that was used
+ * before leaves the session as it is.
+ * @returns {Proof[]}
+ */
+function proofs() {
+  const kept = sessionStorage.getItem(sessionKey);
+  const before = kept === null ? [] : [{ session: kept }];
+  const token = new URL(location.href).searchParams.get('token');
+  if (token === null) return before;
+  history.replaceState(history.state, '', location.pathname);
+  return [{ session: crypto.randomUUID() + crypto.randomUUID(), token }, ...before];
+}
 
 /**
  * Returns the transport of a WebSocket, which reconnects by itself. There is no host in between, so the transport
@@ -83,11 +108,16 @@ export function socketTransport(path, receive) {
   /** @type {WebSocket | undefined} */
   let socket;
   let failures = 0;
+  const proof = proofs();
+  if (proof[0]) sessionStorage.setItem(sessionKey, proof[0].session);
 
   const connect = () => {
     const opening = new WebSocket(url, 'mcphub.v1.json');
     socket = opening;
-    opening.onopen = () => receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
+    opening.onopen = () => {
+      opening.send(JSON.stringify(proof[0] ?? { session: '' }));
+      receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
+    };
     opening.onmessage = (event) => {
       failures = 0;
       receive(/** @type {AttachResponse} */ (nativeParse(String(event.data))));
@@ -95,6 +125,18 @@ export function socketTransport(path, receive) {
     opening.onclose = (event) => {
       if (event.code === superseded) {
         const message = t('This window goes on in another tab. Reload this page to open another window here.');
+        receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
+        return;
+      }
+      if (event.code === linkNeeded) {
+        proof.shift();
+        if (proof[0]) {
+          sessionStorage.setItem(sessionKey, proof[0].session);
+          connect();
+          return;
+        }
+        sessionStorage.removeItem(sessionKey);
+        const message = t('This page opens with a link that works once. {0}', event.reason);
         receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
         return;
       }

@@ -28,6 +28,8 @@ export default {
     'Die Verbindung zum Hub ging verloren, bevor er geantwortet hat. Was verlangt war, kann geschehen sein: Sehen Sie nach, wenn sie wieder da ist.',
   'This window goes on in another tab. Reload this page to open another window here.':
     'Dieses Fenster wird in einem anderen Tab weitergeführt. Laden Sie diese Seite neu, um hier ein weiteres zu öffnen.',
+  'This page opens with a link that works once. {0}':
+    'Diese Seite wird mit einem Link geöffnet, der einmal gültig ist. {0}',
   'The connection to McpHub is lost{0}. If the program has ended, start it again and open the address that it prints.':
     'Die Verbindung zu McpHub ist verloren{0}. Wenn das Programm beendet ist, starten Sie es wieder und öffnen Sie die Adresse, die es ausgibt.',
   'The connection to McpHub is lost{0}. Connecting again…':
@@ -329,6 +331,8 @@ export default {
     'Ihr Name hat Buchstaben, die wie andere aussehen können (xn--).',
   'The user name before “@” says nothing about where it leads: to {0}.':
     'Der Benutzername vor „@“ sagt nichts darüber, wohin sie führt: zu {0}.',
+  'It leads to a program on this computer, which may be that of another user.':
+    'Sie führt zu einem Programm auf diesem Computer, das auch einem anderen Benutzer gehören kann.',
   'It leads to the port {0}.': 'Sie führt zum Port {0}.',
   'It leads to a number (an IP address) and not to a name.':
     'Sie führt zu einer Nummer (einer IP-Adresse) und nicht zu einem Namen.',

@@ -22,7 +22,9 @@ export function aboutUrl(text, hubHost) {
   }
   const name = url.hostname;
   const opens = url.protocol === 'https:' || url.protocol === 'http:';
-  const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
+  const local = /^((.*\.)?localhost\.?|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(
+    name,
+  );
   /** @type {(string | false)[]} */
   const warnings = [
     !opens && t('It is no web page but “{0}”: it is not opened.', url.protocol),
@@ -34,6 +36,7 @@ export function aboutUrl(text, hubHost) {
       && t('Its name has letters that can look like others (xn--).'),
     (url.username !== '' || url.password !== '')
       && t('The user name before “@” says nothing about where it leads: to {0}.', name),
+    local && t('It leads to a program on this computer, which may be that of another user.'),
     url.port !== '' && t('It leads to the port {0}.', url.port),
     /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/.test(name) && t('It leads to a number (an IP address) and not to a name.'),
     hubHost !== undefined

@@ -115,7 +115,11 @@ async function openTab(browser, { web, deviceScaleFactor }, plain) {
   if (web) {
     await page.routeWebSocket(/\/stream/, (socket) => {
       tab.toSocket = (text) => socket.send(text);
-      socket.onMessage((text) => tab.listener.hear(JSON.parse(String(text))));
+      let proved = false; // the first message is for the server of the page, and not for the hub
+      socket.onMessage((text) => {
+        if (proved) tab.listener.hear(JSON.parse(String(text)));
+        proved = true;
+      });
     });
   }
   await page.addInitScript(() => {
