@@ -127,7 +127,7 @@ func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.ok(t)
-		// The same entry in another file is the program's as well; what a person writes by hand is theirs.
+		// The same entry in a file that a person has written by hand is theirs.
 		other := filepath.Join(t.TempDir(), "other.json")
 		text, err := os.ReadFile(file)
 		if err == nil {
@@ -138,7 +138,7 @@ func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 		}
 		last, _ := fileWorld(t, state, ownFile)
 		last.loadFiles(hub.ConfigSource{Path: other, Scope: "user", Folder: filepath.Dir(other)})
-		if s := last.server("s"); s.LaunchConsent != event.LaunchNeeded {
+		if s := last.server("s"); s.LaunchConsent == event.LaunchNeeded {
 			t.Errorf("in another file: %v", s.LaunchConsent)
 		}
 		if err := os.WriteFile(other, []byte(`{"mcpServers":{"s":{"command":"s","args":["mine"]}}}`), 0o600); err != nil {

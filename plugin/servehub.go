@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -82,11 +83,31 @@ func (r realHub) Close(ctx context.Context) error {
 }
 
 // stateDir returns the folder in which the hub keeps its state: the value of MCPHUB_STATE_DIR, which may be "" for
-// none, else the folder that the system provides for the state of programs. The folder need not exist.
+// none, else that of the host's program in the folder that the system provides for the state of programs. The folder
+// need not exist.
 func stateDir(goos string, lookup func(string) (string, bool)) (string, error) {
 	if dir, ok := lookup(handshake.EnvStateDir); ok {
 		return dir, nil
 	}
+	dir, err := systemStateDir(goos, lookup)
+	if program, _ := lookup(handshake.EnvHostProgram); err == nil && folderName(program) != "" {
+		dir = filepath.Join(dir, "hosts", folderName(program))
+	}
+	return dir, err
+}
+
+// folderName returns a name that a host chose for itself as the name of a folder, "" if nothing is left of it.
+func folderName(name string) string {
+	name = strings.TrimLeft(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name), ".")
+	return name[:min(len(name), 64)]
+}
+
+func systemStateDir(goos string, lookup func(string) (string, bool)) (string, error) {
 	if goos != "windows" && goos != "darwin" {
 		// The XDG base directory specification has a directory for state as well as one for settings. It requires an absolute
 		// path.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -14,9 +16,10 @@ import (
 
 // An entry that was written through the contract is launched only after consent to exactly its form, whoever owns the
 // file: a person decides what runs on this machine, and not a program that can call the hub (SEP-1024). So the hub
-// notes an entry before it writes it. The sum in the note covers the name of the server and the form of the launch, but
-// not the file, so that a link, a copy or another path to the file cannot avoid it. It is valid as long as the file
-// still has the entry as it was written: an entry that a person has changed by hand has another form.
+// notes an entry before it writes it, with its file. The sum in the note covers the name of the server and the form of
+// the launch. The note is valid as long as the file still has the entry as it was written: an entry that a person has
+// changed by hand has another form, and the same entry in a file that a person has written is the person's. A link or
+// another path to the file does not avoid the note, nor does moving the file; who can copy it could also write.
 
 // writings are the notes. If they cannot be read, every entry counts as noted: an unneeded question is better than
 // none.
@@ -94,15 +97,36 @@ func (s *Store) Writers() func(config.Server) config.Writer {
 	if w.Key != keyName(key) {
 		return unknown
 	}
-	by := make(map[string]config.Writer, len(w.Entries))
+	bySum := make(map[string][]writtenNote, len(w.Entries))
 	for _, n := range w.Entries {
-		writer := config.Writer{Name: n.By}
-		if n.Hub == s.hub {
-			writer.Window = n.Window
-		}
-		by[n.Sum] = writer
+		bySum[n.Sum] = append(bySum[n.Sum], n)
 	}
-	return func(conf config.Server) config.Writer { return by[writtenSum(key, conf)] }
+	return func(conf config.Server) config.Writer {
+		for _, n := range slices.Backward(bySum[writtenSum(key, conf)]) {
+			if !maybeSame(n.File, conf.Origin.File) {
+				continue
+			}
+			writer := config.Writer{Name: n.By}
+			if n.Hub == s.hub {
+				writer.Window = n.Window
+			}
+			return writer
+		}
+		return config.Writer{}
+	}
+}
+
+// maybeSame reports whether two paths lead to the same file, or one of them cannot be looked at.
+func maybeSame(a, b string) bool {
+	if a == b {
+		return true
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return true
+	}
+	second, err := os.Stat(b)
+	return err != nil || os.SameFile(first, second)
 }
 
 // NoteWritten notes that by is to write entry into a file. It is called before the entry is written. present are the

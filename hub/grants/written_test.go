@@ -49,6 +49,47 @@ func TestNotesOfWriters(t *testing.T) {
 	}
 }
 
+// A note is about the file that it names, by whatever path or link: the same entry in a file that a person wrote by
+// hand is the person's. A file that is gone, or cannot be looked at, may be the one.
+func TestNotesNameTheirFile(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	place := t.TempDir()
+	written, byHand, link := filepath.Join(place, "written.json"), filepath.Join(place, "hand.json"),
+		filepath.Join(place, "link.json")
+	for _, file := range []string{written, byHand} {
+		if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(written, link); err != nil {
+		t.Fatal(err)
+	}
+	at := func(file string) config.Server {
+		return config.Server{Name: "a", Command: "1", Origin: config.Origin{File: file, Scope: "user"}}
+	}
+	by := config.Writer{Name: "Some Program"}
+	if err := Open(dir, "hub", log).NoteWritten(written, at(written), by, []config.Server{at(written)}); err != nil {
+		t.Fatal(err)
+	}
+	want := func(file string, want config.Writer) {
+		t.Helper()
+		if got := Open(dir, "hub", log).Writers()(at(file)); got != want {
+			t.Errorf("%s: %+v, want %+v", filepath.Base(file), got, want)
+		}
+	}
+	want(written, by)
+	want(filepath.Join(place, "x", "..", "written.json"), by)
+	want(link, by)
+	want(byHand, config.Writer{})
+	want(filepath.Join(place, "nowhere.json"), by)
+	for _, file := range []string{written, link} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(byHand, by) // it may have been moved
+}
+
 // Without the key that the notes were made with nobody knows what they are about: every entry counts as noted, and no
 // further note is made.
 func TestNotesWithoutTheirSecret(t *testing.T) {

@@ -242,7 +242,8 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
-	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{Patience: faketime.Long, Connect: faketime.Long,
+	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{
+		Patience: faketime.Long, Connect: faketime.Long,
 		Doing: func(text string) {
 			if strings.Contains(text, "capabilities") {
 				cancel(enough)

@@ -49,6 +49,10 @@ const (
 	EnvLog = "MCPHUB_LOG"
 	// EnvStateDir sets the folder in which the hub keeps its state over restarts. Set but empty: it keeps none.
 	EnvStateDir = "MCPHUB_STATE_DIR"
+	// EnvHostProgram names the host's program. The hubs of each program keep their state in a folder of its own,
+	// hosts/NAME in that of the system, so that what a person has answered in one counts in no other. Not set: they share
+	// one. Without effect where EnvStateDir is set.
+	EnvHostProgram = "MCPHUB_HOST_PROGRAM"
 	// EnvTelemetry switches telemetry on: with otlp, the hub sends a span of every request over OTLP (http/protobuf), to
 	// the destination that the OTEL_EXPORTER_OTLP_* variables of OpenTelemetry set. Default off.
 	EnvTelemetry = "MCPHUB_TELEMETRY"

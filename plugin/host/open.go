@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,9 @@ type Options struct {
 	// Env is added to the environment of the hub, as NAME=value. The rest is this process's own environment, without the
 	// variables of go-plugin, which may have been set for this process.
 	Env []string
+	// Program names this program. What people answer in its hubs is kept in a directory of its own, and counts in no other
+	// program. Default: the name of the executable. MCPHUB_STATE_DIR in Env chooses the directory itself.
+	Program string
 	// Desktop says that this process was started from a desktop and not from a shell, so servers should get the
 	// environment of the user's login shell. Without it the login shell is asked only if a program is not found.
 	Desktop bool
@@ -133,7 +137,7 @@ func connect(ctx context.Context, o Options, proc *process) (*Client, error) {
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: shortTempDir(os.TempDir())},
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, dir string) (runner.Runner, error) {
 			proc.socketDir = dir
-			env := environment(os.Environ(), o.Env)
+			env := environment(os.Environ(), o.Program, o.Env)
 			if o.Desktop {
 				env = append(env, handshake.EnvDesktop+"=1")
 			}
@@ -192,7 +196,7 @@ func (c *Client) Conn() *grpc.ClientConn { return c.conn }
 func (c *Client) Done() <-chan struct{} { return c.proc.ended }
 
 // environment returns the hub's environment, without what go-plugin adds.
-func environment(own, extra []string) []string {
+func environment(own []string, program string, extra []string) []string {
 	env := make([]string, 0, len(own)+len(extra)+8)
 	for _, kv := range own {
 		// This process may itself be a plugin, or the host of other plugins.
@@ -201,7 +205,10 @@ func environment(own, extra []string) []string {
 		}
 		env = append(env, kv)
 	}
-	env = append(env, handshake.EnvHostPID+"="+strconv.Itoa(os.Getpid()))
+	if executable, err := os.Executable(); program == "" && err == nil {
+		program = strings.TrimSuffix(filepath.Base(executable), ".exe")
+	}
+	env = append(env, handshake.EnvHostPID+"="+strconv.Itoa(os.Getpid()), handshake.EnvHostProgram+"="+program)
 	return append(env, extra...)
 }
 

@@ -46,6 +46,8 @@ export interface Introduction {
   readonly clientCert: string | undefined;
   /** How long the hub waits for another host when this one has gone. undefined: it does not wait. */
   readonly returnGraceMs: number | undefined;
+  /** Name of the host's program, by which the hub finds its state. */
+  readonly program: string;
   /** The file in which the hub records what it ended when no host came back. */
   readonly leftFile?: string | undefined;
 }
@@ -64,6 +66,7 @@ export function hubEnvironment(
   env['PLUGIN_PROTOCOL_VERSIONS'] = String(protocolVersion); // without it the hub offers its lowest version
   env['PLUGIN_UNIX_SOCKET_DIR'] = intro.socketDirectory;
   env['MCPHUB_HOST_PID'] = String(process.pid);
+  env['MCPHUB_HOST_PROGRAM'] = intro.program;
   if (intro.clientCert !== undefined) {
     env['PLUGIN_CLIENT_CERT'] = intro.clientCert;
   } else {

@@ -1,4 +1,5 @@
 // The class that a host uses: it starts the hub, watches it, restarts it when it dies, and ends it in order.
+import { parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { ConfigService } from './gen/mcphub/v1/config_pb.js';
@@ -72,6 +73,7 @@ export class Hub {
     const onLog = options.onLog ?? (() => {});
     this.#options = {
       binary: options.binary,
+      program: options.program ?? parse(process.argv[1] ?? process.execPath).name,
       args: options.args ?? ['serve'],
       env: options.env ?? {},
       cwd: options.cwd,

@@ -16,6 +16,7 @@ import type { Target } from './transport.js';
 export interface OpenOptions {
   /** undefined: the program of the installed package. */
   readonly binary: string | undefined;
+  readonly program: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string | undefined;
@@ -113,6 +114,7 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
         socketDirectory,
         clientCert: client?.cert,
         returnGraceMs: options.keep?.graceMs,
+        program: options.program,
         leftFile: options.keep === undefined ? undefined : leftFile(options.keep.directory, options.keep.key),
       }),
       survive: options.keep !== undefined,

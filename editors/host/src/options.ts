@@ -8,6 +8,11 @@ import type { PatienceOptions } from './patience.js';
 export interface HubOptions {
   /** Path of mcphub. Default: the one of the package `@mcphub/bin-PLATFORM-ARCH` beside this package. */
   readonly binary?: string;
+  /**
+   * Name of your program. What people answer in its hubs is kept in a directory of its own, and counts in no other
+   * program. Default: the name of the script that runs. `MCPHUB_STATE_DIR` in `env` chooses the directory itself.
+   */
+  readonly program?: string;
   /** Default: ['serve']. */
   readonly args?: readonly string[];
   /**

@@ -170,7 +170,7 @@ test('only the client whose certificate the hub was given gets in', async (t) =>
     env: hubEnvironment(
       process.env,
       { MCPHUB_STATE_DIR: '' },
-      { socketDirectory: s.directory, clientCert: client.cert, returnGraceMs: undefined },
+      { socketDirectory: s.directory, clientCert: client.cert, returnGraceMs: undefined, program: 'test' },
     ),
   });
   t.after(async () => {

@@ -51,11 +51,13 @@ test('the environment carries the handshake and nothing of another go-plugin', (
       socketDirectory: '/tmp/mcphub-1',
       clientCert: undefined,
       returnGraceMs: 1500,
+      program: 'an editor',
       leftFile: '/tmp/keep/left.json',
     },
   );
   assert.deepEqual(Object.keys(env).sort(), [
     'MCPHUB_HOST_PID',
+    'MCPHUB_HOST_PROGRAM',
     'MCPHUB_LEFT_FILE',
     'MCPHUB_LOG',
     'MCPHUB_PLAINTEXT',
@@ -67,6 +69,7 @@ test('the environment carries the handshake and nothing of another go-plugin', (
   ]);
   assert.equal(env['PLUGIN_PROTOCOL_VERSIONS'], '1');
   assert.equal(env['MCPHUB_RETURN_GRACE'], '1500ms');
+  assert.equal(env['MCPHUB_HOST_PROGRAM'], 'an editor');
 });
 
 test('hubs of one key leave what they ended in one file, and those of another in another', () => {

@@ -170,7 +170,7 @@ export class HubProcess implements vscode.Disposable {
     const { workspaceFolders, workspaceFile } = vscode.workspace;
     const { binary } = this;
     const env = startEnvironment(process.env, process.platform);
-    const options: HubOptions = { binary, env, onLog: (log) => this.#output.hubSaid(log) };
+    const options: HubOptions = { binary, program: vscode.env.appName, env, onLog: (log) => this.#output.hubSaid(log) };
     if (graceMs === 0) {
       return options;
     }
