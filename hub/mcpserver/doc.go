@@ -29,7 +29,7 @@
 // # Locks
 //
 // These types have one lock each: a Session (for what was negotiated), a rounds (for the questions of one modern
-// request), the Server (for its sessions, its parked requests, and the counts of open requests) and a carrier (for its
-// wire). The Server's lock may be taken while that of a rounds is held; no other two are held at once. No goroutine
-// waits while it holds one.
+// request), the Server (for its sessions, its parked requests, and the counts of open requests), a carrier (for its
+// wire) and the backlog (for what all wires hold). The Server's lock may be taken while that of a rounds is held, and
+// the backlog's while that of a carrier is held; no other two are held at once. No goroutine waits while it holds one.
 package mcpserver

@@ -29,6 +29,9 @@ var (
 		Message: "too many calls wait for the answers to questions: answer those of another, and call again"}
 	// ErrTooManySessions is the error for a session beyond Bounds.Sessions.
 	ErrTooManySessions = errors.New("too many sessions are open: end one, or come back later")
+	// ErrDisplaced is the cause of the end of a session that has given way to a new one of its client, or because its
+	// client has more than others.
+	ErrDisplaced = errors.New("too many sessions are open, and this client has most of them")
 	// ErrIdle is the cause of the end of a legacy session over HTTP that was not used for Bounds.Idle.
 	ErrIdle = errors.New("the session was not used for too long")
 	// ErrServerClosed is the cause if Close is called with nil.

@@ -1,6 +1,9 @@
 package mcpserver
 
-import "github.com/mcphub-go/mcphub/hub/jsonrpc"
+import (
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+)
 
 // Left returns the numbers of running requests, parked calls and sessions that the server still holds.
 func (s *Server) Left() (open, parked, sessions int) {
@@ -21,9 +24,22 @@ func (s *Session) Held() (streams, events, bytes int) {
 	return len(c.wire.streams), events, c.wire.bytes + c.wire.waiting
 }
 
+// OnRelease makes the server call f instead of returning memory to the system. It must be called first.
+func (s *Server) OnRelease(f func()) {
+	s.released = bounds.NewReleases(f)
+	s.backlog.released = s.released
+}
+
+// Waiting returns how many bytes are counted as waiting for all clients, and how many as kept.
+func (s *Server) Waiting() (waiting, kept int) {
+	s.backlog.mu.Lock()
+	defer s.backlog.mu.Unlock()
+	return s.backlog.waiting, s.backlog.kept
+}
+
 // OpenEnded opens a session that was ended before it had its peer, and returns why it ended.
 func (s *Server) OpenEnded(conn jsonrpc.Conn, cause error) error {
-	session, err := s.begin(true)
+	session, err := s.begin(true, nil)
 	if err != nil {
 		return err
 	}

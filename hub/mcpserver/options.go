@@ -47,10 +47,11 @@ type Bounds struct {
 	OpenPerSession, OpenInAll int
 	// OpenBytes bounds the params of all open requests, half of it for one client; the answer to more is -32000. Params
 	// below 64 KiB do not count: their number is bounded. A request is always accepted if no other is counted. Default
-	// 256 MiB.
+	// 128 MiB.
 	OpenBytes int
-	// Sessions bounds the sessions of legacy clients and of clients on stdio. Beyond it a new session is refused, and no
-	// other is ended for it: a client that opens many must not displace one that is in use. Default 1,000.
+	// Sessions bounds the sessions of legacy clients and of clients on stdio. Beyond it a session over HTTP of the client
+	// that has most of them gives way, which is that with the same clientInfo: the one that was not used for longest.
+	// Where no client has two, the new one is refused. Default 1,000.
 	Sessions int
 	// Parked and ParkedBytes bound all modern requests that wait for their client's retry. Those of one client (one
 	// session on stdio, one clientInfo over HTTP) are bounded by OpenPerSession and a quarter of ParkedBytes. Beyond it
@@ -63,11 +64,16 @@ type Bounds struct {
 	Stall time.Duration
 	// Queue is how many bytes may wait for a client that does not read. Default 64 MiB.
 	Queue int
+	// QueueInAll is the same for all clients over HTTP together. Beyond it a session, or a call of 2026-07-28, of the
+	// client for which most waits gives way. Default 256 MiB.
+	QueueInAll int
 	// Idle is how long a legacy session over HTTP may have no open exchange. Default 30 minutes.
 	Idle time.Duration
 	// Events and EventBytes bound how many sent events of a legacy session over HTTP are kept, so that a lost stream can
 	// be resumed. Defaults 1,000 and 4 MiB.
 	Events, EventBytes int
+	// EventBytesInAll is the same for all sessions together. Beyond it each keeps no more than 64 KiB. Default 64 MiB.
+	EventBytesInAll int
 	// Subscriptions bounds the resources to which a session may subscribe. Default 1,024.
 	Subscriptions int
 }
@@ -76,16 +82,18 @@ func (b Bounds) filled() Bounds {
 	b.Message = or(b.Message, 64<<20)
 	b.OpenPerSession = or(b.OpenPerSession, 64)
 	b.OpenInAll = or(b.OpenInAll, 1024)
-	b.OpenBytes = or(b.OpenBytes, 256<<20)
+	b.OpenBytes = or(b.OpenBytes, 128<<20)
 	b.Sessions = or(b.Sessions, 1000)
 	b.Parked = or(b.Parked, 1024)
 	b.ParkedBytes = or(b.ParkedBytes, 64<<20)
 	b.Retry = or(b.Retry, 10*time.Minute)
 	b.Stall = or(b.Stall, 30*time.Second)
 	b.Queue = or(b.Queue, 64<<20)
+	b.QueueInAll = or(b.QueueInAll, 256<<20)
 	b.Idle = or(b.Idle, 30*time.Minute)
 	b.Events = or(b.Events, 1000)
 	b.EventBytes = or(b.EventBytes, 4<<20)
+	b.EventBytesInAll = or(b.EventBytesInAll, 64<<20)
 	b.Subscriptions = or(b.Subscriptions, 1024)
 	return b
 }

@@ -7,8 +7,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -29,7 +33,9 @@ type Server struct {
 	parked   map[string]*rounds     // by requestState
 	parkedAt map[wireRequest]string // the requestStates of parked, by the request that was answered
 	parkings uint64                 // counts what was parked
-	running  sync.WaitGroup         // sessions; Add is called with mu held, while closed is nil
+	backlog  *backlog
+	released *bounds.Releases
+	running  sync.WaitGroup // sessions; Add is called with mu held, while closed is nil
 }
 
 // New returns a server. The caller must call Close.
@@ -38,16 +44,19 @@ func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{o: o, log: o.Logger, sessions: map[*Session]struct{}{}, byID: map[string]*Session{},
+	s := &Server{o: o, log: o.Logger, sessions: map[*Session]struct{}{}, byID: map[string]*Session{},
 		openOf: map[share]int{}, bytesOf: map[any]int{},
 		parked: map[string]*rounds{}, parkedAt: map[wireRequest]string{}}
+	s.released = bounds.NewReleases(debug.FreeOSMemory)
+	s.backlog = newBacklog(o.Bounds, s.released)
+	return s
 }
 
 // Serve serves one client over one stream of bytes, such as stdio, until the connection, the server or ctx ends. It
 // owns conn. When it returns, none of the client's requests runs any more. The error says why it ended, and is nil if
 // the client has closed its side.
 func (s *Server) Serve(ctx context.Context, conn jsonrpc.Conn) error {
-	session, err := s.begin(true)
+	session, err := s.begin(true, nil)
 	if err != nil {
 		_ = conn.Close()
 		return err
@@ -110,29 +119,102 @@ func (s *Server) Close(cause error) {
 	}
 	s.running.Wait()
 	s.leaveParked(func(*rounds) bool { return true }) // answers for which no client came
+	s.released.Close()
 }
 
 // begin creates a session. Its over must be called. Only lasting sessions count against the bound: the session of a
-// single modern call over HTTP is bounded as a request, and while it is parked.
-func (s *Server) begin(lasting bool) (*Session, error) {
-	session := &Session{id: rand.Text(), server: s, ready: make(chan struct{}), lasting: lasting}
+// single modern call over HTTP is bounded as a request, and while it is parked. client is not nil for a session that
+// may give way to another one.
+func (s *Server) begin(lasting bool, client *share) (*Session, error) {
+	session := &Session{id: rand.Text(), server: s, ready: make(chan struct{}), lasting: lasting, share: client}
+	session.use.change(0)
 	session.ctx, session.cancel = context.WithCancelCause(context.Background())
 	session.subscribed = map[string]struct{}{}
 	session.listening = map[jsonrpc.ID]*listening{}
+	surplus, err := s.admit(session)
+	if surplus != nil {
+		surplus.End(ErrDisplaced)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return session, nil
+}
+
+// admit counts a new session, and returns the one that gives way to it, if any.
+func (s *Server) admit(session *Session) (surplus *Session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed != nil:
+	if s.closed != nil {
 		return nil, s.closed
-	case lasting && s.lasting >= s.o.Bounds.Sessions:
-		return nil, ErrTooManySessions
+	}
+	if session.lasting && s.lasting >= s.o.Bounds.Sessions {
+		if surplus = s.surplus(session.share); surplus == nil {
+			return nil, ErrTooManySessions
+		}
+		surplus.displaced = true
+		s.lasting--
 	}
 	s.sessions[session] = struct{}{}
-	if lasting {
+	if session.lasting {
 		s.lasting++
 	}
 	s.running.Add(1)
-	return session, nil
+	return surplus, nil
+}
+
+// surplus returns the session that gives way to a new one of a client: of the client that would have most sessions, the
+// one that was not used for longest. It returns nil if no client would have two. Called with mu held.
+func (s *Server) surplus(newcomer *share) *Session {
+	count := map[share]int{}
+	for session := range s.sessions {
+		if session.mayGiveWay() {
+			count[*session.share]++
+		}
+	}
+	if newcomer != nil {
+		count[*newcomer]++
+	}
+	var found *Session
+	for session := range s.sessions {
+		if session.mayGiveWay() && count[*session.share] > 1 &&
+			(found == nil || session.givesWayBefore(found, count, newcomer)) {
+			found = session
+		}
+	}
+	return found
+}
+
+// mayGiveWay reports whether the session is one over HTTP that has not given way yet. The server's lock is held.
+func (s *Session) mayGiveWay() bool { return s.share != nil && !s.displaced }
+
+func (s *Session) givesWayBefore(other *Session, count map[share]int, newcomer *share) bool {
+	switch a, b := count[*s.share], count[*other.share]; {
+	case a != b:
+		return a > b
+	case *s.share != *other.share: // of two clients that have as many, the one that wants more
+		return newcomer != nil && *s.share == *newcomer
+	}
+	return s.use.before(&other.use)
+}
+
+// use is when a session was used last. It is safe for concurrent use.
+type use struct {
+	busy atomic.Int32 // the number of open exchanges
+	last atomic.Int64 // when the last one began or ended, in nanoseconds of Unix time
+}
+
+func (u *use) change(by int32) {
+	u.busy.Add(by)
+	u.last.Store(time.Now().UnixNano())
+}
+
+// before reports whether u is longer ago: what is in use is never.
+func (u *use) before(other *use) bool {
+	if a, b := u.busy.Load() > 0, other.busy.Load() > 0; a != b {
+		return b
+	}
+	return u.last.Load() < other.last.Load()
 }
 
 // share identifies the requests that are counted together across sessions: those with one clientInfo, by its hash.
@@ -194,6 +276,7 @@ func (s *Server) let(client any, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes -= n
+	s.released.Note(n)
 	if s.bytesOf[client] -= n; s.bytesOf[client] == 0 {
 		delete(s.bytesOf, client)
 	}

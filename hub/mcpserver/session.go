@@ -59,8 +59,12 @@ type Session struct {
 	ready   chan struct{} // closed when peer and link are set
 	peer    *jsonrpc.Peer
 	link    link
+	share   *share         // for a legacy session over HTTP: its client
+	use     use            // for a legacy session over HTTP
 	web     *webConn       // for a legacy session over HTTP
 	rounds  sync.WaitGroup // handlers of modern requests, which outlive the exchange that started them
+
+	displaced bool // it has given way, and counts no more; guarded by the server's lock
 
 	mu         sync.Mutex
 	client     Client
@@ -141,7 +145,7 @@ func (s *Session) over() {
 	s.server.o.Handler.Ended(s, errors.Unwrap(s.Err()))
 	s.server.mu.Lock()
 	delete(s.server.sessions, s)
-	if s.lasting {
+	if s.lasting && !s.displaced {
 		s.server.lasting--
 	}
 	delete(s.server.byID, s.id)

@@ -125,13 +125,14 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 
 // initialize starts a legacy session.
 func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *jsontext.Message) {
-	session, err := h.s.begin(true)
+	client := shareOf(Client{Info: object(jsontext.Get(m.Params, "clientInfo"))})
+	session, err := h.s.begin(true, &client)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	b := h.s.o.Bounds
-	conn := newWebConn(b)
+	conn := newWebConn(b, h.s.backlog, client, &session.use)
 	conn.idle = time.AfterFunc(b.Idle, func() { conn.end(ErrIdle) })
 	o := session.peerOptions()
 	o.Route, o.HandleRequest = conn, session.webRequest(conn)

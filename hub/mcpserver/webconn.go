@@ -14,7 +14,10 @@ import (
 
 // carrier carries out what a wire orders.
 type carrier struct {
-	slow func() // called once, without the lock: the client reads too slowly
+	all      *backlog
+	client   share             // for which the wire counts in all
+	overflow func(cause error) // called once, without the lock: the client is ended, since too much waits
+	over     bool              // it counts no more; guarded by the lock of all
 
 	mu    sync.Mutex
 	wire  *wire
@@ -29,23 +32,28 @@ type asking struct {
 	end context.CancelCauseFunc
 }
 
-func newCarrier(rules wireRules, slow func()) *carrier {
-	return &carrier{slow: slow, wire: newWire(rules), wakes: map[int]chan struct{}{}, asks: map[jsonrpc.ID]*asking{}}
+func newCarrier(rules wireRules, all *backlog, client share, overflow func(cause error)) *carrier {
+	return &carrier{all: all, client: client, overflow: overflow, wire: newWire(rules), wakes: map[int]chan struct{}{},
+		asks: map[jsonrpc.ID]*asking{}}
 }
 
 // apply tells the wire what has happened and does what it orders. It returns the order that is for the caller, or nil.
 func (c *carrier) apply(happened any) (own any) {
 	c.mu.Lock()
-	own, slow := c.carryOut(happened)
+	own, ended := c.carryOut(happened)
+	over := c.count()
 	c.mu.Unlock()
-	if slow {
-		c.slow()
+	if ended != nil {
+		c.overflow(ended)
+	}
+	if over {
+		c.all.makeRoom()
 	}
 	return own
 }
 
-// carryOut is apply with the lock held.
-func (c *carrier) carryOut(happened any) (own any, slow bool) {
+// carryOut is apply with the lock held. ended says why the client is ended, nil if it is not.
+func (c *carrier) carryOut(happened any) (own any, ended error) {
 	for _, o := range c.wire.apply(happened) {
 		switch o := o.(type) {
 		case wake:
@@ -58,12 +66,25 @@ func (c *carrier) carryOut(happened any) (own any, slow bool) {
 				a.end(ErrNotAskable)
 			}
 		case overflow:
-			slow = true
+			ended = o.cause
 		default:
 			own = o
 		}
 	}
-	return own, slow
+	return own, ended
+}
+
+// count adds what the wire holds to the count of all clients, and reports whether too much waits there. Called with the
+// lock held.
+func (c *carrier) count() (over bool) {
+	waiting, kept := c.wire.holds()
+	over, full := c.all.set(c, waiting, kept)
+	if full && kept > smallBacklog { // it is for streams that may never be resumed, and gives way at once
+		_, _ = c.carryOut(keepLess{smallBacklog})
+		waiting, kept = c.wire.holds()
+		over, _ = c.all.set(c, waiting, kept)
+	}
+	return over
 }
 
 // reader is one HTTP exchange that has the events of a stream.
@@ -121,12 +142,13 @@ type webConn struct {
 	idling sync.Mutex
 	idle   *time.Timer
 	busy   int // the number of open exchanges
+	use    *use
 }
 
-func newWebConn(b Bounds) *webConn {
-	c := &webConn{in: make(chan []byte), done: make(chan struct{})}
+func newWebConn(b Bounds, all *backlog, client share, use *use) *webConn {
+	c := &webConn{in: make(chan []byte), done: make(chan struct{}), use: use}
 	c.carrier = newCarrier(wireRules{keepEvents: b.Events, keepBytes: b.EventBytes, queue: b.Queue,
-		early: b.OpenPerSession}, func() { c.end(jsonrpc.ErrStalled) })
+		early: b.OpenPerSession}, all, client, c.end)
 	return c
 }
 
@@ -153,6 +175,7 @@ func (c *webConn) end(cause error) {
 	c.once.Do(func() {
 		c.cause = cause
 		close(c.done)
+		c.all.remove(c.carrier)
 	})
 }
 
@@ -221,6 +244,7 @@ func (c *webConn) enter() {
 	c.idling.Lock()
 	defer c.idling.Unlock()
 	c.busy++
+	c.use.change(1)
 	c.idle.Stop()
 }
 
@@ -228,6 +252,7 @@ func (c *webConn) leave(after time.Duration) {
 	c.idling.Lock()
 	defer c.idling.Unlock()
 	c.busy--
+	c.use.change(-1)
 	if c.busy == 0 {
 		c.idle.Reset(after)
 	}

@@ -23,7 +23,7 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	_, unreadable := readModern(jsontext.Get(m.Params, "_meta"))
+	client, unreadable := readModern(jsontext.Get(m.Params, "_meta"))
 	refusal, _ := unreadable.(*jsonrpc.Error) // all its errors are of this type
 	// Absent metadata cannot contradict the headers, so its error stays. A mismatch takes precedence over a version that
 	// is not supported.
@@ -43,7 +43,7 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 			return
 		}
 		var err error
-		if session, err = h.s.begin(false); err != nil {
+		if session, err = h.s.begin(false, nil); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
@@ -53,7 +53,8 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	b := h.s.o.Bounds
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	from := newCarrier(wireRules{modern: true, queue: b.Queue}, func() { cancel(jsonrpc.ErrStalled) })
+	from := newCarrier(wireRules{modern: true, queue: b.Queue}, h.s.backlog, shareOf(client), cancel)
+	defer h.s.backlog.remove(from)
 	reads := from.read(postRead{[]jsonrpc.ID{id}})
 	served := make(chan struct{})
 	go func() { // ends before this function does

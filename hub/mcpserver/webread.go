@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -23,13 +24,28 @@ var (
 const longestMethod = 512
 
 // readBody reads the body of a POST. A body of usual length is read into one allocation. A larger Content-Length is not
-// trusted: memory is then allocated as bytes arrive.
+// trusted: memory is then allocated as bytes arrive, but no more than it says.
 func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	const firstPiece = 8 << 10
-	var b bytes.Buffer
-	b.Grow(int(min(max(r.ContentLength, 0), int64(most), firstPiece)) + bytes.MinRead)
-	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, int64(most)))
-	return b.Bytes(), err
+	body, announced := http.MaxBytesReader(w, r.Body, int64(most)), int(min(max(r.ContentLength, 0), int64(most)))
+	b := make([]byte, 0, min(announced, firstPiece)+bytes.MinRead)
+	for {
+		if len(b) == cap(b) {
+			size := 2 * cap(b)
+			if announced >= cap(b) {
+				size = min(size, announced+1) // with room for the read that finds the end
+			}
+			b = append(make([]byte, 0, size), b...)
+		}
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
 }
 
 // requestIn returns the id of a message if it is a request. refusal is the error if it is no valid message: on a stream

@@ -73,7 +73,7 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancell
 // The last byte of a stream is left to the server, which writes it with the end of the response: until then the client
 // has nothing that it could act on, so if it leaves before, it has cancelled.
 func (h *web) send(w http.ResponseWriter, r *http.Request, control *http.ResponseController, x *writing, o write) bool {
-	text := o.data
+	parts := [][]byte{o.data}
 	if x.plain && !x.begun && o.last {
 		status := http.StatusOK
 		if x.modern {
@@ -87,15 +87,20 @@ func (h *web) send(w http.ResponseWriter, r *http.Request, control *http.Respons
 		if !x.begun && !h.begin(w, control, x) {
 			return false
 		}
-		text = x.frame(o.number, o.data)
+		parts = x.frame(o.number, o.data)
 	}
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
-	end := len(text)
-	if o.last {
-		end--
+	if len(o.data) >= smallBacklog {
+		defer x.watch(control)()
 	}
-	if _, err := w.Write(text[:end]); err != nil {
-		return false
+	var end []byte
+	if last := &parts[len(parts)-1]; o.last {
+		*last, end = (*last)[:len(*last)-1], (*last)[len(*last)-1:]
+	}
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return false
+		}
 	}
 	if !o.last {
 		return control.Flush() == nil
@@ -103,8 +108,26 @@ func (h *web) send(w http.ResponseWriter, r *http.Request, control *http.Respons
 	if r.Context().Err() != nil {
 		return false
 	}
-	_, err := w.Write(text[end:])
+	_, err := w.Write(end)
 	return err == nil
+}
+
+// watch ends a write that lasts when the session or the request ends: it may have ended because too much waits, and
+// what is being written is held until then. The result ends the watch.
+func (x *writing) watch(control *http.ResponseController) (stop func()) {
+	written, watched := make(chan struct{}), make(chan struct{})
+	go func() { // waited for by stop
+		defer close(watched)
+		select {
+		case <-x.done:
+			_ = control.SetWriteDeadline(time.Now())
+		case <-written:
+		}
+	}()
+	return func() {
+		close(written)
+		<-watched
+	}
 }
 
 // begin writes the headers of a stream. If a legacy client has posted a single request, it also writes an event without
@@ -130,13 +153,23 @@ func streamHeaders(w http.ResponseWriter) {
 
 func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream) + "-" + strconv.Itoa(n) }
 
-// frame returns one event. Every message is one line: package jsonrpc ensures that.
-func (x *writing) frame(n int, data []byte) []byte {
-	b := make([]byte, 0, len(data)+64)
+// frame returns one event, in parts if it is large: it is not copied then. Every message is one line: package jsonrpc
+// ensures that.
+func (x *writing) frame(n int, data []byte) [][]byte {
+	small := len(data) < smallBacklog
+	room := 64
+	if small {
+		room += len(data)
+	}
+	b := make([]byte, 0, room)
 	if !x.modern {
 		b = append(append(append(b, "id: "...), x.eventID(n)...), '\n')
 	}
-	return append(append(append(b, "data: "...), data...), '\n', '\n')
+	b = append(b, "data: "...)
+	if small {
+		return [][]byte{append(append(b, data...), '\n', '\n')}
+	}
+	return [][]byte{b, data, []byte("\n\n")}
 }
 
 // statusOf returns the HTTP status that belongs to an error code since 2026-07-28.

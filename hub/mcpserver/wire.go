@@ -158,6 +158,11 @@ type (
 		stream, reader int
 		cut            bool
 	}
+	// keepLess: too much is kept for all clients. The oldest of the events that may be dropped are, down to so many
+	// bytes.
+	keepLess struct{ bytes int }
+	// gaveWay: too much waits for all clients, and this one gives way. Ordered: overflow.
+	gaveWay struct{}
 )
 
 // What has to be done.
@@ -175,7 +180,7 @@ type (
 	wake        struct{ stream int }    // its writer is ready again
 	endQuestion struct{ id jsonrpc.ID } // its asker may ask it elsewhere
 	endCall     struct{}                // the client has cancelled the call of a POST by leaving
-	overflow    struct{}                // the client reads too slowly: it is ended
+	overflow    struct{ cause error }   // too much waits: the client is ended
 )
 
 func newWire(rules wireRules) *wire {
@@ -248,6 +253,10 @@ func (w *wire) apply(happened any) []any {
 		w.writerReady(w.streams[e.stream], e.reader)
 	case readerLeft:
 		w.readerLeft(w.streams[e.stream], e.reader, e.cut)
+	case keepLess:
+		w.forget(e.bytes)
+	case gaveWay:
+		w.end(errTooMuchWaits)
 	}
 	return w.orders
 }
@@ -475,11 +484,22 @@ func (w *wire) push(st *stream, event streamEvent) {
 		w.keep(e)
 	}
 	w.order(wake{st.number})
-	if w.full = w.waiting > w.rules.queue; w.full {
-		w.order(overflow{})
+	if w.waiting > w.rules.queue {
+		w.end(jsonrpc.ErrStalled)
 	}
-	w.forget()
+	w.forget(w.rules.keepBytes)
 }
+
+// end ends the client. Nothing is added any more.
+func (w *wire) end(cause error) {
+	if !w.full {
+		w.full = true
+		w.order(overflow{cause})
+	}
+}
+
+// holds returns how many bytes wait to be written, and how many are kept so that a stream can be resumed.
+func (w *wire) holds() (waiting, kept int) { return w.waiting, w.bytes }
 
 // keep allows an event to be dropped when room is needed. It is called for the events of a stream in their order.
 func (w *wire) keep(e *streamEvent) {
@@ -492,8 +512,8 @@ func (w *wire) keep(e *streamEvent) {
 }
 
 // forget drops the oldest kept events that exceed the bounds. A question that nobody has read can be asked elsewhere.
-func (w *wire) forget() {
-	for len(w.kept) > 0 && (len(w.kept) > w.rules.keepEvents || w.bytes > w.rules.keepBytes) {
+func (w *wire) forget(most int) {
+	for len(w.kept) > 0 && (len(w.kept) > w.rules.keepEvents || w.bytes > most) {
 		e := w.kept[0]
 		w.kept[0], w.kept = nil, w.kept[1:]
 		w.bytes -= len(e.data)
@@ -517,6 +537,16 @@ func (w *wire) drop(st *stream) {
 
 // end returns the number of the last event.
 func (st *stream) end() int { return st.gone + len(st.events) }
+
+// unkept returns the events up to one that are not kept yet: what is kept are always the first ones.
+func (st *stream) unkept(to int) []*streamEvent {
+	last := max(to-st.gone, 0)
+	first := last
+	for first > 0 && !st.events[first-1].kept {
+		first--
+	}
+	return st.events[first:last]
+}
 
 // got reports whether the client has an event, as far as that can be known.
 func (st *stream) got(e *streamEvent) bool {
@@ -552,10 +582,10 @@ func (w *wire) writerReady(st *stream, reader int) {
 		w.order(finish{})
 		return
 	}
-	if st.at > st.gone { // it is written
-		w.keep(st.events[st.at-st.gone-1])
-		w.forget()
+	for _, e := range st.unkept(st.at) { // they are written, or there is nothing to write any more
+		w.keep(e)
 	}
+	w.forget(w.rules.keepBytes)
 	if st == w.common {
 		st.at = max(st.at, st.gone)
 	}
@@ -600,6 +630,6 @@ func (w *wire) readerLeft(st *stream, reader int, cut bool) {
 	for _, e := range st.events {
 		w.keep(e)
 	}
-	w.forget()
+	w.forget(w.rules.keepBytes)
 	w.drop(st)
 }

@@ -19,14 +19,16 @@ func (tooMuchError) Answered() {}
 // handler that reads a body completely before it does anything else. Only bytes that were received count, not the
 // announced length, and none count before next reads the body, which it does after it has checked the token. A body of
 // up to small bytes is always accepted, so that clients with large bodies cannot block ordinary requests.
-func limitBodies(total, small int64, next http.Handler) http.Handler {
+//
+// released is called with the number of bytes of each body that is over.
+func limitBodies(total, small int64, released func(bytes int), next http.Handler) http.Handler {
 	var taken atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
 			return
 		}
-		b := &body{ReadCloser: r.Body, w: w, taken: &taken, total: total, small: small}
+		b := &body{ReadCloser: r.Body, w: w, taken: &taken, total: total, small: small, over: released}
 		b.deadline(time.Now().Add(bodyTime))
 		defer b.release()
 		r.Body = b
@@ -41,11 +43,15 @@ type body struct {
 	taken        *atomic.Int64 // by all bodies
 	total, small int64
 	mine         int64
+	over         func(bytes int)
 	released     bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	if b.released {
+		return n, err
+	}
 	b.mine += int64(n)
 	if b.taken.Add(int64(n)) > b.total && n > 0 && b.mine > b.small {
 		b.release()
@@ -68,6 +74,7 @@ func (b *body) release() {
 	if !b.released {
 		b.released = true
 		b.taken.Add(-b.mine)
+		b.over(int(b.mine))
 	}
 }
 

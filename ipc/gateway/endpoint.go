@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 	headerBytes = 64 << 10
 	// bodiesBytes is the maximum number of bytes of all bodies that are being read. A body beyond it is refused at once,
 	// instead of waiting for clients that send slowly.
-	bodiesBytes = 256 << 20
+	bodiesBytes = 128 << 20
 	smallBody   = 64 << 10        // a body of this size is always accepted
 	stopTime    = 5 * time.Second // for answers that are being sent when the endpoint closes
 )
@@ -37,8 +38,9 @@ type Endpoint struct {
 	URL     string
 	Token   string // clients must send it
 
-	server *http.Server
-	ended  chan struct{}
+	server   *http.Server
+	released *bounds.Releases
+	ended    chan struct{}
 }
 
 // Listen opens an address for the clients of g. From then on it owns g, and closes g if it fails. The address must be
@@ -60,10 +62,12 @@ func serve(g *Gateway, l net.Listener, token string) *Endpoint {
 	}
 	connections := bounds.NewTokenConnections(bounds.GatewayConnections, bounds.GatewayStrangers)
 	guard := mcpserver.Guard{Token: token, Admitted: connections.Admit}
+	released := bounds.NewReleases(debug.FreeOSMemory)
 	mux := http.NewServeMux()
 	mux.Handle(Path, g.HTTP(guard))
 	e := &Endpoint{Gateway: g, URL: "http://" + l.Addr().String() + Path, Token: token, ended: make(chan struct{}),
-		server: &http.Server{Handler: limitBodies(bodiesBytes, smallBody, mux), ReadHeaderTimeout: headerTime,
+		released: released,
+		server: &http.Server{Handler: limitBodies(bodiesBytes, smallBody, released.Note, mux), ReadHeaderTimeout: headerTime,
 			IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ConnState: connections.Noted,
 			ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug)}}
 	go func() { // Close waits for it
@@ -117,4 +121,5 @@ func (e *Endpoint) Close(cause error) {
 		_ = e.server.Close()
 	}
 	<-e.ended
+	e.released.Close()
 }

@@ -92,7 +92,9 @@ func TestGatewayListensOnLoopbackAlone(t *testing.T) {
 // it is small. The bytes of a request that is over count no longer.
 func TestBodiesAreBounded(t *testing.T) {
 	reading, release := make(chan struct{}), make(chan struct{})
-	handler := gateway.LimitBodies(8, 3, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	over := 0
+	count := func(n int) { over += n }
+	handler := gateway.LimitBodies(8, 3, count, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			_, _ = io.ReadFull(r.Body, make([]byte, 6))
 			close(reading)
@@ -124,6 +126,9 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 	if got := post("/", "12345678"); got != http.StatusOK {
 		t.Errorf("after that: %d", got)
+	}
+	if over != 4+2+3+6+8 {
+		t.Errorf("%d bytes were released", over)
 	}
 }
 
