@@ -275,8 +275,9 @@ func zeros(v reflect.Value, path string) (found []string) {
 func TestConversionInFillsEveryField(t *testing.T) {
 	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b",
 		"baggage", "c=d"))
-	gateways := []string{"CallRequest.Caller", "CallRequest.Questions", "CallRequest.LogLevel"} // no host sets them
-	unnamed := []string{"CallRequest.Caller", "CallRequest.CallerName", "CallRequest.Questions", "CallRequest.LogLevel"}
+	// Gateways set these, and no host.
+	gateways := []string{"CallRequest.Further", "CallRequest.Caller", "CallRequest.Questions", "CallRequest.LogLevel"}
+	unnamed := append(gateways[:2:2], "CallRequest.CallerName", "CallRequest.Questions", "CallRequest.LogLevel")
 	for _, c := range []struct {
 		message proto.Message
 		convert func(proto.Message) any
@@ -292,11 +293,11 @@ func TestConversionInFillsEveryField(t *testing.T) {
 		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
 			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
 		}, slices.Insert(append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved",
-			"CallRequest.PreferTask", "CallRequest.URI"), 3, "CallRequest.AppOf")},
+			"CallRequest.PreferTask", "CallRequest.URI"), 4, "CallRequest.AppOf")},
 		// fillMessage sets the other branch of the oneof
 		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
 			return completion(m.(*mcphubv1.CompleteRequest))
-		}, []string{"Completion.McpPrompt"}},
+		}, []string{"Completion.McpPrompt", "Completion.Meta", "Completion.Further"}},
 		{&mcphubv1.Hello{}, func(m proto.Message) any { return helloOf(m.(*mcphubv1.Hello)) }, nil},
 	} {
 		fillMessage(c.message.ProtoReflect())

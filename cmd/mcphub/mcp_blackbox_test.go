@@ -147,7 +147,7 @@ func TestMCPAlwaysStarts(t *testing.T) {
 	if r.status != exitOK || p.opened != 0 {
 		t.Errorf("status %d, %d servers were started", r.status, p.opened)
 	}
-	for _, want := range []string{"broken.json", "missing.json", "server hub is left out"} {
+	for _, want := range []string{"broken.json", "missing.json", `server "hub": is left out`} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("it does not say %q but\n%s", want, r.stderr)
 		}
