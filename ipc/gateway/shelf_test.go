@@ -265,6 +265,7 @@ func TestServerThatIsDownIsTriedAgain(t *testing.T) {
 				s.give(ctx, 0)
 				s.give(ctx, 2)
 				<-time.After(time.Hour)
+				synctest.Wait()
 				if told != "s: no" {
 					t.Errorf("told %q", told)
 				}
@@ -275,6 +276,7 @@ func TestServerThatIsDownIsTriedAgain(t *testing.T) {
 				s.news(ctx, changed)
 				changed = changes{}
 				tt.comes(t, s, hub, func() { present.Store(false) })
+				synctest.Wait() // what is told may come after what was asked for
 				if news := s.news(ctx, changed); !news.tools || !news.prompts || !news.resources {
 					t.Errorf("clients are told %+v", news)
 				}
