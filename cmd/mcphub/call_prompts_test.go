@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -78,27 +77,6 @@ func TestAnswers(t *testing.T) {
 		if answer != nil && answer.GetPromptId() != "p" {
 			t.Errorf("%s: answers the prompt %q", test.name, answer.GetPromptId())
 		}
-	}
-}
-
-// TestAcceptedContent: what is typed in the demo becomes the content that the kind of prompt needs.
-func TestAcceptedContent(t *testing.T) {
-	if got, err := acceptedContent(formPrompt, `{"name":"Ada"}`); err != nil || got != `{"name":"Ada"}` {
-		t.Errorf("form: %q, %v", got, err)
-	}
-	if got, err := acceptedContent(formPrompt, `Ada`); err == nil {
-		t.Errorf("a form with bare text gives %q", got)
-	}
-	got, err := acceptedContent(samplingPrompt, "bare text")
-	var result struct{ Content struct{ Text string } }
-	if err != nil || json.Unmarshal([]byte(got), &result) != nil || result.Content.Text != "bare text" {
-		t.Errorf("sampling: %q, %v", got, err)
-	}
-	if got, err := acceptedContent(signInPrompt, "x"); err != nil || got != "" {
-		t.Errorf("sign-in: %q, %v", got, err)
-	}
-	if got, err := acceptedContent(approvalPrompt, "x"); err != nil || got != "" {
-		t.Errorf("approval: %q, %v", got, err)
 	}
 }
 

@@ -54,10 +54,9 @@ func (l *commandLine) addTrial() {
 		short: "watch the whole hub at work: call, progress, cancel, withdraw, approve, crash, drain",
 		page: `Spawns the hub as a plugin with its built-in demo server, as processes of the hub and behind URLs of
 this machine, and plays what a user, an editor with two windows, and a server do to each other. On a terminal each
-step waits for Enter, and at the end the hub is yours: call, cancel and answer by hand. Without a terminal the script
-plays to its end. Each step checks what it says: exit status 0 means that all of it happened.
+step waits for Enter. Each step checks what it says: exit status 0 means that all of it happened.
 
-With --web there is no script: the editor's page is served to a browser of this machine over the demo's servers, until
+With --web the hub is yours: the editor's page is served to a browser of this machine over the demo's servers, until
 Ctrl-C.
 `,
 		flags: demo.flags(),

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,7 +22,8 @@ var errQuit = errors.New("quit")
 const demoIntroduction = `McpHub: one hub, one MCP server in four places, two editor windows.
 
 Everything here is real: the hub is a process of its own behind its plugin door, the server is others behind their stdio and URLs.
-Each step checks what it says.`
+Each step checks what it says.
+`
 
 func runDemo(env environment, o demoOptions) int {
 	if err := o.check(); err != nil {
@@ -60,10 +62,8 @@ func runDemo(env environment, o demoOptions) int {
 // demo is one run of the demo.
 type demo struct {
 	*stage
-	lines  <-chan string          // what the person types; nil if there is nobody
-	hand   atomic.Pointer[prompt] // shows events while the person controls the hub, otherwise nil
-	site   *site                  // the page in a browser; nil until the person asks for it
-	number int                    // number of the present step
+	lines  <-chan string // what the person types; nil if there is nobody
+	number int           // number of the present step
 }
 
 // play plays every step. However it ends, it closes the hub and leaves nothing behind.
@@ -78,7 +78,6 @@ func (d *demo) play(ctx context.Context) (err error) {
 		if d.client != nil {
 			closeHub(d.env, d.client, closeTime)
 		}
-		d.closeSite()
 		ctx, done := context.WithTimeoutCause(context.WithoutCancel(ctx), hurriedCloseTime, errStepTime)
 		defer done()
 		if err := d.stopWebs(ctx); err != nil {
@@ -88,24 +87,18 @@ func (d *demo) play(ctx context.Context) (err error) {
 		d.group.Wait()
 	}()
 
-	start := scene{"The hub starts", "An editor would do the same: spawn it, shake hands, open the window streams.",
-		func(ctx context.Context, s *stage) error {
-			if err := d.open(ctx, stageCtx); err != nil {
-				return err
-			}
-			return sceneStart(ctx, s)
-		}}
-	for _, sc := range append([]scene{start}, scenes...) {
+	opening, opened := context.WithTimeoutCause(ctx, stepTime, errStepTime)
+	err = d.open(opening, stageCtx)
+	opened()
+	if err != nil {
+		return err
+	}
+	for _, sc := range scenes {
 		if err := d.step(ctx, sc); err != nil {
 			return err
 		}
 	}
-	if d.lines != nil {
-		if err := d.handOver(ctx); err != nil {
-			return err
-		}
-	}
-	return d.step(ctx, scene{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd})
+	return nil
 }
 
 // openAlone spawns the servers that the hub reaches by URL, and the hub. Answers that the hub remembers are kept in the
@@ -129,12 +122,13 @@ func (d *demo) open(ctx, stageCtx context.Context) (err error) {
 	if err := d.openAlone(ctx); err != nil {
 		return err
 	}
-	// The left window shows the events while the person controls the hub.
-	if d.left, err = d.attach(stageCtx, screenA, d.show); err != nil {
+	if d.left, err = d.attach(stageCtx, screenA); err != nil {
 		return err
 	}
-	d.right, err = d.attach(stageCtx, screenB, nil)
-	return err
+	if d.right, err = d.attach(stageCtx, screenB); err != nil {
+		return err
+	}
+	return d.starts(ctx)
 }
 
 // step plays one scene, after the person has pressed Enter for it.
@@ -163,7 +157,7 @@ func (d *demo) next(ctx context.Context) error {
 	d.page.print("\n    Enter for the next step, q to quit: ")
 	select {
 	case line, ok := <-d.lines:
-		if !ok || isQuit(line) {
+		if !ok || slices.Contains([]string{"q", "quit", "exit"}, strings.TrimSpace(line)) {
 			return errQuit
 		}
 		return nil
@@ -171,49 +165,6 @@ func (d *demo) next(ctx context.Context) error {
 		d.page.line("")
 		return context.Cause(ctx)
 	}
-}
-
-// sceneEnd closes the hub and checks that everything has ended.
-func sceneEnd(ctx context.Context, s *stage) error {
-	for _, name := range demoServers {
-		if _, err := s.server(ctx, name); err != nil { // also records the process of the server
-			return err
-		}
-	}
-	began := time.Now()
-	if err := s.client.Close(ctx); err != nil {
-		return fmt.Errorf("closing the hub: %w", err)
-	}
-	s.page.says(you, "close the editor")
-	s.page.says(itself, "drained and gone after %s", shortDuration(time.Since(began)))
-	if err := s.stopWebs(ctx); err != nil {
-		return err
-	}
-	if err := until(ctx, "the end of every process", func() (bool, error) {
-		for pid := range s.processes {
-			if processAlive(pid) {
-				return false, nil
-			}
-		}
-		return true, nil
-	}); err != nil {
-		return fmt.Errorf("%w; left are %v", err, s.survivors())
-	}
-	s.page.says(server, "%d processes were seen, none is left", len(s.processes))
-	for _, name := range []string{demoServer, legacyWeb} {
-		if err := s.heardOnce(name, changeOfMind); err != nil {
-			return err
-		}
-	}
-	if err := s.heardNothing(modernWeb); err != nil {
-		return err
-	}
-	requests, err := s.endedOnce()
-	if err != nil {
-		return err
-	}
-	s.page.ok("%d requests, each ended exactly once in each window", requests)
-	return nil
 }
 
 // survivors returns the processes of the demo that still run.

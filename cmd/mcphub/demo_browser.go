@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-
 	"os"
 	"path/filepath"
 
-	"github.com/mcphub-go/mcphub/internal/web"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"github.com/spf13/pflag"
 )
@@ -83,51 +82,35 @@ func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
 	return browse(ctx, d.env, d.client, o, typedLines(d.env))
 }
 
-// furnish adds to the hub every demo server that a person can use by hand.
+// workspaceServer comes from a config file of a workspace.
+const workspaceServer = "demo-workspace"
+
+// furnish gives the hub every demo server that a person can use by hand, also one that a folder brings.
 func (d *demo) furnish(ctx context.Context) error {
-	config, err := d.demoConfig(ctx)
-	if err != nil {
-		return err
-	}
-	if err := d.reload(ctx, &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}); err != nil {
-		return err
-	}
 	executable, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	// The value of the input is not secret, so it is kept in the demo's directory and not in the person's keyring.
 	type object = map[string]any
-	file, err := d.configFile("project/.vscode/mcp.json", object{
+	text, err := json.MarshalIndent(object{
 		"inputs": []object{{"id": "name", "type": "promptString", "description": "A name for the greeting"}},
 		"servers": object{workspaceServer: object{
 			"command":   executable,
 			"args":      []string{"demo-server", "--record", d.record(workspaceServer), "--greet", "hello ${input:name}"},
 			"approvals": object{"*": "allow"},
 		}},
-	})
+	}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return d.reload(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: filepath.Join(d.dir, "project")})
-}
-
-// commandWeb serves the page over the hub that the person controls, and prints a link to it.
-func (d *demo) commandWeb() error {
-	if d.site == nil {
-		s, err := openSite(web.Options{Editor: d.client.Editor, Another: typeWeb}, 0)
-		if err != nil {
-			return err
-		}
-		d.site = s
+	folder := filepath.Join(d.dir, "project")
+	file := filepath.Join(folder, ".vscode", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
 	}
-	d.page.line("    Open this in a browser; it is good once:\n    %s", d.site.server.Link())
-	return nil
-}
-
-// closeSite closes the page if it was opened.
-func (d *demo) closeSite() {
-	if d.site != nil {
-		d.site.close()
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
 	}
+	return d.configure(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: folder})
 }

@@ -130,77 +130,24 @@ func (term *terminal) wait() int {
 	return term.cmd.ProcessState.ExitCode()
 }
 
-// TestDemoByHand_real: on a terminal each step waits for Enter, and then the person calls, cancels and answers by hand,
-// also on the page that the demo opens, which shows what is done on the terminal.
-func TestDemoByHand_real(t *testing.T) {
+// TestDemoByEnter_real: on a terminal each step waits for Enter, and the steps are in colour.
+func TestDemoByEnter_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR="}, "demo")
-	for range len(scenes) + 1 {
+	for range len(scenes) - 1 {
 		term.expect("Enter for the next step")
 		term.enter("")
 	}
-	term.expect("\x1b[1m    Now the hub is yours.", "see all of this in a browser", promptSign)
-
-	term.enter("tools")
-	term.expect("ask_then_withdraw", promptSign)
-	term.enter(`call echo {"text":"by hand"}`)
-	term.expect("question q1: may echo run on demo?")
-	term.enter("prompts")
-	term.expect("question q1: may echo run on demo?")
-	term.enter("answer q1 accept")
-	term.expect("question q1 closed: answered", "c1: result: by hand")
-	term.enter("answer q1 accept")
-	term.expect("PROMPT_CLOSED")
-
-	term.enter(`call sleep {"seconds":60,"steps":600}`)
-	term.expect("c2: 1 of 600")
-	term.enter("requests")
-	term.expect("c2", "sleep on demo")
-	term.enter("cancel c2 not now")
-	term.expect("c2: CANCELLED")
-	term.enter("cancel c2")
-	term.expect("it had ended already")
-
-	term.enter("call demo-legacy ask_name")
-	term.expect("question q2: demo-legacy asks: What is your name?")
-	term.enter(`answer q2 accept {"name":7}`)
-	term.expect("INVALID_CONTENT")
-	term.enter(`answer q2 accept {"name":"Ada"}`)
-	term.expect("c3: result: Hello, Ada!")
-	term.enter("servers")
-	term.expect("demo-http ", "Streamable HTTP at http://127.0.0.1:")
-	term.enter(`call demo-http sleep {"seconds":60,"steps":600}`)
-	term.expect("c4: 1 of 600")
-	term.enter("cancel c4")
-	term.expect("c4: CANCELLED")
-	term.enter("fly")
-	term.expect(`"fly" is no command`)
-
-	term.enter("w")
-	tb := browserAt(t, term.link()).tab("tab")
-	if n := len(tb.snapshot().GetServers()); n != len(demoServers) {
-		t.Errorf("%d servers, want %d", n, len(demoServers))
-	}
-	term.enter("call demo-legacy ask_name")
-	tb.answer(accept(tb.prompt(legacyServer).GetPromptId(), `{"name":"Bob"}`))
-	term.expect("c5: result: Hello, Bob!")
-
-	term.enter("quit")
-	term.expect("Enter for the next step")
-	term.enter("")
-	term.expect("Everything ends", "ok", fmt.Sprintf("All %d steps did what they say", len(scenes)+2))
+	term.expect("\x1b[1m", "Everything ends", "ok", fmt.Sprintf("All %d steps did what they say", len(scenes)))
 	if status := term.wait(); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	<-tb.ended
 }
 
 // TestDemoQuit_real: q ends the demo at any step with status 0, and Ctrl-C with 3. Nothing is left behind.
 func TestDemoQuit_real(t *testing.T) {
 	t.Parallel()
 	term := build(t).onTerminal([]string{"TERM=xterm", "NO_COLOR=1"}, "demo")
-	term.expect("Enter for the next step")
-	term.enter("")
 	term.expect("Enter for the next step")
 	term.enter("q")
 	if status := term.wait(); status != 0 {

@@ -45,14 +45,6 @@ func (p *page) print(s string) {
 	fmt.Fprint(p.w, s)
 }
 
-// lineStart returns the text that moves the cursor to the start of the line. With colours it also clears the line.
-func (p *page) lineStart() string {
-	if p.colour {
-		return "\r\x1b[K"
-	}
-	return "\r"
-}
-
 func (p *page) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...) + "\n") }
 
 // title begins a step. about says what to look for. Its author has wrapped it.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // scene is one step of the demo. play plays it, and fails if anything that it shows is not so.
@@ -18,37 +20,29 @@ type scene struct {
 	play         func(ctx context.Context, s *stage) error
 }
 
-// scenes are the steps between the start of the hub and its end, in order.
+// scenes are the steps of the demo, in order.
 var scenes = []scene{
-	{"What the servers offer", "The same demo server twice: as it negotiates, and held to the older protocol.",
-		sceneServers},
-	{"A tool call, with your approval", "The config says ask for echo, so a card opens in both windows.", sceneApprove},
-	{"A call that you do not allow", "Nothing is sent to the server.", sceneDeny},
 	{"You change your mind", "A call that would take a minute. The server is to hear why it ends.", sceneCancel},
 	{"The server changes its mind",
 		"It asks you something and then withdraws the question. The card must go, in every window.", sceneWithdraw},
+	{"A tool call, with your approval", "The config says ask for echo and crash, so a card opens in both windows.",
+		sceneApprove},
+	{"Late answers, unknown requests, and clocks",
+		"A server that does not listen harms nobody. What is unknown or over is an outcome, not an error.", sceneLate},
+	{"The same over HTTP, in both eras", "Each era has its own way to say stop, and each server is to hear it in its own.",
+		sceneWeb},
 	{"Two windows, one answer", "The first answer takes the question; a late one changes nothing.", sceneTwoWindows},
-	{"The server borrows your model", "Sampling: the hub relays, you stay in between.", sceneSampling},
-	{"A server that does not listen", "It works on and answers late. You do not wait for it, and nobody is harmed.",
-		sceneStubborn},
-	{"Cancels that hit nothing, and clocks", "What is unknown or over is an outcome, not an error.", sceneNothing},
 	{"The server crashes in the middle", "The call fails with a clear error; the next one gets a new process.",
 		sceneCrash},
-	{"Servers behind URLs",
-		"Two more demo servers, over Streamable HTTP. The hub knows where they are; it started neither.", sceneWeb},
-	{"You change your mind, over HTTP",
-		"Each era has its own way to say stop. Each server is to hear it in the way that it knows.", sceneWebCancel},
-	{"A server behind a URL changes its mind",
-		"A question that comes over HTTP ends over HTTP, too. The card must go, in every window.", sceneWebWithdraw},
-	{"A folder brings a server",
-		"Its config is somebody else's text. Nothing of it runs before you have seen it, and its secret stays one.",
-		sceneConsent},
-	{"You edit a config file while a call runs",
-		"The hub watches its files. A timeout changes in place; an argument restarts that server alone.", sceneEdit},
-	{"A crashed server comes back by itself", "Nobody calls it. The hub starts it again.", sceneComeback},
+	{"Everything ends", "Drain first, then the door closes. No process may be left.", sceneEnd},
 }
 
-func sceneStart(ctx context.Context, s *stage) error {
+// changeOfMind is the reason of the cancels. Every cancelled server has to receive it once, except over modern HTTP,
+// where the closed stream is the cancel.
+const changeOfMind = "I changed my mind"
+
+// starts shows the hub that was spawned, and gives it its servers.
+func (s *stage) starts(ctx context.Context) error {
 	var from peer.Peer
 	info, err := s.client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}, grpc.Peer(&from))
 	if err != nil {
@@ -64,76 +58,178 @@ func sceneStart(ctx context.Context, s *stage) error {
 		return errors.New("the connection to the hub is not secured by TLS")
 	}
 	s.page.says(itself, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
-	s.page.says(itself, "speaks MCP %s", strings.Join(info.GetProtocolRevisions(), ", "))
-
-	config, err := s.demoConfig(ctx)
-	if err != nil {
+	if err := s.configure(ctx); err != nil {
 		return err
 	}
-	if err := s.reload(ctx, &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}); err != nil {
-		return err
-	}
-	s.page.says(you, "an editor with two windows: the %s and the %s", s.left.title, s.right.title)
-	s.page.ok("the hub is up")
-	return nil
+	return s.startServers(ctx, demoServer, legacyServer)
 }
 
-func sceneServers(ctx context.Context, s *stage) error {
-	for _, name := range []string{demoServer, legacyServer} {
+// startServers starts servers, and checks that those held to the legacy era speak it.
+func (s *stage) startServers(ctx context.Context, names ...string) error {
+	for _, name := range names {
 		r, err := s.client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name})
 		if err != nil {
 			return asFailure(err)
 		}
 		srv := r.GetServer()
 		s.seen(int(srv.GetProcessId()), name)
-		s.page.says(server, "%s: %s, process %d, MCP %s (%s)", name, srv.GetTitle(), srv.GetProcessId(),
-			srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"))
-		if name == legacyServer && srv.GetEra() != mcphubv1.Era_ERA_LEGACY {
-			return fmt.Errorf("%s was to speak the legacy era and speaks %v", name, srv.GetEra())
+		if strings.HasSuffix(name, legacySuffix) != (srv.GetEra() == mcphubv1.Era_ERA_LEGACY) {
+			return fmt.Errorf("%s speaks the wrong era, %v", name, srv.GetEra())
 		}
+		s.page.says(server, "%s: MCP %s (%s), %s", name, srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"),
+			whereabouts(srv))
 	}
-	r, err := s.client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: demoServer})
-	if err != nil {
-		return asFailure(err)
-	}
-	var names []string
-	asked := 0
-	for _, t := range r.GetTools() {
-		names = append(names, t.GetName())
-		if t.GetPolicy() == mcphubv1.ApprovalPolicy_APPROVAL_POLICY_ASK {
-			asked++
-		}
-	}
-	listed := strings.Join(names, " ")
-	for _, want := range []string{"echo", "sleep", "ask_name", "summarize", "ask_then_withdraw", "stubborn", "crash"} {
-		if !strings.Contains(" "+listed+" ", " "+want+" ") {
-			return fmt.Errorf("the tool %s is not in the list: %s", want, listed)
-		}
-	}
-	for _, line := range wrap(listed, 90) {
-		s.page.says(server, "%s", line)
-	}
-	s.page.ok("%d tools, %d of them run only when you allow it", len(names), asked)
 	return nil
 }
 
-func sceneApprove(ctx context.Context, s *stage) error {
+func sceneCancel(ctx context.Context, s *stage) error {
+	if err := s.cancelSleep(ctx, demoServer); err != nil {
+		return err
+	}
+	if err := s.hears(ctx, demoServer); err != nil {
+		return err
+	}
+	s.page.ok("the server knows why, and no result is shown")
+	return nil
+}
+
+// cancelSleep makes a call that would take a minute, cancels it in the left window once it runs, and checks what its
+// caller and both windows get.
+func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
 	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
-		Tool: "echo", ArgumentsJson: `{"text":"Hello, hub!"}`})
-	s.firstCall = run.request.GetRequestId()
-	s.page.says(you, `call echo {"text":"Hello, hub!"}`)
+	run := s.call(context.WithoutCancel(ctx), serverName, "sleep", `{"seconds":60,"steps":600}`)
+	id := run.request.GetRequestId()
+	s.page.says(you, `call sleep {"seconds":60,"steps":600} on %s`, serverName)
+	p, err := s.left.progress(ctx, left, id)
+	if err != nil {
+		return err
+	}
+	s.page.says(server, "progress %s", progressText(p))
+	s.page.says(you, "Cancel, in the %s: %s", s.left.title, changeOfMind)
+	pressed := time.Now()
+	outcome, err := s.left.cancel(ctx, id, changeOfMind)
+	if err != nil {
+		return err
+	}
+	if outcome != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
+		return fmt.Errorf("the outcome of the cancel was %v", outcome)
+	}
+	f, err := run.fails(ctx, "CANCELLED", "CANCELLED")
+	if err != nil {
+		return err
+	}
+	if f.meta["origin"] != "user" || f.meta["cancel_reason"] != changeOfMind {
+		return fmt.Errorf("the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
+	}
+	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
+	for _, at := range []struct {
+		scr  *screen
+		mark int
+	}{{s.left, left}, {s.right, right}} {
+		e, err := at.scr.cancelled(ctx, at.mark, id)
+		if err != nil {
+			return err
+		}
+		delivery, err := at.scr.delivery(ctx, at.mark, id)
+		if err != nil {
+			return err
+		}
+		if origin := e.GetCancellation().GetOrigin(); origin != mcphubv1.Origin_ORIGIN_USER ||
+			delivery != mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED {
+			return fmt.Errorf("the %s was told origin %v, delivery %v", at.scr.title, origin, delivery)
+		}
+	}
+	s.page.says(itself, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)
+	return nil
+}
+
+// hears waits until a server has received the cancel of cancelSleep.
+func (s *stage) hears(ctx context.Context, serverName string) error {
+	if err := s.noted(ctx, serverName, "cancel_received", ""); err != nil {
+		return err
+	}
+	if err := s.heardOnce(serverName, changeOfMind); err != nil {
+		return err
+	}
+	s.page.says(server, "heard one notifications/cancelled: %s", changeOfMind)
+	return nil
+}
+
+func sceneWithdraw(ctx context.Context, s *stage) error {
+	if err := s.withdrawal(ctx, legacyServer); err != nil {
+		return err
+	}
+	s.page.ok("no answer was sent for it, and the call went on to its own result")
+	return nil
+}
+
+// withdrawal makes a server ask a question and withdraw it.
+func (s *stage) withdrawal(ctx context.Context, serverName string) error {
+	const reason = "I found it out myself"
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), serverName, "ask_then_withdraw",
+		fmt.Sprintf(`{"after_ms":300,"reason":%q}`, reason))
+	s.page.says(you, "call ask_then_withdraw on %s", serverName)
+	card, err := s.card(ctx, left, right, serverName)
+	if err != nil {
+		return err
+	}
+	s.page.says(server, "asks: %s", card.GetElicitationForm().GetMessage())
+	s.page.says(itself, "a card with a form stands in both windows; you take your time")
+	end, err := s.closed(ctx, left, right, card.GetPromptId())
+	if err != nil {
+		return err
+	}
+	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != reason {
+		return fmt.Errorf("the card closed with %v (%s), not as withdrawn", end.GetCause(), end.GetReason())
+	}
+	for _, at := range []struct {
+		scr  *screen
+		mark int
+	}{{s.left, left}, {s.right, right}} {
+		e, err := at.scr.cancelled(ctx, at.mark, card.GetRequestId())
+		if err != nil {
+			return err
+		}
+		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER ||
+			e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
+			return fmt.Errorf("the %s was told origin %v, direction %v", at.scr.title, e.GetCancellation().GetOrigin(),
+				e.GetDirection())
+		}
+	}
+	s.page.says(server, "withdraws it: %s", end.GetReason())
+	s.page.says(itself, "both cards are gone: mcpRequestCancelled, by server")
+	text, err := run.text(ctx)
+	if err != nil {
+		return err
+	}
+	s.page.says(server, "%s", text)
+	srv, err := s.server(ctx, serverName)
+	if err != nil {
+		return err
+	}
+	if c := srv.GetCounters(); c.GetUnknownCancels() > 0 || c.GetMalformedCancels() > 0 {
+		return fmt.Errorf("the withdrawal was not understood: %v", c)
+	}
+	return nil
+}
+
+// sceneApprove allows one call in one window, and denies another one in the other.
+func sceneApprove(ctx context.Context, s *stage) error {
+	const said = `{"text":"Hello, hub!"}`
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), demoServer, "echo", said)
+	s.page.says(you, "call echo %s", said)
 	card, err := s.card(ctx, left, right, demoServer)
 	if err != nil {
 		return err
 	}
 	approval := card.GetToolApproval()
-	if approval.GetTool() != "echo" || approval.GetArgumentsJson() != run.request.GetArgumentsJson() {
+	if approval.GetTool() != "echo" || approval.GetArgumentsJson() != said {
 		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(),
 			approval.GetArgumentsJson())
 	}
-	s.page.says(itself, "both windows: may %s run on %s with %s?", approval.GetTool(), card.GetServer(),
-		approval.GetArgumentsJson())
+	s.page.says(itself, "both windows: may echo run on %s with %s?", card.GetServer(), approval.GetArgumentsJson())
 	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
 		return err
 	}
@@ -142,32 +238,21 @@ func sceneApprove(ctx context.Context, s *stage) error {
 		return err
 	}
 	text, err := run.text(ctx)
+	if err == nil && text != "Hello, hub!" {
+		err = fmt.Errorf("echo answered %q", text)
+	}
 	if err != nil {
 		return err
 	}
-	if text != "Hello, hub!" {
-		return fmt.Errorf("echo answered %q", text)
-	}
+	s.firstCall = run.request.GetRequestId()
 	s.page.says(server, "%s", text)
-	s.page.ok("the card is gone from both windows; the server had the call for %s",
-		short(run.response.GetTimings().GetActive()))
-	return nil
-}
 
-func sceneDeny(ctx context.Context, s *stage) error {
-	left, right := s.marks()
-	run := s.call(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{Server: demoServer,
-		Tool: "crash", ArgumentsJson: `{"code":3}`})
+	left, right = s.marks()
+	run = s.call(context.WithoutCancel(ctx), demoServer, "crash", `{"code":3}`)
 	s.page.says(you, `call crash {"code":3}`)
-	card, err := s.card(ctx, left, right, demoServer)
-	if err != nil {
+	if card, err = s.card(ctx, left, right, demoServer); err != nil {
 		return err
 	}
-	hint := ""
-	if card.GetToolApproval().GetDestructiveHint() {
-		hint = " It may destroy things, says the server."
-	}
-	s.page.says(itself, "both windows: may crash run on %s?%s", card.GetServer(), hint)
 	if err := s.right.answer(ctx, decline(card.GetPromptId(), "not today")); err != nil {
 		return err
 	}
@@ -184,6 +269,245 @@ func sceneDeny(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.page.says(itself, "%s %s: %s", f.Code, f.Reason, f.Message)
-	s.page.ok("the server never heard of it")
+	s.page.ok("both cards are gone from both windows, and the server never heard of the second call")
+	return nil
+}
+
+func sceneLate(ctx context.Context, s *stage) error {
+	if err := s.lateAnswer(ctx); err != nil {
+		return err
+	}
+	for _, none := range []struct {
+		id, about string
+		want      mcphubv1.CancelOutcome
+	}{
+		{"no-such-request", "a request that never was", mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN},
+		{s.firstCall, "the echo of before", mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED},
+	} {
+		outcome, err := s.left.cancel(ctx, none.id, "just trying")
+		if err == nil && outcome != none.want {
+			err = fmt.Errorf("cancelling %s: %v", none.about, outcome)
+		}
+		if err != nil {
+			return err
+		}
+		s.page.says(you, "Cancel %s: %s", none.about, word(outcome, "CANCEL_OUTCOME_"))
+	}
+	run := s.begin(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
+		Server: demoServer, Tool: "sleep", ArgumentsJson: `{"seconds":60,"steps":1}`,
+		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(300 * time.Millisecond)},
+	})
+	s.page.says(you, `call sleep {"seconds":60,"steps":1}, at most 300ms of silence`)
+	f, err := run.fails(ctx, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT")
+	if err != nil {
+		return err
+	}
+	if f.meta["setting"] == "" || !strings.Contains(f.Message, f.meta["setting"]) {
+		return fmt.Errorf("the error does not name the setting %q to change: %s", f.meta["setting"], f.Message)
+	}
+	s.page.says(itself, "%s", f.Message)
+	s.page.ok("outcomes, no errors; and a timeout says which setting to change")
+	return nil
+}
+
+// lateAnswer cancels a call of a tool that works on and answers all the same.
+func (s *stage) lateAnswer(ctx context.Context) error {
+	before, err := s.server(ctx, demoServer)
+	if err != nil {
+		return err
+	}
+	left := s.left.log.mark()
+	run := s.call(context.WithoutCancel(ctx), demoServer, "stubborn", `{"ms":700}`)
+	id := run.request.GetRequestId()
+	s.page.says(you, `call stubborn {"ms":700}`)
+	if err := s.noted(ctx, demoServer, "started", "stubborn"); err != nil {
+		return err
+	}
+	s.page.says(you, "Cancel: enough")
+	pressed := time.Now()
+	if _, err := s.left.cancel(ctx, id, "enough"); err != nil {
+		return err
+	}
+	if _, err := run.fails(ctx, "CANCELLED", "CANCELLED"); err != nil {
+		return err
+	}
+	e, err := s.left.cancelled(ctx, left, id)
+	if err != nil {
+		return err
+	}
+	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
+	if e.GetServerMayContinue() {
+		s.page.says(itself, "and tells you that the server may still work on")
+	}
+	if err := until(ctx, "the late answer", func() (bool, error) {
+		now, err := s.server(ctx, demoServer)
+		return now.GetCounters().GetLateResponses() > before.GetCounters().GetLateResponses(), err
+	}); err != nil {
+		return err
+	}
+	s.page.says(server, "works on, and answers at last; the hub counts the answer and drops it")
+	return s.echoes(ctx, demoServer, "still there")
+}
+
+// sceneWeb cancels a call in both eras, and has a question withdrawn. Legacy: the hub POSTs notifications/cancelled,
+// since a closed stream alone would not mean a cancel (2025-11-25 basic/transports, "Sending Messages to the Server").
+// Modern: the closed stream is the cancel, and nothing is sent (2026-07-28 basic/utilities/cancellation).
+func sceneWeb(ctx context.Context, s *stage) error {
+	if err := s.startServers(ctx, modernWeb, legacyWeb); err != nil {
+		return err
+	}
+	for _, name := range []string{legacyWeb, modernWeb} {
+		if err := s.cancelSleep(ctx, name); err != nil {
+			return err
+		}
+		if err := s.noted(ctx, name, "cancelled", "sleep"); err != nil {
+			return err
+		}
+		if name == legacyWeb {
+			if err := s.hears(ctx, name); err != nil {
+				return err
+			}
+		} else {
+			if err := s.noted(ctx, name, "disconnected", "sleep"); err != nil {
+				return err
+			}
+			if err := s.heardNothing(name); err != nil {
+				return err
+			}
+			s.page.says(server, "saw the stream of the call close, and stopped; no notification came")
+		}
+		if err := s.echoes(ctx, name, "still there"); err != nil {
+			return fmt.Errorf("after the cancel: %w", err)
+		}
+	}
+	if err := s.withdrawal(ctx, legacyWeb); err != nil {
+		return err
+	}
+	s.page.ok("both tools have stopped, the card is gone, and the next call of each server works")
+	return nil
+}
+
+// heardNothing returns an error if a server has received a notification of a cancel.
+func (s *stage) heardNothing(name string) error {
+	n, err := s.heard(name, "")
+	if err == nil && n != 0 {
+		err = fmt.Errorf("%s heard %d notifications of a cancel, which have no meaning there", name, n)
+	}
+	return err
+}
+
+func sceneTwoWindows(ctx context.Context, s *stage) error {
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), demoServer, "ask_name", "")
+	s.page.says(you, "call ask_name")
+	card, err := s.card(ctx, left, right, demoServer)
+	if err != nil {
+		return err
+	}
+	s.page.says(server, "asks: %s", card.GetElicitationForm().GetMessage())
+	if err := s.left.answer(ctx, accept(card.GetPromptId(), `{"name":"Ada"}`)); err != nil {
+		return err
+	}
+	s.page.says(you, "Ada, in the %s", s.left.title)
+	end, err := s.closed(ctx, left, right, card.GetPromptId())
+	if err != nil {
+		return err
+	}
+	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED ||
+		end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId() {
+		return fmt.Errorf("the card closed with %v by window %q", end.GetCause(), end.GetWindowId())
+	}
+	s.page.says(itself, "the card in the %s is gone: answered in the %s", s.right.title, s.left.title)
+	reply, err := s.right.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{
+		AnswerPrompt: accept(card.GetPromptId(), `{"name":"Bob"}`),
+	}})
+	if err != nil {
+		return err
+	}
+	s.page.says(you, "Bob, in the %s, too late", s.right.title)
+	if e := reply.GetError(); e.GetCode() != "NOT_FOUND" || e.GetReason() != "PROMPT_CLOSED" {
+		return fmt.Errorf("the late answer got %s %s", e.GetCode(), e.GetReason())
+	}
+	s.page.says(itself, "%s %s", reply.GetError().GetCode(), reply.GetError().GetReason())
+	text, err := run.text(ctx)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(text, "Ada") || strings.Contains(text, "Bob") {
+		return fmt.Errorf("the server greets another person: %q", text)
+	}
+	s.page.says(server, "%s", text)
+	s.page.ok("one question, one answer")
+	return nil
+}
+
+func sceneCrash(ctx context.Context, s *stage) error {
+	before, err := s.server(ctx, demoServer)
+	if err != nil {
+		return err
+	}
+	left, right := s.marks()
+	run := s.call(context.WithoutCancel(ctx), demoServer, "crash", `{"code":3}`)
+	card, err := s.card(ctx, left, right, demoServer)
+	if err != nil {
+		return err
+	}
+	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
+		return err
+	}
+	s.page.says(you, `call crash {"code":3}, and allow it this time`)
+	f, err := run.fails(ctx, "UNAVAILABLE", "SERVER_GONE")
+	if err != nil {
+		return err
+	}
+	s.page.says(itself, "%s", f.Message)
+	if err := s.echoes(ctx, demoServer, "back again"); err != nil {
+		return fmt.Errorf("after the crash: %w", err)
+	}
+	after, err := s.server(ctx, demoServer)
+	if err != nil {
+		return err
+	}
+	if after.GetProcessId() == before.GetProcessId() {
+		return fmt.Errorf("the crashed process %d is said to have answered", before.GetProcessId())
+	}
+	s.page.says(server, "process %d is gone, process %d answers: back again", before.GetProcessId(), after.GetProcessId())
+	s.page.ok("the call was not repeated behind your back")
+	return nil
+}
+
+// sceneEnd closes the hub and checks that everything has ended.
+func sceneEnd(ctx context.Context, s *stage) error {
+	for _, name := range demoServers {
+		if _, err := s.server(ctx, name); err != nil { // also records the process of the server
+			return err
+		}
+	}
+	began := time.Now()
+	if err := s.client.Close(ctx); err != nil {
+		return fmt.Errorf("closing the hub: %w", err)
+	}
+	s.page.says(you, "close the editor")
+	s.page.says(itself, "drained and gone after %s", shortDuration(time.Since(began)))
+	if err := s.stopWebs(ctx); err != nil {
+		return err
+	}
+	if err := until(ctx, "the end of every process", func() (bool, error) { return len(s.survivors()) == 0, nil }); err != nil {
+		return fmt.Errorf("%w; left are %v", err, s.survivors())
+	}
+	s.page.says(server, "%d processes were seen, none is left", len(s.processes))
+	for _, name := range []string{demoServer, legacyWeb} {
+		if err := s.heardOnce(name, changeOfMind); err != nil {
+			return err
+		}
+	}
+	if err := s.heardNothing(modernWeb); err != nil {
+		return err
+	}
+	requests, err := s.endedOnce()
+	if err != nil {
+		return err
+	}
+	s.page.ok("%d requests, each ended exactly once in each window", requests)
 	return nil
 }

@@ -51,11 +51,9 @@ func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphub
 }
 
 // cancelled waits for the mcpRequestCancelled of a request in one window.
-func (scr *screen) cancelled(ctx context.Context, mark int,
-	pick func(*mcphubv1.McpRequestCancelled) bool) (*mcphubv1.McpRequestCancelled, error) {
+func (scr *screen) cancelled(ctx context.Context, mark int, requestID string) (*mcphubv1.McpRequestCancelled, error) {
 	picked := func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
-		c := e.GetMcpRequestCancelled()
-		return c, c != nil && pick(c)
+		return e.GetMcpRequestCancelled(), e.GetMcpRequestCancelled().GetRequestId() == requestID
 	}
 	return waitFor(ctx, &scr.log, mark, "mcpRequestCancelled in the "+scr.title, picked)
 }

@@ -19,12 +19,13 @@ import (
 // HTTP each era has its own way to cancel.
 const (
 	demoServer   = "demo"
-	legacyServer = "demo-legacy"
+	legacyServer = demoServer + legacySuffix
 	modernWeb    = "demo-http"
-	legacyWeb    = "demo-http-legacy"
+	legacyWeb    = modernWeb + legacySuffix
+	legacySuffix = "-legacy"
 )
 
-var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb, workspaceServer, fileServer}
+var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb}
 
 // stage is the setting of the demo: one hub, its servers, two windows.
 type stage struct {
@@ -36,8 +37,6 @@ type stage struct {
 	dir    string  // holds the servers' records; removed at the end
 	group  sync.WaitGroup
 	webs   []*webServer // the running ones
-
-	sources []*mcphubv1.ConfigSource // the sources that the hub has
 
 	began     int    // number of requests of the script so far
 	firstCall string // id of a call that has ended, for a later scene
@@ -80,14 +79,31 @@ func (s *stage) demoConfig(ctx context.Context) (string, error) {
 
 func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
 
-// attach opens one of the two windows. also, if not nil, gets each event.
-func (s *stage) attach(ctx context.Context, title string, also func(*mcphubv1.AttachResponse)) (*screen, error) {
+// configure gives the hub the demo's servers, and what further sources have.
+func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) error {
+	config, err := s.demoConfig(ctx)
+	if err != nil {
+		return err
+	}
+	own := &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}
+	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: append([]*mcphubv1.ConfigSource{own}, further...)})
+	if err != nil {
+		return asFailure(err)
+	}
+	for _, p := range r.GetProblems() {
+		return errors.New(problemLine(p))
+	}
+	return nil
+}
+
+// attach opens one of the two windows.
+func (s *stage) attach(ctx context.Context, title string) (*screen, error) {
 	w, err := attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true})
 	if err != nil {
 		return nil, err
 	}
 	scr := &screen{title: title, window: w}
-	s.group.Go(func() { scr.log.follow(w, also) })
+	s.group.Go(func() { scr.log.follow(w) })
 	return scr, nil
 }
 
@@ -104,11 +120,13 @@ type running struct {
 }
 
 // call makes a call in the background. ctx is the host's, and outlives the step.
-func (s *stage) call(ctx context.Context, r *mcphubv1.CallToolRequest) *running {
-	if r.RequestId == "" {
-		s.began++
-		r.RequestId = fmt.Sprintf("step-%d", s.began)
-	}
+func (s *stage) call(ctx context.Context, serverName, tool, arguments string) *running {
+	return s.begin(ctx, &mcphubv1.CallToolRequest{Server: serverName, Tool: tool, ArgumentsJson: arguments})
+}
+
+func (s *stage) begin(ctx context.Context, r *mcphubv1.CallToolRequest) *running {
+	s.began++
+	r.RequestId = fmt.Sprintf("call-%d", s.began)
 	run := &running{request: r, ended: make(chan struct{})}
 	s.group.Go(func() {
 		defer close(run.ended)
@@ -164,6 +182,18 @@ func (r *running) fails(ctx context.Context, code, reason string) (*failure, err
 			r.request.GetTool(), r.failure.Code, r.failure.Reason, r.failure.Message, code, reason)
 	}
 	return r.failure, nil
+}
+
+// echoes makes a preapproved call of echo, to check that a server works.
+func (s *stage) echoes(ctx context.Context, serverName, text string) error {
+	run := s.begin(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
+		Server: serverName, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
+	})
+	got, err := run.text(ctx)
+	if err == nil && got != text {
+		err = fmt.Errorf("echo answered %q", got)
+	}
+	return err
 }
 
 // card waits until both windows show a prompt of a server.

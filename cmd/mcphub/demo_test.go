@@ -146,7 +146,7 @@ func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan *mcphubv1.AttachResponse)
 		var log eventLog
-		go log.follow(&window{events: events}, nil)
+		go log.follow(&window{events: events})
 		pick := func(e *mcphubv1.AttachResponse) (string, bool) {
 			return e.GetMcpRequestStarted().GetRequest().GetRequestId(), e.GetMcpRequestStarted() != nil
 		}

@@ -18,13 +18,9 @@ type eventLog struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-// follow records the events of w. It passes each event to show first, if that is not nil, so that an event that waitFor
-// returns has been shown. It returns when the window has ended.
-func (l *eventLog) follow(w *window, show func(*mcphubv1.AttachResponse)) {
+// follow records the events of w. It returns when the window has ended.
+func (l *eventLog) follow(w *window) {
 	for event := range w.events {
-		if show != nil {
-			show(event)
-		}
 		l.change(func() { l.events = append(l.events, event) })
 	}
 	l.change(func() { l.ended = true })

@@ -17,7 +17,6 @@ import (
 const (
 	pressEnter = "Press Enter in the terminal where mcphub runs: it prints another one."
 	startAnew  = "Start mcphub anew for another one."
-	typeWeb    = "Type web in the terminal where the demo runs: it prints another one."
 )
 
 // site is the page, which is served over one hub to the browsers of this machine.
