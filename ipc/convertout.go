@@ -44,7 +44,7 @@ func (c converter) server(s event.ServerInfo) *mcphubv1.Server {
 		Shadows: list(s.Shadows, c.configOrigin), WaitingForConsent: list(s.Waiting, c.configOrigin),
 		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart),
 		LastExit:      c.text(s.LastExit),
-		LaunchConsent: launchConsents.proto(s.LaunchConsent), MemoryLimitBytes: s.MemoryLimit, Place: int32(s.Place),
+		LaunchConsent: launchConsents.proto(s.LaunchConsent), Place: int32(s.Place),
 		QuestionsMuted: s.Muted, Incarnation: s.Incarnation,
 		Counters: &mcphubv1.ConnectionCounters{
 			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses,

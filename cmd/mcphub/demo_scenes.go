@@ -492,7 +492,8 @@ func sceneEnd(ctx context.Context, s *stage) error {
 	if err := s.stopWebs(ctx); err != nil {
 		return err
 	}
-	if err := until(ctx, "the end of every process", func() (bool, error) { return len(s.survivors()) == 0, nil }); err != nil {
+	ended := func() (bool, error) { return len(s.survivors()) == 0, nil }
+	if err := until(ctx, "the end of every process", ended); err != nil {
 		return fmt.Errorf("%w; left are %v", err, s.survivors())
 	}
 	s.page.says(server, "%d processes were seen, none is left", len(s.processes))

@@ -85,8 +85,8 @@ func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource
 	if err != nil {
 		return err
 	}
-	own := &mcphubv1.ConfigSource{Scope: "host", Path: "the demo's config", Json: config}
-	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: append([]*mcphubv1.ConfigSource{own}, further...)})
+	sources := append([]*mcphubv1.ConfigSource{{Scope: "host", Path: "the demo's config", Json: config}}, further...)
+	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
 	if err != nil {
 		return asFailure(err)
 	}

@@ -42,7 +42,6 @@ func TestExitStatusOfEveryReason(t *testing.T) {
 		{codes.Unavailable, "SERVER_FAILED", 6},
 		{codes.Unavailable, "SERVER_GONE", 6},
 		{codes.Unavailable, "SERVER_GIVEN_UP", 6},
-		{codes.Unavailable, "MEMORY_EXCEEDED", 6},
 		{codes.Unavailable, "EXCHANGE_FAILED", 6},
 		{codes.Unavailable, "TASK_LOST", 6},
 		{codes.Unavailable, "SIGN_IN_FAILED", 6},

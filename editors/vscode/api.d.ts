@@ -272,7 +272,6 @@ export interface McpServer {
   /** How its process ended last; '' if it never ended. */
   readonly lastExit: string;
   /** 0 means no limit. */
-  readonly memoryLimitBytes: number;
   /** Unexpected but harmless messages on the present connection, by kind: `lateResponses`, `badLines` and others. */
   readonly counters: Readonly<Record<string, number>> | undefined;
   /** Changes if the entry was removed and has come back. Data that you keep by name is then of the former entry. */

@@ -45,7 +45,6 @@ func write(servers []Server, problems []Problem, fields bool) string {
 		}
 		line("bearer token from", s.BearerEnv != "", s.BearerEnv)
 		line("envFile", s.EnvFile != "", fmt.Sprintf("%q", s.EnvFile))
-		line("memory", s.Memory != 0, s.Memory)
 		line("watch", s.Watch != nil, fmt.Sprintf("%q", s.Watch))
 		line("start", s.Start != "", s.Start)
 		if s.IdleStop != nil {

@@ -129,7 +129,7 @@ var own = keys{
 	"maxMessageBytes": each((*entryReader).maxMessageBytes),
 	"start":           each((*entryReader).start),
 	"idleStop":        each((*entryReader).idleStop),
-	"memory":          local((*entryReader).memory),
+	"memory":          missing("memory is not limited any more; limit the program that command starts"),
 	"inheritEnv":      local((*entryReader).inheritEnv),
 }
 

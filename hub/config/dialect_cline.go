@@ -82,11 +82,11 @@ func nativeRemote(r *entryReader, given map[string]key) {
 		return
 	}
 	s.Transport, s.URL = TransportAuto, s.Args[i+1]
-	for _, field := range []string{"command", "args", "cwd", "memory"} {
+	for _, field := range []string{"command", "args", "cwd"} {
 		delete(s.Fields, field)
 	}
 	r.mark("transport", given["command"])
 	r.markElement("url", given["args"], i+1)
-	s.Command, s.Args, s.Env, s.Dir, s.Memory = "", nil, nil, "", 0
+	s.Command, s.Args, s.Env, s.Dir = "", nil, nil, ""
 	r.warn(given["command"].at, given["command"].path, "mcp-remote is not started: the hub connects to the address itself")
 }

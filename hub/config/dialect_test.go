@@ -187,7 +187,7 @@ func TestHubKeysWinInEveryDialect(t *testing.T) {
 		DialectOpencode: `"timeout": {"startup": 6000, "request": 5000}`,
 		DialectCrush:    `"timeout": 6`,
 	}
-	const ours = `"approvals": {"x": "deny"}, "timeouts": {"total": "9m", "connect": "8s"}, "start": "lazy", "idleStop": "7m", "memory": "64MiB",
+	const ours = `"approvals": {"x": "deny"}, "timeouts": {"total": "9m", "connect": "8s"}, "start": "lazy", "idleStop": "7m",
 		"era": "legacy", "stop": {"kill": "3s"}, "maxMessageBytes": 10, "disabled": true`
 	for name := range dialects {
 		_, entry, _ := strings.Cut(goodEntry(name, "s"), ": ")
@@ -203,12 +203,12 @@ func TestHubKeysWinInEveryDialect(t *testing.T) {
 			}
 			if s.Approvals["x"] != Deny || *s.Timeouts.Total != 9*time.Minute || *s.Timeouts.Connect != 8*time.Second ||
 				s.Start != StartLazy ||
-				*s.IdleStop != 7*time.Minute || s.Memory != 64<<20 || s.Era != "legacy" || s.Grace.Kill != 3*time.Second ||
+				*s.IdleStop != 7*time.Minute || s.Era != "legacy" || s.Grace.Kill != 3*time.Second ||
 				s.MaxMessageBytes != 10 || !s.Disabled {
 				t.Errorf("%s: %+v", name, s)
 			}
 			for field, key := range map[string]string{"approvals.x": "approvals.x", "timeouts.total": "timeouts.total",
-				"start": "start", "memory": "memory"} {
+				"start": "start"} {
 				if got := s.Fields[field].Key; got != key {
 					t.Errorf("%s: %s is said to come from %q", name, field, got)
 				}
@@ -261,24 +261,6 @@ func TestNoDialectRunsACommand(t *testing.T) {
 				(name == "os/exec" || name == "syscall" || strings.HasPrefix(name, "golang.org/x/sys")) {
 				t.Errorf("%s imports %s", file, name)
 			}
-		}
-	}
-}
-
-func TestSizes(t *testing.T) {
-	for text, want := range map[string]int64{
-		`"512MiB"`: 512 << 20, `"1.5 GiB"`: 3 << 29, `"2GB"`: 2e9, `"64kib"`: 64 << 10, `"100B"`: 100, `0`: 0, `"0B"`: 0,
-		`1048576`: 1 << 20, `1e6`: 1e6, `"1TiB"`: 1 << 40,
-		`"512"`: -1, `"512M"`: -1, `""`: -1, `"MiB"`: -1, `"-1MiB"`: -1, `-1`: -1, `1.5`: -1, `1e30`: -1, `"1e3B"`: -1,
-		`"0x1B"`: -1, `"InfB"`: -1, `"9999999TiB"`: -1, `true`: -1, `"1.2.3MB"`: -1,
-	} {
-		servers, problems := Load([]Source{inFile(DialectRoo, `"s": {"command": "c", "memory": `+text+`}`)})
-		if want < 0 {
-			if len(servers) != 0 || len(problems) != 1 || problems[0].Key != "memory" {
-				t.Errorf("%s: %v, %v", text, servers, problems)
-			}
-		} else if len(servers) != 1 || servers[0].Memory != want || len(problems) != 0 {
-			t.Errorf("%s: %v, %v, want %d", text, servers, problems, want)
 		}
 	}
 }

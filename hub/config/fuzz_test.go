@@ -123,7 +123,7 @@ func usable(t *testing.T, s Server) {
 		dialects[s.Origin.Dialect] == nil {
 		t.Errorf("server %+v", s)
 	}
-	if remote && (len(s.Args) > 0 || s.Env != nil || s.Dir != "" || s.Memory != 0 || s.Watch != nil) || !remote &&
+	if remote && (len(s.Args) > 0 || s.Env != nil || s.Dir != "" || s.Watch != nil) || !remote &&
 		(s.Header != nil || s.BearerEnv != "") {
 		t.Errorf("server with what belongs to another kind: %+v", s)
 	}
@@ -139,7 +139,7 @@ func usable(t *testing.T, s Server) {
 			t.Errorf("%q is in Env and in EnvRefs", name)
 		}
 	}
-	if s.Memory < 0 || s.MaxMessageBytes < 0 || len(s.LaunchKey()) != 32 {
+	if s.MaxMessageBytes < 0 || len(s.LaunchKey()) != 32 {
 		t.Errorf("server %+v", s)
 	}
 	if d := s.Timeouts.Total; d != nil && *d < 0 {

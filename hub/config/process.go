@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -128,52 +127,6 @@ func (r *entryReader) inheritEnv(k key) {
 			r.refer("env."+name, name, name, at)
 		}
 	}
-}
-
-// memory reads a number of bytes, with or without a unit: "512MiB".
-func (r *entryReader) memory(k key) {
-	bytes, ok := size(k.value)
-	if !ok {
-		r.fail(k.value.at(), k.path, `must be a size such as "512MiB" or "2GB", or a number of bytes; 0 means no limit`)
-	}
-	r.s.Memory = bytes
-	r.mark("memory", k)
-}
-
-var sizes = []struct {
-	unit  string
-	bytes float64
-}{
-	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
-	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}, {"b", 1},
-}
-
-func size(v value) (int64, bool) {
-	unit := 1.0
-	text, isNumber := v.number()
-	if !isNumber {
-		var ok bool
-		if text, ok = v.str(); !ok {
-			return 0, false
-		}
-		lower := strings.ToLower(text)
-		found := false
-		for _, u := range sizes {
-			if number, ok := strings.CutSuffix(lower, u.unit); ok {
-				text, unit, found = strings.TrimSpace(number), u.bytes, true
-				break
-			}
-		}
-		if !found || strings.Trim(text, "0123456789.") != "" {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	bytes := n * unit
-	if err != nil || n < 0 || bytes >= math.MaxInt64 || bytes != math.Trunc(bytes) {
-		return 0, false
-	}
-	return int64(bytes), true
 }
 
 // watch reads patterns of files. A change of such a file restarts the server.

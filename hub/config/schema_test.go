@@ -60,10 +60,8 @@ var ownSchemas = map[string]object{
 		"minimum": 0}),
 	"start": told("When it is started: on the first use (the default), or as soon as the config is read.",
 		object{"enum": []string{"lazy", "eager"}}),
-	"idleStop": told("Stop it when nothing has used it for so long; default never.", anyDuration),
-	"memory": told(
-		"What its processes may use together, such as \"1GiB\"; beyond it the server is ended. Default no limit.",
-		object{"type": []string{"string", "number"}}),
+	"idleStop":   told("Stop it when nothing has used it for so long; default never.", anyDuration),
+	"memory":     told("Is not kept any more: the hub does not limit memory.", object{}),
 	"inheritEnv": told("Names of your variables that the server gets as they are; what env says wins.", anyTexts),
 }
 

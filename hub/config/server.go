@@ -92,7 +92,7 @@ type Server struct {
 	Origin Origin
 	// Fields has the place of each field, by its name in the normal form: "command", "args", "env.NAME", "envFile", "cwd",
 	// "url", "headers.Name", "disabled", "timeouts.total", "approvals.PATTERN", "tools.only", "tools.hidden", "start",
-	// "memory", "watch", "transport", "oauth.clientId", "stop.stdin" and so on.
+	// "watch", "transport", "oauth.clientId", "stop.stdin" and so on.
 	Fields map[string]Place
 	// Shadows are the entries of the same name that this one replaces. In the result of All, these have ShadowedBy set.
 	Shadows    []Origin
@@ -129,8 +129,6 @@ type Server struct {
 	EnvFile string
 	// Dir is the working directory as written; if it is empty, the dialect determines it.
 	Dir string
-	// Memory is how much memory the server and the processes that it starts may use together, in bytes; 0 means no limit.
-	Memory int64
 	// Watch are patterns of files below the working directory; a change of such a file restarts the server. "!" before a
 	// pattern makes an exception.
 	Watch []string
@@ -237,7 +235,7 @@ type Grace struct {
 
 // LaunchKey identifies what is run: if the key of an entry does not change, its server need not be restarted. Command,
 // arguments, environment, directory, transport, URL, headers, sign-in, era and message limit change the key; name,
-// origin, approvals, timeouts, graces, memory limit, visible tools and disabled do not. References count as they are
+// origin, approvals, timeouts, graces, visible tools and disabled do not. References count as they are
 // spelled, and together with the dialect: a new value of a variable does not change the key. The key is made from
 // values that may be secret, so it must not be logged.
 func (s *Server) LaunchKey() string {

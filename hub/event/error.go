@@ -66,7 +66,6 @@ const (
 	ReasonSignInFailed     = "SIGN_IN_FAILED"
 	ReasonNotOffered       = "NOT_OFFERED"
 	ReasonServerGivenUp    = "SERVER_GIVEN_UP"
-	ReasonMemoryExceeded   = "MEMORY_EXCEEDED"
 	ReasonLaunchDeclined   = "LAUNCH_DECLINED"
 	ReasonInputMissing     = "CONFIG_INPUT_MISSING"
 	ReasonBoundExceeded    = "BOUND_EXCEEDED"

@@ -111,9 +111,8 @@ type ServerInfo struct {
 	NextStart                    time.Time // when the hub will start it again by itself; zero if it will not
 	LastExit                     string    // how its last process ended
 	LaunchConsent                LaunchConsent
-	Muted                        bool  // the user wants no questions of the server
-	MemoryLimit                  int64 // bytes
-	Place                        int   // among all servers in config order, from 1
+	Muted                        bool // the user wants no questions of the server
+	Place                        int  // among all servers in config order, from 1
 	// Incarnation tells apart the entries that have had this name one after the other: an entry that is removed from the
 	// config and comes back has a new number.
 	Incarnation uint64

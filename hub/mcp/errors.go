@@ -75,9 +75,8 @@ type StartError struct {
 	Server string
 	Stage  string // "open", "server/discover" or "initialize"
 	Err    error
-	Noise  string              // what it wrote on stdout that is no message, and advice; "" if nothing
-	Ended  string              // from Link.Ended; "" if unknown
-	Memory transport.MemoryUse // from Link.Memory; zero if memory was not the reason
+	Noise  string // what it wrote on stdout that is no message, and advice; "" if nothing
+	Ended  string // from Link.Ended; "" if unknown
 }
 
 func (e *StartError) Error() string {
@@ -132,8 +131,7 @@ func inWords(err error) string {
 type EndedError struct {
 	Server string
 	Err    error
-	Ended  string              // from Link.Ended; "" if unknown
-	Memory transport.MemoryUse // from Link.Memory; zero if memory was not the reason
+	Ended  string // from Link.Ended; "" if unknown
 	// ProcessGone reports that the server was our child process, and that it has ended. Whether any other server goes on
 	// is not known.
 	ProcessGone bool

@@ -44,8 +44,6 @@ type Link struct {
 	// Exit returns, once Conn is closed, how the process of the server ended, in one line without its stderr. "" if
 	// unknown; nil if there is no process.
 	Exit func() string
-	// Memory returns, once Conn is closed, by how much the server exceeded its memory limit, if that ended it. May be nil.
-	Memory func() transport.MemoryUse
 }
 
 // Opener opens a link. ctx bounds only the opening.
@@ -95,14 +93,6 @@ func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
 					return p.Exit().String()
 				default:
 					return ""
-				}
-			},
-			Memory: func() transport.MemoryUse {
-				select {
-				case <-p.Done():
-					return p.Exit().Memory
-				default:
-					return transport.MemoryUse{}
 				}
 			},
 		}, nil

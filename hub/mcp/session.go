@@ -12,7 +12,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/schema"
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // lastWordsTime is how long Close waits until what is queued was written: the cancels of the calls that end with the
@@ -159,7 +158,7 @@ func (s *Session) run() {
 	s.listen.stop(s.peer.Err())
 	s.errands.wait()
 	<-s.peer.Done() // what was received before the end is delivered first, and Done waits for the process
-	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(), Memory: s.memoryUse(),
+	s.err = &EndedError{Server: s.o.Server, Err: s.peer.Err(), Ended: s.endedText(),
 		ProcessGone: s.link.Exit != nil}
 }
 
@@ -185,13 +184,6 @@ func (s *Session) endedText() string {
 		return ""
 	}
 	return s.link.Ended()
-}
-
-func (s *Session) memoryUse() transport.MemoryUse {
-	if s.link.Memory == nil {
-		return transport.MemoryUse{}
-	}
-	return s.link.Memory()
 }
 
 // Close ends the session: it ends the listen stream, fails open calls and ends open questions with a

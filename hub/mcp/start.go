@@ -231,8 +231,7 @@ func (s *Session) abandon(stage string, err error) *StartError {
 	if closeErr := s.peer.Close(err); closeErr != nil {
 		s.log.Debug("closing the link failed", "error", closeErr)
 	}
-	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Noise: s.noise.text(), Ended: s.endedText(),
-		Memory: s.memoryUse()}
+	return &StartError{Server: s.o.Server, Stage: stage, Err: err, Noise: s.noise.text(), Ended: s.endedText()}
 }
 
 // initialize opens a legacy session (basic/lifecycle of 2024-11-05 to 2025-11-25). If the server refuses the revision

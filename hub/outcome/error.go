@@ -66,9 +66,6 @@ func (c *Call) Error(err error) *event.Error {
 		e.Meta["setting"] = "maxMessageBytes"
 		return e
 	}
-	if he := c.Server.MemoryError(c.ID, err); he != nil {
-		return he
-	}
 	if ended, ok := errors.AsType[*mcp.EndedError](err); ok || errors.Is(err, jsonrpc.ErrClosed) {
 		e.Code, e.Reason = event.CodeUnavailable, event.ReasonServerGone
 		if ok && ended.ProcessGone {

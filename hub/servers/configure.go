@@ -59,7 +59,7 @@ func (s *Server) Reconsider(old *config.Server, was, relaunch bool) {
 	switch {
 	case relaunch:
 		s.forget()
-	case disabled != was || !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect) || old.Memory != s.conf.Memory:
+	case disabled != was || !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect):
 		s.forgive() // the changed setting may have caused the failures
 	}
 	if !disabled && s.Eager() && (relaunch || was || old.Start != config.StartEager) {

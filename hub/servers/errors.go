@@ -13,7 +13,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/signin"
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // ErrNotFound is the error for a server name that does not exist. near are the existing names, for a hint; they may be
@@ -75,44 +74,11 @@ func (s *Server) StartError(ctx context.Context, err error) *event.Error {
 		late.Message += "; " + s.Quote(se.Words())
 		return &late
 	}
-	if e := s.MemoryError("", err); e != nil {
-		return e
-	}
 	if e := s.SignInError(err); e != nil {
 		return e
 	}
 	e := event.Fail(event.CodeUnavailable, event.ReasonServerFailed, []string{"server", s.name}, "%s",
 		s.Quote(err.Error()))
-	e.Err = err
-	return e
-}
-
-// memoryEnd reports whether err says that the server was killed for exceeding its memory limit, and returns the
-// amounts.
-func memoryEnd(err error) (use transport.MemoryUse, ok bool) {
-	if e, is := errors.AsType[*mcp.EndedError](err); is {
-		use = e.Memory
-	} else if e, is := errors.AsType[*mcp.StartError](err); is {
-		use = e.Memory
-	}
-	return use, use != transport.MemoryUse{}
-}
-
-// MemoryError returns the error for something that ended because the server exceeded its memory limit, or nil if err
-// has another cause. requestID is "" if what ended is not a request of its own.
-func (s *Server) MemoryError(requestID string, err error) *event.Error {
-	use, ok := memoryEnd(err)
-	if !ok {
-		return nil
-	}
-	meta := []string{"server", s.name, "setting", "memory", "limit", strconv.FormatInt(use.Limit, 10),
-		"used", strconv.FormatInt(use.Used, 10)}
-	text := fmt.Sprintf("server %q was ended: %s; raise memory%s", s.name, use, s.Where())
-	if requestID != "" {
-		meta = append(meta, "request_id", requestID)
-		text += "; the call may have had effects and was not repeated"
-	}
-	e := event.Fail(event.CodeUnavailable, event.ReasonMemoryExceeded, meta, "%s", text)
 	e.Err = err
 	return e
 }

@@ -44,14 +44,11 @@ func (s *Server) lost(err error) {
 	}
 	stable := s.proven()
 	s.lastError, s.cause = s.Quote(fmt.Sprint(err)), err
-	if e := s.MemoryError("", err); e != nil {
-		s.lastError = e.Message
-	}
 	// A server may forget a session at any time (2025-11-25 basic/transports "Session Management"). If it does so all the
 	// time, it is not asked for a new one until somebody needs it.
 	expired := errors.Is(err, transport.ErrSessionExpired)
 	f := failure{how: s.lastError, counts: !expired, again: expired && stable}
-	if ended, ok := errors.AsType[*mcp.EndedError](err); ok && s.MemoryError("", err) == nil {
+	if ended, ok := errors.AsType[*mcp.EndedError](err); ok {
 		plain := *ended
 		plain.Ended = ""
 		f.how = s.Quote(plain.Error())
@@ -66,7 +63,7 @@ func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	_, hopeless := errors.AsType[*transport.StartError](err) // no such program or directory: each try fails the same way
 	f := failure{how: e.Message, hopeless: hopeless}
 	switch e.Reason { // every other reason is a missing answer of a person, or no fault of the server
-	case event.ReasonServerFailed, event.ReasonConnectTimeout, event.ReasonMemoryExceeded:
+	case event.ReasonServerFailed, event.ReasonConnectTimeout:
 		f.counts = true
 	}
 	if se, ok := errors.AsType[*mcp.StartError](err); ok && e.Reason == event.ReasonServerFailed {

@@ -18,7 +18,7 @@ func (s *Server) Info() event.ServerInfo {
 		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: s.Transport(), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
-		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy, MemoryLimit: s.conf.Memory,
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy,
 	}
 	if s.Eager() {
 		i.Start = event.StartEager

@@ -78,7 +78,7 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener {
 	return mcp.Stdio(transport.Command{
 		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
-		Containment: t.Containment, MemoryLimit: conf.Memory, Env: conf.Environ, Searched: conf.Searched,
+		Containment: t.Containment, Env: conf.Environ, Searched: conf.Searched,
 		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
 	}, conf.MaxMessageBytes)
 }

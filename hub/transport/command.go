@@ -36,10 +36,6 @@ type Command struct {
 	// goroutine, before Done is closed. A line is cut at 8 KiB. It must
 	// neither block nor call Stop or Kill. It may be nil.
 	OnStderr func(line string)
-	// MemoryLimit is the most memory, in bytes, that the child and all processes that it started may use together; 0 means
-	// no limit. On Linux a server that exceeds it is killed, and Exit.Memory says so. The package comment describes the
-	// other systems. MemoryLimit needs a Containment.
-	MemoryLimit int64
 	// Containment keeps the process from outliving the hub. The package comment says what still does so if Containment is
 	// nil.
 	Containment *Containment
@@ -116,40 +112,21 @@ func launch(c Command, in *enclosure) (*Process, error) {
 	return newProcess(c, cmd, g, pipes, in), nil
 }
 
-// spawn starts the process, in its cgroup if there is one. If the cgroup does not accept the process, spawn starts it
-// outside, where the other mechanisms of the Containment hold it.
 func spawn(c Command, path string, pipes pipes, in *enclosure) (*exec.Cmd, error) {
 	env := append([]string{}, c.Env...) // never nil: nil would mean the hub's own environment
 	if in != nil {
 		env = withMarker(env, in.marker)
 	}
-	build := func() *exec.Cmd {
-		cmd := &exec.Cmd{
-			Path:   path,
-			Args:   append([]string{c.Path}, c.Args...),
-			Env:    env,
-			Dir:    c.Dir,
-			Stdin:  pipes.childIn,
-			Stdout: pipes.childOut,
-			Stderr: pipes.childErr,
-		}
-		contain(cmd, c.Alone)
-		return cmd
+	cmd := &exec.Cmd{
+		Path:   path,
+		Args:   append([]string{c.Path}, c.Args...),
+		Env:    env,
+		Dir:    c.Dir,
+		Stdin:  pipes.childIn,
+		Stdout: pipes.childOut,
+		Stderr: pipes.childErr,
 	}
-	if in != nil && in.cgroup != nil {
-		cmd := build()
-		leave, err := in.cgroup.enter(cmd)
-		if err == nil {
-			err = startProcess(cmd)
-			leave()
-		}
-		if err == nil {
-			return cmd, nil
-		}
-		in.cgroup.remove()
-		in.cgroup = nil
-	}
-	cmd := build()
+	contain(cmd, c.Alone)
 	return cmd, startProcess(cmd)
 }
 

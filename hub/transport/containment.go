@@ -24,11 +24,9 @@ type ContainmentOptions struct {
 // order or dies by SIGKILL. The package comment says what each of its mechanisms covers. The methods may be called from
 // any goroutine.
 type Containment struct {
-	marker  string
-	guard   *guardLink
-	ledger  *Ledger
-	cgroups *cgroupTree
-	memory  *memoryWatch
+	marker string
+	guard  *guardLink
+	ledger *Ledger
 
 	mu      sync.Mutex
 	running map[*Process]struct{} // guarded by mu
@@ -47,8 +45,6 @@ func NewContainment(o ContainmentOptions) *Containment {
 	c := &Containment{
 		marker:  newMarker(),
 		ledger:  OpenLedger(o.LedgerDir, log),
-		cgroups: findCgroupTree(),
-		memory:  newMemoryWatch(),
 		running: make(map[*Process]struct{}),
 	}
 	c.guard = newGuardLink(o.GuardCommand, c.marker, log)
@@ -70,16 +66,13 @@ func (c *Containment) Start(cmd Command) (*Process, error) {
 	}
 	c.starts.Add(1)
 	c.number++
-	in := &enclosure{owner: c, marker: serverMarker(c.marker, c.number), memoryLimit: cmd.MemoryLimit,
-		name: programName(cmd.Path)}
+	in := &enclosure{owner: c, marker: serverMarker(c.marker, c.number), name: programName(cmd.Path)}
 	c.mu.Unlock()
 
 	c.guard.ensure()
 	c.ledger.begin(c.marker)
-	in.cgroup = c.cgroups.make(in.marker)
 	p, err := launch(cmd, in)
 	if err != nil {
-		in.cgroup.remove()
 		c.starts.Done()
 		return nil, err
 	}
@@ -100,7 +93,6 @@ func (c *Containment) Close() {
 		p.hasten(shutdown)
 	}
 	c.starts.Wait()
-	c.memory.close()
 	c.guard.close()
 	c.ledger.close()
 }
@@ -110,23 +102,21 @@ const shutdown = "the hub is shutting down"
 // enclosure links one process to its Containment. The Process calls begun, emptied and over, each at most once and in
 // this order.
 type enclosure struct {
-	owner       *Containment
-	marker      string
-	memoryLimit int64
-	name        string
-	cgroup      *cgroup
-	record      groupRecord // set by begun
+	owner  *Containment
+	marker string
+	name   string
+	record groupRecord // set by begun
 }
 
-// begun registers p with the guard, the ledger and the memory watch. It is called before p is supervised, so before p
-// can be stopped or reaped.
+// begun registers p with the guard and the ledger. It is called before p is supervised, so before p can be stopped or
+// reaped.
 func (in *enclosure) begun(p *Process) {
 	c := in.owner
 	self, err := identify(p.PID())
 	if err != nil {
 		self = ident{PID: p.PID()} // the guard then identifies it by the number alone
 	}
-	in.record = groupRecord{ident: self, Name: in.name, Cgroup: in.cgroup.path()}
+	in.record = groupRecord{ident: self, Name: in.name}
 	c.guard.started(in.record)
 	c.ledger.started(in.record)
 	c.mu.Lock()
@@ -135,9 +125,6 @@ func (in *enclosure) begun(p *Process) {
 	c.mu.Unlock()
 	if closed {
 		p.hasten(shutdown)
-	}
-	if in.memoryLimit > 0 {
-		c.memory.add(p, in.memoryLimit)
 	}
 }
 
@@ -148,7 +135,6 @@ func (in *enclosure) emptied(*Process) { in.owner.guard.ended(in.record) }
 // over is the last step. It is called after Done is closed.
 func (in *enclosure) over(p *Process) {
 	c := in.owner
-	c.memory.remove(p)
 	if p.Exit().Err == nil {
 		c.ledger.ended(in.record)
 	}

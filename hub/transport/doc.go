@@ -41,11 +41,7 @@
 //     a server starts ends with its server. It does not cover a process that both
 //     leaves the group and was executed with another environment, that overwrote
 //     the memory of its environment, or whose environment may not be read (another
-//     user's, a program with capabilities): that one lives on, unless a cgroup
-//     holds it.
-//   - The cgroup (Linux, where the hub's own cgroup is delegated to the user, as
-//     desktop sessions do): one for each server, which no process leaves by itself.
-//     The code for it was tested with plain files only.
+//     user's, a program with capabilities): that one lives on.
 //   - The ledger: a file for each hub, which the next hub sweeps if hub and guard
 //     were killed together. It identifies a group by its leader's number and start
 //     time, and otherwise by the marker; on macOS a group that lost its leader is
@@ -56,11 +52,6 @@
 //
 // A process that none of these mechanisms reaches cannot keep Stop, Stdout or the
 // stderr reader waiting.
-//
-// The memory limit is that of a server with all its processes. On Linux the sum of
-// their resident memory is measured each second; before a server is killed for it,
-// its shared pages are counted only once (Pss). On Windows the job object refuses
-// further memory. On macOS and the BSDs the limit is not enforced.
 //
 // # HTTP
 //

@@ -29,34 +29,9 @@ type Exit struct {
 	// Why is the reason given to the first Stop or Kill, at most 256 runes with
 	// control characters escaped; empty when the child exited on its own.
 	Why string
-	// Memory is set if the process was killed because it used more than Command.MemoryLimit. Why then says the same in
-	// words.
-	Memory MemoryUse
 	// Err is set if a process could not be ended or the status of the child could not be read. It is nil for every
 	// ordinary end, whatever the exit code.
 	Err error
-}
-
-// MemoryUse is a use of memory that exceeded its limit, in bytes.
-type MemoryUse struct {
-	Limit int64
-	Used  int64 // as measured last
-}
-
-// String describes the use in words for people: "it used 812 MiB, more than its memory limit of 512 MiB". It returns ""
-// for the zero value.
-func (m MemoryUse) String() string {
-	if m == (MemoryUse{}) {
-		return ""
-	}
-	return "it used " + mebibytes(m.Used) + ", more than its memory limit of " + mebibytes(m.Limit)
-}
-
-func mebibytes(n int64) string {
-	if n < 10<<20 && n%(1<<20) != 0 {
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
 }
 
 // String describes the end in one line, for messages to people.

@@ -22,8 +22,7 @@ type guardLine struct {
 // groupRecord is what the guard and the ledger know about a running server.
 type groupRecord struct {
 	ident
-	Name   string `json:"name,omitempty"`   // base name of the program: no path, no arguments
-	Cgroup string `json:"cgroup,omitempty"` // its directory
+	Name string `json:"name,omitempty"` // base name of the program: no path, no arguments
 }
 
 // guardPatience bounds how long a guard tries to end processes that do not end.
@@ -69,13 +68,8 @@ func RunGuard(in io.Reader) int {
 		if g.sight() != stranger {
 			killGroup(g.PID)
 		}
-		notedCgroup(g.Cgroup, marker).kill()
 	}
-	_, clean := sweepMarked(marker, guardPatience)
-	for _, g := range groups {
-		notedCgroup(g.Cgroup, marker).remove()
-	}
-	if !clean {
+	if _, clean := sweepMarked(marker, guardPatience); !clean {
 		return 1
 	}
 	return 0

@@ -15,7 +15,7 @@ import (
 )
 
 // Ledger is a file that lists the processes of a hub. If a hub is killed together with its guard, the next hub ends
-// these processes. The file holds process numbers, start times, the names of programs, cgroups and the hub's marker,
+// these processes. The file holds process numbers, start times, the names of programs and the hub's marker,
 // but no arguments and no environment.
 //
 // The methods may be called from any goroutine. None of them fails: if the file cannot be written, that is logged once,

@@ -89,12 +89,8 @@ func sweepHub(st ledgerFile) (ended int, clean bool) {
 			killGroup(g.PID)
 			ended++
 		}
-		notedCgroup(g.Cgroup, st.Marker).kill()
 	}
 	n, clean := sweepMarked(st.Marker, sweepPatience)
-	for _, g := range st.Groups {
-		notedCgroup(g.Cgroup, st.Marker).remove()
-	}
 	return ended + n, clean
 }
 

@@ -47,10 +47,9 @@ const (
 )
 
 type state struct {
-	phase  phase
-	why    string
-	memory MemoryUse // set if the process was killed for its use of memory
-	exit   Exit
+	phase phase
+	why   string
+	exit  Exit
 }
 
 // advance is the one transition function. It moves p to a later phase and applies set; it returns false, and does
@@ -147,14 +146,6 @@ func (p *Process) hasten(why string) {
 	p.request(why)
 }
 
-// outgrown is hasten for a process that exceeds its memory limit.
-func (p *Process) outgrown(m MemoryUse) {
-	if p.advance(stopping, func(s *state) { s.why, s.memory = m.String(), m }) {
-		p.hurryOnce.Do(func() { close(p.hurry) })
-		close(p.stopping)
-	}
-}
-
 func (p *Process) request(why string) {
 	if p.advance(stopping, func(s *state) { s.why = bounds.Printable(why) }) {
 		close(p.stopping)
@@ -190,7 +181,7 @@ func (p *Process) supervise() {
 	}
 	p.reap(&e)
 	p.advance(over, func(s *state) {
-		e.Why, e.Memory = s.why, s.memory
+		e.Why = s.why
 		s.exit = e
 	})
 }
@@ -231,19 +222,17 @@ func (p *Process) sweep(e *Exit) {
 	}
 }
 
-// reap collects the child's status and releases the group.
+// reap collects the child's status.
 func (p *Process) reap(e *Exit) {
 	if !isClosed(p.left) {
 		e.Err = fmt.Errorf("process %d did not end after it was killed", p.PID())
 		go func() { // the kernel does not end the process, so nobody waits for it
 			<-p.left
 			_, _ = p.group.reap()
-			p.group.release()
 		}()
 		return
 	}
 	ps, err := p.group.reap()
-	p.group.release()
 	if err != nil {
 		e.Err = errors.Join(e.Err, err)
 	}

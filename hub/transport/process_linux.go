@@ -9,15 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the child's process group, with the processes that have left it but carry the server's marker or are in its
-// cgroup. The child is the leader of the group, and is not reaped before reap: while the leader is a zombie, the number
-// is not reused, so a signal cannot reach a foreign process.
+// group is the child's process group, with the processes that have left it but carry the server's marker. The child is
+// the leader of the group, and is not reaped before reap: while the leader is a zombie, the number is not reused, so a
+// signal cannot reach a foreign process.
 type group struct {
 	cmd    *exec.Cmd
 	id     int
-	start  uint64  // of the leader; no member is older
-	needle string  // empty without a Containment: processes that leave the group are not followed
-	cgroup *cgroup // nil where there is none
+	start  uint64 // of the leader; no member is older
+	needle string // empty without a Containment: processes that leave the group are not followed
 	// killing is set by the first kill. From then on, members that are found outside the process group are killed at once.
 	// Only the supervising goroutine uses it.
 	killing bool
@@ -29,7 +28,7 @@ func newGroup(cmd *exec.Cmd, in *enclosure) (*group, error) {
 		g.start = self.Start
 	}
 	if in != nil {
-		g.needle, g.cgroup = serverNeedle(in.marker), in.cgroup
+		g.needle = serverNeedle(in.marker)
 	}
 	return g, nil
 }
@@ -92,11 +91,6 @@ func (g *group) members() (n int, err error) {
 	if n == 0 && !settled {
 		n = 1 // a process is in the middle of exec, so the group may not be empty
 	}
-	if n == 0 && g.cgroup.populated() {
-		if n = 1; g.killing {
-			g.cgroup.kill()
-		}
-	}
 	return n, nil
 }
 
@@ -122,7 +116,6 @@ func (g *group) strays(member func(procStat)) (pids []int, settled bool, err err
 func (g *group) signalStrays(signals ...unix.Signal) {
 	if slices.Contains(signals, unix.SIGKILL) {
 		g.killing = true
-		g.cgroup.kill()
 	}
 	if g.needle == "" {
 		return
@@ -135,6 +128,3 @@ func (g *group) signalStrays(signals ...unix.Signal) {
 		signalMarked(pid, g.needle, signals...)
 	}
 }
-
-// release removes the cgroup of the group, which has ended.
-func (g *group) release() { g.cgroup.remove() }

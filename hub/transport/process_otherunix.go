@@ -40,7 +40,5 @@ func (g *group) survivors() error {
 // signalStrays does nothing: processes that left the group cannot be found here.
 func (g *group) signalStrays(...unix.Signal) {}
 
-func (g *group) release() {}
-
 // dieWithHub does nothing: these systems have no parent-death signal, or none that has been tried.
 func dieWithHub(*syscall.SysProcAttr) {}

@@ -42,10 +42,6 @@ func newGroup(cmd *exec.Cmd, in *enclosure) (*group, error) {
 			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 		},
 	}
-	if in != nil && in.memoryLimit > 0 {
-		info.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_JOB_MEMORY
-		info.JobMemoryLimit = uintptr(in.memoryLimit)
-	}
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	if err != nil {
@@ -94,8 +90,6 @@ func resume(pid int) error {
 	}
 	return fmt.Errorf("the thread to resume was not found: %w", err)
 }
-
-func (g *group) release() {}
 
 func exited(cmd *exec.Cmd) (over bool) {
 	_ = cmd.Process.WithHandle(func(h uintptr) {

@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,51 +270,5 @@ func TestServerMute(t *testing.T) {
 	}
 	if left := pick(p.Processes(), isSleep); len(left) != 1 {
 		t.Errorf("processes %v", left)
-	}
-}
-
-// TestServerMemoryHungry: the memory limit is for a server with all its processes. A server that exceeds it is killed,
-// and the error says how much it used; others go on.
-func TestServerMemoryHungry(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	d := p.spawn()
-	w := d.window("side bar")
-	e, moderate := p.stubborn("index", "stray"), p.stubborn("other")
-	e.Memory, moderate.Memory = "64MiB", "64MiB"
-	d.load(servers{"index": e, "other": moderate}.config())
-	other := d.call("other", "hang", "")
-	w.WaitRequest(other.id, running)
-	pid := d.server("other").GetProcessId()
-	hanging := d.call("index", "hang", "")
-	w.WaitRequest(hanging.id, running)
-	eating := d.call("index", "eat", "")
-	var strays []int
-	until(t, "it eats", func() bool {
-		strays = p.startedBy(pid)
-		return len(strays) >= 3 && len(pick(p.Processes(), func(line string) bool {
-			return strings.HasPrefix(line, "tail")
-		})) == 1
-	})
-	f := eating.fails("UNAVAILABLE", "MEMORY_EXCEEDED")
-	used, err := strconv.ParseInt(f.Meta["used"], 10, 64)
-	if err != nil || used <= 64<<20 {
-		t.Errorf("used %q, %v", f.Meta["used"], err)
-	}
-	ended := fmt.Sprintf("it used %d MiB, more than its memory limit of 64 MiB", used>>20)
-	is(t, "the caller", f.Message, `server "index" was ended: `+ended+
-		`; raise memory in mcp.json:1; the call may have had effects and was not repeated`)
-	is(t, "the setting", f.Meta["setting"]+" "+f.Meta["limit"], "memory 67108864")
-	hanging.fails("UNAVAILABLE", "MEMORY_EXCEEDED")
-	_, s := story(w, "index", failed, 1)
-	is(t, "last exit", s.GetLastExit(), "ended by SIGKILL after it was killed ("+ended+")")
-	is(t, "last error", s.GetLastError(), `server "index" was ended: `+ended+`; raise memory in mcp.json:1`)
-	if s.GetFailures() != 1 || s.GetMemoryLimitBytes() != 64<<20 {
-		t.Errorf("server %v", s)
-	}
-	p.ended(strays)
-	if s := d.server("other"); s.GetProcessId() != pid || s.GetState() != ready ||
-		w.Requests()[other.id].GetState() != running {
-		t.Errorf("the other server: %v", s)
 	}
 }

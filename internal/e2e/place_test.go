@@ -50,7 +50,6 @@ type entry struct {
 	Stop            map[string]string `json:"stop,omitempty"`
 	MaxMessageBytes int               `json:"maxMessageBytes,omitempty"`
 	Start           string            `json:"start,omitempty"`
-	Memory          string            `json:"memory,omitempty"`
 }
 
 type servers map[string]entry

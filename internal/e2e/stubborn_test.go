@@ -37,12 +37,11 @@ while IFS= read -r line; do
 		case $* in *mute*) echo "still loading the model" >&2; continue ;; esac
 		say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"stubborn","version":"1"}}' ;;
 	*'"method":"tools/list"'*)
-		say '"result":{"tools":['"$(tool echo),$(tool hang),$(tool crash),$(tool eat),$(tool deaf),$(tool "of-$name")"']}' ;;
+		say '"result":{"tools":['"$(tool echo),$(tool hang),$(tool crash),$(tool deaf),$(tool "of-$name")"']}' ;;
 	*'"method":"tools/call"'*)
 		case $line in
 		*'"name":"hang"'*) ;;
 		*'"name":"crash"'*) echo "assertion failed" >&2; exit 9 ;;
-		*'"name":"eat"'*) { head -c 200000000 /dev/zero; sleep 600; } | tail >/dev/null & ;;
 		*'"name":"deaf"'*) text deaf; exec sleep 600 ;;
 		*) text "$name" ;;
 		esac ;;

@@ -225,7 +225,6 @@ test('servers and tools are shown with their facts', async () => {
     start: ServerStart.EAGER,
     readyTime: { seconds: 1_000n, nanos: 5_000_000 },
     nextStartTime: undefined,
-    memoryLimitBytes: 1024n,
     shadows: [{ file: '/w', line: 2, scope: '', dialect: 'vscode' }],
     waitingForConsent: [],
     stderr: ['a line'],
@@ -256,8 +255,8 @@ test('servers and tools are shown with their facts', async () => {
     ['user', 's', 'given', 'needed', 'eager', 1_000_005],
   );
   assert.deepEqual(
-    [shown?.memoryLimitBytes, shown?.nextStartTime, shown?.shadows],
-    [1024, undefined, [{ file: '/w', line: 2, source: 'workspace', dialect: 'vscode' }]],
+    [shown?.nextStartTime, shown?.shadows],
+    [undefined, [{ file: '/w', line: 2, source: 'workspace', dialect: 'vscode' }]],
   );
   await mine.restartServer({ name: 's', source: 'workspace' });
   assert.deepEqual(scene.calls.at(-1), { server: 's@workspace', reason: '' });

@@ -23,7 +23,7 @@ type Form struct {
 }
 
 // own are keys that mean the same in every dialect, as they are the hub's.
-var own = []string{"era", "start", "idleStop", "memory", "inheritEnv", "stop", "maxMessageBytes", "timeouts", "approvals",
+var own = []string{"era", "start", "idleStop", "inheritEnv", "stop", "maxMessageBytes", "timeouts", "approvals",
 	"description"}
 
 // in gives the members of the entry in a dialect, and the keys that were left out as it has no words for them.

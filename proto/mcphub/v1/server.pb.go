@@ -510,8 +510,6 @@ type Server struct {
 	LastExit string `protobuf:"bytes,27,opt,name=last_exit,json=lastExit,proto3" json:"last_exit,omitempty"`
 	// Whether the server may be started.
 	LaunchConsent LaunchConsent `protobuf:"varint,28,opt,name=launch_consent,json=launchConsent,proto3,enum=mcphub.v1.LaunchConsent" json:"launch_consent,omitempty"`
-	// How much memory the processes of the server may use together, in bytes. 0: no limit.
-	MemoryLimitBytes int64 `protobuf:"varint,29,opt,name=memory_limit_bytes,json=memoryLimitBytes,proto3" json:"memory_limit_bytes,omitempty"`
 	// Place among all servers in config order, from 1. When a change of the config moves the server, server_changed is
 	// sent.
 	Place int32 `protobuf:"varint,30,opt,name=place,proto3" json:"place,omitempty"`
@@ -758,13 +756,6 @@ func (x *Server) GetLaunchConsent() LaunchConsent {
 		return x.LaunchConsent
 	}
 	return LaunchConsent_LAUNCH_CONSENT_UNSPECIFIED
-}
-
-func (x *Server) GetMemoryLimitBytes() int64 {
-	if x != nil {
-		return x.MemoryLimitBytes
-	}
-	return 0
 }
 
 func (x *Server) GetPlace() int32 {
@@ -4488,7 +4479,7 @@ var File_mcphub_v1_server_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xd7\n" +
+	"\x16mcphub/v1/server.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\"\xa9\n" +
 	"\n" +
 	"\x06Server\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
@@ -4524,8 +4515,7 @@ const file_mcphub_v1_server_proto_rawDesc = "" +
 	"\bfailures\x18\x19 \x01(\x05R\bfailures\x12B\n" +
 	"\x0fnext_start_time\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\rnextStartTime\x12\x1b\n" +
 	"\tlast_exit\x18\x1b \x01(\tR\blastExit\x12?\n" +
-	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12,\n" +
-	"\x12memory_limit_bytes\x18\x1d \x01(\x03R\x10memoryLimitBytes\x12\x14\n" +
+	"\x0elaunch_consent\x18\x1c \x01(\x0e2\x18.mcphub.v1.LaunchConsentR\rlaunchConsent\x12\x14\n" +
 	"\x05place\x18\x1e \x01(\x05R\x05place\x12G\n" +
 	"\x13waiting_for_consent\x18\x1f \x03(\v2\x17.mcphub.v1.ConfigOriginR\x11waitingForConsent\x12'\n" +
 	"\x0fquestions_muted\x18  \x01(\bR\x0equestionsMuted\x12 \n" +

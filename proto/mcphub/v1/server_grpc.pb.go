@@ -62,7 +62,7 @@ type McpServerServiceClient interface {
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
 	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
-	// MEMORY_EXCEEDED, SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
+	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(ctx context.Context, in *StartServerRequest, opts ...grpc.CallOption) (*StartServerResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
 	// server starts again when it is used the next time.
@@ -401,7 +401,7 @@ type McpServerServiceServer interface {
 	//
 	// Errors: NOT_FOUND (SERVER_NOT_FOUND), FAILED_PRECONDITION (SERVER_DISABLED, SERVER_BROKEN, LAUNCH_DECLINED,
 	// SIGN_IN_DECLINED, NO_APPROVER, CONFIG_INPUT_MISSING), UNAVAILABLE (SERVER_FAILED, SERVER_STOPPED, SERVER_GIVEN_UP,
-	// MEMORY_EXCEEDED, SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
+	// SIGN_IN_FAILED, DRAINING), DEADLINE_EXCEEDED (CONNECT_TIMEOUT, HUMAN_TIMEOUT).
 	StartServer(context.Context, *StartServerRequest) (*StartServerResponse, error)
 	// StopServer ends the connection to a server and the server's process. Open calls are cancelled with the reason. The
 	// server starts again when it is used the next time.

@@ -85,7 +85,6 @@ export function server(s: Server): McpServer {
     failures: s.failures,
     nextStartTime: date(s.nextStartTime),
     lastExit: s.lastExit,
-    memoryLimitBytes: Number(s.memoryLimitBytes),
     counters: counters(s.counters),
     incarnation: String(s.incarnation),
     questionsMuted: s.questionsMuted,

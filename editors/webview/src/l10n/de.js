@@ -529,7 +529,6 @@ export default {
   'Config format': 'Konfigurationsformat',
   'Waiting for your consent': 'Wartet auf Ihre Zustimmung',
   'Overrides': 'Ersetzt',
-  'Memory limit': 'Speichergrenze',
   'Unexpected messages': 'Unerwartete Nachrichten',
   'Instructions for a model': 'Anweisungen für ein Modell',
   'Error:': 'Fehler:',

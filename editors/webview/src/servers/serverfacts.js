@@ -3,7 +3,7 @@
 import { disclosure, facts, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
-import { bytes, clockTime, shortName, visible } from '../words/text.js';
+import { clockTime, shortName, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
@@ -83,7 +83,6 @@ export function serverFacts(surface, server) {
         (server.waitingForConsent ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line))),
       ],
       [t('Overrides'), (server.shadows ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line)))],
-      [t('Memory limit'), Number(server.memoryLimitBytes ?? 0) > 0 && bytes(server.memoryLimitBytes ?? 0)],
       [t('Unexpected messages'), counters.join(', ')],
     ]),
     server.instructions && disclosure(t('Instructions for a model'), () => [h('div', {}, prose(server.instructions))]),
