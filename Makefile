@@ -326,11 +326,11 @@ test-compat: build ## this hub with the host of the last version, and the other 
 conformance: build $(CONFORMANCE_STAMP) ## the official conformance suite against the built binary, but for what only nightly runs
 	MCPHUB_BINARY=$(CURDIR)/bin/mcphub go test -skip='_nightly$$' $(TESTFLAGS) ./$(CONFORMANCE)
 
-# MARKDOWN=FILE also writes a short table there; ONLY=group measures one group.
+# ONLY=group measures one group.
 .PHONY: bench
 bench: internal/peers/typescript2/node_modules/.installed ## the numbers, against floors and peers, in one run; it fails if a floor is missed
 	cd internal/bench && go test -count=1 ./...
-	cd internal/bench && go run . $(if $(ONLY),-only '^($(ONLY))$$') $(if $(MARKDOWN),-markdown '$(abspath $(MARKDOWN))')
+	cd internal/bench && go run . $(if $(ONLY),-only '^($(ONLY))$$')
 
 # What the hub costs an extension host, in plain Node and, where there is a Chromium, inside a real VS Code.
 BENCH_EDITOR_ENV := MCPHUB_BINARY=$(CURDIR)/bin/mcphub MCPHUB_BENCH_SERVER=$(CURDIR)/bin/echoserver MCPHUB_BENCH_ECHO=$(CURDIR)/bin/bench

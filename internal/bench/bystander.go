@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
 	"sync"
 	"time"
 
@@ -24,9 +23,6 @@ const (
 func measureBystander(ctx context.Context, o options) ([]row, error) {
 	var rows []row
 	for _, a := range attacks {
-		if !o.finding.MatchString(a.finding) {
-			continue
-		}
 		felt, err := a.suffer(ctx, o)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", a.finding, err)
@@ -35,9 +31,9 @@ func measureBystander(ctx context.Context, o options) ([]row, error) {
 		rows = append(rows,
 			number(a.finding+" "+a.about+", worst for a bystander", millis(worst), "ms", "%s; %s; %s; the attack ran %d times",
 				felt.call.text("call"), felt.cancel.text("cancel"), felt.snapshot.text("new window"),
-				felt.times).atMost(bystanderLimit).in("time"),
+				felt.times).atMost(bystanderLimit),
 			number(a.finding+" peak memory over the idle hub", felt.memory, "MiB", "%.0f MiB of results may be in flight",
-				a.results).atMost(bystanderMemory+a.results).in("memory"))
+				a.results).atMost(bystanderMemory+a.results))
 	}
 	return rows, nil
 }
@@ -71,8 +67,7 @@ func (s *spent) text(what string) string {
 
 // suffer runs one attack for some seconds and measures a bystander meanwhile.
 func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
-	command, args := o.realHub()
-	client, err := openHub(ctx, o, command, args)
+	client, err := openHub(ctx, o, o.bin.mcphub, nil)
 	if err != nil {
 		return f, err
 	}

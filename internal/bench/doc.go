@@ -4,9 +4,7 @@
 //
 //	go run .                    everything, about eight minutes
 //	go run . --quick            less of everything, three minutes
-//	go run . --only 'cancel|start' --rounds 15 --json
-//	go run . --markdown FILE    also write a short table
-//	go run . --only storm --profile DIR
+//	go run . --only 'cancel|start' --rounds 15
 //
 // Rates and times depend on the machine and on its other load. The ratios hardly do, since both sides are measured
 // within one round. A group that misses a target is measured once more, and the better of the two counts. The run ends

@@ -39,9 +39,6 @@ func measureGateway(ctx context.Context, o options) (rows []row, err error) {
 	ofSelf := func(role string) transport.Command {
 		return transport.Command{Path: o.bin.self, Args: []string{role}, Env: append(os.Environ(), envEcho+"="+o.bin.echo)}
 	}
-	if os.Getenv(envProfile) != "" {
-		through = ofSelf(probedMCP) // mcphub writes no profiles
-	}
 	const direct, behind = "direct", "gateway"
 	var subjects []subject
 	defer func() { closeAll(subjects) }()

@@ -89,7 +89,7 @@ func measureGatewayBystander(ctx context.Context, o options, dir string) (rows [
 		}
 		rows = append(rows, number(fmt.Sprintf("HTTP, worst call beside %d %s", hostileClients, a.about),
 			millis(honest.worst), "ms", "%s; %s; they came %d times", honest.text("call"), alone.text("alone"),
-			times).atMost(bystanderLimit).in("bystander"))
+			times).atMost(bystanderLimit))
 	}
 	return rows, nil
 }

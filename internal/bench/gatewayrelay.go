@@ -10,13 +10,11 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
-	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
 // envRelayHTTP makes the relay serve over HTTP.
@@ -25,12 +23,7 @@ const envRelayHTTP = "MCPHUB_BENCH_RELAY_HTTP"
 // serveMCPRelay is the least that a gateway can cost: the two halves of the engine in one process, between a client on
 // standard input and output and the echo server that the environment names. Any further cost of mcphub mcp is the
 // hub's.
-func serveMCPRelay() (code int) {
-	profiled(fmt.Sprintf("mcp-relay-%d", os.Getpid()), func() { code = relayMCP() })
-	return code
-}
-
-func relayMCP() int {
+func serveMCPRelay() int {
 	ctx := context.Background()
 	session, err := connectSession(ctx, transport.Command{Path: os.Getenv(envEcho), Env: os.Environ()})
 	if err != nil {
@@ -89,33 +82,3 @@ func (r relayHandler) Request(ctx context.Context, c *mcpserver.Call) (json.RawM
 
 func (relayHandler) Notified(*mcpserver.Session, string, json.RawMessage) {}
 func (relayHandler) Ended(*mcpserver.Session, error)                      {}
-
-// serveProbedGateway does what mcphub mcp does, without the command line, and profiles the process.
-func serveProbedGateway() (code int) {
-	profiled(fmt.Sprintf("gateway-%d", os.Getpid()), func() { code = probedGateway() })
-	return code
-}
-
-func probedGateway() int {
-	ctx := context.Background()
-	h := hub.New(hub.Options{Version: "bench", Logger: discardLog()})
-	defer func() { _ = h.Close(ctx) }()
-	entry, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"e": map[string]any{
-		"command": os.Getenv(envEcho), "era": "legacy", "alwaysAllow": []string{"*"}}}})
-	if err != nil {
-		panic(err) // the benchmark fails with it
-	}
-	if _, _, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json",
-		JSON: string(entry)}}); err != nil {
-		panic(err)
-	}
-	g, err := gateway.New(h, gateway.Options{})
-	if err != nil {
-		panic(err)
-	}
-	defer g.Close(nil)
-	if err := g.Serve(ctx, mcpserver.Standard(os.Stdin, os.Stdout)); err != nil {
-		return 1
-	}
-	return 0
-}

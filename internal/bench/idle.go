@@ -31,13 +31,6 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 		return nil, err
 	}
 	rows = append(rows, number("binary, stripped", float64(stripped.Size())/1e6, "MB", "").atMost(36))
-
-	fifty, err := fiftyServers(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, fifty)
-
 	names := serverNames(pick(o, 50, 20))
 	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, names...)
 	if err != nil {
@@ -64,42 +57,6 @@ func measureIdle(ctx context.Context, o options) ([]row, error) {
 	return append(rows, number("each idle stdio server, heap of the hub", each(after.Heap, before.Heap), "KiB",
 		"and %.0f KiB of stacks, %.1f goroutines; %d servers",
 		each(after.Stacks, before.Stacks), float64(after.Goroutines-before.Goroutines)/n, len(names)).atMost(150)), nil
-}
-
-// fiftyServers measures by how much fifty connected, idle servers increase the resident memory of a hub.
-func fiftyServers(ctx context.Context, o options) (row, error) {
-	const servers = 50
-	var grown []float64
-	for range pick(o, 5, 3) {
-		size, err := func() (float64, error) {
-			client, err := openHub(ctx, o, o.bin.mcphub, nil, serverNames(servers)...)
-			if err != nil {
-				return 0, err
-			}
-			defer closeHub(client)
-			if err := pause(ctx, time.Second); err != nil {
-				return 0, err
-			}
-			before, err := memoryMiB(client.PID(), residentMemory)
-			if err != nil {
-				return 0, err
-			}
-			if err := startServers(ctx, client, serverNames(servers)); err != nil {
-				return 0, err
-			}
-			if err := pause(ctx, time.Second); err != nil {
-				return 0, err
-			}
-			after, err := memoryMiB(client.PID(), residentMemory)
-			return after - before, err
-		}()
-		if err != nil {
-			return row{}, err
-		}
-		grown = append(grown, size)
-	}
-	return number("fifty idle stdio servers, resident memory over none", median(grown, same), "MiB",
-		"median of %d hubs, a second after the last start", len(grown)).atMost(8), nil
 }
 
 // idleHub returns the memory of one hub in MiB: all resident pages, and those that do not belong to a file.

@@ -29,8 +29,7 @@ var largeText = sync.OnceValue(func() string {
 func measureLarge(ctx context.Context, o options) ([]row, error) {
 	rounds := pick(o, 9, 3)
 	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
-	hubCommand, hubArgs := o.realHub()
-	whole, err := largeTime(ctx, o, rounds, arguments, hubCommand, hubArgs, "echo")
+	whole, err := largeTime(ctx, o, rounds, arguments, o.bin.mcphub, nil, "echo")
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"runtime/pprof"
 	"slices"
@@ -22,8 +20,6 @@ type options struct {
 	rounds int
 	quick  bool
 	bin    binaries
-
-	finding *regexp.Regexp // which attacks are measured
 }
 
 // pick returns quick in a quick run, and full otherwise.
@@ -46,16 +42,12 @@ type group struct {
 var groups = []group{
 	{"engine", "engine over stdio against the byte loop, go-sdk and mcp-go; allocations", 3 * time.Minute, measureEngine},
 	{"path", "whole path against a relay", 3 * time.Minute, measurePath},
-	{"locks", "the hub's lock, for a warm call", time.Minute, measureLocks},
 	{"large", "a result of 60 MiB", 3 * time.Minute, measureLarge},
 	{"cancel", "CancelRequest received -> notification written", 2 * time.Minute, measureCancel},
 	{"withdraw", "server's cancel read -> promptClosed handed to gRPC", 2 * time.Minute, measureWithdraw},
 	{"memory", "memory a request in flight", 3 * time.Minute, measureMemory},
-	{"leaks", "goroutines left after cancels in each direction", 3 * time.Minute, measureLeaks},
 	{"idle", "idle hub, idle servers, size of the program", 3 * time.Minute, measureIdle},
-	{"config", "a config of many servers", 2 * time.Minute, measureConfig},
 	{"gateway", "mcphub mcp against the server itself", 6 * time.Minute, measureGateway},
-	{"toolset", "tools for models: search and names", time.Minute, measureToolset},
 	{"web", "Streamable HTTP against a bare POST loop and go-sdk", 2 * time.Minute, measureWeb},
 	{"webcancel", "CancelRequest received -> notification read, or reset seen, by an HTTP server; what cancelled calls leave",
 		3 * time.Minute, measureWebCancel},
@@ -84,18 +76,11 @@ func run() int {
 	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
 	only := flag.String("only", "",
 		"measure only the groups whose name matches this `regexp`: "+strings.Join(names, ", "))
-	findings := flag.String("finding", "",
-		"of the group bystander, measure only the attacks whose finding matches this `regexp`, \"^A4$\" say")
 	quick := flag.Bool("quick", false, "less of everything, three minutes")
-	asJSON := flag.Bool("json", false, "print JSON")
-	markdown := flag.String("markdown", "", "write a short table to this `file`")
-	profiles := flag.String("profile", "",
-		"write CPU and heap profiles into this `folder`, of the hubs too; they slow down what is measured")
 	flag.Parse()
 	filter, err := regexp.Compile(*only)
-	attack, attackErr := regexp.Compile(*findings)
 	var chosen []group
-	if err = errors.Join(err, attackErr); err == nil {
+	if err == nil {
 		chosen = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !filter.MatchString(g.name) })
 	}
 	if err != nil || flag.NArg() > 0 || *rounds < 0 || len(chosen) == 0 {
@@ -105,24 +90,13 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := options{rounds: *rounds, quick: *quick, finding: attack}
+	o := options{rounds: *rounds, quick: *quick}
 	if o.rounds == 0 {
 		o.rounds = pick(o, 9, 7)
 	}
 	// The hubs under test inherit these settings: no state directory, and the default log level.
 	os.Setenv("MCPHUB_STATE_DIR", "")
 	os.Unsetenv("MCPHUB_LOG")
-	os.Unsetenv(envProfile)
-	if *profiles != "" {
-		if *profiles, err = filepath.Abs(*profiles); err == nil {
-			err = os.MkdirAll(*profiles, 0o777)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			return 1
-		}
-		os.Setenv(envProfile, *profiles)
-	}
 	if o.bin, err = build(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
@@ -130,34 +104,21 @@ func run() int {
 	defer o.bin.remove()
 
 	r := newReport(o)
-	said := io.Writer(os.Stdout)
-	if *asJSON {
-		said = io.Discard
-	}
-	r.printHead(said)
+	r.printHead(os.Stdout)
 	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errors.New("the run took too long"))
 	defer cancel()
 	for _, g := range chosen {
 		rows, err := measure(ctx, g, o)
 		r.add(g, rows, err)
-		r.printLast(said)
+		r.printLast(os.Stdout)
 		if errors.Is(err, errStuck) {
 			break // what it left running would disturb the others
 		}
 	}
-	if len(r.Groups) < len(chosen) {
-		r.Failures = append(r.Failures, fmt.Sprintf("the %d groups after it", len(chosen)-len(r.Groups)))
+	if len(r.groups) < len(chosen) {
+		r.failures = append(r.failures, fmt.Sprintf("the %d groups after it", len(chosen)-len(r.groups)))
 	}
-	r.printFoot(said)
-	if *asJSON {
-		r.printJSON(os.Stdout)
-	}
-	if *markdown != "" {
-		if err := r.writeMarkdown(*markdown); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			return 1
-		}
-	}
+	r.printFoot(os.Stdout)
 	if !r.ok() {
 		return 1
 	}
@@ -196,7 +157,7 @@ func measureOnce(ctx context.Context, g group, o options) ([]row, error) {
 	ended := make(chan outcome, 1)
 	go func() {
 		var out outcome
-		profiled(g.name, func() { out.rows, out.err = g.measure(ctx, o) })
+		out.rows, out.err = g.measure(ctx, o)
 		ended <- out
 	}()
 	var out outcome

@@ -17,12 +17,11 @@ func measurePath(ctx context.Context, o options) (rows []row, err error) {
 		return nil, err
 	}
 	subjects = append(subjects, engine)
-	hubCommand, hubArgs := o.realHub()
 	for _, s := range []struct {
 		name, command string
 		args, servers []string
 	}{
-		{"whole path", hubCommand, hubArgs, []string{"echo"}},
+		{"whole path", o.bin.mcphub, nil, []string{"echo"}},
 		{bareEcho, o.bin.self, []string{bareEcho}, nil},
 		{guardedEcho, o.bin.self, []string{guardedEcho}, nil},
 		{relay, o.bin.self, []string{relay}, nil},

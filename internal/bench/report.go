@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -13,60 +12,51 @@ import (
 
 // row is one number and its target.
 type row struct {
-	What    string  `json:"what"`
-	Value   float64 `json:"value"`
-	Unit    string  `json:"unit"`
-	Target  *target `json:"target,omitempty"` // nil: for information
-	Reached *bool   `json:"reached,omitempty"`
-	Detail  string  `json:"detail,omitempty"`
-	// Series is the name of a set of rows of which the table in Markdown has the worst; "" for a row on its own.
-	Series string `json:"series,omitempty"`
-	// First is the value of the first measurement, which missed the target, if this is the second.
-	First *float64 `json:"first,omitempty"`
+	what    string
+	value   float64
+	unit    string
+	target  *target // nil: for information
+	reached bool    // true without a target
+	detail  string
+	first   *float64 // the first measurement, which missed the target, if this is the second
 }
 
 // target is a limit for a number.
 type target struct {
-	AtLeast bool    `json:"atLeast"` // else at most
-	Bound   float64 `json:"bound"`
+	atLeast bool // else at most
+	bound   float64
 }
 
 func (t target) reached(v float64) bool {
-	if t.AtLeast {
-		return v >= t.Bound
+	if t.atLeast {
+		return v >= t.bound
 	}
-	return v <= t.Bound
+	return v <= t.bound
 }
 
 // number returns a row without a target.
 func number(what string, value float64, unit, detail string, args ...any) row {
-	return row{What: what, Value: value, Unit: unit, Detail: fmt.Sprintf(detail, args...)}
+	return row{what: what, value: value, unit: unit, reached: true, detail: fmt.Sprintf(detail, args...)}
 }
 
 func (r row) atLeast(bound float64) row { return r.aim(target{true, bound}) }
 func (r row) atMost(bound float64) row  { return r.aim(target{false, bound}) }
 
 func (r row) aim(t target) row {
-	reached := t.reached(r.Value)
-	r.Target, r.Reached = &t, &reached
+	r.target, r.reached = &t, t.reached(r.value)
 	return r
 }
 
-func (r row) in(series string) row {
-	r.Series = series
-	return r
-}
-
-func (r row) missed() bool { return r.Reached != nil && !*r.Reached }
+func (r row) missed() bool { return !r.reached }
 
 // mayChange reports whether a second measurement may reach what this one missed. A bound of zero is for what must never
 // be there.
-func (r row) mayChange() bool { return r.missed() && r.Target.Bound != 0 }
+func (r row) mayChange() bool { return r.missed() && r.target.bound != 0 }
 
 // verdict says in one word whether the target was reached; it is empty without a target.
 func (r row) verdict() string {
 	switch {
-	case r.Reached == nil:
+	case r.target == nil:
 		return ""
 	case r.missed():
 		return "missed"
@@ -77,12 +67,12 @@ func (r row) verdict() string {
 // reach formats the target, and is empty without one.
 func (r row) reach() string {
 	switch {
-	case r.Target == nil:
+	case r.target == nil:
 		return ""
-	case r.Target.AtLeast:
-		return ">= " + figure(r.Target.Bound, r.Unit)
+	case r.target.atLeast:
+		return ">= " + figure(r.target.bound, r.unit)
 	}
-	return "<= " + figure(r.Target.Bound, r.Unit)
+	return "<= " + figure(r.target.bound, r.unit)
 }
 
 // again replaces the rows that missed their targets by those of a second measurement that reached them.
@@ -93,8 +83,8 @@ func again(first, second []row) []row {
 			continue
 		}
 		for _, s := range second {
-			if s.What == r.What && !s.missed() {
-				s.First = &r.Value
+			if s.what == r.what && !s.missed() {
+				s.first = &r.value
 				rows[i] = s
 			}
 		}
@@ -104,76 +94,68 @@ func again(first, second []row) []row {
 
 // report is the result of a run.
 type report struct {
-	Commit   string    `json:"commit"`
-	Time     time.Time `json:"time"`
-	Go       string    `json:"go"`
-	System   string    `json:"system"`
-	CPUs     int       `json:"cpus"`
-	Rounds   int       `json:"rounds"`
-	Quick    bool      `json:"quick"`
-	Seconds  float64   `json:"seconds"`
-	Groups   []result  `json:"groups"`
-	Failures []string  `json:"failures,omitempty"` // measurements that could not be made
+	options  options
+	start    time.Time
+	groups   []result
+	failures []string // measurements that could not be made
 }
 
 type result struct {
-	Name    string  `json:"name"`
-	About   string  `json:"about"`
-	Seconds float64 `json:"seconds"`
-	Rows    []row   `json:"rows,omitempty"`
-	Error   string  `json:"error,omitempty"`
+	name    string
+	seconds float64
+	rows    []row
+	err     string
 }
 
-func newReport(o options) *report {
-	return &report{
-		Commit: o.bin.commit, Time: time.Now(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		CPUs: runtime.GOMAXPROCS(0), Rounds: o.rounds, Quick: o.quick,
-	}
-}
+func newReport(o options) *report { return &report{options: o, start: time.Now()} }
+
+func (r *report) seconds() float64 { return time.Since(r.start).Seconds() }
 
 func (r *report) add(g group, rows []row, err error) {
-	before := r.Seconds
-	r.Seconds = time.Since(r.Time).Seconds()
-	res := result{Name: g.name, About: g.about, Rows: rows, Seconds: r.Seconds - before}
-	if err != nil {
-		res.Error = strings.ReplaceAll(err.Error(), "\n", "; ")
-		r.Failures = append(r.Failures, g.name+": "+res.Error)
+	res := result{name: g.name, rows: rows, seconds: r.seconds()}
+	for _, before := range r.groups {
+		res.seconds -= before.seconds
 	}
-	r.Groups = append(r.Groups, res)
+	if err != nil {
+		res.err = strings.ReplaceAll(err.Error(), "\n", "; ")
+		r.failures = append(r.failures, g.name+": "+res.err)
+	}
+	r.groups = append(r.groups, res)
 }
 
 const columns = "%-66s %14s  %-14s %s\n"
 
 func (r *report) printHead(w io.Writer) {
-	fmt.Fprintf(w, "commit %s, %s, %s, %d CPUs, %d rounds\n\n", r.Commit, r.Go, r.System, r.CPUs, r.Rounds)
+	fmt.Fprintf(w, "commit %s, %s, %s/%s, %d CPUs, %d rounds\n\n", r.options.bin.commit, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, runtime.GOMAXPROCS(0), r.options.rounds)
 	fmt.Fprintf(w, columns, "", "measured", "reach", "")
 }
 
 // printLast prints the group that was added last.
 func (r *report) printLast(w io.Writer) {
-	g := r.Groups[len(r.Groups)-1]
-	fmt.Fprintf(w, "%s (%.1f s)\n", g.Name, g.Seconds)
-	for _, x := range g.Rows {
-		fmt.Fprintf(w, columns, "  "+x.What, figure(x.Value, x.Unit), x.reach(), x.verdict())
-		if x.First != nil {
-			fmt.Fprintf(w, "      measured twice; at first it was %s\n", figure(*x.First, x.Unit))
+	g := r.groups[len(r.groups)-1]
+	fmt.Fprintf(w, "%s (%.1f s)\n", g.name, g.seconds)
+	for _, x := range g.rows {
+		fmt.Fprintf(w, columns, "  "+x.what, figure(x.value, x.unit), x.reach(), x.verdict())
+		if x.first != nil {
+			fmt.Fprintf(w, "      measured twice; at first it was %s\n", figure(*x.first, x.unit))
 		}
-		for line := range strings.Lines(x.Detail) {
+		for line := range strings.Lines(x.detail) {
 			fmt.Fprintf(w, "      %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
-	if g.Error != "" {
-		fmt.Fprintf(w, "  not measured: %s\n", g.Error)
+	if g.err != "" {
+		fmt.Fprintf(w, "  not measured: %s\n", g.err)
 	}
 }
 
 // count returns how many targets were reached and missed.
 func (r *report) count() (reached, missed int) {
-	for _, g := range r.Groups {
-		for _, x := range g.Rows {
+	for _, g := range r.groups {
+		for _, x := range g.rows {
 			switch {
-			case x.Reached == nil:
-			case *x.Reached:
+			case x.target == nil:
+			case x.reached:
 				reached++
 			default:
 				missed++
@@ -186,35 +168,29 @@ func (r *report) count() (reached, missed int) {
 // ok reports whether everything was measured and every target reached.
 func (r *report) ok() bool {
 	_, missed := r.count()
-	return missed == 0 && len(r.Failures) == 0
+	return missed == 0 && len(r.failures) == 0
 }
 
 // summary is the line that counts.
 func (r *report) summary() string {
 	reached, missed := r.count()
-	return fmt.Sprintf("%d reached, %d missed, %d groups not measured, %.0f s", reached, missed, len(r.Failures),
-		r.Seconds)
+	return fmt.Sprintf("%d reached, %d missed, %d groups not measured, %.0f s", reached, missed, len(r.failures),
+		r.seconds())
 }
 
 // printFoot prints the summary, and repeats what fails the run.
 func (r *report) printFoot(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n", r.summary())
-	for _, g := range r.Groups {
-		for _, x := range g.Rows {
+	for _, g := range r.groups {
+		for _, x := range g.rows {
 			if x.missed() {
-				fmt.Fprintf(w, "missed: %s: %s: %s, not %s\n", g.Name, x.What, figure(x.Value, x.Unit), x.reach())
+				fmt.Fprintf(w, "missed: %s: %s: %s, not %s\n", g.name, x.what, figure(x.value, x.unit), x.reach())
 			}
 		}
 	}
-	for _, failure := range r.Failures {
+	for _, failure := range r.failures {
 		fmt.Fprintf(w, "not measured: %s\n", failure)
 	}
-}
-
-func (r *report) printJSON(w io.Writer) {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(r) // a failed write cannot be reported anywhere
 }
 
 // figure formats a value with its significant digits only.

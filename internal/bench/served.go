@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -31,7 +30,6 @@ const (
 	relay       = "plugin-relay"      // answers from the echo server, through a session of the engine without the hub
 	probedHub   = "plugin-hub"        // the real hub with a service that inspects the process
 	mcpRelay    = "mcp-relay"         // no plugin: the engine's two halves as an MCP server, without the hub
-	probedMCP   = "mcp-gateway"       // no plugin: mcphub mcp with the echo server
 	webRole     = "web-server"        // no plugin: the MCP server over HTTP, in a process of its own
 )
 
@@ -42,17 +40,13 @@ var plugins = map[string]func() int{
 			return &echoPlugin{options: ipc.ServerOptions(ipc.Options{Logger: l})}
 		})
 	},
-	relay:     serveRelay,
-	webRole:   serveWeb,
-	mcpRelay:  serveMCPRelay,
-	probedMCP: serveProbedGateway,
-	probedHub: func() (code int) {
-		profiled(fmt.Sprintf("hub-%d", os.Getpid()), func() {
-			code = servePlugin(func(l *slog.Logger) plugin.Hub {
-				return hubPlugin{hub: hub.New(hub.Options{Version: "bench", Logger: l}), ipc: ipc.Options{Logger: l}}
-			})
+	relay:    serveRelay,
+	webRole:  serveWeb,
+	mcpRelay: serveMCPRelay,
+	probedHub: func() int {
+		return servePlugin(func(l *slog.Logger) plugin.Hub {
+			return hubPlugin{hub: hub.New(hub.Options{Version: "bench", Logger: l}), ipc: ipc.Options{Logger: l}}
 		})
-		return code
 	},
 }
 
@@ -114,7 +108,7 @@ type hubPlugin struct {
 
 func (h hubPlugin) Register(s grpc.ServiceRegistrar) {
 	ipc.Register(s, h.hub, h.ipc)
-	s.RegisterService(&probeService, h.hub)
+	s.RegisterService(&probeService, struct{}{})
 }
 func (h hubPlugin) ServerOptions() []grpc.ServerOption { return ipc.ServerOptions(h.ipc) }
 func (h hubPlugin) Close(ctx context.Context) error    { return h.hub.Close(ctx) }
@@ -125,7 +119,6 @@ type look struct {
 	Stacks     uint64 // bytes of goroutine stacks in use
 	Goroutines int
 	CPU        time.Duration
-	Locks      uint64 // how often the hub's lock was taken; 0 without a hub
 }
 
 const probeMethod = "/bench.Probe/Look"
@@ -134,16 +127,12 @@ const probeMethod = "/bench.Probe/Look"
 var probeService = grpc.ServiceDesc{
 	ServiceName: "bench.Probe",
 	HandlerType: (*any)(nil),
-	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(of any, _ context.Context, decode func(any) error,
+	Methods: []grpc.MethodDesc{{MethodName: "Look", Handler: func(_ any, _ context.Context, decode func(any) error,
 		_ grpc.UnaryServerInterceptor) (any, error) {
 		if err := decode(&emptypb.Empty{}); err != nil {
 			return nil, err
 		}
-		l := lookNow()
-		if h, ok := of.(*hub.Hub); ok {
-			l.Locks = h.LockCount()
-		}
-		text, err := json.Marshal(l)
+		text, err := json.Marshal(lookNow())
 		return wrapperspb.Bytes(text), err
 	}}},
 }
@@ -154,7 +143,6 @@ func lookNow() look {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	profileHeap()
 	l.Heap, l.Stacks, l.Goroutines = m.HeapAlloc, m.StackInuse, runtime.NumGoroutine()
 	return l
 }

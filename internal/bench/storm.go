@@ -21,8 +21,7 @@ const (
 func measureStorm(ctx context.Context, o options) ([]row, error) {
 	length := pick(o, 5*time.Second, 2*time.Second)
 	names := serverNames(stormServers)
-	command, args := o.realHub()
-	client, err := openHub(ctx, o, command, args, names...)
+	client, err := openHub(ctx, o, o.bin.mcphub, nil, names...)
 	if err != nil {
 		return nil, err
 	}

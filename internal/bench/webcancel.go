@@ -105,10 +105,10 @@ func (c webCancel) measure(ctx context.Context, o options) ([]row, error) {
 	return append(rows,
 		number(fmt.Sprintf("%s, goroutines left after %d cancelled calls", c, webInFlight),
 			float64(after.goroutines-before.goroutines), "",
-			"of %d, those of kept connections not counted", before.goroutines).atMost(0).in("left"),
+			"of %d, those of kept connections not counted", before.goroutines).atMost(0),
 		number(fmt.Sprintf("%s, connections left after %d cancelled calls", c, webInFlight),
 			float64(after.busy-before.busy), "",
-			"of %d; %d are kept for the next call", before.busy, after.kept).atMost(0).in("left")), nil
+			"of %d; %d are kept for the next call", before.busy, after.kept).atMost(0)), nil
 }
 
 // newWebHub returns a hub in this process whose only server is the web server.

@@ -119,12 +119,3 @@ func (w *window) await(ctx context.Context, holds func(*sightings) bool) error {
 		}
 	}
 }
-
-// count returns what was counted so far, without the progress.
-func (w *window) count() sightings {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.seen
-	s.progress = nil
-	return s
-}

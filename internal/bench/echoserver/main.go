@@ -30,18 +30,15 @@ type server struct {
 	running sync.WaitGroup // the tools that take time
 	stop    chan struct{}  // closed when the input has ended
 
-	answers chan struct{} // one value for each response to a request of this server
-
 	mu  sync.Mutex // guards out
 	out *bufio.Writer
 }
 
 func newServer(r io.Reader, w io.Writer) *server {
 	return &server{
-		in:      bufio.NewReaderSize(r, 64<<10),
-		out:     bufio.NewWriterSize(w, 64<<10),
-		stop:    make(chan struct{}),
-		answers: make(chan struct{}, 1<<16),
+		in:   bufio.NewReaderSize(r, 64<<10),
+		out:  bufio.NewWriterSize(w, 64<<10),
+		stop: make(chan struct{}),
 	}
 }
 

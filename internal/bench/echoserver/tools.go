@@ -14,7 +14,6 @@ type message struct {
 		Name      string `json:"name"`
 		Arguments struct {
 			Count     int `json:"count"`
-			Open      int `json:"open"`
 			PerSecond int `json:"perSecond"`
 		} `json:"arguments"`
 		Meta struct {
@@ -27,8 +26,7 @@ const toolList = `{"tools":[` +
 	`{"name":"echo","description":"Answers at once.","inputSchema":{"type":"object"}},` +
 	`{"name":"large","description":"Answers count bytes of text.","inputSchema":{"type":"object"}},` +
 	`{"name":"hang","description":"Never answers.","inputSchema":{"type":"object"}},` +
-	`{"name":"storm","description":"Sends progress.","inputSchema":{"type":"object"}},` +
-	`{"name":"withdraw","description":"Asks and takes its questions back.","inputSchema":{"type":"object"}}]}`
+	`{"name":"storm","description":"Sends progress.","inputSchema":{"type":"object"}}]}`
 
 // other answers every message that is not a call of echo. s.mu is held.
 func (s *server) other(id, line []byte) {
@@ -37,8 +35,7 @@ func (s *server) other(id, line []byte) {
 		return
 	}
 	switch m.Method {
-	case "":
-		s.answers <- struct{}{}
+	case "": // an answer, or what is no message
 	case "initialize":
 		s.result(id,
 			`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echoserver","version":"1"}}`)
@@ -55,8 +52,6 @@ func (s *server) other(id, line []byte) {
 				`"}],"isError":false}`)
 		case "storm":
 			s.running.Go(func() { s.storm(id, m) })
-		case "withdraw":
-			s.running.Go(func() { s.withdraw(id, m) })
 		}
 	default:
 		if id != nil {
@@ -90,26 +85,4 @@ func (s *server) storm(id string, m message) {
 		}
 	}
 	s.send(head+`%s,"result":{"content":[],"isError":false}}`, id)
-}
-
-// withdraw asks count questions and withdraws each of them again, so that about open of them are open at a time. Then
-// it answers with the number of questions that were answered nevertheless.
-func (s *server) withdraw(id string, m message) {
-	a := m.Params.Arguments
-	for i := range a.Count + a.Open {
-		if i < a.Count {
-			s.send(
-				`{"jsonrpc":"2.0","id":"%s-%d","method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, id, i)
-		}
-		if old := i - a.Open; old >= 0 {
-			s.send(
-				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"%s-%d","reason":"no longer needed"}}`,
-				id, old)
-		}
-	}
-	answered := len(s.answers)
-	for range answered {
-		<-s.answers
-	}
-	s.send(head+`%s,"result":{"content":[{"type":"text","text":"%d"}],"isError":false}}`, id, answered)
 }
