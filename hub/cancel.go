@@ -15,11 +15,10 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	st := h.lock()
 	defer st.unlock()
-	return st.cancelByID(id, server, cause, false)
+	return st.cancelByID(id, server, cause)
 }
 
-// cancelByID cancels a request. With stopWaiting it also ends the request at once: see StopWaiting.
-func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWaiting bool) (event.Outcome, error) {
+func (st *state) cancelByID(id, server string, cause *event.CancelCause) (event.Outcome, error) {
 	server = st.canonical(server)
 	r, ok := st.requests[id]
 	switch {
@@ -31,9 +30,6 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause, stopWai
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
 	case ok:
 		st.cancel(r, cause)
-		if stopWaiting && !r.inHand { // an answer that a person has given wins, since what it allowed would start anyway
-			st.stopWaiting(r)
-		}
 		return event.OutcomeCancelling, nil
 	case st.ended.Has(id):
 		if !strings.Contains(id, "-"+st.mark+"-") {

@@ -166,27 +166,6 @@ func TestNoOutcomeFollowsWhatTheEndSays(t *testing.T) {
 	})
 }
 
-// After StopWaiting, the windows are told the outcome of the cancel once it is known. Finding B2.
-func TestOutcomeAfterStopWaiting(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
-		v := w.everything()
-		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang"})
-		synctest.Wait()
-		if _, err := v.win.StopWaiting("r1", "enough"); err != nil {
-			t.Fatal(err)
-		}
-		if end := v.cancelled("r1"); end.Sending.Delivery != event.DeliveryPending || !end.ServerMayContinue {
-			t.Errorf("the end of the request is %+v", end)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if got := v.outcomes("r1"); len(got) != 1 || got[0] != "s delivered" {
-			t.Errorf("told %q", got)
-		}
-		w.nothingLeft()
-	})
-}
-
 // Of a thousand cancels that are never delivered, each outcome is told once and nothing is left over, when their time
 // is over and when the hub is closed first. Finding B2.
 func TestManyPendingCancelsLeaveNothing(t *testing.T) {

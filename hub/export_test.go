@@ -41,7 +41,6 @@ func (h *Hub) Leftovers() string {
 		}
 	}
 	add("requests", len(h.state.requests))
-	add("requests that have ended and were not left", len(h.state.leaving))
 	add("prompts", len(h.state.prompts))
 	add("cancels on their way", h.deliveries.Pending())
 	early := 0
@@ -257,28 +256,6 @@ func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 		<-gate
 		panic(value)
 	}
-}
-
-// CancelAndStopWaiting cancels a request and stops waiting for it in one critical section. ended reports whether the
-// request is over then.
-func (h *Hub) CancelAndStopWaiting(id string) (ended bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, stopWaiting := range []bool{false, true} {
-		if out, err := h.state.cancelByID(id, "", &event.CancelCause{Origin: event.OriginUser},
-			stopWaiting); out != event.OutcomeCancelling ||
-			err != nil {
-			panic(fmt.Sprint(out, err))
-		}
-	}
-	return h.state.requests[id] == nil
-}
-
-// Unleft counts the requests that have ended and whose goroutines have not left them yet.
-func (h *Hub) Unleft() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.state.leaving)
 }
 
 // KeptHistory returns the whole history, oldest first; a snapshot may hold less of it.

@@ -165,9 +165,6 @@ func (o owner) Use() (u servers.Use) {
 	return u
 }
 
-// Leaving implements servers.Owner.
-func (o owner) Leaving() []<-chan struct{} { return o.hub.held().lefts(o.server) }
-
 // Changed sends the windows the present state of the server.
 func (o owner) Changed() { o.hub.held().changed(o.server) }
 

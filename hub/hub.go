@@ -149,9 +149,8 @@ type state struct {
 	hub *Hub // for goroutines, which take the lock themselves
 
 	requests map[string]*request
-	begun    uint64                // counts requests, for order and minted ids
-	leaving  map[*request]struct{} // requests that have ended while their goroutine still runs
-	ended    journal.Recent        // ids of requests that are over
+	begun    uint64         // counts requests, for order and minted ids
+	ended    journal.Recent // ids of requests that are over
 	early    outcome.EarlyCancels
 	prompts  map[string]*prompt
 	asked    uint64 // counts prompts, for order and ids
@@ -268,9 +267,6 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 				cancelled++
 			}
 			waits = append(waits, r.whenOver())
-		}
-		for r := range st.leaving {
-			waits = append(waits, r.abandoned)
 		}
 		for _, s := range st.servers {
 			if s.Running() {

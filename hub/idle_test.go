@@ -181,8 +181,7 @@ func TestIdleStopChangeRestartsNothing(t *testing.T) {
 	})
 }
 
-// A call that waits for approval uses no connection. After StopWaiting the idle clock runs at once, and not only when
-// the goroutine of the call has ended.
+// The idle clock runs as soon as a call that waited for approval has ended.
 func TestIdleStopAfterAnUnapprovedCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _ := idleWorld(t, hanging(), `s:"alwaysAllow":[]`)
@@ -191,7 +190,7 @@ func TestIdleStopAfterAnUnapprovedCall(t *testing.T) {
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo", ID: "r1"})
 		v.prompt()
 		pass(10 * time.Minute)
-		if _, err := v.win.StopWaiting("r1", "enough"); err != nil {
+		if _, err := v.win.Cancel("r1", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		c.want(t, event.CodeCancelled, event.ReasonCancelled)

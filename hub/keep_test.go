@@ -113,7 +113,7 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 	})
 }
 
-// After StopWaiting, the arguments of the call can be read. The questions of servers and the answers to them are not
+// The arguments of a cancelled call can be read. The questions of servers and the answers to them are not
 // kept.
 func TestWhatIsNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -122,13 +122,13 @@ func TestWhatIsNotKept(t *testing.T) {
 		v := w.everything()
 		call := w.call(hub.CallRequest{ID: "asks", Server: "s", Tool: "ask", Arguments: `{"x":1}`})
 		p := v.prompt()
-		if _, err := v.win.StopWaiting("asks", ""); err != nil {
+		if _, err := v.win.Cancel("asks", ""); err != nil {
 			t.Fatal(err)
 		}
+		call.want(t, event.CodeCancelled, event.ReasonCancelled)
 		if got := w.reads("asks", kept.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments: %s", got)
 		}
-		call.want(t, event.CodeCancelled, event.ReasonCancelled)
 		w.cannotRead(p.RequestID, kept.Arguments, event.ReasonRequestNotKept)
 	})
 }

@@ -24,7 +24,6 @@ func newState(h *Hub) *state {
 		fixed:    h.fixed,
 		hub:      h,
 		requests: map[string]*request{},
-		leaving:  map[*request]struct{}{},
 		prompts:  map[string]*prompt{},
 	}
 	return &h.state

@@ -265,9 +265,6 @@ func (m *model) action() (name string, do func()) {
 		return m.begin(server)
 	case 6, 7, 8:
 		id := fmt.Sprintf("r%d", m.rnd.IntN(len(m.calls)+3)) // over, open, or not yet begun
-		if m.rnd.IntN(3) == 0 {
-			return "stop waiting for " + id, func() { m.stopWaiting(id) }
-		}
 		return "cancel " + id, func() {
 			if _, err := h.CancelRequest(id, "", "reason of "+id, event.OriginUser); err != nil {
 				m.t.Errorf("cancel %s: %v", id, err)
@@ -284,9 +281,6 @@ func (m *model) action() (name string, do func()) {
 			return "nothing", func() {}
 		}
 		r := open[m.rnd.IntN(len(open))]
-		if m.rnd.IntN(2) == 0 {
-			return "stop waiting for open " + r.ID, func() { m.stopWaiting(r.ID) }
-		}
 		return "cancel open " + r.ID, func() { _, _ = h.CancelRequest(r.ID, server, "x", event.OriginHost) }
 	case 10:
 		if len(m.calls) == 0 {
@@ -372,23 +366,6 @@ func (m *model) action() (name string, do func()) {
 				len(problems) > 0 {
 				m.t.Errorf("reload as %s: %v, %v", scope, err, problems)
 			}
-		}
-	}
-}
-
-// stopWaiting stops waiting for a request of any kind. If that is a call and was open, it must have ended at once.
-func (m *model) stopWaiting(id string) {
-	out, err := m.witness.win.StopWaiting(id, "reason of "+id)
-	if err != nil && event.AsError(err).Reason != event.ReasonUncancellable {
-		m.t.Errorf("stop waiting for %s: %v", id, err)
-	}
-	if out != event.OutcomeCancelling {
-		return
-	}
-	m.happened.add("a request was given up")
-	for _, r := range m.w.hub.Requests("") {
-		if r.ID == id && strings.HasPrefix(id, "r") {
-			m.t.Errorf("%s was given up and is %s", id, r.State)
 		}
 	}
 }

@@ -225,9 +225,6 @@ func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
 	st := h.lock()
 	defer st.unlock()
-	if r.abandoned != nil {
-		return nil, st.leftBehind(r, session, err)
-	}
 	if r.cancellation == nil {
 		if he := r.server.RefusedToAsk(session, r.id, r.what(), result, err); he != nil {
 			st.end(r, ending{state: event.StateFailed, err: he})

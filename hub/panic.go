@@ -38,12 +38,9 @@ func errPanicked(mayContinue bool) *event.Error {
 // fellOver ends a request whose goroutine has panicked or exited early. Otherwise the request would stay open, and its
 // connection in use, for ever. fellOver does not recover the panic.
 func (h *Hub) fellOver(r *request) {
-	var open, leaving, handed bool
-	h.update(func(st *state) {
-		_, leaving = st.leaving[r]
-		open, handed = st.requests[r.id] == r, r.handed
-	})
-	if open || leaving {
+	var open, handed bool
+	h.update(func(st *state) { open, handed = st.requests[r.id] == r, r.handed })
+	if open {
 		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is left to get the result
 	}
 }

@@ -213,10 +213,6 @@ func (st *state) closePrompt(p *prompt, c closing) bool {
 	delete(st.prompts, p.id)
 	delete(p.request.prompts, p)
 	st.tracedPrompt(p, c.cause)
-	if p.about != nil && (c.cause == event.CauseAnswered || c.cause == event.CauseDeclined ||
-		c.cause == event.CauseDismissed) {
-		p.request.inHand = true
-	}
 	if p.deadline != nil {
 		p.deadline.Stop()
 	}

@@ -48,7 +48,6 @@ type request struct {
 	state        event.RequestState
 	handed       bool      // given to the engine, which may have sent it
 	leased       bool      // it counts as a user of its server's connection
-	inHand       bool      // it is a question of the hub itself, and a person has answered; its goroutine still runs
 	since        time.Time // the start of state
 	timings      event.Timings
 	cancellation *event.Cancellation
@@ -60,10 +59,9 @@ type request struct {
 	clock        clock.Clock
 	human        time.Duration // limit of one prompt, 0 = none
 	// number of open prompts that stop the clocks: its own, its children's, and those about its server
-	holds     int
-	inFlight  allowance.ResultHold
-	delivery  *outcome.Delivery // of its cancel, if that was still being sent when the request ended
-	abandoned chan struct{}     // set if StopWaiting has ended the request; closed when carryThrough has returned
+	holds    int
+	inFlight allowance.ResultHold
+	delivery *outcome.Delivery // of its cancel, if that was still being sent when the request ended
 
 	trace *journal.Timeline // not nil once the request is registered, and not changed after that
 	span  *telemetry.Span   // nil = no telemetry
@@ -258,9 +256,7 @@ func (st *state) end(r *request, e ending) bool {
 	} else {
 		close(r.over)
 	}
-	if r.abandoned == nil || !r.leased { // otherwise carryThrough still uses the connection, and leftBehind releases it
-		r.server.Release(r)
-	}
+	r.server.Release(r)
 	if r.direction == event.Incoming {
 		r.server.Answered()
 	}

@@ -55,10 +55,6 @@ func TestWindowCallGoesOnWithoutItsWindow(t *testing.T) {
 func TestCancelRightBehindAWindowCall(t *testing.T) {
 	cancels := map[string]func(w *world, v *view) string{
 		"of it": func(_ *world, v *view) string { out, err := v.win.Cancel("r1", "no"); return fmt.Sprint(out, err) },
-		"stop waiting": func(_ *world, v *view) string {
-			out, err := v.win.StopWaiting("r1", "no")
-			return fmt.Sprint(out, err)
-		},
 		"of everything": func(w *world, _ *view) string {
 			return fmt.Sprint(w.hub.CancelRequests(hub.CancelScope{All: true}, "no", event.OriginUser))
 		},
@@ -358,4 +354,11 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
+}
+
+// hasEnded tells whether the window has been told of the end of a request by now: it does not wait.
+func (v *view) hasEnded(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.ended[id]
 }

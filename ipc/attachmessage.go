@@ -30,11 +30,7 @@ func (m *message) carryOut() {
 	}
 	switch order := m.GetMessage().(type) {
 	case *mcphubv1.AttachRequest_CancelMcpRequest:
-		cancel := m.w.Cancel
-		if order.CancelMcpRequest.GetStopWaiting() {
-			cancel = m.w.StopWaiting
-		}
-		outcome, err := cancel(order.CancelMcpRequest.GetRequestId(), order.CancelMcpRequest.GetReason())
+		outcome, err := m.w.Cancel(order.CancelMcpRequest.GetRequestId(), order.CancelMcpRequest.GetReason())
 		m.answer(&mcphubv1.Reply{CancelOutcome: outcomes.proto(outcome)}, err)
 	case *mcphubv1.AttachRequest_AnswerPrompt:
 		m.w.BeginAnswer(promptAnswer(order.AnswerPrompt), func(err error) { m.answer(nil, err) })

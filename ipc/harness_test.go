@@ -99,13 +99,6 @@ func (h *fakeHub) CancelRequest(id, server, reason string, origin event.Origin) 
 	return event.OutcomeUnknown, h.failure
 }
 
-func (h *fakeHub) StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error) {
-	if id == "stuck" && server == "s" && reason == "why" && origin == event.OriginHost {
-		return event.OutcomeCancelling, h.failure
-	}
-	return event.OutcomeAlreadyFinished, h.failure
-}
-
 func (h *fakeHub) CancelRequests(scope hub.CancelScope, reason string, origin event.Origin) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -298,11 +291,6 @@ func (w *fakeWindow) Cancel(id, reason string) (event.Outcome, error) {
 	if id == "over" {
 		return event.OutcomeAlreadyFinished, nil
 	}
-	return event.OutcomeCancelling, nil
-}
-
-func (w *fakeWindow) StopWaiting(id, reason string) (event.Outcome, error) {
-	w.did("stop waiting for " + id + " " + reason)
 	return event.OutcomeCancelling, nil
 }
 

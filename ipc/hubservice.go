@@ -17,7 +17,7 @@ var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revisio
 var features = []string{
 	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http",
 	"launch_consent", "mcp_prompts", "model_tools", "preapproved", "progress_rate", "prompts",
-	"remembered", "resources", "resume", "sampling_tools", "sign_in", "stop_waiting", "tasks", "trace", "trace_context",
+	"remembered", "resources", "resume", "sampling_tools", "sign_in", "tasks", "trace", "trace_context",
 	"window_orders",
 }
 
@@ -62,11 +62,7 @@ func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 
 func (s *hubService) CancelRequest(ctx context.Context,
 	r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
-	cancel := s.domain.CancelRequest
-	if r.GetStopWaiting() {
-		cancel = s.domain.StopWaiting
-	}
-	outcome, err := cancel(r.GetRequestId(), r.GetServer(), r.GetReason(), event.OriginHost)
+	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), event.OriginHost)
 	if err != nil {
 		return nil, s.loggedStatus(ctx, err)
 	}

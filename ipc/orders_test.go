@@ -161,15 +161,15 @@ func TestOrdersOfAWindow(t *testing.T) {
 			t.Errorf("get_trace: %v", r)
 		}
 		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
-			CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "r", Reason: "why", StopWaiting: true},
+			CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "r", Reason: "why"},
 		}}); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
-			t.Errorf("stop waiting: %v", r)
+			t.Errorf("cancel_mcp_request: %v", r)
 		}
 		did := map[string]bool{}
 		for _, a := range h.window(0).actions {
 			did[a] = true
 		}
-		for _, want := range []string{"stop s why", "restart s why", "switch s", "sign out of s", "stop waiting for r why"} {
+		for _, want := range []string{"stop s why", "restart s why", "switch s", "sign out of s", "cancel r why"} {
 			if !did[want] {
 				t.Errorf("the window was not asked to %q: %v", want, h.window(0).actions)
 			}
@@ -269,34 +269,28 @@ func without(list []string, one string) (rest []string) {
 // A call and its cancel, back to back in the stream: the cancel always finds the call, and the call never reaches the
 // server.
 func TestCallAndCancelBackToBack(t *testing.T) {
-	for _, stop := range []bool{false, true} {
-		t.Run(fmt.Sprintf("stop waiting %v", stop), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := fakeserver.New()
-				server.Tool("sleep", func(c *fakeserver.CallContext) { _ = c.Hang() })
-				_, conn := realHub(t, server)
-				w := openRaw(t, conn,
-					&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
-				for i := range 20 {
-					id := fmt.Sprintf("r%d", i)
-					cancel := cancelMessage("cancel", id)
-					cancel.GetCancelMcpRequest().StopWaiting = stop
-					w.send(callMessage("call", id, "sleep"), cancel)
-					got := map[string]bool{}
-					for _, r := range w.replies(2) {
-						got[r] = true
-					}
-					if !got["cancel 1 "] || !got["call 0 CANCELLED"] {
-						t.Fatalf("round %d: %v", i, got)
-					}
-				}
-				if n := server.Count(fakeserver.Method("tools/call")); n != 0 {
-					t.Errorf("%d calls reached the server", n)
-				}
-				w.close()
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := fakeserver.New()
+		server.Tool("sleep", func(c *fakeserver.CallContext) { _ = c.Hang() })
+		_, conn := realHub(t, server)
+		w := openRaw(t, conn,
+			&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL}})
+		for i := range 20 {
+			id := fmt.Sprintf("r%d", i)
+			w.send(callMessage("call", id, "sleep"), cancelMessage("cancel", id))
+			got := map[string]bool{}
+			for _, r := range w.replies(2) {
+				got[r] = true
+			}
+			if !got["cancel 1 "] || !got["call 0 CANCELLED"] {
+				t.Fatalf("round %d: %v", i, got)
+			}
+		}
+		if n := server.Count(fakeserver.Method("tools/call")); n != 0 {
+			t.Errorf("%d calls reached the server", n)
+		}
+		w.close()
+	})
 }
 
 // A call goes on when its stream ends, whichever way; its reply is dropped, and every other window, also one that comes

@@ -70,7 +70,6 @@ type domain interface {
 	Version() string
 	CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	CancelRequest(id, server, reason string, origin event.Origin) (event.Outcome, error)
-	StopWaiting(id, server, reason string, origin event.Origin) (event.Outcome, error)
 	CancelRequests(scope hub.CancelScope, reason string, origin event.Origin) []string
 	Requests(server string) []event.RequestInfo
 	Drain(ctx context.Context, reason string) (cancelled, stopped int)
@@ -112,7 +111,6 @@ type window interface {
 	ID() string
 	BeginAnswer(a event.PromptAnswer, told func(error))
 	Cancel(id, reason string) (event.Outcome, error)
-	StopWaiting(id, reason string) (event.Outcome, error)
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	ReadResource(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	GetMcpPrompt(c hub.CallRequest, over func(*hub.CallResult, error)) error

@@ -58,9 +58,6 @@ func TestHubServiceAnswers(t *testing.T) {
 		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING})
 		one, err = client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "else"})
 		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN})
-		one, err = client.CancelRequest(t.Context(), &mcphubv1.CancelRequestRequest{RequestId: "stuck", Server: "s",
-			Reason: "why", StopWaiting: true})
-		want(t, err, one, &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING})
 		for _, scope := range []*mcphubv1.CancelRequestsRequest{
 			{Scope: &mcphubv1.CancelRequestsRequest_Server{Server: "s"}},
 			{Scope: &mcphubv1.CancelRequestsRequest_TaskLabel{TaskLabel: "l"}},

@@ -54,9 +54,6 @@ type Owner interface {
 	MustAsk() bool
 	// Use returns which requests of the server the hub has open.
 	Use() Use
-	// Leaving returns a channel for each request of the server that StopWaiting has ended while its goroutine still ran;
-	// the channel is closed when that goroutine finishes.
-	Leaving() []<-chan struct{}
 
 	// Changed sends the windows the server's present state.
 	Changed()

@@ -47,7 +47,6 @@ func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause
 		done = make(chan struct{})
 		s.stopping = done
 	}
-	leaving := s.owner.Leaving()
 	if s.attempt != nil && begins {
 		s.attempt.stop(cause) // run does the rest
 	}
@@ -57,7 +56,7 @@ func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause
 		s.dropPlan(cause)
 		return nil
 	case begins && s.attempt == nil:
-		s.endSession(overs, leaving, cause)
+		s.endSession(overs, cause)
 	}
 	if s.life.Removed() {
 		s.table.ending[s.name] = s
@@ -65,9 +64,9 @@ func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause
 	return done
 }
 
-// endSession closes the session once overs and leaving are closed, and the server has answered the cancels of its
-// tasks. It waits at most settleWait for leaving and these answers.
-func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.CancelCause) {
+// endSession closes the session once overs are closed, and the server has answered the cancels of its tasks, for which
+// it waits at most settleWait.
+func (s *Server) endSession(overs []<-chan struct{}, cause *event.CancelCause) {
 	session := s.conn.session
 	s.proven()
 	s.conn = nil
@@ -77,12 +76,6 @@ func (s *Server) endSession(overs, leaving []<-chan struct{}, cause *event.Cance
 			<-over // so that each cancel was sent before the pipe is closed
 		}
 		late, expire := context.WithTimeoutCause(context.Background(), settleWait, errSettledTooLate)
-		for _, left := range leaving { // the cancel of a request that was ended before may not have been sent yet
-			select {
-			case <-left:
-			case <-late.Done():
-			}
-		}
 		select {
 		case <-session.Settled():
 		case <-late.Done():

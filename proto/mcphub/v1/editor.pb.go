@@ -1228,11 +1228,7 @@ type CancelMcpRequest struct {
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Reason of the cancel. It is sent to the server word for word, cut to 256 Unicode code points. See
 	// Cancellation.reason.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
-	// server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
-	// not told a second time; if not, it is cancelled now.
-	StopWaiting   bool `protobuf:"varint,3,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1279,13 +1275,6 @@ func (x *CancelMcpRequest) GetReason() string {
 		return x.Reason
 	}
 	return ""
-}
-
-func (x *CancelMcpRequest) GetStopWaiting() bool {
-	if x != nil {
-		return x.StopWaiting
-	}
-	return false
 }
 
 // SetRoots replaces the workspace folders of this window.
@@ -3935,12 +3924,11 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\",\n" +
 	"\x04Root\x12\x10\n" +
 	"\x03uri\x18\x01 \x01(\tR\x03uri\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"l\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"I\n" +
 	"\x10CancelMcpRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12!\n" +
-	"\fstop_waiting\x18\x03 \x01(\bR\vstopWaiting\"1\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
 	"\bSetRoots\x12%\n" +
 	"\x05roots\x18\x01 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\"\x9b\x01\n" +
 	"\x0fSetCapabilities\x128\n" +

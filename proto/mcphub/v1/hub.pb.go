@@ -477,12 +477,7 @@ type CancelRequestRequest struct {
 	// Cancellation.reason.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// If set, the request is cancelled only if it belongs to this server; otherwise the outcome is UNKNOWN.
-	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
-	// True: do not wait until the server has reacted to the cancel. The request ends in the hub at once, and
-	// server_may_continue is true if the request was ever sent. If the request is being cancelled already, the server is
-	// not told a second time; if not, it is cancelled now. The call that made the request returns as soon as the hub has
-	// finished its own work on the request; a caller that does not want to wait for that either ends the gRPC call.
-	StopWaiting   bool `protobuf:"varint,4,opt,name=stop_waiting,json=stopWaiting,proto3" json:"stop_waiting,omitempty"`
+	Server        string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -536,13 +531,6 @@ func (x *CancelRequestRequest) GetServer() string {
 		return x.Server
 	}
 	return ""
-}
-
-func (x *CancelRequestRequest) GetStopWaiting() bool {
-	if x != nil {
-		return x.StopWaiting
-	}
-	return false
 }
 
 // CancelRequestResponse holds the outcome of the cancel.
@@ -1884,13 +1872,12 @@ const file_mcphub_v1_hub_proto_rawDesc = "" +
 	"\x11output_violations\x18\a \x03(\tR\x10outputViolations\x12#\n" +
 	"\x04task\x18\b \x01(\v2\x0f.mcphub.v1.TaskR\x04task\x12#\n" +
 	"\x04view\x18\t \x01(\v2\x0f.mcphub.v1.ViewR\x04viewB\t\n" +
-	"\aoutcome\"\x88\x01\n" +
+	"\aoutcome\"e\n" +
 	"\x14CancelRequestRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06server\x18\x03 \x01(\tR\x06server\x12!\n" +
-	"\fstop_waiting\x18\x04 \x01(\bR\vstopWaiting\"K\n" +
+	"\x06server\x18\x03 \x01(\tR\x06server\"K\n" +
 	"\x15CancelRequestResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.mcphub.v1.CancelOutcomeR\aoutcome\"\x87\x01\n" +
 	"\x15CancelRequestsRequest\x12\x18\n" +

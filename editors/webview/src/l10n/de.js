@@ -438,8 +438,6 @@ export default {
   'Progress of {0}': 'Fortschritt von {0}',
   'Caused by {0}': 'Ausgelöst von {0}',
   'Cancel': 'Abbrechen',
-  'Stop waiting': 'Nicht mehr warten',
-  'Stop waiting for {0}': 'Nicht mehr warten auf {0}',
   'Restart, which cancels {0} other requests of it?': {
     one: 'Neu starten und damit {0} andere Anfrage an ihn abbrechen?',
     other: 'Neu starten und damit {0} andere Anfragen an ihn abbrechen?',

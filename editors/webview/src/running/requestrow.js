@@ -64,14 +64,8 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
   const children = h('ol', { 'class': 'requests', 'aria-label': t('Caused by {0}', about), 'hidden': true });
 
   const cancel = cancellable(request)
-    ? stopControl({ label: t('Cancel'), about, testid: 'cancel', stop: (reason) => void send(reason, false) })
+    ? stopControl({ label: t('Cancel'), about, testid: 'cancel', stop: (reason) => void send(reason) })
     : undefined;
-  const stopWaiting = h('button', {
-    'text': t('Stop waiting'),
-    'aria-label': t('Stop waiting for {0}', about),
-    'dataset': { testid: 'stop-waiting' },
-    'onclick': () => void send('', true),
-  });
   const others = () =>
     [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r))
       .length;
@@ -97,7 +91,7 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
     'hidden': true,
     'onclick': () => reveal(question),
   });
-  const dragging = h('span', { class: 'actions', hidden: true }, stopWaiting, restart);
+  const dragging = h('span', { class: 'actions', hidden: true }, restart);
   const element = h(
     'li',
     { id: rowId(requestId), class: 'request', tabindex: -1, dataset: { testid: `request-${requestId}` } },
@@ -117,13 +111,11 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
     children,
   );
 
-  /** @param {string} reason @param {boolean} hurry */
-  async function send(reason, hurry) {
+  /** @param {string} reason */
+  async function send(reason) {
     clicked = true;
     cancel?.disable(true);
-    const reply = await ask({
-      cancelMcpRequest: { requestId, ...(reason && { reason }), ...(hurry && { stopWaiting: true }) },
-    });
+    const reply = await ask({ cancelMcpRequest: { requestId, ...(reason && { reason }) } });
     tell(reply);
     if (!reply.error) return;
     clicked = false;

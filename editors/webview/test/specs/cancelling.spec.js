@@ -16,7 +16,6 @@ mainTest(
     await row.locator('[data-testid="cancel"]').dblclick();
     const sent = await hub.next('cancelMcpRequest');
     assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
-    assert.ok(!sent.cancelMcpRequest.stopWaiting);
     await hub.say({
       mcpRequestCancelling: {
         requestId: 'r-1',
@@ -26,7 +25,7 @@ mainTest(
     });
     await settle();
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_CANCELLING');
-    assert.equal(await row.locator('[data-testid="stop-waiting"]:visible').count(), 0, 'too early for Stop waiting');
+    assert.equal(await row.locator('[data-testid="restart-server"]:visible').count(), 0, 'too early for a restart');
     await pass(2_200);
     assert.match(await row.innerText(), /Cancelling… 2 s, by you/);
     await pass(1_000);
@@ -36,7 +35,7 @@ mainTest(
       0,
       'a second cancel is not offered',
     );
-    await row.locator('[data-testid="stop-waiting"]').waitFor();
+    await row.locator('[data-testid="restart-server"]').waitFor();
     await row.locator('[data-testid="restart-server"]').waitFor();
     assert.equal(hub.all('cancelMcpRequest').length, 1, 'two clicks, one cancel');
   },
@@ -82,39 +81,6 @@ mainTest('a cancel of somebody else shows who it was and why', { snapshot: runni
   assert.match(text, /the task was stopped/);
   assert.match(text, /host/i);
 });
-
-mainTest(
-  'Stop waiting sends stopWaiting, and the end says that the server may go on',
-  { snapshot: running() },
-  async ({ by, hub, pass, settle }) => {
-    await hub.say({
-      mcpRequestCancelling: { requestId: 'r-1', server: 'files', cancellation: { origin: 'ORIGIN_USER', time: at(0) } },
-    });
-    await pass(4_000);
-    await by('request-r-1').locator('[data-testid="stop-waiting"]').click();
-    const sent = await hub.next('cancelMcpRequest');
-    assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
-    assert.equal(sent.cancelMcpRequest.stopWaiting, true);
-    await hub.say({
-      mcpRequestCancelled: {
-        requestId: 'r-1',
-        server: 'files',
-        direction: 'REQUEST_DIRECTION_OUTGOING',
-        method: 'tools/call',
-        tool: 'index_folder',
-        cancellation: { origin: 'ORIGIN_USER', reason: 'took too long', time: at(0) },
-        delivery: 'CANCEL_DELIVERY_PENDING',
-        serverMayContinue: true,
-        timings: { active: '46s' },
-      },
-    });
-    await by('request-r-1').waitFor({ state: 'detached' });
-    await settle();
-    const history = await by('history').innerText();
-    assert.match(history, /index_folder/);
-    assert.match(history, /cancelled/i);
-  },
-);
 
 // Finding B2: a cancel that was still in a queue was shown as sent to the server.
 mainTest(
@@ -197,7 +163,7 @@ mainTest(
 );
 
 mainTest(
-  'a page that opens while a cancel drags on offers Stop waiting at once',
+  'a page that opens while a cancel drags on offers the restart of its server at once',
   {
     snapshot: {
       servers: [server('files')],
@@ -212,7 +178,7 @@ mainTest(
   async ({ by, pass }) => {
     await pass(1_000);
     assert.match(await by('request-r-1').innerText(), /Cancelling… (3\d|[4-9]\d|\d{3,}) s/);
-    await by('request-r-1').locator('[data-testid="stop-waiting"]').waitFor();
+    await by('request-r-1').locator('[data-testid="restart-server"]').waitFor();
   },
 );
 

@@ -173,25 +173,6 @@ mainTest(
 );
 
 pageTest(
-  'a cancel that drags on is ended by keyboard',
-  {
-    snapshot: {
-      servers: [server('files')],
-      requests: [
-        request('r-1', { state: 'REQUEST_STATE_CANCELLING', cancellation: { origin: 'ORIGIN_USER', time: at(-9) } }),
-      ],
-    },
-  },
-  async ({ hub, page, pass }) => {
-    await pass(1_100);
-    await tabTo(page, '[data-testid="stop-waiting"]');
-    await page.keyboard.press('Enter');
-    const sent = await hub.next('cancelMcpRequest');
-    assert.deepEqual(sent.cancelMcpRequest, { requestId: 'r-1', stopWaiting: true });
-  },
-);
-
-pageTest(
   'the history is walked by keyboard: down, up, Home, End, and Enter shows what came of it',
   {
     snapshot: {
