@@ -69,7 +69,6 @@ func ServerOptions(o Options) []grpc.ServerOption {
 			selector.StreamServerInterceptor(validator.StreamServerInterceptor(), oursAlone),
 			recovery.StreamServerInterceptor(recovered),
 		),
-		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(maxReceive),
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.StaticStreamWindowSize(streamWindow),

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
@@ -37,10 +36,10 @@ type LineConn struct {
 
 	// Used by the reading goroutine only.
 	buf        []byte
-	start, end int           // the bytes of buf that were read and are neither returned nor in long
-	long       longtext.Text // the part of the current line that was moved out of buf because buf was full
-	readErr    error         // returned after everything that was read before it
-	given      bool          // the receiver of the last message owns its bytes
+	start, end int         // the bytes of buf that were read and are neither returned nor in long
+	long       bounds.Text // the part of the current line that was moved out of buf because buf was full
+	readErr    error       // returned after everything that was read before it
+	given      bool        // the receiver of the last message owns its bytes
 	results    *bounds.Account
 	hold       *bounds.Hold // what long has charged to results
 	handed     *bounds.Hold // the hold of the last message, until Hold takes it

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
@@ -73,7 +72,7 @@ type eventReader struct {
 
 	// The current event.
 	ev      event
-	data    longtext.Text // becomes ev.data
+	data    bounds.Text // becomes ev.data
 	hasData bool
 	long    *jsontext.TooLongError // set if the data is too long; replaces the data
 }

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/longtext"
 )
 
 const (
@@ -51,7 +50,7 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, http
 			size, limit), Delivery: MayHaveRun, Err: ErrTooLong}
 	}
 	var (
-		text longtext.Text
+		text bounds.Text
 		err  error
 	)
 	if n := resp.ContentLength; n >= 0 {
@@ -81,7 +80,7 @@ func readBody(resp *http.Response, limit int, hold *bounds.Hold) (_ []byte, http
 }
 
 // readAll reads r to its end, but at most limit bytes.
-func readAll(text *longtext.Text, r io.Reader, limit int, hold *bounds.Hold) error {
+func readAll(text *bounds.Text, r io.Reader, limit int, hold *bounds.Hold) error {
 	buf := make([]byte, min(firstRead, limit))
 	for text.Len() < limit {
 		n, err := r.Read(buf[:min(len(buf), limit-text.Len())])

@@ -1,4 +1,4 @@
-package longtext
+package bounds
 
 import (
 	"bytes"
@@ -6,18 +6,16 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
-
-	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
-// Whatever the parts, the text is their sum, before and after it has moved into memory of the large kind.
+// Whatever the parts, the text is their sum.
 func TestTextIsTheSumOfItsParts_amount(t *testing.T) {
-	whole := make([]byte, 3*largeBytes)
+	whole := make([]byte, 12<<20)
 	rand.NewChaCha8([32]byte{}).Read(whole)
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		var text Text
-		limit := largeBytes + rnd.IntN(2*largeBytes)
+		limit := 4<<20 + rnd.IntN(8<<20)
 		if rnd.IntN(2) == 0 {
 			if err := text.Reserve(rnd.IntN(limit), nil); err != nil {
 				t.Fatal(err)
@@ -30,18 +28,18 @@ func TestTextIsTheSumOfItsParts_amount(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := text.Bytes(); text.Len() != end || cap(got) != end || !bytes.Equal(got[n:], whole[n:end]) ||
-				text.room() > limit+8<<10 { // a page of the allocator more than was asked for
-				t.Fatalf("seed %d: %d bytes of %d, room for %d of %d", seed, len(got), end, text.room(), limit)
+				cap(text.b) > limit+8<<10 { // a page of the allocator more than was asked for
+				t.Fatalf("seed %d: %d bytes of %d, room for %d of %d", seed, len(got), end, cap(text.b), limit)
 			}
 		}
-		if got := text.Take(); !bytes.Equal(got, whole[:limit]) || text.Len() != 0 || text.room() != 0 {
+		if got := text.Take(); !bytes.Equal(got, whole[:limit]) || text.Len() != 0 || cap(text.b) != 0 {
 			t.Fatalf("seed %d: the text differs, or stays", seed)
 		}
 	}
 }
 
 func TestWhatFindsNoRoomChangesNothing(t *testing.T) {
-	budget := bounds.NewBudget("texts", 64<<20, 32<<20)
+	budget := NewBudget("texts", 64<<20, 32<<20)
 	hold := budget.Account("s").Hold()
 	var text Text
 	part := bytes.Repeat([]byte{'x'}, 1<<20)
@@ -53,7 +51,7 @@ func TestWhatFindsNoRoomChangesNothing(t *testing.T) {
 		}
 		err = text.Add(part, 256<<20, hold)
 	}
-	if exceeded, ok := errors.AsType[*bounds.Exceeded](err); !ok || exceeded.Server != "s" {
+	if exceeded, ok := errors.AsType[*Exceeded](err); !ok || exceeded.Server != "s" {
 		t.Fatal(err)
 	}
 	if n--; text.Len() != n<<20 || bytes.Count(text.Bytes(), []byte{'x'}) != n<<20 {
