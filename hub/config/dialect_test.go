@@ -297,7 +297,7 @@ func TestProblemsOfAllDialectsShowNoSecret(t *testing.T) {
 // For an unknown key the nearest known key is suggested.
 func TestDidYouMean(t *testing.T) {
 	for key, want := range map[string]string{
-		"comand": "command", "COMMAND": "command", "arg": "args", "evn": "", "headres": "headers",
+		"comand": "command", "COMMAND": "command", "arg": "args", "evn": "env", "headres": "headers",
 		"disabled_tools": "disabledTools",
 		"alwaysAlow":     "alwaysAllow", "watch_paths": "watchPaths", "timout": "timeout", "colour": "", "x": "", "": "",
 		"autoApprove": "alwaysAllow",

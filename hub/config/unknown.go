@@ -1,6 +1,12 @@
 package config
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
+)
 
 // remarks are keys for texts that people read. Files of every application have them.
 var remarks = map[string]bool{
@@ -41,53 +47,18 @@ func asksForNothing(v value) bool {
 }
 
 // nearest returns the key that name is most likely meant to be: one that differs only in case, hyphens and underscores,
-// else one with a distance of at most two, or one for short names. It returns "" if there is none.
+// else a near one. It returns "" if there is none.
 func (r *entryReader) nearest(name string) string {
-	if len(name) > 64 {
-		return ""
+	all := slices.Sorted(maps.Keys(r.dialect.keys.with(own)))
+	if i := slices.IndexFunc(all, func(key string) bool { return plain(key) == plain(name) }); i >= 0 {
+		return all[i]
 	}
-	best, least, bare := "", 3, plain(name)
-	if len(name) <= 4 {
-		least = 2
+	if near := nearmiss.Of(name, all); len(near) > 0 {
+		return near[0]
 	}
-	for _, known := range []keys{r.dialect.keys, own} {
-		for candidate := range known {
-			d := 0
-			if plain(candidate) != bare {
-				if max(len(name)-len(candidate), len(candidate)-len(name)) > least { // the distance is at least this difference
-					continue
-				}
-				d = slips(name, candidate)
-			}
-			// The result must not depend on the order of the map.
-			if d < least || d == least && best != "" && candidate < best {
-				best, least = candidate, d
-			}
-		}
-	}
-	return best
+	return ""
 }
 
 func plain(s string) string { return strings.ToLower(strokes.Replace(s)) }
 
 var strokes = strings.NewReplacer("_", "", "-", "")
-
-// slips returns the Levenshtein distance of two names: the number of letters that are too many, missing or wrong.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := before
-			if a[i] != b[j] {
-				d = 1 + min(before, row[j], row[j+1])
-			}
-			before, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
-}

@@ -1,9 +1,10 @@
 package telemetry
 
 import (
+	"context"
 	"encoding/json"
-	"strings"
 
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -26,7 +27,7 @@ type Context struct{ Parent, State, Baggage string }
 // state without a valid parent is removed.
 func (said *Context) checked() Context {
 	c := *said
-	if _, ok := traceIDs(c.Parent); !ok {
+	if !c.remote().IsValid() {
 		c.Parent, c.State = "", ""
 	}
 	if !headerText(c.State) {
@@ -51,32 +52,14 @@ func headerText(s string) bool {
 	return true
 }
 
-// traceIDs parses a traceparent (W3C Trace Context, "traceparent Header"): version, trace id, parent id and flags in
-// lower-case hex. In a later version more may follow.
-func traceIDs(parent string) (sc trace.SpanContextConfig, ok bool) {
-	const version0 = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if len(parent) < version0 || parent[2] != '-' || parent[35] != '-' || parent[52] != '-' {
-		return sc, false
+// remote returns the span that the headers of W3C name. It is invalid if they are malformed.
+func (said *Context) remote() trace.SpanContext {
+	if said.Parent == "" || len(said.Parent) > maxTraceHeader {
+		return trace.SpanContext{}
 	}
-	version := parent[:2]
-	if !lowerHex(version) || version == "ff" || len(parent) > version0 && (version == "00" || parent[version0] != '-') ||
-		!headerText(parent) {
-		return sc, false
-	}
-	var err error
-	if sc.TraceID, err = trace.TraceIDFromHex(parent[3:35]); err != nil {
-		return sc, false
-	}
-	if sc.SpanID, err = trace.SpanIDFromHex(parent[36:52]); err != nil || !lowerHex(parent[53:55]) {
-		return sc, false
-	}
-	if strings.IndexByte("13579bdf", parent[54]) >= 0 {
-		sc.TraceFlags = trace.FlagsSampled
-	}
-	return sc, true
+	headers := propagation.MapCarrier{metaTraceParent: said.Parent, metaTraceState: said.State}
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), headers))
 }
-
-func lowerHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // Propagate returns meta with the trace context for the server: that of span or, without a span, that of the caller. It
 // does not replace what the caller has put into meta. traceID is the trace that the request then belongs to, "" = none.
@@ -108,8 +91,8 @@ func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out 
 		set(metaTraceState, c.State)
 	}
 	set(metaBaggage, c.Baggage)
-	if ids, ok := traceIDs(c.Parent); ok {
-		traceID = ids.TraceID.String()
+	if sc := (&Context{Parent: c.Parent}).remote(); sc.IsValid() {
+		traceID = sc.TraceID().String()
 	}
 	return meta, traceID
 }

@@ -58,14 +58,11 @@ func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
 	if t == nil {
 		return ctx
 	}
-	ids, ok := traceIDs(c.Parent)
-	if !ok {
-		return ctx
+	said := c.checked()
+	if sc := said.remote(); sc.IsValid() {
+		return trace.ContextWithRemoteSpanContext(ctx, sc)
 	}
-	if state, err := trace.ParseTraceState(c.State); err == nil && headerText(c.State) {
-		ids.TraceState = state
-	}
-	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(ids))
+	return ctx
 }
 
 // Start begins the span of a request. parent is the span of the call that caused the request. Without telemetry it

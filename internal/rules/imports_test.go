@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 		"hub/complaint", "hub/protocol"},
 	"hub/mcpserver": {"hub/mcpserver", "hub/jsonrpc", "hub/bounds", "hub/jsontext", "hub/protocol"},
 	"hub/protocol":  {"hub/protocol"},
-	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport", "hub/bounds"},
+	"hub/config":    {"hub/config", "hub/jsonrpc", "hub/transport", "hub/bounds", "hub/nearmiss"},
 	"hub/statefile": {"hub/statefile", "hub/bounds"},
 	"hub":           {"hub"},
 	"ipc":           {"ipc", "hub", "proto"},
