@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scenario } from '../stage.mjs';
 import { until } from '../until.mjs';
-import { briefStage } from '../briefstage.mjs';
+import { trustStage } from '../truststage.mjs';
 
 scenario(
   'in a workspace that is not trusted its config is not read; once it is trusted, it is',
@@ -49,7 +49,7 @@ scenario(
       'nothing of the workspace was run',
     );
   },
-  { stage: briefStage },
+  { stage: trustStage },
 );
 
 /** Programs that look for what they run in their working directory: as entries of a config file. */
@@ -126,5 +126,5 @@ scenario(
     );
     assert.deepEqual(ranInFolder(), ['dot'], 'the entry that names the folder, and no other');
   },
-  { stage: briefStage },
+  { stage: trustStage },
 );
