@@ -92,8 +92,8 @@ scenario(
     await card.getByLabel('Name').first().fill('Barbara');
     await page.accept(card);
     assert.match((await done()).said ?? '', /Barbara/);
-    await call('demo__ask_then_withdraw', { after_ms: 1_000, reason: 'it was found elsewhere' });
-    await allowed(isOver);
+    await call('demo__ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
+    await allowed(() => card.isVisible());
     await page.note('Withdrawn by server: it was found elsewhere').waitFor();
     assert.equal((await done()).error, undefined);
 
