@@ -199,7 +199,9 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 		http.Error(w, "the session is over", http.StatusNotFound)
 		return
 	}
-	h.write(w, r, &writing{reader: reads, done: conn.done, plain: kind == jsontext.Single})
+	single := kind == jsontext.Single
+	h.write(w, r, &writing{reader: reads, done: conn.done, plain: single,
+		primed: single && r.Header.Get("MCP-Protocol-Version") == protocol.Revision20251125})
 }
 
 // get resumes a stream after the last event that the client saw, or follows the common one. A second GET replaces the

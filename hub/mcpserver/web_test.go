@@ -83,8 +83,14 @@ func body(t *testing.T, r *http.Response) string {
 
 func (s *site) initialize(t *testing.T) string {
 	t.Helper()
-	r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":`+
-		`"2025-11-25","capabilities":{"elicitation":{}}}}`)
+	return s.begins(t, "2025-11-25")
+}
+
+// begins starts a session in a legacy revision, and returns its id.
+func (s *site) begins(t *testing.T, revision string) string {
+	t.Helper()
+	r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+
+		revision+`","capabilities":{"elicitation":{}}}}`)
 	if !strings.Contains(body(t, r), `"serverInfo"`) {
 		t.Fatal("no answer to initialize")
 	}
@@ -194,6 +200,38 @@ func TestLegacyStreamResumes(t *testing.T) {
 	if got := body(t, again); !strings.Contains(got,
 		`{"jsonrpc":"2.0","id":2,"result":{"answers":[{"action":"accept"}]}}`) {
 		t.Fatalf("resumed: %s", got)
+	}
+}
+
+// An event without data primes a client of 2025-11-25 to resume the stream. Earlier revisions do not have it, and VS
+// Code's client, which sends no MCP-Protocol-Version, logs it as a broken message and never resumes the stream of a
+// POST.
+func TestStreamIsPrimed(t *testing.T) {
+	for name, c := range map[string]struct {
+		revision string
+		header   []string
+		first    string
+	}{
+		"2025-11-25":                          {"2025-11-25", []string{"MCP-Protocol-Version", "2025-11-25"}, "data:"},
+		"2025-11-25, said by initialize only": {"2025-11-25", nil, "data: {"},
+		"2025-06-18":                          {"2025-06-18", []string{"MCP-Protocol-Version", "2025-06-18"}, "data: {"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
+			id := s.begins(t, c.revision)
+			r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`,
+				append(c.header, "Mcp-Session-Id", id)...)
+			lines := bufio.NewScanner(r.Body)
+			for lines.Scan() {
+				if line := lines.Text(); strings.HasPrefix(line, "data:") {
+					if !strings.HasPrefix(line, c.first) || c.first == "data:" && line != c.first {
+						t.Fatalf("the first event has %q, want %q", line, c.first)
+					}
+					return
+				}
+			}
+			t.Fatal("the stream has no event")
+		})
 	}
 }
 

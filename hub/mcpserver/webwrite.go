@@ -24,6 +24,7 @@ type writing struct {
 	*reader
 	done   <-chan struct{} // closed at the end of the session or of the request
 	plain  bool            // a single answer that comes soon is sent as application/json
+	primed bool            // the stream begins with an event without data
 	modern bool            // no event ids, and HTTP statuses for some errors
 	begun  bool            // the headers are to be written at once, or were
 }
@@ -130,13 +131,14 @@ func (x *writing) watch(control *http.ResponseController) (stop func()) {
 	}
 }
 
-// begin writes the headers of a stream. If a legacy client has posted a single request, it also writes an event without
-// data, whose id the client can use to resume the stream (since 2025-11-25).
+// begin writes the headers of a stream, and to a client that has said 2025-11-25 with a single request an event without
+// data: with its id the client can resume the stream. Earlier revisions do not have it, and a client that says no
+// revision, such as VS Code's, takes it for a broken message.
 func (h *web) begin(w http.ResponseWriter, control *http.ResponseController, x *writing) bool {
 	x.begun = true
 	streamHeaders(w)
 	_ = control.SetWriteDeadline(time.Now().Add(h.s.o.Bounds.Stall))
-	if !x.modern && x.plain {
+	if x.primed {
 		if _, err := w.Write([]byte("id: " + x.eventID(x.after) + "\ndata:\n\n")); err != nil {
 			return false
 		}

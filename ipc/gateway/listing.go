@@ -109,6 +109,9 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 		if s.bound {
 			definition = without(definition, "outputSchema") // a result that is shortened has no structured content
 		}
+		if s.asks && t.Policy == event.PolicyAsk {
+			definition = unclaimed(definition)
+		}
 		name, ok := l.name("tool", s.owners.tools, at, s.plain && !mayBeOwn(t.Name))
 		if !ok {
 			continue
@@ -145,6 +148,17 @@ func (s *shelf) toolsOf(tools []event.ToolInfo) *listing {
 		l.show(readingOn)
 	}
 	return l
+}
+
+// unclaimed returns the definition of a tool without its claim to be read-only: clients ask nobody before they call a
+// tool that claims it.
+func unclaimed(definition json.RawMessage) json.RawMessage {
+	const hints = "annotations"
+	claims := jsontext.Get(definition, hints)
+	if jsontext.Get(claims, "readOnlyHint") == nil {
+		return definition
+	}
+	return spliced(definition, member{hints, without(claims, "readOnlyHint")})
 }
 
 // show appends a definition to the list that clients get.

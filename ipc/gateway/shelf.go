@@ -41,6 +41,7 @@ type shelf struct {
 	plain     bool
 	mode      string               // Options.Tools
 	bound     bool                 // results are bounded
+	asks      bool                 // the client asks its user: ApprovalClient
 	problem   func(config.Problem) // Options.Problem
 	nameTaken func(NameTaken)      // Options.NameTaken
 	trouble   func(server string, e *event.Error)
@@ -101,7 +102,8 @@ func (c *changes) add(o changes) {
 }
 
 func newShelf(h source, o *Options, profile *config.Profile, changed func(changes)) *shelf {
-	s := &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, profile: profile, changed: changed,
+	s := &shelf{hub: h, plain: o.PlainNames, mode: o.Tools, bound: o.MaxTokens > 0, asks: o.Approval == ApprovalClient,
+		profile: profile, changed: changed,
 		places: make(chan struct{}, atOnce), retries: make(chan struct{}, atOnce), present: func() bool { return true },
 		problem: o.Problem, said: map[config.Problem]bool{}, trouble: o.Trouble,
 		nameTaken: o.NameTaken, saidTaken: map[string]map[NameTaken]bool{},

@@ -122,6 +122,11 @@ export interface Relay {
    * last such call when it is.
    */
   openAddServer(proposed?: AddServerProposed): void;
+  /**
+   * Breaks the stream. Call it when the page is gone and may come back with its window's id, as at a reload: what
+   * belongs to the window stays in the hub for as long as a window may take to come back.
+   */
+  leave(): void;
   /** Half-closes the stream. Call it when the page is closed for good. */
   dispose(): void;
 }

@@ -92,10 +92,19 @@ export class PageRelay implements Relay {
     }
   }
 
+  leave(): void {
+    this.#end();
+    this.#attached?.stream.break();
+  }
+
   dispose(): void {
-    if (this.#disposed) {
-      return;
+    if (!this.#disposed) {
+      this.#end();
+      this.#attached?.stream.close();
     }
+  }
+
+  #end(): void {
     this.#disposed = true;
     this.#voice.end();
     clearTimeout(this.#comeback);
@@ -103,7 +112,6 @@ export class PageRelay implements Relay {
       stop();
     }
     this.#waiting = undefined;
-    this.#attached?.stream.close();
   }
 
   // --- messages of the page

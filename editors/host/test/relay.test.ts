@@ -67,6 +67,19 @@ test("the page is told how the hub stands, and its hello opens a stream with the
   assert.equal(source.stream(0).ended, 'closed');
 });
 
+test('a page that is gone for now breaks its stream, so that its window may come back, and hears nothing more', async (t) => {
+  const { source, told, say, relay } = scene(t);
+  say({ hello: { promptKinds: kinds } });
+  source.stream(0).welcome();
+  await settle();
+  told();
+  relay.leave();
+  relay.dispose();
+  await settle();
+  assert.equal(source.stream(0).ended, 'broken');
+  assert.deepEqual([told(), source.streams.length], [[], 1]);
+});
+
 test('malformed messages are answered and dropped', (t) => {
   const { told, say, source } = scene(t);
   told();

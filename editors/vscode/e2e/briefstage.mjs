@@ -7,20 +7,9 @@ const briefGraceSeconds = 2;
 /** @type {Promise<Stage> | undefined} */
 let started;
 
-/**
- * A second server, for workspaces that are not trusted and for a short grace time. All windows of a server share these
- * settings.
- */
+/** A server with a short grace time. All of its windows share the setting. */
 export function briefStage() {
-  started ??= new Stage({
-    name: 'brief',
-    trust: true,
-    settings: {
-      'mcphub.reloadGraceSeconds': briefGraceSeconds,
-      'security.workspace.trust.startupPrompt': 'never',
-      'security.workspace.trust.banner': 'never',
-    },
-  }).start();
+  started ??= new Stage({ name: 'brief', settings: { 'mcphub.reloadGraceSeconds': briefGraceSeconds } }).start();
   return started;
 }
 

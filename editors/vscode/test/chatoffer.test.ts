@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ServerState } from '@mcphub/host';
+import { GatewayApproval, GatewayQuestions, ServerState } from '@mcphub/host';
 import type { Hub, HubState, Server } from '@mcphub/host';
 import { ChatOffer, type ChatWorld } from '../src/chat/chatoffer.js';
 import type { DefinitionProvider, HttpDefinition } from '../src/chat/mcpdefinitions.js';
@@ -89,7 +89,13 @@ test('nothing is offered before the user wants it, and no gateway is opened befo
   assert.equal(resolved.uri.toString(), 'http://127.0.0.1:1/mcp');
   assert.deepEqual(resolved.headers, { Authorization: 'Bearer token-1' });
   assert.deepEqual(scene.asked, [
-    { title: 'chat of Test Editor', profile: '', cancelReason: 'cancelled in Test Editor' },
+    {
+      title: 'chat of Test Editor',
+      profile: '',
+      cancelReason: 'cancelled in Test Editor',
+      approval: GatewayApproval.CLIENT, // the editor asks before each call
+      questions: GatewayQuestions.WINDOW, // its dialog would stay when a server withdraws its question
+    },
   ]);
 });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scenario } from '../stage.mjs';
 import { settingsStage } from '../settingsstage.mjs';
-import { until } from '../until.mjs';
+import { shortly, until } from '../until.mjs';
 import { readJson } from '../readjson.mjs';
 
 /**
@@ -13,7 +13,7 @@ import { readJson } from '../readjson.mjs';
  */
 
 scenario(
-  "the editor's chat calls through the gateway: seen on the page, cancelled from there with the reason, and from chat, approved, and kept",
+  "the editor's chat calls through the gateway: seen on the page, cancelled from there with the reason, and from chat, approved once, asked on the page, and kept",
   async (act) => {
     const workspace = act.workspace();
     const window = await act.open(workspace);
@@ -28,30 +28,38 @@ scenario(
       );
       await window.runCommand('Other: Call a Tool as Chat Does');
     };
+    const file = join(workspace.folder, 'chat.done');
+    const isOver = () => existsSync(file);
     const done = async () => {
-      const file = join(workspace.folder, 'chat.done');
       const found = await until('the call is over', () => /** @type {Found} */ (readJson(readFileSync(file, 'utf8'))));
       renameSync(file, `${file}.seen`);
       assert.equal(found.trouble, undefined, found.tools.join());
       return found;
     };
     /**
-     * Waits until the call runs. The editor itself asks before it runs a tool that is not marked as read-only.
+     * Waits until something has come of the call, and says yes when the editor asks. Returns whether it has asked: it
+     * does before it runs a tool that is not marked as read-only.
      *
-     * @param {import('playwright-core').Locator} [seen] what the page shows of the call
+     * @param {() => Promise<boolean> | boolean} [came]
      */
-    const running = (seen = page.request('sleep')) =>
-      until('the call runs', async () => {
+    const allowed = async (came = () => page.request('sleep').isVisible()) => {
+      let asked = false;
+      await until('the call is allowed', async () => {
         const allow = window.page.getByRole('button', { name: /^(Allow|Continue|Yes)\b/ }).first();
-        if (await allow.isVisible()) await allow.click();
-        return seen.isVisible();
+        if (await allow.isVisible()) {
+          await allow.click({ timeout: shortly });
+          asked = true;
+        }
+        return came();
       });
+      return asked;
+    };
 
     await window.setSetting(workspace, 'mcphub.chat.offerServers', true);
     await window.notification(/they run twice: demo/).waitFor();
 
     await call('demo__sleep', { seconds: 120, steps: 240 });
-    await running();
+    await allowed();
     assert.match(await page.request('sleep').innerText(), /for /, 'whose call it is');
     await page.cancel(page.request('sleep'), 'the page has changed its mind');
     const [first] = await workspace.journal.has({ event: 'cancel_received' });
@@ -64,18 +72,30 @@ scenario(
     assert.match(told.said ?? told.error ?? '', /the page has changed its mind/);
 
     await call('demo__sleep', { seconds: 120, steps: 240 });
-    await running();
+    await allowed();
     await window.runCommand('Other: Stop as Chat Does');
     const [, second] = await workspace.journal.has({ event: 'cancel_received' }, { count: 2 });
     assert.match(second?.reason ?? '', /^cancelled in \S/);
     assert.match((await done()).error ?? '', /cancel/i);
 
-    await call('demo__echo', { text: 'asked about first' });
-    const card = page.card('asked about first');
-    await running(card);
-    await page.accept(card);
-    assert.match((await done()).said ?? '', /asked about first/);
+    // The config says ask for it, and the tool says that it is read-only. The editor asks, and the page does not:
+    // nobody answers there, and the call goes on.
+    await call('demo__echo', { text: 'asked about once' });
+    assert.equal(await allowed(isOver), true, 'the editor has asked');
+    assert.match((await done()).said ?? '', /asked about once/);
     assert.match(await page.ended('echo', /done/i).innerText(), /for /, 'whose call it was');
+
+    // What servers ask is asked on the page alone, and leaves it when it is withdrawn.
+    const card = page.card('What is your name?');
+    await call('demo__ask_name', {});
+    await allowed(() => card.isVisible());
+    await card.getByLabel('Name').first().fill('Barbara');
+    await page.accept(card);
+    assert.match((await done()).said ?? '', /Barbara/);
+    await call('demo__ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
+    await allowed(() => card.isVisible());
+    await page.note('Withdrawn by server: it was found elsewhere').waitFor();
+    assert.equal((await done()).error, undefined);
 
     await window.setSetting(workspace, 'mcphub.chat.offerServers', false);
     await call('demo__echo', {}, { gone: true });

@@ -1,7 +1,7 @@
-// Offers the editor's chat one MCP server that leads to the hub's gateway. So calls of the chat are shown, approved,
-// cancelled and recorded like all others.
+// Offers the editor's chat one MCP server that leads to the hub's gateway. So calls of the chat are shown, cancelled
+// and recorded like all others, and what servers ask in them is asked on the page. The editor approves them.
 import * as vscode from 'vscode';
-import type { Hub, Server } from '@mcphub/host';
+import { GatewayApproval, GatewayQuestions, type Hub, type Server } from '@mcphub/host';
 import { describe, setting, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import { brief, inMessage } from '../plaintext.js';
@@ -82,6 +82,10 @@ export class ChatOffer implements vscode.Disposable {
       title: title(),
       profile: setting(profileSetting, ''),
       cancelReason: `cancelled in ${vscode.env.appName}`,
+      // The editor asks before each call of a tool that does not call itself read-only, whatever the hub does: one
+      // question is enough. Its own dialog for questions of servers stays open when a question is withdrawn.
+      approval: GatewayApproval.CLIENT,
+      questions: GatewayQuestions.WINDOW,
     });
     if (gateway === undefined) {
       throw new Error('McpHub has opened no gateway.');

@@ -21,13 +21,6 @@ import { chooseBundle, chooseRegistry } from './finding.js';
  */
 const longestLook = 500;
 
-/**
- * How long, in milliseconds, a window without its webview waits for the end of the extension host. An editor ended it
- * more than 3 s later on a busy machine, and a question was lost. When the view was closed for good, its calls are
- * cancelled that much later.
- */
-const reloadLimit = 20_000;
-
 /** The commands to which the page may link. Each one checks its arguments, since the page shows texts of servers. */
 export const pageCommands = [
   'mcphub.openConfig',
@@ -77,7 +70,6 @@ export class PageView implements vscode.Disposable {
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
-  #closing: NodeJS.Timeout | undefined;
 
   constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
     this.#world = world;
@@ -126,19 +118,17 @@ export class PageView implements vscode.Disposable {
   }
 
   /**
-   * Must be called when the editor has disposed the webview. At a reload this may happen before the editor ends this
-   * extension host, and then the window of the page comes back. So its stream must break with the hub's connection, and
-   * must not be closed for good at once.
+   * Must be called when the editor has disposed the webview. At a reload this may happen long before the editor ends
+   * this extension host, and then the window of the page comes back: nothing tells whether it will. So the window
+   * leaves as if this extension host had ended, and the hub waits for it as it does then.
    */
   webviewGone(): void {
-    this.#disposed = true;
-    this.#subscriptions.dispose(); // no longer follows hubs that start
+    this.#relay?.leave();
     this.#inView = new Set();
-    this.#closing = setTimeout(() => this.dispose(), reloadLimit).unref();
+    this.dispose();
   }
 
   dispose(): void {
-    clearTimeout(this.#closing);
     this.#disposed = true;
     this.#subscriptions.dispose();
     this.#inViewChanged.dispose();

@@ -632,6 +632,7 @@ export default {
   'Waiting for approval': 'Wartet auf Erlaubnis',
   'Connecting': 'Verbindet',
   'Waiting for an answer': 'Wartet auf eine Antwort',
+  'Waiting for an answer in {0}': 'Wartet auf eine Antwort in {0}',
   'Cancelling…': 'Wird abgebrochen…',
   'Running as a task': 'Läuft als Aufgabe',
   'Starting': 'Startet',

@@ -111,6 +111,18 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
     children,
   );
 
+  /**
+   * Returns the state in words. A client of a gateway may be asked in the place of windows: then the page has no
+   * question, and says where there is one. A question about the server, such as a sign-in, belongs to no request here.
+   */
+  function stateText() {
+    if (shown.state === 'REQUEST_STATE_CANCELLING') return '';
+    const client = shown.caller || state.requests.get(shown.parentRequestId ?? '')?.caller;
+    const here = [...state.prompts.values()].some((prompt) => prompt.server === server);
+    if (shown.state !== 'REQUEST_STATE_AWAITING_INPUT' || !client || here) return ` · ${stateWord(shown.state)}`;
+    return ` · ${t('Waiting for an answer in {0}', shortName(client))}`;
+  }
+
   /** @param {string} reason */
   async function send(reason) {
     clicked = true;
@@ -146,12 +158,13 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
       question = promptId;
       if (promptId === '' && document.activeElement === showQuestion) element.focus();
       show(showQuestion, promptId !== '');
+      setText(word, stateText());
     },
     update: (now) => {
       shown = now;
       const cancelling = now.state === 'REQUEST_STATE_CANCELLING';
       setAttribute(element, 'data-state', now.state);
-      setText(word, cancelling ? '' : ` · ${stateWord(now.state)}`);
+      setText(word, stateText());
       if (cancel) {
         const had = cancel.buttons.contains(document.activeElement) || cancel.field.contains(document.activeElement);
         if (cancelling && had) element.focus(); // the element with the focus disappears

@@ -40,6 +40,25 @@ mainTest(
 );
 
 pageTest(
+  'a call whose client is asked says where the answer is awaited, and the page has no question; what is asked here is not awaited there',
+  {
+    snapshot: {
+      servers: [server('booking')],
+      requests: [{ ...call, caller: 'Agent \u202e' }, question],
+      prompts: [],
+    },
+  },
+  async ({ by, hub }) => {
+    const words = () => by('request-r-book').locator('.state').allInnerTexts();
+    await by('request-r-form').waitFor();
+    assert.deepEqual(await words(), Array(2).fill(' · Waiting for an answer in Agent ⟨U+202E⟩'));
+    await hub.say({ promptOpened: { prompt: prompts.form } });
+    await by('request-r-form').waitFor({ state: 'detached' });
+    assert.deepEqual(await words(), [' · Waiting for an answer']);
+  },
+);
+
+pageTest(
   "an approval is its call's own question, and what the hub asks about a server has its card alone",
   {
     snapshot: {
