@@ -261,6 +261,7 @@ func TestFitOfHostileSchemas_amount(t *testing.T) {
 		"required twice":    wide(`{"anyOf":[{"$ref":"#/$defs/r"},{"$ref":"#/$defs/r"}],"$defs":{"r":{"required":[`, `"a#N"`, `]}}}`),
 		"many references":   wide(`{"$defs":{"a":{"type":"string"}},"properties":{`, `"a#N":{"$ref":"#/$defs/a"}`, `}}`),
 		"long pointers":     wide(`{"properties":{`, `"a#N":{"$ref":"#/properties/a#N/properties/a/b/c/d"}`, `}}`),
+		"a long pointer":    `{"properties":{"a":{"$ref":"#` + strings.Repeat("/a", 10_000) + `"}}}`,
 		"large reference":   wide(`{"properties":{"a":{"$ref":"#/$defs/a"},"b":{"$ref":"#/$defs/a"},"c":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{`, `"a#N":{}`, `}}}}`),
 		"two circles":       `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`,
 		"the top in itself": `{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}},"anyOf":[{"$ref":"#"},{"$ref":"#"}]}`,
@@ -281,6 +282,19 @@ func TestFitOfHostileSchemas_amount(t *testing.T) {
 				t.Errorf("%d bytes of %d, with %d KiB allocated", len(out), len(input), allocated>>10)
 			}
 		})
+	}
+}
+
+// TestPartsBesideAlternativesAreBounded: each part of an allOf goes through the alternatives of another.
+func TestPartsBesideAlternativesAreBounded(t *testing.T) {
+	alternatives := ""
+	for i := range 3_000 {
+		alternatives += fmt.Sprintf(`{"pattern":"%d"},`, i)
+	}
+	_, changes := fitted(t, `{"properties":{"a":{"allOf":[{"anyOf":[`+alternatives+`{"type":"string"}]}`+
+		strings.Repeat(`,{"type":"string"}`, 7_000)+`]}}}`)
+	if len(changes) != 2 || changes[0].What != tooLong {
+		t.Errorf("changes: %v", changes)
 	}
 }
 

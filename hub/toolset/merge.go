@@ -36,14 +36,14 @@ func (f *fitter) and(s, b *schema, p place) {
 	if s.kind != "" {
 		s.only(s.kind)
 	}
-	switch {
-	case s.anyOf == nil && b.anyOf != nil:
-		f.beside(s, b.anyOf, p)
-	case s.anyOf != nil:
-		if b.anyOf != nil {
-			f.say(p, "one of two anyOf dropped")
-		}
-		f.beside(s, s.anyOf, p)
+	alternatives := s.anyOf
+	if alternatives == nil {
+		alternatives = b.anyOf
+	} else if b.anyOf != nil {
+		f.say(p, "one of two anyOf dropped")
+	}
+	if alternatives != nil {
+		f.beside(s, alternatives, p)
 	}
 }
 
@@ -59,8 +59,11 @@ func (f *fitter) andSchema(a, b *schema, p place, keys ...string) *schema {
 
 // beside merges alternatives into s. "When using any_of, it must be the only field set" (Vertex).
 func (f *fitter) beside(s *schema, all []*schema, p place) {
-	f.work -= 64 * len(all)
 	s.anyOf = nil
+	if f.work -= 64 * len(all); f.work < 0 { // each part of an allOf may come here
+		f.say(place{}, tooLong)
+		return
+	}
 	all = slices.DeleteFunc(all, func(one *schema) bool {
 		kind, ok := both(s.kind, one.kind)
 		if !ok {

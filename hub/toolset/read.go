@@ -14,6 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
+const tooLong = "some parts are left open: written out, the schema would be too long"
+
 // fit converts the text of a schema, and all schemas within it.
 func (f *fitter) fit(raw json.RawMessage, p place) *schema {
 	f.work -= len(raw) + 64
@@ -35,7 +37,7 @@ func (f *fitter) fit(raw json.RawMessage, p place) *schema {
 		f.say(p, "left open: it lies too deep")
 		return open(raw)
 	case f.work < 0 || f.parts > bounds.FitParts || f.room < 0:
-		f.say(place{}, "some parts are left open: written out, the schema would be too long")
+		f.say(place{}, tooLong)
 		return open(raw)
 	}
 	all := membersOf(raw)
@@ -292,7 +294,9 @@ func (f *fitter) find(ref string) json.RawMessage {
 			members = membersOf(at)
 			f.objects[walked] = members
 		}
-		at = members[pointerEscapes.Replace(token)]
+		if at = members[pointerEscapes.Replace(token)]; at == nil {
+			return nil
+		}
 		walked += "/" + token
 	}
 	return at
