@@ -15,15 +15,9 @@ type modelToolService struct {
 	*services
 }
 
-var providers = map[mcphubv1.ModelProvider]toolset.Provider{
-	mcphubv1.ModelProvider_MODEL_PROVIDER_ANTHROPIC: toolset.Anthropic,
-	mcphubv1.ModelProvider_MODEL_PROVIDER_OPENAI:    toolset.OpenAI,
-	mcphubv1.ModelProvider_MODEL_PROVIDER_GEMINI:    toolset.Gemini,
-}
-
 func (s *modelToolService) ListModelTools(ctx context.Context,
 	r *mcphubv1.ListModelToolsRequest) (*mcphubv1.ListModelToolsResponse, error) {
-	tools, aside, tokens, err := s.domain.ModelTools().List(ctx, providers[r.GetProvider()], r.GetProfile())
+	tools, aside, tokens, err := s.domain.ModelTools().List(ctx, r.GetProfile())
 	if err != nil {
 		return nil, s.loggedStatus(ctx, err)
 	}

@@ -16,7 +16,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestModelTools: a host lists the tools for a provider, finds one, calls it by its name for models, and reads a long
+// TestModelTools: a host lists the tools for models, finds one, calls it by its name for models, and reads a long
 // result in pieces.
 func TestModelTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestModelTools(t *testing.T) {
 		models, hub := mcphubv1.NewModelToolServiceClient(conn), mcphubv1.NewMcpHubServiceClient(conn)
 		ctx := t.Context()
 		// Nothing is known before the server has been connected once.
-		nothing, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{Provider: openAI})
+		nothing, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{})
 		if err != nil || len(nothing.GetTools()) != 0 {
 			t.Fatalf("known before: %v, %v", nothing, err)
 		}
@@ -37,7 +37,7 @@ func TestModelTools(t *testing.T) {
 			&mcphubv1.StartServerRequest{Server: "s"}); err != nil {
 			t.Fatal(err)
 		}
-		listed, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{Provider: openAI})
+		listed, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{})
 		if err != nil || len(listed.GetTools()) != 1 {
 			t.Fatalf("listed: %v, %v", listed, err)
 		}
@@ -89,8 +89,6 @@ func TestModelTools(t *testing.T) {
 	})
 }
 
-const openAI = mcphubv1.ModelProvider_MODEL_PROVIDER_OPENAI
-
 func mustQuote(t *testing.T, s string) string {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -111,12 +109,8 @@ func TestModelToolsRefused(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"no provider": {func() error {
-			_, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{})
-			return err
-		}, codes.InvalidArgument, "INVALID_REQUEST"},
 		"no such profile": {func() error {
-			_, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{Provider: openAI, Profile: "q"})
+			_, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{Profile: "q"})
 			return err
 		}, codes.NotFound, "PROFILE_NOT_FOUND"},
 		"no query": {func() error {

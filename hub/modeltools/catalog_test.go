@@ -67,7 +67,7 @@ func catalog(t *testing.T) (*tools, *Catalog) {
 
 func TestList(t *testing.T) {
 	_, c := catalog(t)
-	listed, aside, tokens, err := c.List(t.Context(), toolset.OpenAI, "")
+	listed, aside, tokens, err := c.List(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestListOfProfiles(t *testing.T) {
 		"files alone": {"files both", "files read file", "files write"},
 		"reading":     {"files read file"},
 	} {
-		listed, aside, _, err := c.List(t.Context(), toolset.Gemini, profile)
+		listed, aside, _, err := c.List(t.Context(), profile)
 		var got []string
 		for _, l := range listed {
 			got = append(got, l.Server+" "+l.Name)
@@ -120,7 +120,7 @@ func TestListOfProfiles(t *testing.T) {
 		}
 	}
 	e := (*event.Error)(nil)
-	if _, _, _, err := c.List(t.Context(), toolset.Gemini, "readin"); !errors.As(err, &e) ||
+	if _, _, _, err := c.List(t.Context(), "readin"); !errors.As(err, &e) ||
 		e.Reason != event.ReasonProfileNotFound || !strings.Contains(e.Message, `"reading"`) {
 		t.Errorf("an unknown profile: %v", err)
 	}
@@ -193,7 +193,7 @@ func TestConcurrentCatalog(t *testing.T) {
 				case 2:
 					_, _ = c.Search(t.Context(), "one tool", 3, "")
 				default:
-					_, _, _, _ = c.List(t.Context(), toolset.Anthropic, "")
+					_, _, _, _ = c.List(t.Context(), "")
 				}
 			}
 		})

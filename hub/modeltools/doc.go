@@ -1,4 +1,4 @@
-// Package modeltools prepares the tools of all servers for models: it names them, fits them to a provider and searches
+// Package modeltools prepares the tools of all servers for models: it names them, fits their schemas and searches
 // them, and it makes views of results and keeps the whole of those that are cut.
 //
 // A [Catalog] uses the lists of tools that the hub has, and starts no server. It does not take the hub's lock. Its

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
-// Tool is a tool in the form that a provider accepts.
+// Tool is a tool in the form that all providers of models accept.
 type Tool struct {
 	toolset.Identity
 	ModelName, Title, Description string
@@ -27,10 +27,10 @@ type Tool struct {
 // Hints are the annotations that the server has sent with its tool; nil if absent.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
 
-// List returns the tools of a profile for a provider, sorted by server and name, and those that cannot be sent. tokens
-// is the estimated cost of all of them.
-func (c *Catalog) List(ctx context.Context, provider toolset.Provider, profile string) (tools []Tool,
-	aside []toolset.Aside, tokens int, err error) {
+// List returns the tools of a profile, sorted by server and name, and those that cannot be sent. tokens is the
+// estimated cost of all of them.
+func (c *Catalog) List(ctx context.Context, profile string) (tools []Tool, aside []toolset.Aside, tokens int,
+	err error) {
 	p, err := c.Profile(profile)
 	if err != nil {
 		return nil, nil, 0, err
@@ -53,7 +53,7 @@ func (c *Catalog) List(ctx context.Context, provider toolset.Provider, profile s
 			return nil, nil, 0, event.AsError(context.Cause(ctx))
 		}
 		definition := json.RawMessage(t.Definition)
-		schema, changes, err := toolset.Fit(provider, jsontext.Get(definition, "inputSchema"))
+		schema, changes, err := toolset.Fit(jsontext.Get(definition, "inputSchema"))
 		if err != nil {
 			aside = append(aside, toolset.Aside{Identity: id, Reason: err.Error()})
 			continue

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// refusals returns what a provider would refuse in a schema, by the rules that are known of it. It is written
-// independently of Fit, over decoded values.
-func refusals(p Provider, text []byte) (all []string) {
+// refusals returns what one of the providers would refuse in a schema, by the rules that are known of them. It is
+// written independently of Fit, over decoded values.
+func refusals(text []byte) (all []string) {
 	var root map[string]any
 	if err := json.Unmarshal(text, &root); err != nil {
 		return []string{err.Error()}
@@ -17,107 +17,53 @@ func refusals(p Provider, text []byte) (all []string) {
 	if root["type"] != "object" {
 		say("the top has type %v", root["type"])
 	}
-	if _, ok := root["properties"].(map[string]any); !ok {
+	arguments, has := root["properties"].(map[string]any)
+	if !has {
 		say("the top has no properties")
 	}
-	forbidden := []string{"anyOf", "oneOf", "allOf"}
-	if p == OpenAI {
-		forbidden = append(forbidden, "enum", "not")
+	for name := range arguments {
+		if !keyPattern.MatchString(name) {
+			say("argument %q", name)
+		}
 	}
-	for _, key := range forbidden {
+	for _, key := range []string{"anyOf", "enum"} {
 		if _, has := root[key]; has {
 			say("%s at the top", key)
 		}
 	}
-	if names, _ := root["properties"].(map[string]any); p == Anthropic {
-		for name := range names {
-			if !keyPattern.MatchString(name) {
-				say("argument %q", name)
-			}
-		}
-	}
-	var look func(v any, depth int)
-	look = func(v any, depth int) {
-		s, ok := v.(map[string]any)
-		if !ok {
-			if _, is := v.(bool); !is || p == Gemini {
-				say("%v is no schema", v)
-			}
-			return
-		}
-		if depth > 60 {
-			say("too deep")
-			return
-		}
-		types, _ := s["type"].([]any)
-		if one, ok := s["type"].(string); ok {
-			types = []any{one}
-		}
-		isArray := slices.Contains(types, any("array"))
-		if items, has := s["items"].(map[string]any); isArray && !has && p != Anthropic {
-			say("array schema missing items: %v", items)
-		}
-		if p == Gemini {
-			gemini(s, say)
-		}
-		for key, value := range s {
-			switch key {
-			case "$ref", "$defs", "definitions", "nullable":
-				if key != "nullable" || p != Gemini {
-					say("%s", key)
-				}
-			case "properties", "patternProperties", "dependentSchemas":
-				for _, sub := range value.(map[string]any) {
-					look(sub, depth+1)
-				}
-			case "anyOf", "oneOf", "allOf", "prefixItems":
-				subs := value.([]any)
-				if len(subs) == 0 {
-					say("empty %s", key)
-				}
-				for _, sub := range subs {
-					look(sub, depth+1)
-				}
-			case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames":
-				look(value, depth+1)
-			}
-			if p != Anthropic && (key == "allOf" || key == "oneOf" || key == "prefixItems") {
-				say("%s", key)
-			}
-		}
-		if p != Anthropic {
-			properties, _ := s["properties"].(map[string]any)
-			required, _ := s["required"].([]any)
-			for _, name := range required {
-				if _, has := properties[name.(string)]; !has {
-					say("required names no property: %v", name)
-				}
-			}
-		}
-	}
-	look(root, 0)
+	refusedIn(root, 0, say)
 	return all
 }
 
-func gemini(s map[string]any, say func(string, ...any)) {
-	known := []string{"type", "title", "description", "enum", "properties", "required", "items", "anyOf", "format", "pattern",
-		"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "nullable"}
-	for key := range s {
-		if !slices.Contains(known, key) {
-			say("Unknown name %s", key)
-		}
+// accepted are the keywords that all providers accept, with the type that they are for; "" is any.
+var accepted = map[string]string{
+	"type": "", "title": "", "description": "", "anyOf": "", "properties": "object", "required": "object", "items": "array",
+	"enum": "string", "format": "string", "pattern": "string", "minLength": "string", "maxLength": "string",
+	"minimum": "number", "maximum": "number", "minItems": "array", "maxItems": "array",
+}
+
+func refusedIn(v any, depth int, say func(string, ...any)) {
+	s, ok := v.(map[string]any)
+	if !ok || depth > 60 {
+		say("no schema, or too deep: %.80v", v)
+		return
 	}
-	name, single := s["type"].(string)
-	if _, has := s["type"]; has && !single || name == "null" {
+	kind, single := s["type"].(string)
+	if _, has := s["type"]; has && !single || kind == "null" {
 		say("type %v", s["type"])
 	}
-	if _, has := s["anyOf"]; has && len(s) > 1 {
-		say("other fields alongside any_of: %v", s)
-	}
-	for key, of := range map[string]string{"properties": "object", "required": "object", "items": "array", "enum": "string"} {
-		if _, has := s[key]; has && name != of {
-			say("%s: only allowed for %s, not for %q", key, of, name)
+	for key := range s {
+		of, known := accepted[key]
+		switch {
+		case !known:
+			say("Unknown name %s", key)
+		case of != "" && kind != "" && of != kind && (of != "number" || kind != "integer"),
+			kind == "" && (key == "properties" || key == "required" || key == "items" || key == "enum"):
+			say("%s: only allowed for %s, not for %q", key, of, kind)
 		}
+	}
+	if f, has := s["format"]; has && f != "date-time" {
+		say("format %v", f)
 	}
 	values, _ := s["enum"].([]any)
 	for _, v := range values {
@@ -125,7 +71,27 @@ func gemini(s map[string]any, say func(string, ...any)) {
 			say("enum with %v", v)
 		}
 	}
-	if f, has := s["format"]; has && f != "date-time" && f != "enum" {
-		say("format %v", f)
+	properties, _ := s["properties"].(map[string]any)
+	for _, sub := range properties {
+		refusedIn(sub, depth+1, say)
+	}
+	required, _ := s["required"].([]any)
+	for _, name := range required {
+		if _, has := properties[name.(string)]; !has {
+			say("required names no property: %v", name)
+		}
+	}
+	if items, has := s["items"]; has {
+		refusedIn(items, depth+1, say)
+	} else if kind == "array" {
+		say("array schema missing items")
+	}
+	if alternatives, has := s["anyOf"].([]any); has {
+		if len(s) > 1 || len(alternatives) == 0 || slices.Contains(alternatives, nil) {
+			say("other fields alongside any_of, or none in it: %v", s)
+		}
+		for _, sub := range alternatives {
+			refusedIn(sub, depth+1, say)
+		}
 	}
 }

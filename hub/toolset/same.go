@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -83,16 +84,11 @@ func appendCanonical(b []byte, raw json.RawMessage, depth int) []byte {
 	}
 	switch raw[0] {
 	case '{':
-		var members fields[json.RawMessage]
-		jsontext.Members(raw, func(name []byte, value json.RawMessage) bool {
-			members.set(string(name), value)
-			return true
-		})
-		slices.Sort(members.keys)
+		members := membersOf(raw)
 		b = append(b, '{')
-		for _, name := range members.keys {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
 			b = append(jsontext.AppendString(b, name), ':')
-			if b = appendCanonical(b, members.at[name], depth+1); b == nil {
+			if b = appendCanonical(b, members[name], depth+1); b == nil {
 				return nil
 			}
 			b = append(b, ',')

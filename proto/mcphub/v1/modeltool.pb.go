@@ -23,68 +23,9 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ModelProvider is the provider of a model.
-type ModelProvider int32
-
-const (
-	// Not allowed: fails with INVALID_ARGUMENT.
-	ModelProvider_MODEL_PROVIDER_UNSPECIFIED ModelProvider = 0
-	// Anthropic's Messages API.
-	ModelProvider_MODEL_PROVIDER_ANTHROPIC ModelProvider = 1
-	// OpenAI's Chat Completions and Responses APIs, without their strict mode.
-	ModelProvider_MODEL_PROVIDER_OPENAI ModelProvider = 2
-	// Google's Gemini API: the parameters of a function declaration.
-	ModelProvider_MODEL_PROVIDER_GEMINI ModelProvider = 3
-)
-
-// Enum value maps for ModelProvider.
-var (
-	ModelProvider_name = map[int32]string{
-		0: "MODEL_PROVIDER_UNSPECIFIED",
-		1: "MODEL_PROVIDER_ANTHROPIC",
-		2: "MODEL_PROVIDER_OPENAI",
-		3: "MODEL_PROVIDER_GEMINI",
-	}
-	ModelProvider_value = map[string]int32{
-		"MODEL_PROVIDER_UNSPECIFIED": 0,
-		"MODEL_PROVIDER_ANTHROPIC":   1,
-		"MODEL_PROVIDER_OPENAI":      2,
-		"MODEL_PROVIDER_GEMINI":      3,
-	}
-)
-
-func (x ModelProvider) Enum() *ModelProvider {
-	p := new(ModelProvider)
-	*p = x
-	return p
-}
-
-func (x ModelProvider) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelProvider) Descriptor() protoreflect.EnumDescriptor {
-	return file_mcphub_v1_modeltool_proto_enumTypes[0].Descriptor()
-}
-
-func (ModelProvider) Type() protoreflect.EnumType {
-	return &file_mcphub_v1_modeltool_proto_enumTypes[0]
-}
-
-func (x ModelProvider) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelProvider.Descriptor instead.
-func (ModelProvider) EnumDescriptor() ([]byte, []int) {
-	return file_mcphub_v1_modeltool_proto_rawDescGZIP(), []int{0}
-}
-
-// ListModelToolsRequest names the provider and the profile.
+// ListModelToolsRequest names the profile.
 type ListModelToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Provider that the tools are for. Required.
-	Provider ModelProvider `protobuf:"varint,1,opt,name=provider,proto3,enum=mcphub.v1.ModelProvider" json:"provider,omitempty"`
 	// Name of a profile of the config. Empty: all tools.
 	Profile       string `protobuf:"bytes,2,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -121,13 +62,6 @@ func (*ListModelToolsRequest) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_modeltool_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *ListModelToolsRequest) GetProvider() ModelProvider {
-	if x != nil {
-		return x.Provider
-	}
-	return ModelProvider_MODEL_PROVIDER_UNSPECIFIED
-}
-
 func (x *ListModelToolsRequest) GetProfile() string {
 	if x != nil {
 		return x.Profile
@@ -138,9 +72,9 @@ func (x *ListModelToolsRequest) GetProfile() string {
 // ListModelToolsResponse holds the tools.
 type ListModelToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tools that can be sent to the provider.
+	// Tools that can be sent to every provider.
 	Tools []*ModelTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Tools because of which the provider would refuse the request.
+	// Tools because of which a provider would refuse the request.
 	Aside []*ModelToolAside `protobuf:"bytes,2,rep,name=aside,proto3" json:"aside,omitempty"`
 	// Estimated number of tokens of all tools together: names, descriptions and schemas.
 	Tokens        int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
@@ -199,7 +133,7 @@ func (x *ListModelToolsResponse) GetTokens() int64 {
 	return 0
 }
 
-// ModelTool is a tool in the form that a provider accepts.
+// ModelTool is a tool in the form that all providers accept.
 type ModelTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name for models: at most 63 letters, digits, "_" and "-", and the first is a letter or "_". It depends only on the
@@ -214,7 +148,7 @@ type ModelTool struct {
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
 	// Description, at most 1,024 bytes: untrusted. A description that was cut says so at its end.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON text of a schema that the provider accepts.
+	// JSON text of a schema that all providers accept.
 	InputSchemaJson string `protobuf:"bytes,6,opt,name=input_schema_json,json=inputSchemaJson,proto3" json:"input_schema_json,omitempty"`
 	// Differences from the schema of the server. Empty: there are none.
 	Changes []*ModelToolChange `protobuf:"bytes,7,rep,name=changes,proto3" json:"changes,omitempty"`
@@ -1020,9 +954,8 @@ var File_mcphub_v1_modeltool_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_modeltool_proto_rawDesc = "" +
 	"\n" +
-	"\x19mcphub/v1/modeltool.proto\x12\tmcphub.v1\x1a\x16mcphub/v1/server.proto\"g\n" +
-	"\x15ListModelToolsRequest\x124\n" +
-	"\bprovider\x18\x01 \x01(\x0e2\x18.mcphub.v1.ModelProviderR\bprovider\x12\x18\n" +
+	"\x19mcphub/v1/modeltool.proto\x12\tmcphub.v1\x1a\x16mcphub/v1/server.proto\"1\n" +
+	"\x15ListModelToolsRequest\x12\x18\n" +
 	"\aprofile\x18\x02 \x01(\tR\aprofile\"\x8d\x01\n" +
 	"\x16ListModelToolsResponse\x12*\n" +
 	"\x05tools\x18\x01 \x03(\v2\x14.mcphub.v1.ModelToolR\x05tools\x12/\n" +
@@ -1090,12 +1023,7 @@ const file_mcphub_v1_modeltool_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04line\x12\x18\n" +
-	"\aservers\x18\x04 \x03(\tR\aservers*\x83\x01\n" +
-	"\rModelProvider\x12\x1e\n" +
-	"\x1aMODEL_PROVIDER_UNSPECIFIED\x10\x00\x12\x1c\n" +
-	"\x18MODEL_PROVIDER_ANTHROPIC\x10\x01\x12\x19\n" +
-	"\x15MODEL_PROVIDER_OPENAI\x10\x02\x12\x19\n" +
-	"\x15MODEL_PROVIDER_GEMINI\x10\x032\xd3\x02\n" +
+	"\aservers\x18\x04 \x03(\tR\aservers2\xd3\x02\n" +
 	"\x10ModelToolService\x12U\n" +
 	"\x0eListModelTools\x12 .mcphub.v1.ListModelToolsRequest\x1a!.mcphub.v1.ListModelToolsResponse\x12L\n" +
 	"\vSearchTools\x12\x1d.mcphub.v1.SearchToolsRequest\x1a\x1e.mcphub.v1.SearchToolsResponse\x12I\n" +
@@ -1115,48 +1043,45 @@ func file_mcphub_v1_modeltool_proto_rawDescGZIP() []byte {
 	return file_mcphub_v1_modeltool_proto_rawDescData
 }
 
-var file_mcphub_v1_modeltool_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_mcphub_v1_modeltool_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_mcphub_v1_modeltool_proto_goTypes = []any{
-	(ModelProvider)(0),             // 0: mcphub.v1.ModelProvider
-	(*ListModelToolsRequest)(nil),  // 1: mcphub.v1.ListModelToolsRequest
-	(*ListModelToolsResponse)(nil), // 2: mcphub.v1.ListModelToolsResponse
-	(*ModelTool)(nil),              // 3: mcphub.v1.ModelTool
-	(*ModelToolHints)(nil),         // 4: mcphub.v1.ModelToolHints
-	(*ModelToolChange)(nil),        // 5: mcphub.v1.ModelToolChange
-	(*ModelToolAside)(nil),         // 6: mcphub.v1.ModelToolAside
-	(*SearchToolsRequest)(nil),     // 7: mcphub.v1.SearchToolsRequest
-	(*SearchToolsResponse)(nil),    // 8: mcphub.v1.SearchToolsResponse
-	(*FoundTool)(nil),              // 9: mcphub.v1.FoundTool
-	(*ReadResultRequest)(nil),      // 10: mcphub.v1.ReadResultRequest
-	(*ReadResultResponse)(nil),     // 11: mcphub.v1.ReadResultResponse
-	(*ListProfilesRequest)(nil),    // 12: mcphub.v1.ListProfilesRequest
-	(*ListProfilesResponse)(nil),   // 13: mcphub.v1.ListProfilesResponse
-	(*Profile)(nil),                // 14: mcphub.v1.Profile
-	(ApprovalPolicy)(0),            // 15: mcphub.v1.ApprovalPolicy
+	(*ListModelToolsRequest)(nil),  // 0: mcphub.v1.ListModelToolsRequest
+	(*ListModelToolsResponse)(nil), // 1: mcphub.v1.ListModelToolsResponse
+	(*ModelTool)(nil),              // 2: mcphub.v1.ModelTool
+	(*ModelToolHints)(nil),         // 3: mcphub.v1.ModelToolHints
+	(*ModelToolChange)(nil),        // 4: mcphub.v1.ModelToolChange
+	(*ModelToolAside)(nil),         // 5: mcphub.v1.ModelToolAside
+	(*SearchToolsRequest)(nil),     // 6: mcphub.v1.SearchToolsRequest
+	(*SearchToolsResponse)(nil),    // 7: mcphub.v1.SearchToolsResponse
+	(*FoundTool)(nil),              // 8: mcphub.v1.FoundTool
+	(*ReadResultRequest)(nil),      // 9: mcphub.v1.ReadResultRequest
+	(*ReadResultResponse)(nil),     // 10: mcphub.v1.ReadResultResponse
+	(*ListProfilesRequest)(nil),    // 11: mcphub.v1.ListProfilesRequest
+	(*ListProfilesResponse)(nil),   // 12: mcphub.v1.ListProfilesResponse
+	(*Profile)(nil),                // 13: mcphub.v1.Profile
+	(ApprovalPolicy)(0),            // 14: mcphub.v1.ApprovalPolicy
 }
 var file_mcphub_v1_modeltool_proto_depIdxs = []int32{
-	0,  // 0: mcphub.v1.ListModelToolsRequest.provider:type_name -> mcphub.v1.ModelProvider
-	3,  // 1: mcphub.v1.ListModelToolsResponse.tools:type_name -> mcphub.v1.ModelTool
-	6,  // 2: mcphub.v1.ListModelToolsResponse.aside:type_name -> mcphub.v1.ModelToolAside
-	5,  // 3: mcphub.v1.ModelTool.changes:type_name -> mcphub.v1.ModelToolChange
-	4,  // 4: mcphub.v1.ModelTool.hints:type_name -> mcphub.v1.ModelToolHints
-	15, // 5: mcphub.v1.ModelTool.policy:type_name -> mcphub.v1.ApprovalPolicy
-	9,  // 6: mcphub.v1.SearchToolsResponse.tools:type_name -> mcphub.v1.FoundTool
-	14, // 7: mcphub.v1.ListProfilesResponse.profiles:type_name -> mcphub.v1.Profile
-	1,  // 8: mcphub.v1.ModelToolService.ListModelTools:input_type -> mcphub.v1.ListModelToolsRequest
-	7,  // 9: mcphub.v1.ModelToolService.SearchTools:input_type -> mcphub.v1.SearchToolsRequest
-	10, // 10: mcphub.v1.ModelToolService.ReadResult:input_type -> mcphub.v1.ReadResultRequest
-	12, // 11: mcphub.v1.ModelToolService.ListProfiles:input_type -> mcphub.v1.ListProfilesRequest
-	2,  // 12: mcphub.v1.ModelToolService.ListModelTools:output_type -> mcphub.v1.ListModelToolsResponse
-	8,  // 13: mcphub.v1.ModelToolService.SearchTools:output_type -> mcphub.v1.SearchToolsResponse
-	11, // 14: mcphub.v1.ModelToolService.ReadResult:output_type -> mcphub.v1.ReadResultResponse
-	13, // 15: mcphub.v1.ModelToolService.ListProfiles:output_type -> mcphub.v1.ListProfilesResponse
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	2,  // 0: mcphub.v1.ListModelToolsResponse.tools:type_name -> mcphub.v1.ModelTool
+	5,  // 1: mcphub.v1.ListModelToolsResponse.aside:type_name -> mcphub.v1.ModelToolAside
+	4,  // 2: mcphub.v1.ModelTool.changes:type_name -> mcphub.v1.ModelToolChange
+	3,  // 3: mcphub.v1.ModelTool.hints:type_name -> mcphub.v1.ModelToolHints
+	14, // 4: mcphub.v1.ModelTool.policy:type_name -> mcphub.v1.ApprovalPolicy
+	8,  // 5: mcphub.v1.SearchToolsResponse.tools:type_name -> mcphub.v1.FoundTool
+	13, // 6: mcphub.v1.ListProfilesResponse.profiles:type_name -> mcphub.v1.Profile
+	0,  // 7: mcphub.v1.ModelToolService.ListModelTools:input_type -> mcphub.v1.ListModelToolsRequest
+	6,  // 8: mcphub.v1.ModelToolService.SearchTools:input_type -> mcphub.v1.SearchToolsRequest
+	9,  // 9: mcphub.v1.ModelToolService.ReadResult:input_type -> mcphub.v1.ReadResultRequest
+	11, // 10: mcphub.v1.ModelToolService.ListProfiles:input_type -> mcphub.v1.ListProfilesRequest
+	1,  // 11: mcphub.v1.ModelToolService.ListModelTools:output_type -> mcphub.v1.ListModelToolsResponse
+	7,  // 12: mcphub.v1.ModelToolService.SearchTools:output_type -> mcphub.v1.SearchToolsResponse
+	10, // 13: mcphub.v1.ModelToolService.ReadResult:output_type -> mcphub.v1.ReadResultResponse
+	12, // 14: mcphub.v1.ModelToolService.ListProfiles:output_type -> mcphub.v1.ListProfilesResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_modeltool_proto_init() }
@@ -1171,14 +1096,13 @@ func file_mcphub_v1_modeltool_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_modeltool_proto_rawDesc), len(file_mcphub_v1_modeltool_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      0,
 			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_mcphub_v1_modeltool_proto_goTypes,
 		DependencyIndexes: file_mcphub_v1_modeltool_proto_depIdxs,
-		EnumInfos:         file_mcphub_v1_modeltool_proto_enumTypes,
 		MessageInfos:      file_mcphub_v1_modeltool_proto_msgTypes,
 	}.Build()
 	File_mcphub_v1_modeltool_proto = out.File

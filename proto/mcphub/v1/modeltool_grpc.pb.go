@@ -31,13 +31,13 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
-// and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
-// rules.
+// ModelToolService converts the tools of all servers to one form that the providers of models accept (Anthropic, OpenAI
+// without its strict mode, Gemini), searches them, and reads long results in pieces. It starts no server: it uses the
+// tools that are known. docs/models.md has the rules.
 type ModelToolServiceClient interface {
-	// ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
-	// converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
-	// because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
+	// ListModelTools returns the tools of a profile, sorted by server and name. A tool that cannot be converted to the
+	// form that all providers accept is listed in aside, because a provider refuses the whole request because of one such
+	// tool. Tools that the config denies, and tools that are only for apps, are left out.
 	//
 	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	ListModelTools(ctx context.Context, in *ListModelToolsRequest, opts ...grpc.CallOption) (*ListModelToolsResponse, error)
@@ -108,13 +108,13 @@ func (c *modelToolServiceClient) ListProfiles(ctx context.Context, in *ListProfi
 // All implementations must embed UnimplementedModelToolServiceServer
 // for forward compatibility.
 //
-// ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
-// and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
-// rules.
+// ModelToolService converts the tools of all servers to one form that the providers of models accept (Anthropic, OpenAI
+// without its strict mode, Gemini), searches them, and reads long results in pieces. It starts no server: it uses the
+// tools that are known. docs/models.md has the rules.
 type ModelToolServiceServer interface {
-	// ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
-	// converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
-	// because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
+	// ListModelTools returns the tools of a profile, sorted by server and name. A tool that cannot be converted to the
+	// form that all providers accept is listed in aside, because a provider refuses the whole request because of one such
+	// tool. Tools that the config denies, and tools that are only for apps, are left out.
 	//
 	// Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
 	ListModelTools(context.Context, *ListModelToolsRequest) (*ListModelToolsResponse, error)

@@ -8,10 +8,7 @@ const maxQuery = 1024
 
 // Validate implements the validator of the gRPC server.
 func (x *ListModelToolsRequest) Validate() error {
-	if x.GetProvider() == ModelProvider_MODEL_PROVIDER_UNSPECIFIED {
-		return errors.New("provider: must be anthropic, openai or gemini: each takes other schemas")
-	}
-	return first(known("provider", x.GetProvider()), atMost("profile", x.GetProfile(), maxName))
+	return atMost("profile", x.GetProfile(), maxName)
 }
 
 // Validate implements the validator of the gRPC server.

@@ -4,8 +4,8 @@
 
 // Tools in the form that models use, and results cut to what a model can read.
 
-import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ApprovalPolicy, ApprovalPolicyJson } from "./server_pb.js";
 import { file_mcphub_v1_server } from "./server_pb.js";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,21 +14,14 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/modeltool.proto.
  */
 export const file_mcphub_v1_modeltool: GenFile = /*@__PURE__*/
-  fileDesc("ChltY3BodWIvdjEvbW9kZWx0b29sLnByb3RvEgltY3BodWIudjEiVAoVTGlzdE1vZGVsVG9vbHNSZXF1ZXN0EioKCHByb3ZpZGVyGAEgASgOMhgubWNwaHViLnYxLk1vZGVsUHJvdmlkZXISDwoHcHJvZmlsZRgCIAEoCSJ3ChZMaXN0TW9kZWxUb29sc1Jlc3BvbnNlEiMKBXRvb2xzGAEgAygLMhQubWNwaHViLnYxLk1vZGVsVG9vbBIoCgVhc2lkZRgCIAMoCzIZLm1jcGh1Yi52MS5Nb2RlbFRvb2xBc2lkZRIOCgZ0b2tlbnMYAyABKAMiiAIKCU1vZGVsVG9vbBIMCgRuYW1lGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEg0KBXRpdGxlGAQgASgJEhMKC2Rlc2NyaXB0aW9uGAUgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAYgASgJEisKB2NoYW5nZXMYByADKAsyGi5tY3BodWIudjEuTW9kZWxUb29sQ2hhbmdlEg4KBnRva2VucxgIIAEoBRIoCgVoaW50cxgJIAEoCzIZLm1jcGh1Yi52MS5Nb2RlbFRvb2xIaW50cxIpCgZwb2xpY3kYCiABKA4yGS5tY3BodWIudjEuQXBwcm92YWxQb2xpY3kisAEKDk1vZGVsVG9vbEhpbnRzEhYKCXJlYWRfb25seRgBIAEoCEgAiAEBEhgKC2Rlc3RydWN0aXZlGAIgASgISAGIAQESFwoKaWRlbXBvdGVudBgDIAEoCEgCiAEBEhcKCm9wZW5fd29ybGQYBCABKAhIA4gBAUIMCgpfcmVhZF9vbmx5Qg4KDF9kZXN0cnVjdGl2ZUINCgtfaWRlbXBvdGVudEINCgtfb3Blbl93b3JsZCIrCg9Nb2RlbFRvb2xDaGFuZ2USCgoCYXQYASABKAkSDAoEd2hhdBgCIAEoCSI+Cg5Nb2RlbFRvb2xBc2lkZRIOCgZzZXJ2ZXIYASABKAkSDAoEdG9vbBgCIAEoCRIOCgZyZWFzb24YAyABKAkiQwoSU2VhcmNoVG9vbHNSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEg0KBWxpbWl0GAIgASgNEg8KB3Byb2ZpbGUYAyABKAkiOgoTU2VhcmNoVG9vbHNSZXNwb25zZRIjCgV0b29scxgBIAMoCzIULm1jcGh1Yi52MS5Gb3VuZFRvb2wiWwoJRm91bmRUb29sEgwKBG5hbWUYASABKAkSDgoGc2VydmVyGAIgASgJEgwKBHRvb2wYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDQoFc2NvcmUYBSABKAEiVwoRUmVhZFJlc3VsdFJlcXVlc3QSEQoJcmVzdWx0X2lkGAEgASgJEg4KBm9mZnNldBgCIAEoAxINCgVsaW1pdBgDIAEoDRIQCghvcmlnaW5hbBgEIAEoCCJVChJSZWFkUmVzdWx0UmVzcG9uc2USDAoEdGV4dBgBIAEoCRIOCgZvZmZzZXQYAiABKAMSEwoLbmV4dF9vZmZzZXQYAyABKAMSDAoEc2l6ZRgEIAEoAyIVChNMaXN0UHJvZmlsZXNSZXF1ZXN0IjwKFExpc3RQcm9maWxlc1Jlc3BvbnNlEiQKCHByb2ZpbGVzGAEgAygLMhIubWNwaHViLnYxLlByb2ZpbGUiRAoHUHJvZmlsZRIMCgRuYW1lGAEgASgJEgwKBGZpbGUYAiABKAkSDAoEbGluZRgDIAEoBRIPCgdzZXJ2ZXJzGAQgAygJKoMBCg1Nb2RlbFByb3ZpZGVyEh4KGk1PREVMX1BST1ZJREVSX1VOU1BFQ0lGSUVEEAASHAoYTU9ERUxfUFJPVklERVJfQU5USFJPUElDEAESGQoVTU9ERUxfUFJPVklERVJfT1BFTkFJEAISGQoVTU9ERUxfUFJPVklERVJfR0VNSU5JEAMy0wIKEE1vZGVsVG9vbFNlcnZpY2USVQoOTGlzdE1vZGVsVG9vbHMSIC5tY3BodWIudjEuTGlzdE1vZGVsVG9vbHNSZXF1ZXN0GiEubWNwaHViLnYxLkxpc3RNb2RlbFRvb2xzUmVzcG9uc2USTAoLU2VhcmNoVG9vbHMSHS5tY3BodWIudjEuU2VhcmNoVG9vbHNSZXF1ZXN0Gh4ubWNwaHViLnYxLlNlYXJjaFRvb2xzUmVzcG9uc2USSQoKUmVhZFJlc3VsdBIcLm1jcGh1Yi52MS5SZWFkUmVzdWx0UmVxdWVzdBodLm1jcGh1Yi52MS5SZWFkUmVzdWx0UmVzcG9uc2USTwoMTGlzdFByb2ZpbGVzEh4ubWNwaHViLnYxLkxpc3RQcm9maWxlc1JlcXVlc3QaHy5tY3BodWIudjEuTGlzdFByb2ZpbGVzUmVzcG9uc2VCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_mcphub_v1_server]);
+  fileDesc("ChltY3BodWIvdjEvbW9kZWx0b29sLnByb3RvEgltY3BodWIudjEiKAoVTGlzdE1vZGVsVG9vbHNSZXF1ZXN0Eg8KB3Byb2ZpbGUYAiABKAkidwoWTGlzdE1vZGVsVG9vbHNSZXNwb25zZRIjCgV0b29scxgBIAMoCzIULm1jcGh1Yi52MS5Nb2RlbFRvb2wSKAoFYXNpZGUYAiADKAsyGS5tY3BodWIudjEuTW9kZWxUb29sQXNpZGUSDgoGdG9rZW5zGAMgASgDIogCCglNb2RlbFRvb2wSDAoEbmFtZRgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSDAoEdG9vbBgDIAEoCRINCgV0aXRsZRgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgGIAEoCRIrCgdjaGFuZ2VzGAcgAygLMhoubWNwaHViLnYxLk1vZGVsVG9vbENoYW5nZRIOCgZ0b2tlbnMYCCABKAUSKAoFaGludHMYCSABKAsyGS5tY3BodWIudjEuTW9kZWxUb29sSGludHMSKQoGcG9saWN5GAogASgOMhkubWNwaHViLnYxLkFwcHJvdmFsUG9saWN5IrABCg5Nb2RlbFRvb2xIaW50cxIWCglyZWFkX29ubHkYASABKAhIAIgBARIYCgtkZXN0cnVjdGl2ZRgCIAEoCEgBiAEBEhcKCmlkZW1wb3RlbnQYAyABKAhIAogBARIXCgpvcGVuX3dvcmxkGAQgASgISAOIAQFCDAoKX3JlYWRfb25seUIOCgxfZGVzdHJ1Y3RpdmVCDQoLX2lkZW1wb3RlbnRCDQoLX29wZW5fd29ybGQiKwoPTW9kZWxUb29sQ2hhbmdlEgoKAmF0GAEgASgJEgwKBHdoYXQYAiABKAkiPgoOTW9kZWxUb29sQXNpZGUSDgoGc2VydmVyGAEgASgJEgwKBHRvb2wYAiABKAkSDgoGcmVhc29uGAMgASgJIkMKElNlYXJjaFRvb2xzUmVxdWVzdBINCgVxdWVyeRgBIAEoCRINCgVsaW1pdBgCIAEoDRIPCgdwcm9maWxlGAMgASgJIjoKE1NlYXJjaFRvb2xzUmVzcG9uc2USIwoFdG9vbHMYASADKAsyFC5tY3BodWIudjEuRm91bmRUb29sIlsKCUZvdW5kVG9vbBIMCgRuYW1lGAEgASgJEg4KBnNlcnZlchgCIAEoCRIMCgR0b29sGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg0KBXNjb3JlGAUgASgBIlcKEVJlYWRSZXN1bHRSZXF1ZXN0EhEKCXJlc3VsdF9pZBgBIAEoCRIOCgZvZmZzZXQYAiABKAMSDQoFbGltaXQYAyABKA0SEAoIb3JpZ2luYWwYBCABKAgiVQoSUmVhZFJlc3VsdFJlc3BvbnNlEgwKBHRleHQYASABKAkSDgoGb2Zmc2V0GAIgASgDEhMKC25leHRfb2Zmc2V0GAMgASgDEgwKBHNpemUYBCABKAMiFQoTTGlzdFByb2ZpbGVzUmVxdWVzdCI8ChRMaXN0UHJvZmlsZXNSZXNwb25zZRIkCghwcm9maWxlcxgBIAMoCzISLm1jcGh1Yi52MS5Qcm9maWxlIkQKB1Byb2ZpbGUSDAoEbmFtZRgBIAEoCRIMCgRmaWxlGAIgASgJEgwKBGxpbmUYAyABKAUSDwoHc2VydmVycxgEIAMoCTLTAgoQTW9kZWxUb29sU2VydmljZRJVCg5MaXN0TW9kZWxUb29scxIgLm1jcGh1Yi52MS5MaXN0TW9kZWxUb29sc1JlcXVlc3QaIS5tY3BodWIudjEuTGlzdE1vZGVsVG9vbHNSZXNwb25zZRJMCgtTZWFyY2hUb29scxIdLm1jcGh1Yi52MS5TZWFyY2hUb29sc1JlcXVlc3QaHi5tY3BodWIudjEuU2VhcmNoVG9vbHNSZXNwb25zZRJJCgpSZWFkUmVzdWx0EhwubWNwaHViLnYxLlJlYWRSZXN1bHRSZXF1ZXN0Gh0ubWNwaHViLnYxLlJlYWRSZXN1bHRSZXNwb25zZRJPCgxMaXN0UHJvZmlsZXMSHi5tY3BodWIudjEuTGlzdFByb2ZpbGVzUmVxdWVzdBofLm1jcGh1Yi52MS5MaXN0UHJvZmlsZXNSZXNwb25zZUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_mcphub_v1_server]);
 
 /**
- * ListModelToolsRequest names the provider and the profile.
+ * ListModelToolsRequest names the profile.
  *
  * @generated from message mcphub.v1.ListModelToolsRequest
  */
 export type ListModelToolsRequest = Message<"mcphub.v1.ListModelToolsRequest"> & {
-  /**
-   * Provider that the tools are for. Required.
-   *
-   * @generated from field: mcphub.v1.ModelProvider provider = 1;
-   */
-  provider: ModelProvider;
-
   /**
    * Name of a profile of the config. Empty: all tools.
    *
@@ -38,18 +31,11 @@ export type ListModelToolsRequest = Message<"mcphub.v1.ListModelToolsRequest"> &
 };
 
 /**
- * ListModelToolsRequest names the provider and the profile.
+ * ListModelToolsRequest names the profile.
  *
  * @generated from message mcphub.v1.ListModelToolsRequest
  */
 export type ListModelToolsRequestJson = {
-  /**
-   * Provider that the tools are for. Required.
-   *
-   * @generated from field: mcphub.v1.ModelProvider provider = 1;
-   */
-  provider?: ModelProviderJson;
-
   /**
    * Name of a profile of the config. Empty: all tools.
    *
@@ -72,14 +58,14 @@ export const ListModelToolsRequestSchema: GenMessage<ListModelToolsRequest, {jso
  */
 export type ListModelToolsResponse = Message<"mcphub.v1.ListModelToolsResponse"> & {
   /**
-   * Tools that can be sent to the provider.
+   * Tools that can be sent to every provider.
    *
    * @generated from field: repeated mcphub.v1.ModelTool tools = 1;
    */
   tools: ModelTool[];
 
   /**
-   * Tools because of which the provider would refuse the request.
+   * Tools because of which a provider would refuse the request.
    *
    * @generated from field: repeated mcphub.v1.ModelToolAside aside = 2;
    */
@@ -100,14 +86,14 @@ export type ListModelToolsResponse = Message<"mcphub.v1.ListModelToolsResponse">
  */
 export type ListModelToolsResponseJson = {
   /**
-   * Tools that can be sent to the provider.
+   * Tools that can be sent to every provider.
    *
    * @generated from field: repeated mcphub.v1.ModelTool tools = 1;
    */
   tools?: ModelToolJson[];
 
   /**
-   * Tools because of which the provider would refuse the request.
+   * Tools because of which a provider would refuse the request.
    *
    * @generated from field: repeated mcphub.v1.ModelToolAside aside = 2;
    */
@@ -129,7 +115,7 @@ export const ListModelToolsResponseSchema: GenMessage<ListModelToolsResponse, {j
   messageDesc(file_mcphub_v1_modeltool, 1);
 
 /**
- * ModelTool is a tool in the form that a provider accepts.
+ * ModelTool is a tool in the form that all providers accept.
  *
  * @generated from message mcphub.v1.ModelTool
  */
@@ -172,7 +158,7 @@ export type ModelTool = Message<"mcphub.v1.ModelTool"> & {
   description: string;
 
   /**
-   * JSON text of a schema that the provider accepts.
+   * JSON text of a schema that all providers accept.
    *
    * @generated from field: string input_schema_json = 6;
    */
@@ -208,7 +194,7 @@ export type ModelTool = Message<"mcphub.v1.ModelTool"> & {
 };
 
 /**
- * ModelTool is a tool in the form that a provider accepts.
+ * ModelTool is a tool in the form that all providers accept.
  *
  * @generated from message mcphub.v1.ModelTool
  */
@@ -251,7 +237,7 @@ export type ModelToolJson = {
   description?: string;
 
   /**
-   * JSON text of a schema that the provider accepts.
+   * JSON text of a schema that all providers accept.
    *
    * @generated from field: string input_schema_json = 6;
    */
@@ -965,65 +951,17 @@ export const ProfileSchema: GenMessage<Profile, {jsonType: ProfileJson}> = /*@__
   messageDesc(file_mcphub_v1_modeltool, 13);
 
 /**
- * ModelProvider is the provider of a model.
- *
- * @generated from enum mcphub.v1.ModelProvider
- */
-export enum ModelProvider {
-  /**
-   * Not allowed: fails with INVALID_ARGUMENT.
-   *
-   * @generated from enum value: MODEL_PROVIDER_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * Anthropic's Messages API.
-   *
-   * @generated from enum value: MODEL_PROVIDER_ANTHROPIC = 1;
-   */
-  ANTHROPIC = 1,
-
-  /**
-   * OpenAI's Chat Completions and Responses APIs, without their strict mode.
-   *
-   * @generated from enum value: MODEL_PROVIDER_OPENAI = 2;
-   */
-  OPENAI = 2,
-
-  /**
-   * Google's Gemini API: the parameters of a function declaration.
-   *
-   * @generated from enum value: MODEL_PROVIDER_GEMINI = 3;
-   */
-  GEMINI = 3,
-}
-
-/**
- * ModelProvider is the provider of a model.
- *
- * @generated from enum mcphub.v1.ModelProvider
- */
-export type ModelProviderJson = "MODEL_PROVIDER_UNSPECIFIED" | "MODEL_PROVIDER_ANTHROPIC" | "MODEL_PROVIDER_OPENAI" | "MODEL_PROVIDER_GEMINI";
-
-/**
- * Describes the enum mcphub.v1.ModelProvider.
- */
-export const ModelProviderSchema: GenEnum<ModelProvider, ModelProviderJson> = /*@__PURE__*/
-  enumDesc(file_mcphub_v1_modeltool, 0);
-
-/**
- * ModelToolService converts the tools of all servers to the form that the provider of a model accepts, searches them,
- * and reads long results in pieces. It starts no server: it uses the tools that are known. docs/models.md has the
- * rules.
+ * ModelToolService converts the tools of all servers to one form that the providers of models accept (Anthropic, OpenAI
+ * without its strict mode, Gemini), searches them, and reads long results in pieces. It starts no server: it uses the
+ * tools that are known. docs/models.md has the rules.
  *
  * @generated from service mcphub.v1.ModelToolService
  */
 export const ModelToolService: GenService<{
   /**
-   * ListModelTools returns the tools of a profile for a provider, sorted by server and name. A tool that cannot be
-   * converted to a form that the provider accepts is listed in aside, because a provider refuses the whole request
-   * because of one such tool. Tools that the config denies, and tools that are only for apps, are left out.
+   * ListModelTools returns the tools of a profile, sorted by server and name. A tool that cannot be converted to the
+   * form that all providers accept is listed in aside, because a provider refuses the whole request because of one such
+   * tool. Tools that the config denies, and tools that are only for apps, are left out.
    *
    * Errors: INVALID_ARGUMENT (INVALID_REQUEST), NOT_FOUND (PROFILE_NOT_FOUND).
    *
