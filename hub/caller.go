@@ -23,7 +23,8 @@ type Caller interface {
 	Answers(kind event.PromptKind, withTools bool) bool
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
-	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them.
+	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them. It
+	// is true before a request of the client ends for that reason.
 	Gone() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
@@ -57,28 +58,32 @@ const (
 
 // whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
 // to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
-// that are gone do not count.
-func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
+// that are gone do not count. clients reports that for this reason alone a client is not asked.
+func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) (asked *request, clients bool) {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
-			return nil
+			return nil, false
 		}
-		return asked
+		return asked, false
 	}
 	client := ""
 	for _, may := range q.Among {
 		r, ok := may.Tag.(*request)
 		switch {
 		case !ok || r.caller == nil:
-			return nil
+			return nil, false
 		case r.caller.Gone():
 		case client != "" && r.caller.Client() != client:
-			return nil
+			clients = true
 		default:
 			client = r.caller.Client()
 		}
 	}
-	return st.amongAnswers(q, kind, withTools, nil)
+	asked = st.amongAnswers(q, kind, withTools, nil)
+	if clients {
+		return nil, asked != nil
+	}
+	return asked, false
 }
 
 // amongAnswers returns one of the calls of a client that a question may belong to. It prefers calls in whose course the

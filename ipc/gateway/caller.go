@@ -95,8 +95,8 @@ func (c *caller) Answers(kind event.PromptKind, withTools bool) bool {
 // Heard reports whether the client receives what is sent in the course of the request.
 func (c *caller) Heard() bool { return c.call.Heard() }
 
-// Gone reports whether the client's session has ended. A call of 2026-07-28 over HTTP says nothing of its client.
-func (c *caller) Gone() bool { return c.call.Session.Lasting() && c.call.Session.Err() != nil }
+// Gone reports whether the client's session is ending. A call of 2026-07-28 over HTTP says nothing of its client.
+func (c *caller) Gone() bool { return c.call.Session.Lasting() && c.call.Session.Ending() }
 
 // Progress forwards progress of the server; the engine replaces the hub's token by the client's.
 func (c *caller) Progress(params json.RawMessage) { c.call.Progress(params) }

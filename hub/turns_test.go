@@ -1,0 +1,108 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// client is a hub.Caller that declines whatever it is asked.
+type client string
+
+func (c client) Client() string                                         { return string(c) }
+func (c client) Answers(event.PromptKind, bool) bool                    { return true }
+func (c client) Heard() bool                                            { return true }
+func (c client) Gone() bool                                             { return false }
+func (c client) Progress(json.RawMessage)                               {}
+func (c client) Completed() func(string)                                { return func(string) {} }
+func (c client) Roots(context.Context, string) (json.RawMessage, error) { return nil, nil }
+func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
+	return mcp.Answer{Action: mcp.Decline}, nil
+}
+
+// The calls of a client to a server that wait for the end of those of another client, since the server has asked a
+// question that may be of either, are queued requests: they can be cancelled without a trace on the wire, a new
+// connection does not need the turns of the old one, and a person does not wait for them. TestCrossing of ipc/gateway
+// has whose turn it is.
+func TestCallsThatWaitForTheirTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(id string, of hub.Caller) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
+		}
+		state := func(id string) event.RequestState {
+			for _, r := range w.hub.Requests("s") {
+				if r.ID == id {
+					return r.State
+				}
+			}
+			return 0
+		}
+		cancel := func(id string) {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		sent := func() int { return s.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" }) }
+
+		c1, d1 := call("c1", client("c")), call("d1", client("d"))
+		q, err := s.Request(elicitation, formParams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := <-q.Response(); string(a.Result) != `{"action":"cancel"}` {
+			t.Fatalf("a question of either was answered with %+v", a)
+		}
+		c2, d2, mine := call("c2", client("c")), call("d2", client("d")), call("mine", nil)
+		if state("c2") != event.StateQueued || state("d2") != event.StateQueued || state("mine") != event.StateRunning {
+			t.Errorf("behind both: %v, %v; a person's: %v", state("c2"), state("d2"), state("mine"))
+		}
+		cancel("c2")
+		e := c2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if e.Meta["server_may_continue"] == "true" || sent() != 3 {
+			t.Errorf("a call that was cancelled while it waited: %+v, %d were sent", e.Meta, sent())
+		}
+		if _, err := w.hub.StopWaiting("c1", "s", "enough", event.OriginUser); err != nil {
+			t.Fatal(err)
+		}
+		c1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		pass(20 * time.Second)
+		if state("d2") != event.StateQueued {
+			t.Errorf("beside a cancelled call that the server has not answered: %v", state("d2"))
+		}
+		cancel("d1")
+		d1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3 := call("c3", client("c"))
+		w.procs["s"][0].Kill()
+		synctest.Wait()
+		mine.want(t, event.CodeUnavailable, event.ReasonServerGone)
+		pass(5 * time.Second)
+		if state("d2") != event.StateRunning || state("c3") != event.StateQueued {
+			t.Errorf("on the next connection: %v, %v", state("d2"), state("c3"))
+		}
+		pass(30 * time.Second)
+		if state("c3") != event.StateRunning {
+			t.Errorf("behind a call that does not end: %v", state("c3"))
+		}
+		cancel("d2")
+		cancel("c3")
+		d2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3.want(t, event.CodeCancelled, event.ReasonCancelled)
+		w.nothingLeft()
+	})
+}
