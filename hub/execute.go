@@ -20,6 +20,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 	further json.RawMessage, send sender) (*mcp.Session, *mcp.CallResult, error) {
 	out := &mcp.CallRequest{
 		Tag:     r,
+		Client:  r.client(),
 		Trace:   r.trace,
 		Meta:    meta,
 		Further: further,

@@ -29,7 +29,7 @@ type turns struct {
 
 // turn is that of one request.
 type turn struct {
-	caller  Caller
+	client  Client
 	granted chan struct{} // closed when the request may be sent
 	wireID  string        // of a call that was cancelled and keeps its turn; "" otherwise
 }
@@ -51,7 +51,7 @@ func (st *state) takeTurns(s *server) {
 		"on their calls are sent to it one after the other", "server", s.name)
 }
 
-func newTurn(r *request) *turn { return &turn{caller: r.caller, granted: make(chan struct{})} }
+func newTurn(r *request) *turn { return &turn{client: r.caller.Client(), granted: make(chan struct{})} }
 
 // hasTurn reports whether r may be sent. If not, r has its place among those that wait.
 func (st *state) hasTurn(r *request) bool {
@@ -93,7 +93,7 @@ func (st *state) endTurn(r *request, mayContinue bool) {
 	case turn == nil:
 	case t.unqueue(turn):
 		t.grant()
-	case mayContinue && !turn.caller.Gone():
+	case mayContinue && !turn.client.Gone():
 		turn.wireID = r.wireID
 		time.AfterFunc(mayAskAfter, func() { st.hub.update(func(*state) { t.leave(turn) }) })
 	default:
@@ -142,16 +142,16 @@ func (t *turns) unqueue(turn *turn) bool {
 
 // grant starts the turns of those that wait longest, as long as they are of the client whose calls run.
 func (t *turns) grant() {
-	for len(t.waiting) > 0 && t.free(t.waiting[0].caller) {
+	for len(t.waiting) > 0 && t.free(t.waiting[0].client) {
 		t.start(t.waiting[0])
 		t.waiting = t.waiting[1:]
 	}
 }
 
 // free reports whether the server can be asking no other client. Who is gone has no calls.
-func (t *turns) free(caller Caller) bool {
+func (t *turns) free(client Client) bool {
 	for other := range t.running {
-		if other.caller.Client() != caller.Client() && !other.caller.Gone() {
+		if other.client != client && !other.client.Gone() {
 			return false
 		}
 	}

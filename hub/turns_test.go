@@ -16,7 +16,7 @@ import (
 // client is a hub.Caller that declines whatever it is asked.
 type client string
 
-func (c client) Client() string                                         { return string(c) }
+func (c client) Client() hub.Client                                     { return c }
 func (c client) Answers(event.PromptKind, bool) bool                    { return true }
 func (c client) Heard() bool                                            { return true }
 func (c client) Gone() bool                                             { return false }
