@@ -27,6 +27,9 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		OnWire: func(id jsonrpc.ID) {
 			defer h.lock().unlock()
 			r.wireID = id.String()
+			if r.turn != nil {
+				r.turn.wireID = r.wireID
+			}
 			r.span.Round(r.wireID)
 		},
 		OnProgress: func(p mcp.Progress) {

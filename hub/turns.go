@@ -31,7 +31,9 @@ type turns struct {
 type turn struct {
 	client  Client
 	granted chan struct{} // closed when the request may be sent
-	wireID  string        // of a call that was cancelled and keeps its turn; "" otherwise
+	wireID  string        // of its last round
+	settled bool          // the server has answered it after its cancel
+	over    bool          // it has ended, and keeps its turn because the server may go on
 }
 
 // takeTurns makes the calls to s take turns from now on.
@@ -51,7 +53,9 @@ func (st *state) takeTurns(s *server) {
 		"on their calls are sent to it one after the other", "server", s.name)
 }
 
-func newTurn(r *request) *turn { return &turn{client: r.caller.Client(), granted: make(chan struct{})} }
+func newTurn(r *request) *turn {
+	return &turn{client: r.caller.Client(), granted: make(chan struct{}), wireID: r.wireID}
+}
 
 // hasTurn reports whether r may be sent. If not, r has its place among those that wait.
 func (st *state) hasTurn(r *request) bool {
@@ -93,28 +97,31 @@ func (st *state) endTurn(r *request, mayContinue bool) {
 	case turn == nil:
 	case t.unqueue(turn):
 		t.grant()
-	case mayContinue && !turn.client.Gone():
-		turn.wireID = r.wireID
+	case mayContinue && !turn.settled && !turn.client.Gone():
+		turn.over = true
 		time.AfterFunc(mayAskAfter, func() { st.hub.update(func(*state) { t.leave(turn) }) })
 	default:
 		t.leave(turn)
 	}
 }
 
-// settled ends the turn of a cancelled call that the server has answered.
+// settled ends the turn of a cancelled call that the server has answered. The call itself may not have ended so far.
 func (t *turns) settled(wireID string) {
 	for turn := range t.running {
-		if turn.wireID == wireID {
-			t.leave(turn)
-			return
+		if turn.wireID != wireID {
+			continue
 		}
+		if turn.settled = true; turn.over {
+			t.leave(turn)
+		}
+		return
 	}
 }
 
 // fell ends the turns of the cancelled calls of a connection that has ended.
 func (t *turns) fell() {
 	for turn := range t.running {
-		if turn.wireID != "" {
+		if turn.over {
 			delete(t.running, turn)
 		}
 	}

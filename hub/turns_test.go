@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,55 @@ func (c client) Completed() func(string)                                { return
 func (c client) Roots(context.Context, string) (json.RawMessage, error) { return nil, nil }
 func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
 	return mcp.Answer{Action: mcp.Decline}, nil
+}
+
+// A server answers a call at once when it reads its cancel, before the hub has noted the end of the call or after: the
+// next call has its turn in both cases.
+func TestTurnAfterAnAnsweredCancel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Tool("obeys", func(c *fakeserver.CallContext) {
+			<-c.Cancelled()
+			c.Text("cancelled")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(n int, of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: fmt.Sprint(of, n), Server: "s", Tool: "obeys", Caller: of})
+		}
+		last := call(0, "c")
+		other := call(0, "d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel := func(n int, of client) {
+			if _, err := w.hub.CancelRequest(fmt.Sprint(of, n), "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel(0, "d")
+		<-other.done
+		for n := range 300 {
+			of := []client{"c", "d"}[n%2]
+			next := call(n+1, []client{"d", "c"}[n%2])
+			cancel(n, of)
+			<-last.done
+			synctest.Wait()
+			if r := w.hub.Requests("s"); len(r) != 1 || r[0].State != event.StateRunning {
+				t.Fatalf("after %d calls: %+v", n+1, r)
+			}
+			last = next
+		}
+		cancel(300, "c")
+		<-last.done
+		w.nothingLeft()
+	})
 }
 
 // The calls of a client to a server that wait for the end of those of another client, since the server has asked a

@@ -13,6 +13,7 @@ type tombstones struct {
 type grave struct {
 	method string
 	quiet  bool
+	late   bool // its response has come
 	tag    any
 	told   func(error) // for a quiet call: called with what becomes of the protocol's own cancel for it; else nil
 }

@@ -93,7 +93,7 @@ func (l *lingering) taskOver(id string) {
 // linger records that a request of a call was given up. It is called before the call leaves Session.calls, so that at
 // no moment a question of the call could be assigned to another one.
 func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.CancelledError) {
-	s.givenUp(call, sent.ID(), sent.GivenUp())
+	s.givenUp(call, sent.ID(), func() bool { return sent.GivenUp() && s.peer.Tracker().Unanswered(sent.ID()) })
 	if cancelled.Sent {
 		cancelled.OnDelivery(func(d jsonrpc.Delivery, _ error) {
 			if d == jsonrpc.NotNeeded { // the server never saw the request, as is known now
@@ -103,13 +103,14 @@ func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.
 	}
 }
 
-// givenUp marks a call as cancelled. lingers says that it may continue at the server, which knows it by this id.
-func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers bool) {
-	lingers = lingers && s.Era() == Legacy // in the modern era servers send no requests
+// givenUp marks a call as cancelled. lingers says whether it may continue at the server, which knows it by this id. It
+// is called with mu held: a response that it does not know of so far comes to settled afterwards.
+func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers func() bool) {
+	legacy := s.Era() == Legacy // in the modern era servers send no requests
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call.given = true
-	if lingers {
+	if legacy && lingers() {
 		s.lingering.add(id, call.req.Client)
 	}
 }

@@ -149,6 +149,28 @@ func TestWhoseQuestion(t *testing.T) {
 	})
 }
 
+// A server that answers a call as soon as it reads its cancel has answered it, also if the session has not recorded the
+// end of the call so far: it counts as in flight no more.
+func TestCancelThatIsAnsweredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New()
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			<-c.Cancelled()
+			c.Text("cancelled")
+		})
+		s := connect(t, f, &recorder{})
+		for n := range 300 {
+			cancelledCall(t, s, &CallRequest{Name: "t"})
+			s.mu.Lock()
+			left := len(s.lingering.calls)
+			s.mu.Unlock()
+			if left > 0 {
+				t.Fatalf("after %d calls one that was answered counts as in flight", n+1)
+			}
+		}
+	})
+}
+
 // A cancelled call that the server does not answer counts as in flight for half a minute. Only its client is kept, and
 // of a bounded number of calls: otherwise the arguments of all calls of that time would be.
 func TestCancelledCallsHoldLittle(t *testing.T) {
