@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A question that a legacy server asks on its pipe does not say in which call. While calls of two clients run, neither
@@ -60,7 +62,7 @@ func newTurn(r *request) *turn {
 // hasTurn reports whether r may be sent. If not, r has its place among those that wait.
 func (st *state) hasTurn(r *request) bool {
 	t := &r.server.turns
-	if !t.taken || r.caller == nil {
+	if !t.taken || r.caller == nil || r.server.Era() == event.EraModern {
 		return true
 	}
 	if r.turn == nil {

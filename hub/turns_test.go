@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -73,6 +75,51 @@ func TestTurnAfterAnAnsweredCancel(t *testing.T) {
 		}
 		cancel(300, "c")
 		<-last.done
+		w.nothingLeft()
+	})
+}
+
+// A server that is connected in the modern era from then on says in which call it asks: no call waits for its turn.
+func TestNoTurnsInTheModernEra(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithBothEras())
+		w := newWorld(t, serversOf("s", s), `s:"era":"legacy",`+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: string(of), Server: "s", Tool: "hang", Caller: of})
+		}
+		states := func() (list []event.RequestState) {
+			for _, r := range w.hub.Requests("s") {
+				list = append(list, r.State)
+			}
+			return list
+		}
+		c, d := call("c"), call("d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		e := call("e")
+		running, queued := event.StateRunning, event.StateQueued
+		if diff := cmp.Diff([]event.RequestState{running, running, queued}, states()); diff != "" {
+			t.Error(diff)
+		}
+		w.load(`s:"era":"modern",` + allow)
+		for _, call := range []*pendingCall{c, d, e} {
+			<-call.done
+		}
+		c, d = call("c"), call("d")
+		if diff := cmp.Diff([]event.RequestState{running, running}, states()); diff != "" {
+			t.Error(diff)
+		}
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", event.OriginUser)
+		<-c.done
+		<-d.done
 		w.nothingLeft()
 	})
 }
