@@ -64,7 +64,11 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 		case st.draining:
 			return nil, nil
 		}
-		of, shown := st.whoAnswers(q, info.Kind, withTools), h.windows.CanShow(info.Kind, withTools)
+		of, clients := st.whoAnswers(q, info.Kind, withTools)
+		if clients {
+			st.takeTurns(c.server)
+		}
+		shown := h.windows.CanShow(info.Kind, withTools)
 		if unasked = of == nil && !shown; unasked {
 			return nil, nil
 		}
@@ -241,6 +245,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	defer h.lock().unlock()
 	requestID := c.cancelled[id.String()]
 	delete(c.cancelled, id.String())
+	c.server.turns.settled(id.String())
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
 		"wire_id", bounds.Printable(id.String()))
 	c.Note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})

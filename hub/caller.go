@@ -17,14 +17,12 @@ import (
 // of the server. Methods are called concurrently. Only Ask and Roots may block; the others are called with the hub's
 // lock held or by a reading goroutine, and must not call the hub.
 type Caller interface {
-	// Client identifies the client. Calls of the same client may answer each other's questions.
-	Client() string
+	// Client returns the client. Calls of the same client may answer each other's questions.
+	Client() Client
 	// Answers reports whether the client has declared that it answers such questions.
 	Answers(kind event.PromptKind, withTools bool) bool
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
-	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them.
-	Gone() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
 	// Completed returns a function that tells the client that the elicitation with that id is complete. It may be kept for
@@ -37,6 +35,14 @@ type Caller interface {
 	// Roots returns the client's result of roots/list; nil when it has not declared roots. key is the key of the input
 	// request in a round of a modern server, "" otherwise.
 	Roots(ctx context.Context, key string) (json.RawMessage, error)
+}
+
+// Client is an MCP client. Requests are of the same client if their Clients are equal. It is kept for a while after a
+// request has ended, and holds nothing of that.
+type Client interface {
+	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them. It
+	// is true before a request of the client ends for that reason. It is called with the hub's lock held.
+	Gone() bool
 }
 
 // ErrNotAsked is returned by Caller.Ask if the client cannot be asked. The question is then asked in the course of
@@ -57,28 +63,36 @@ const (
 
 // whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
 // to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
-// that are gone do not count.
-func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
+// that are gone do not count. clients reports that for this reason alone a client is not asked.
+func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) (asked *request, clients bool) {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
-			return nil
+			return nil, false
 		}
-		return asked
+		return asked, false
 	}
-	client := ""
+	possible := slices.Clip(q.Past)
 	for _, may := range q.Among {
-		r, ok := may.Tag.(*request)
+		possible = append(possible, may.Client)
+	}
+	var first Client
+	for _, of := range possible {
+		client, has := of.(Client)
 		switch {
-		case !ok || r.caller == nil:
-			return nil
-		case r.caller.Gone():
-		case client != "" && r.caller.Client() != client:
-			return nil
+		case !has:
+			return nil, false
+		case client.Gone():
+		case first != nil && client != first:
+			clients = true
 		default:
-			client = r.caller.Client()
+			first = client
 		}
 	}
-	return st.amongAnswers(q, kind, withTools, nil)
+	asked = st.amongAnswers(q, kind, withTools, nil)
+	if clients {
+		return nil, asked != nil
+	}
+	return asked, false
 }
 
 // amongAnswers returns one of the calls of a client that a question may belong to. It prefers calls in whose course the
@@ -95,6 +109,14 @@ func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools 
 		}
 	}
 	return best
+}
+
+// client returns the Client of r for package mcp, nil if there is none.
+func (r *request) client() any {
+	if r.caller == nil {
+		return nil
+	}
+	return r.caller.Client()
 }
 
 // mayAnswer reports whether r is open and its caller answers such questions.

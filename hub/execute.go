@@ -20,12 +20,16 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 	further json.RawMessage, send sender) (*mcp.Session, *mcp.CallResult, error) {
 	out := &mcp.CallRequest{
 		Tag:     r,
+		Client:  r.client(),
 		Trace:   r.trace,
 		Meta:    meta,
 		Further: further,
 		OnWire: func(id jsonrpc.ID) {
 			defer h.lock().unlock()
 			r.wireID = id.String()
+			if r.turn != nil {
+				r.turn.wireID = r.wireID
+			}
 			r.span.Round(r.wireID)
 		},
 		OnProgress: func(p mcp.Progress) {

@@ -53,6 +53,7 @@ func (h *Hub) Leftovers() string {
 	add("shared questions", h.sharing.Len())
 	for _, s := range h.state.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())
+		add("calls that wait for their turn at "+s.name, len(s.turns.waiting))
 		for what, n := range s.Leftovers() {
 			add(what+" of "+s.name, n)
 		}

@@ -35,6 +35,7 @@ const (
 	needSession        // a session with the server
 	needList           // the tools as the server lists them now
 	needYes            // consent to call the tool, from a person or from a pinned definition
+	needTurn           // the end of the calls of other clients: see turns
 )
 
 // passage is what a tool call has gathered on its way through the gate.
@@ -55,6 +56,7 @@ type verdict struct {
 	found servers.Found // the session, or what to wait for
 	tool  *mcp.Tool     // the tool to call, or to agree to
 	terms *agreement    // the terms to agree to; nil if no consent is needed
+	turn  *turn         // of the request, which waits for it
 }
 
 // pass makes r ready to be sent, and moves it to running. The returned tool is nil unless r is a tool call.
@@ -89,7 +91,12 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 		}
 	}
 	st.seekSession(r, &v)
-	if v.need == needNothing && v.err == nil && !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning {
+	switch {
+	case v.need != needNothing || v.err != nil:
+	case !st.hasTurn(r):
+		v.need, v.turn = needTurn, r.turn
+		st.moveTo(r, event.StateQueued)
+	case !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning:
 		v.err = context.Cause(r.ctx) // it was cancelled
 	}
 	return v
@@ -189,6 +196,8 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 	case needList:
 		p.lists++
 		p.tool, p.of, err = offers.FindTool(r.ctx, r.server.Server, r, r.id, r.tool)
+	case needTurn:
+		err = h.awaitTurn(r, v.turn)
 	case needYes:
 		var yes bool
 		if yes, err = h.approve(r, p.call, v.tool, v.terms); yes {

@@ -176,6 +176,7 @@ func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
 // Fell closes the questions that the server asked on the connection that has ended.
 func (o owner) Fell(c servers.Client) {
+	o.turns.fell()
 	o.hub.held().closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
 		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
 }

@@ -46,6 +46,7 @@ type request struct {
 	children     map[*request]struct{}
 	prompts      map[*prompt]struct{}
 	state        event.RequestState
+	turn         *turn     // nil: its server's calls take no turns, or it has not come so far
 	handed       bool      // given to the engine, which may have sent it
 	leased       bool      // it counts as a user of its server's connection
 	since        time.Time // the start of state
@@ -75,9 +76,8 @@ var successors = map[event.RequestState][]event.RequestState{
 		event.StateFailed},
 	event.StateAwaitingApproval: {event.StateQueued, event.StateConnecting, event.StateRunning, event.StateCancelling,
 		event.StateFailed},
-	event.StateConnecting: {event.StateAwaitingApproval, event.StateRunning, event.StateTaskWorking, event.StateCancelling,
-		event.StateDone,
-		event.StateFailed},
+	event.StateConnecting: {event.StateQueued, event.StateAwaitingApproval, event.StateRunning, event.StateTaskWorking,
+		event.StateCancelling, event.StateDone, event.StateFailed},
 	event.StateRunning: {event.StateAwaitingInput, event.StateTaskWorking, event.StateConnecting, event.StateCancelling,
 		event.StateDone,
 		event.StateFailed},
@@ -245,6 +245,7 @@ func (st *state) end(r *request, e ending) bool {
 	delete(st.requests, r.id)
 	st.keep(r, e)
 	st.endAmong(r, cause)
+	st.endTurn(r, e.mayContinue)
 	st.unheld(r)
 	st.ended.Add(r.id)
 	if r.parent != nil {

@@ -13,11 +13,17 @@ type tombstones struct {
 type grave struct {
 	method string
 	quiet  bool
+	late   bool // its response has come
 	tag    any
 	told   func(error) // for a quiet call: called with what becomes of the protocol's own cancel for it; else nil
 }
 
-const maxTombstones = 4096
+const (
+	maxTombstones = 4096
+	// maxTags is how many of them have their tag. A tag holds what belongs to a call, its timeline for example, and is
+	// large beside its tombstone. The response of an older call is passed on without one.
+	maxTags = 512
+)
 
 // add stores a cancelled call. forgotten is the call whose place it takes, the zero grave if there was room.
 func (r *tombstones) add(id ID, g grave) (forgotten grave) {
@@ -25,14 +31,22 @@ func (r *tombstones) add(id ID, g grave) (forgotten grave) {
 		r.known = make(map[ID]grave)
 	}
 	r.known[id] = g
-	if len(r.ring) < maxTombstones {
+	at := len(r.ring)
+	if at < maxTombstones {
 		r.ring = append(r.ring, id)
-		return grave{}
+	} else {
+		at = r.next
+		forgotten = r.known[r.ring[at]]
+		delete(r.known, r.ring[at])
+		r.ring[at] = id
+		r.next = (at + 1) % maxTombstones
 	}
-	forgotten = r.known[r.ring[r.next]]
-	delete(r.known, r.ring[r.next])
-	r.ring[r.next] = id
-	r.next = (r.next + 1) % maxTombstones
+	if len(r.ring) > maxTags {
+		old := r.ring[(at-maxTags+maxTombstones)%maxTombstones]
+		untagged := r.known[old]
+		untagged.tag = nil
+		r.known[old] = untagged
+	}
 	return forgotten
 }
 

@@ -282,11 +282,23 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 	defer t.mu.Unlock()
 	e = t.tables[Outgoing][ID{raw: string(rawID)}]
 	if e == nil {
-		g, late = t.late.has(rawID)
+		if g, late = t.late.has(rawID); late && !g.late {
+			g.late = true
+			t.late.known[ID{raw: string(rawID)}] = g
+		}
 		return nil, g, late
 	}
 	t.remove(Outgoing, e)
 	return e, grave{}, false
+}
+
+// Unanswered reports whether an outgoing request was cancelled, and no response to it has been read since. Once it is
+// false, Options.OnLateResponse is being called, or was.
+func (t *RequestTracker) Unanswered(id ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g, known := t.late.known[id]
+	return known && !g.late
 }
 
 // close removes all entries and rejects new ones. told are the functions of the quiet calls that were cancelled and

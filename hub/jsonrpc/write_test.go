@@ -21,11 +21,23 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// The tombstones keep the newest maxTombstones ids, and forget older ones.
+// The tombstones keep the newest maxTombstones ids, the newest maxTags of them with their tags, and forget older ones.
 func TestTombstones(t *testing.T) {
 	var r tombstones
 	for i := range int64(3 * maxTombstones) {
-		r.add(IntID(i), grave{method: "m", quiet: i%2 == 0})
+		r.add(IntID(i), grave{method: "m", quiet: i%2 == 0, tag: i})
+		if i%97 != 0 {
+			continue
+		}
+		tags := 0
+		for _, g := range r.known {
+			if g.tag != nil {
+				tags++
+			}
+		}
+		if g, _ := r.has([]byte(IntID(max(0, i+1-maxTags)).raw)); tags != int(min(i+1, maxTags)) || g.tag == nil {
+			t.Fatalf("after %d: %d with their tags", i, tags)
+		}
 	}
 	if len(r.known) != maxTombstones || len(r.ring) != maxTombstones {
 		t.Errorf("%d known, %d in the ring", len(r.known), len(r.ring))

@@ -63,7 +63,7 @@ func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.R
 			s.log.Debug("a question of a call that is over is shown to nobody", "kind", q.Kind.String())
 			return withinGrace(ctx.Done(), q.Kind, Answer{Action: Dismiss})
 		}
-		q.Call, q.OfSome, q.Among = a.call, a.some, a.among
+		q.Call, q.OfSome, q.Among, q.Past = a.call, a.some, a.among, a.past
 		return s.answerRequest(ctx, r, q)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

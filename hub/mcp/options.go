@@ -157,9 +157,10 @@ type Question struct {
 	// OfSome reports for a question without Call that several calls were on the wire when it came, at least one of them
 	// not cancelled. Once all these calls are over, the call of the question is over, too.
 	OfSome bool
-	// Among are the calls to which a question with OfSome may belong, including calls that were cancelled and may continue
-	// at the server.
+	// Among are the calls on the wire to which a question with OfSome may belong. Past are the clients of the calls that
+	// were cancelled and may continue at the server, to which it may belong, too: CallRequest.Client, each once.
 	Among []*CallRequest
+	Past  []any
 	// Trace is what Options.NewTrace returned for the server's request; nil if the question came within a result or an
 	// error.
 	Trace any

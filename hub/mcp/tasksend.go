@@ -41,7 +41,7 @@ func (f *follower) giveUp(cause error) {
 	if f.over {
 		return
 	}
-	f.s.givenUp(f.call, f.call.wire, !f.terminal)
+	f.s.givenUp(f.call, f.call.wire, func() bool { return !f.terminal })
 	cancelled, told := jsonrpc.NewCancelledError(cause)
 	if f.terminal {
 		told(jsonrpc.ErrCancelNotNeeded)

@@ -18,6 +18,9 @@ const (
 	// or has ended: over Streamable HTTP the result of the call and the withdrawal come on two streams, in either order.
 	// If the server withdraws it, as it should, nothing is answered. Otherwise the answer is "cancel".
 	withdrawGrace = time.Second
+	// maxLingering is how many cancelled calls count as in flight at one server. Beyond it the oldest counts no more.
+	// Package jsonrpc remembers as many: the late response of an older one is that of an unknown call.
+	maxLingering = 4096
 	// maxTasksOver is how many ids of tasks that are over are stored.
 	maxTasksOver = 256
 )
@@ -27,12 +30,14 @@ type asker struct {
 	call  *CallRequest   // nil: no call, or not known which
 	over  bool           // the call is over or was cancelled: no user is asked
 	some  bool           // it belongs to one of several calls that were in flight when it came
-	among []*CallRequest // these calls; set with some
+	among []*CallRequest // those of them that were not cancelled; set with some
+	past  []any          // the clients of the others, CallRequest.Client, each once; set with some
 }
 
-// lingering holds the calls that were cancelled and may continue at the server. Guarded by Session.mu.
+// lingering holds the calls that were cancelled and may continue at the server. It keeps the client of each and nothing
+// else of it: a server that answers no cancelled call would cost the arguments of half a minute. Guarded by Session.mu.
 type lingering struct {
-	calls map[jsonrpc.ID]*CallRequest
+	calls map[jsonrpc.ID]any
 	queue []lingerer // in the order of their ends; an answered call stays in it
 	tasks []string   // ids of tasks that are over, a ring buffer
 	next  int
@@ -43,22 +48,31 @@ type lingerer struct {
 	until time.Time
 }
 
-func (l *lingering) add(id jsonrpc.ID, call *CallRequest) {
+func (l *lingering) add(id jsonrpc.ID, client any) {
 	l.expire()
 	if l.calls == nil {
-		l.calls = make(map[jsonrpc.ID]*CallRequest)
+		l.calls = make(map[jsonrpc.ID]any)
 	}
-	l.calls[id] = call
+	l.calls[id] = client
 	l.queue = append(l.queue, lingerer{id, time.Now().Add(lingerTime)})
 }
 
-// expire removes the calls whose time is over.
+// clients returns the clients of the calls, each once.
+func (l *lingering) clients() []any {
+	distinct := make(map[any]struct{}, min(len(l.calls), 8))
+	for _, client := range l.calls {
+		distinct[client] = struct{}{}
+	}
+	return slices.Collect(maps.Keys(distinct))
+}
+
+// expire removes the calls whose time is over, or that are too many.
 func (l *lingering) expire() {
 	if len(l.queue) == 0 {
 		return
 	}
 	n, now := 0, time.Now()
-	for n < len(l.queue) && !now.Before(l.queue[n].until) {
+	for n < len(l.queue) && (!now.Before(l.queue[n].until) || len(l.queue)-n >= maxLingering) {
 		delete(l.calls, l.queue[n].id)
 		n++
 	}
@@ -79,7 +93,7 @@ func (l *lingering) taskOver(id string) {
 // linger records that a request of a call was given up. It is called before the call leaves Session.calls, so that at
 // no moment a question of the call could be assigned to another one.
 func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.CancelledError) {
-	s.givenUp(call, sent.ID(), sent.GivenUp())
+	s.givenUp(call, sent.ID(), func() bool { return sent.GivenUp() && s.peer.Tracker().Unanswered(sent.ID()) })
 	if cancelled.Sent {
 		cancelled.OnDelivery(func(d jsonrpc.Delivery, _ error) {
 			if d == jsonrpc.NotNeeded { // the server never saw the request, as is known now
@@ -89,14 +103,15 @@ func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.
 	}
 }
 
-// givenUp marks a call as cancelled. lingers says that it may continue at the server, which knows it by this id.
-func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers bool) {
-	lingers = lingers && s.Era() == Legacy // in the modern era servers send no requests
+// givenUp marks a call as cancelled. lingers says whether it may continue at the server, which knows it by this id. It
+// is called with mu held: a response that it does not know of so far comes to settled afterwards.
+func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers func() bool) {
+	legacy := s.Era() == Legacy // in the modern era servers send no requests
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call.given = true
-	if lingers {
-		s.lingering.add(id, call.req)
+	if legacy && lingers() {
+		s.lingering.add(id, call.req.Client)
 	}
 }
 
@@ -145,10 +160,7 @@ func (s *Session) whoseByCount(awaiting bool) asker {
 	case live == 1 && lingering == 0:
 		return asker{call: only}
 	case live > 0:
-		for _, c := range s.lingering.calls {
-			among = append(among, c)
-		}
-		return asker{some: true, among: among}
+		return asker{some: true, among: among, past: s.lingering.clients()}
 	}
 	return asker{}
 }

@@ -2,13 +2,17 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -141,6 +145,62 @@ func TestWhoseQuestion(t *testing.T) {
 		defer s.mu.Unlock()
 		if l := &s.lingering; len(l.calls) != 0 || len(l.queue) != 0 {
 			t.Errorf("calls are still recorded: %+v", l)
+		}
+	})
+}
+
+// A server that answers a call as soon as it reads its cancel has answered it, also if the session has not recorded the
+// end of the call so far: it counts as in flight no more.
+func TestCancelThatIsAnsweredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeserver.New()
+		f.Tool("t", func(c *fakeserver.CallContext) {
+			<-c.Cancelled()
+			c.Text("cancelled")
+		})
+		s := connect(t, f, &recorder{})
+		for n := range 300 {
+			cancelledCall(t, s, &CallRequest{Name: "t"})
+			s.mu.Lock()
+			left := len(s.lingering.calls)
+			s.mu.Unlock()
+			if left > 0 {
+				t.Fatalf("after %d calls one that was answered counts as in flight", n+1)
+			}
+		}
+	})
+}
+
+// A cancelled call that the server does not answer counts as in flight for half a minute. Only its client is kept, and
+// of a bounded number of calls: otherwise the arguments of all calls of that time would be.
+func TestCancelledCallsHoldLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &recorder{ask: accepting(`{}`)}
+		a, s := hanging(t, h)
+		held := func() weak.Pointer[CallRequest] {
+			c := &CallRequest{Name: "t", Arguments: json.RawMessage(`{"much":"text"}`), Client: "a client"}
+			cancelledCall(t, s, c)
+			return weak.Make(c)
+		}()
+		runtime.GC()
+		if held.Value() != nil {
+			t.Error("the request of a cancelled call is held")
+		}
+		ctx, end := context.WithCancelCause(background)
+		defer end(errQuestionOver)
+		live := &CallRequest{Name: "t", Client: "another"}
+		begin(ctx, s, live)
+		synctest.Wait()
+		a.elicit(formParams)
+		if q := h.questions()[0]; len(q.Among) != 1 || q.Among[0] != live || len(q.Past) != 1 || q.Past[0] != "a client" {
+			t.Errorf("the question may be of %+v and %+v", q.Among, q.Past)
+		}
+		var l lingering
+		for n := range 2 * maxLingering {
+			l.add(jsonrpc.IntID(int64(n)), n)
+		}
+		if _, first := l.calls[jsonrpc.IntID(maxLingering)]; len(l.calls) != maxLingering || !first {
+			t.Errorf("%d calls count as in flight; the oldest of them is missing: %t", len(l.calls), !first)
 		}
 	})
 }

@@ -19,7 +19,6 @@ import (
 type caller struct {
 	server *mcpserver.Server
 	call   *mcpserver.Call
-	client string // the id of its session
 
 	mu    sync.Mutex
 	over  bool                                  // leave was called
@@ -65,11 +64,17 @@ func (c *caller) asking(ctx context.Context) (own context.Context, stop func()) 
 // client. Calls of 2026-07-28 over HTTP have nothing in common that a stranger could not have as well, so each counts
 // as a client of its own.
 func (g *Gateway) callerOf(c *mcpserver.Call) *caller {
-	return &caller{server: g.server, call: c, client: c.Session.ID()}
+	return &caller{server: g.server, call: c}
 }
 
-// Client identifies the client.
-func (c *caller) Client() string { return c.client }
+// session is a client: a hub.Client.
+type session struct{ *mcpserver.Session }
+
+// Client returns the client.
+func (c *caller) Client() hub.Client { return session{c.call.Session} }
+
+// Gone reports whether the session is ending. A call of 2026-07-28 over HTTP says nothing of its client.
+func (s session) Gone() bool { return s.Lasting() && s.Ending() }
 
 // Answers reports whether the client has declared the capability for such a question. An empty elicitation capability
 // means forms (client/elicitation, 2025-11-25).
@@ -95,15 +100,12 @@ func (c *caller) Answers(kind event.PromptKind, withTools bool) bool {
 // Heard reports whether the client receives what is sent in the course of the request.
 func (c *caller) Heard() bool { return c.call.Heard() }
 
-// Gone reports whether the client's session has ended. A call of 2026-07-28 over HTTP says nothing of its client.
-func (c *caller) Gone() bool { return c.call.Session.Lasting() && c.call.Session.Err() != nil }
-
 // Progress forwards progress of the server; the engine replaces the hub's token by the client's.
 func (c *caller) Progress(params json.RawMessage) { c.call.Progress(params) }
 
 // Completed returns a function that tells the client that a URL elicitation is complete.
 func (c *caller) Completed() func(elicitationID string) {
-	server, client := c.server, c.client
+	server, client := c.server, c.call.Session.ID()
 	return func(elicitationID string) {
 		for _, s := range server.Sessions() {
 			if s.ID() == client {

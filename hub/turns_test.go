@@ -1,0 +1,203 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
+)
+
+// client is a hub.Caller that declines whatever it is asked.
+type client string
+
+func (c client) Client() hub.Client                                     { return c }
+func (c client) Answers(event.PromptKind, bool) bool                    { return true }
+func (c client) Heard() bool                                            { return true }
+func (c client) Gone() bool                                             { return false }
+func (c client) Progress(json.RawMessage)                               {}
+func (c client) Completed() func(string)                                { return func(string) {} }
+func (c client) Roots(context.Context, string) (json.RawMessage, error) { return nil, nil }
+func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
+	return mcp.Answer{Action: mcp.Decline}, nil
+}
+
+// A server answers a call at once when it reads its cancel, before the hub has noted the end of the call or after: the
+// next call has its turn in both cases.
+func TestTurnAfterAnAnsweredCancel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		s.Tool("obeys", func(c *fakeserver.CallContext) {
+			<-c.Cancelled()
+			c.Text("cancelled")
+		})
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(n int, of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: fmt.Sprint(of, n), Server: "s", Tool: "obeys", Caller: of})
+		}
+		last := call(0, "c")
+		other := call(0, "d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel := func(n int, of client) {
+			if _, err := w.hub.CancelRequest(fmt.Sprint(of, n), "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel(0, "d")
+		<-other.done
+		for n := range 300 {
+			of := []client{"c", "d"}[n%2]
+			next := call(n+1, []client{"d", "c"}[n%2])
+			cancel(n, of)
+			<-last.done
+			synctest.Wait()
+			if r := w.hub.Requests("s"); len(r) != 1 || r[0].State != event.StateRunning {
+				t.Fatalf("after %d calls: %+v", n+1, r)
+			}
+			last = next
+		}
+		cancel(300, "c")
+		<-last.done
+		w.nothingLeft()
+	})
+}
+
+// A server that is connected in the modern era from then on says in which call it asks: no call waits for its turn.
+func TestNoTurnsInTheModernEra(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging(fakeserver.WithBothEras())
+		w := newWorld(t, serversOf("s", s), `s:"era":"legacy",`+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: string(of), Server: "s", Tool: "hang", Caller: of})
+		}
+		states := func() (list []event.RequestState) {
+			for _, r := range w.hub.Requests("s") {
+				list = append(list, r.State)
+			}
+			return list
+		}
+		c, d := call("c"), call("d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		e := call("e")
+		running, queued := event.StateRunning, event.StateQueued
+		if diff := cmp.Diff([]event.RequestState{running, running, queued}, states()); diff != "" {
+			t.Error(diff)
+		}
+		w.load(`s:"era":"modern",` + allow)
+		for _, call := range []*pendingCall{c, d, e} {
+			<-call.done
+		}
+		c, d = call("c"), call("d")
+		if diff := cmp.Diff([]event.RequestState{running, running}, states()); diff != "" {
+			t.Error(diff)
+		}
+		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", event.OriginUser)
+		<-c.done
+		<-d.done
+		w.nothingLeft()
+	})
+}
+
+// The calls of a client to a server that wait for the end of those of another client, since the server has asked a
+// question that may be of either, are queued requests: they can be cancelled without a trace on the wire, a new
+// connection does not need the turns of the old one, and a person does not wait for them. TestCrossing of ipc/gateway
+// has whose turn it is.
+func TestCallsThatWaitForTheirTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(id string, of hub.Caller) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
+		}
+		state := func(id string) event.RequestState {
+			for _, r := range w.hub.Requests("s") {
+				if r.ID == id {
+					return r.State
+				}
+			}
+			return 0
+		}
+		cancel := func(id string) {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		sent := func() int { return s.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" }) }
+
+		c1, d1 := call("c1", client("c")), call("d1", client("d"))
+		q, err := s.Request(elicitation, formParams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := <-q.Response(); string(a.Result) != `{"action":"cancel"}` {
+			t.Fatalf("a question of either was answered with %+v", a)
+		}
+		c2, d2, mine := call("c2", client("c")), call("d2", client("d")), call("mine", nil)
+		if state("c2") != event.StateQueued || state("d2") != event.StateQueued || state("mine") != event.StateRunning {
+			t.Errorf("behind both: %v, %v; a person's: %v", state("c2"), state("d2"), state("mine"))
+		}
+		cancel("c2")
+		e := c2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		if e.Meta["server_may_continue"] == "true" || sent() != 3 {
+			t.Errorf("a call that was cancelled while it waited: %+v, %d were sent", e.Meta, sent())
+		}
+		cancel("c1")
+		c1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		pass(20 * time.Second)
+		if state("d2") != event.StateQueued {
+			t.Errorf("beside a cancelled call that the server has not answered: %v", state("d2"))
+		}
+		cancel("d1")
+		d1.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3 := call("c3", client("c"))
+		w.procs["s"][0].Kill()
+		synctest.Wait()
+		mine.want(t, event.CodeUnavailable, event.ReasonServerGone)
+		pass(5 * time.Second)
+		if state("d2") != event.StateRunning || state("c3") != event.StateQueued {
+			t.Errorf("on the next connection: %v, %v", state("d2"), state("c3"))
+		}
+		pass(30 * time.Second)
+		if state("c3") != event.StateRunning {
+			t.Errorf("behind a call that does not end: %v", state("c3"))
+		}
+		cancel("d2")
+		cancel("c3")
+		d2.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c3.want(t, event.CodeCancelled, event.ReasonCancelled)
+		w.nothingLeft()
+	})
+}
