@@ -14,7 +14,7 @@ import (
 func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	brings := "A file of the workspace brings it"
 	if by := q.GetWrittenBy(); by != nil {
-		brings = exact(by.GetName()) + " had its entry written"
+		brings = "The program " + strconv.Quote(by.GetName()) + " had its entry written" // the name is its own choice
 	}
 	lines := one("question %s: may server %s be started? %s: %s", name, exact(server), brings,
 		exact(place(q.GetConfigFile(), q.GetConfigLine())))

@@ -213,8 +213,8 @@ export default {
   'Connect to {0}?': 'Mit {0} verbinden?',
   'A file of this workspace brings this server. Once started, it can do what you can do.':
     'Eine Datei dieses Arbeitsbereichs bringt diesen Server mit. Einmal gestartet, kann er, was Sie können.',
-  '{0} wrote the entry of this server into a config file. Once started, it can do what you can do.':
-    '{0} hat den Eintrag dieses Servers in eine Konfigurationsdatei geschrieben. Einmal gestartet, kann er, was Sie können.',
+  'The program “{0}” wrote the entry of this server into a config file. Once started, it can do what you can do.':
+    'Das Programm „{0}“ hat den Eintrag dieses Servers in eine Konfigurationsdatei geschrieben. Einmal gestartet, kann er, was Sie können.',
   'It has changed since you agreed to it.': 'Er hat sich geändert, seit Sie zugestimmt haben.',
   'Command': 'Befehl',
   'Address': 'Adresse',
