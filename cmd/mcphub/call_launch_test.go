@@ -124,7 +124,7 @@ func TestLaunchQuestion(t *testing.T) {
 func TestLaunchQuestionSpellsLetters(t *testing.T) {
 	prompt := launchPrompt(&mcphubv1.ServerLaunch{
 		Command: "/usr/bin/n\u043ede", Args: []string{"--\u0440ath=\u202e/tmp"}, ResolvedCommand: "/usr/bin/n\u043ede",
-		Environment: []*mcphubv1.LaunchVariable{{Name: "\u0420ATH", Value: "/home/m\u00fcller"}}, ConfigFile: ".mcp.json",
+		Environment: []*mcphubv1.LaunchVariable{{Name: "\u0420ATH", Value: "/srv/m\u00fcller"}}, ConfigFile: ".mcp.json",
 	})
 	prompt.Server = "g\u0456thub"
 	want := []string{
@@ -133,7 +133,7 @@ func TestLaunchQuestionSpellsLetters(t *testing.T) {
 		"  command: /usr/bin/n\u043ede (spelled \"/usr/bin/n\\u043ede\")",
 		`  argument: "--\u0440ath=\u202e/tmp"`,
 		"  runs the program: /usr/bin/n\u043ede (spelled \"/usr/bin/n\\u043ede\")",
-		"  sets the variable: \u0420ATH (spelled \"\\u0420ATH\")=/home/m\u00fcller (spelled \"/home/m\\u00fcller\")",
+		"  sets the variable: \u0420ATH (spelled \"\\u0420ATH\")=/srv/m\u00fcller (spelled \"/srv/m\\u00fcller\")",
 	}
 	if diff := cmp.Diff(want, newTeller("").question(prompt)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -135,8 +135,8 @@ func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	return lines
 }
 
-// exact returns a text in a form that no other text has and that looks like no other: as it is, in quotes if something in
-// it is invisible, and with its letters spelled out if some are not ASCII.
+// exact returns a text in a form that no other text has and that looks like no other: as it is, in quotes if something
+// in it is invisible, and with its letters spelled out if some are not ASCII.
 func exact(s string) string {
 	unseen := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	if s == "" || strings.HasPrefix(s, `"`) || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unseen) {

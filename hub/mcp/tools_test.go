@@ -121,8 +121,8 @@ func TestToolDefinition(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreNoNames (finding G11): what nobody can call, since the contract takes no name of more than 1 KiB, is not
-// listed either.
+// TestLongNamesAreNoNames (finding G11): what nobody can call, since the contract takes no name of more than 1 KiB, is
+// not listed either.
 func TestLongNamesAreNoNames(t *testing.T) {
 	for n, good := range map[int]bool{1 << 10: true, 1<<10 + 1: false, 100_000: false} {
 		raw := json.RawMessage(`{"name":"` + strings.Repeat("n", n) + `"}`)

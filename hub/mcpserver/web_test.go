@@ -362,8 +362,8 @@ func TestModernRoundsOverHTTP(t *testing.T) {
 	})
 }
 
-// TestSessionsOfOneClientLeavePlaces (finding G11): however many sessions a client opens for its calls, half of all places
-// stay for others.
+// TestSessionsOfOneClientLeavePlaces (finding G11): however many sessions a client opens for its calls, half of all
+// places stay for others.
 func TestSessionsOfOneClientLeavePlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(mcpserver.Bounds{OpenPerSession: 2, OpenInAll: 8})

@@ -134,8 +134,8 @@ func TestCheckTellsWhatConforms(t *testing.T) {
 	}
 }
 
-// TestNumbersBeyondAFloatObeyTheirBounds (finding G11): a number that no float64 holds is compared as the largest one. It
-// does not make the whole value pass unchecked.
+// TestNumbersBeyondAFloatObeyTheirBounds (finding G11): a number that no float64 holds is compared as the largest one.
+// It does not make the whole value pass unchecked.
 func TestNumbersBeyondAFloatObeyTheirBounds(t *testing.T) {
 	const bounded = `{"properties":{"n":{"type":"number","maximum":10,"minimum":-10},"s":{"type":"string"}}}`
 	for value, conforms := range map[string]bool{

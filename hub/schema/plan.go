@@ -113,8 +113,8 @@ func (p *plan) validate(content json.RawMessage) (violation error, steps int, er
 	return p.resolved.Validate(value), steps, nil
 }
 
-// decoded returns a value as the validator takes it. A number beyond the range of a float64 becomes the largest one of its
-// sign, so that it is measured by the bounds of the schema as every other.
+// decoded returns a value as the validator takes it. A number beyond the range of a float64 becomes the largest one of
+// its sign, so that it is measured by the bounds of the schema as every other.
 func decoded(content json.RawMessage) (value any, err error) {
 	if err = json.Unmarshal(content, &value); err == nil {
 		return value, nil

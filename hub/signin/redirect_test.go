@@ -199,7 +199,8 @@ func TestRedirectWaitsForNoBody(t *testing.T) {
 		}
 		_ = c.SetDeadline(time.Now().Add(time.Hour)) // what hangs fails
 		start := time.Now()
-		if _, err := io.WriteString(c, "POST /callback HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"); err != nil {
+		_, err = io.WriteString(c, "POST /callback HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n")
+		if err != nil {
 			t.Fatal(err)
 		}
 		if answer, err := io.ReadAll(c); err != nil || time.Since(start) > time.Second {

@@ -915,6 +915,8 @@ export default {
   'It sent more messages than this page takes.': 'Sie hat mehr Nachrichten gesendet, als diese Seite annimmt.',
   'It sent a message that is too long.': 'Sie hat eine zu lange Nachricht gesendet.',
   'It tried to become another page.': 'Sie hat versucht, eine andere Seite zu werden.',
+  'It took the keyboard from what you were doing.': 'Sie hat die Tastatur an sich genommen, während Sie anderes taten.',
+  'Use the view of {0}': 'Die Ansicht von {0} benutzen',
   'It was cancelled by {0}.': 'Abgebrochen durch {0}.',
   'The hub has ended.': 'Der Hub wurde beendet.',
   'It has failed.': 'Es ist fehlgeschlagen.',
