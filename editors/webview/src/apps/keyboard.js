@@ -8,13 +8,13 @@ import { bucket } from './bucket.js';
 /** How often a view may take the keyboard in vain: at once, and additionally each second. */
 const mostTaken = 3;
 const takenPerSecond = 0.1;
-/** Where nobody has the page in use, a view takes the keyboard without any event. In milliseconds. */
-const lookEvery = 250;
+/** While the keyboard is outside of the page, a view takes it without any event. In milliseconds. */
+const lookEvery = 50;
 const typedIn = 'input, textarea, select, [contenteditable]';
 
 /**
  * Covers a frame, and lets it have the keyboard from a click on the cover on, until the person goes to a field of the
- * page.
+ * page or out of the page.
  * @param {HTMLIFrameElement} frame
  * @param {string} label of the cover, which is a button
  * @param {() => void} tooMuch is called when the view has to be ended, at once
@@ -24,6 +24,8 @@ export function keepKeyboard(frame, label, tooMuch) {
   let used = false;
   /** What has the keyboard, as long as it is a part of the page. @type {HTMLElement | undefined} */
   let holder;
+  /** Is set between a take and the take-back. @type {number | undefined} */
+  let back;
   const mayTake = bucket(mostTaken, takenPerSecond);
   const cover = h('button', {
     'class': 'view-cover',
@@ -39,7 +41,9 @@ export function keepKeyboard(frame, label, tooMuch) {
   /** @param {boolean} yes */
   function use(yes) {
     used = yes;
-    frame.inert = !yes;
+    // A frame with the focus that became inert would bring the keyboard to the page, also from another part of the
+    // editor.
+    frame.inert = !yes && document.activeElement !== frame;
     if (!yes) show(cover, true);
   }
 
@@ -47,19 +51,21 @@ export function keepKeyboard(frame, label, tooMuch) {
   function came({ target }) {
     if (!(target instanceof HTMLElement) || target === frame) return;
     holder = target;
-    if (target.matches(typedIn)) use(false);
+    if (!used || target.matches(typedIn)) use(false);
   }
 
   function look() {
-    if (used || document.activeElement !== frame) return;
+    if (used || back !== undefined || document.activeElement !== frame) return;
     const from = holder?.isConnected ? holder : undefined;
     if (from?.matches(typedIn) || !mayTake()) tooMuch();
     // During the event only the document would change its focus: the keys would still go to the view.
-    setTimeout(() => {
+    back = window.setTimeout(() => {
+      back = undefined;
       if (used) return;
       frame.blur();
       window.focus();
       from?.focus({ preventScroll: true });
+      use(false);
     });
   }
 
@@ -70,7 +76,10 @@ export function keepKeyboard(frame, label, tooMuch) {
   window.addEventListener('blur', look);
   document.addEventListener('focusin', came);
   document.addEventListener('pointerdown', pressed, true);
-  const due = setInterval(look, lookEvery);
+  const due = setInterval(() => {
+    if (document.hasFocus()) look();
+    else if (used) use(false);
+  }, lookEvery);
   return {
     cover,
     stop: () => {
