@@ -119,6 +119,37 @@ func TestLaunchQuestion(t *testing.T) {
 	}
 }
 
+// TestLaunchQuestionSpellsLetters (finding G11): letters that look like others are spelled out, in the name of the
+// server as in all that would be run.
+func TestLaunchQuestionSpellsLetters(t *testing.T) {
+	prompt := launchPrompt(&mcphubv1.ServerLaunch{
+		Command: "/usr/bin/n\u043ede", Args: []string{"--\u0440ath=\u202e/tmp"}, ResolvedCommand: "/usr/bin/n\u043ede",
+		Environment: []*mcphubv1.LaunchVariable{{Name: "\u0420ATH", Value: "/srv/m\u00fcller"}}, ConfigFile: ".mcp.json",
+	})
+	prompt.Server = "g\u0456thub"
+	want := []string{
+		"question p: may server g\u0456thub (spelled \"g\\u0456thub\") be started? " +
+			"A file of the workspace brings it: .mcp.json",
+		"  command: /usr/bin/n\u043ede (spelled \"/usr/bin/n\\u043ede\")",
+		`  argument: "--\u0440ath=\u202e/tmp"`,
+		"  runs the program: /usr/bin/n\u043ede (spelled \"/usr/bin/n\\u043ede\")",
+		"  sets the variable: \u0420ATH (spelled \"\\u0420ATH\")=/srv/m\u00fcller (spelled \"/srv/m\\u00fcller\")",
+	}
+	if diff := cmp.Diff(want, newTeller("").question(prompt)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLaunchQuestionQuotesTheWriter (finding G11): a program that calls itself McpHub does not speak for it.
+func TestLaunchQuestionQuotesTheWriter(t *testing.T) {
+	got := newTeller("").question(launchPrompt(&mcphubv1.ServerLaunch{Command: "c",
+		WrittenBy: &mcphubv1.ConfigWriter{Name: `McpHub itself`}, ConfigFile: ".mcp.json"}))
+	want := `question p: may server s be started? The program "McpHub itself" had its entry written: .mcp.json`
+	if got[0] != want {
+		t.Errorf("got  %s\nwant %s", got[0], want)
+	}
+}
+
 // TestApprovalShowsChanges: a definition that was changed since it was approved shows how.
 func TestApprovalShowsChanges(t *testing.T) {
 	got := newTeller("").question(&mcphubv1.Prompt{PromptId: "p", Server: "s",

@@ -14,10 +14,10 @@ import (
 func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	brings := "A file of the workspace brings it"
 	if by := q.GetWrittenBy(); by != nil {
-		brings = exact(by.GetName()) + " had its entry written"
+		brings = "The program " + strconv.Quote(by.GetName()) + " had its entry written" // the name is its own choice
 	}
-	lines := one("question %s: may server %s be started? %s: %s", name, server, brings,
-		place(q.GetConfigFile(), q.GetConfigLine()))
+	lines := one("question %s: may server %s be started? %s: %s", name, exact(server), brings,
+		exact(place(q.GetConfigFile(), q.GetConfigLine())))
 	add := func(what string, values ...string) {
 		for _, v := range values {
 			if v != "" {
@@ -52,7 +52,12 @@ func launchQuestion(name, server string, q *mcphubv1.ServerLaunch) []string {
 	if q.GetChanged() && len(q.GetChanges()) == 0 {
 		lines = append(lines, "  it has changed since you agreed to it")
 	}
-	return append(lines, changedLines("it has changed since you agreed to it:", q.GetChanges())...)
+	var changes []*mcphubv1.DefinitionChange
+	for _, c := range q.GetChanges() {
+		changes = append(changes, &mcphubv1.DefinitionChange{Path: spelled(c.GetPath()),
+			BeforeJson: spelled(c.GetBeforeJson()), AfterJson: spelled(c.GetAfterJson())})
+	}
+	return append(lines, changedLines("it has changed since you agreed to it:", changes)...)
 }
 
 // launchVariables describes the variables that the file sets. Those that can load other code come first, with a
@@ -130,11 +135,21 @@ func changedLines(title string, changes []*mcphubv1.DefinitionChange) []string {
 	return lines
 }
 
-// exact returns a text in a form that no other text has: as it is, or in quotes if something in it is invisible.
+// exact returns a text in a form that no other text has and that looks like no other: as it is, in quotes if something
+// in it is invisible, and with its letters spelled out if some are not ASCII.
 func exact(s string) string {
 	unseen := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	if s == "" || strings.HasPrefix(s, `"`) || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unseen) {
-		return strconv.Quote(s)
+		return strconv.QuoteToASCII(s)
+	}
+	return spelled(s)
+}
+
+// spelled returns a text, and how it is spelled if not all of its characters are ASCII: a letter of another script can
+// look exactly like one of them.
+func spelled(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return s + " (spelled " + strconv.QuoteToASCII(s) + ")"
 	}
 	return s
 }

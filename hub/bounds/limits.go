@@ -60,7 +60,7 @@ const (
 const (
 	InstructionsBytes = 64 << 10
 	CapabilitiesBytes = 64 << 10
-	NameBytes         = 1 << 10 // of each of its name, title and version
+	NameBytes         = 1 << 10 // of each of its name, title and version, and of the name of a tool or prompt
 )
 
 // ToolTitleBytes bounds the title of a tool in each of its requests. The list of tools has the whole title.

@@ -12,6 +12,8 @@ func TestLoadsCode(t *testing.T) {
 		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "PROMPT_COMMAND", "SHELLOPTS", "DOTNET_STARTUP_HOOKS", "LUA_PATH",
 		"LUA_PATH_5_4", "GCONV_PATH", "npm_config_script_shell",
 		"NPM_CONFIG_REGISTRY", "ELECTRON_RUN_AS_NODE", "BASH_FUNC_ls%%", "HOME",
+		"NODE_TLS_REJECT_UNAUTHORIZED", "KUBECONFIG", "DOCKER_CONFIG", "AWS_CONFIG_FILE", "MAKEFLAGS", "GNUMAKEFLAGS",
+		"MAKEFILES",
 	} {
 		if !loadsCode(name, "linux") {
 			t.Errorf("%s loads code", name)
@@ -20,6 +22,7 @@ func TestLoadsCode(t *testing.T) {
 	for _, name := range []string{
 		"TOKEN", "API_KEY", "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "GIT_AUTHOR_NAME", "GITHUB_TOKEN",
 		"LOG_LEVEL", "PORT", "path", "ld_preload", "DEBUG", "LANG", "TMPDIR",
+		"DOCKER_HOST", "AWS_PROFILE", "AWS_REGION", "NODE_EXTRA_CA_CERTS",
 	} {
 		if loadsCode(name, "linux") {
 			t.Errorf("%s loads nothing", name)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
@@ -26,6 +27,17 @@ type PromptArgument struct {
 }
 
 var errNoName = errors.New("it has no name")
+
+// badName returns why what has this name cannot be used, or nil.
+func badName(object bool, name string) error {
+	switch {
+	case !object || name == "":
+		return errNoName
+	case len(name) > bounds.NameBytes: // hosts cannot spell it: the contract takes no longer one
+		return tooLarge("its name", len(name), bounds.NameBytes)
+	}
+	return nil
+}
 
 // ListPrompts fetches all pages. A server that declared no prompts is not asked. Errors: as ListTools.
 func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
@@ -55,8 +67,8 @@ func readPrompt(raw json.RawMessage) (Prompt, error) {
 		}
 		return true
 	})
-	if !object || p.Name == "" {
-		return Prompt{}, errNoName
+	if err := badName(object, p.Name); err != nil {
+		return Prompt{}, err
 	}
 	for _, a := range arguments {
 		argument := PromptArgument{

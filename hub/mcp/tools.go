@@ -68,8 +68,8 @@ func readTool(raw json.RawMessage) (Tool, error) {
 		}
 		return true
 	})
-	if !object || t.Name == "" {
-		return Tool{}, errNoName
+	if err := badName(object, t.Name); err != nil {
+		return Tool{}, err
 	}
 	if err := ambiguous(raw); err != nil { // a user approves the tool by what is shown
 		return Tool{}, err

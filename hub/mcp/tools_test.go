@@ -121,8 +121,21 @@ func TestToolDefinition(t *testing.T) {
 	}
 }
 
+// TestLongNamesAreNoNames (finding G11): what nobody can call, since the contract takes no name of more than 1 KiB, is
+// not listed either.
+func TestLongNamesAreNoNames(t *testing.T) {
+	for n, good := range map[int]bool{1 << 10: true, 1<<10 + 1: false, 100_000: false} {
+		raw := json.RawMessage(`{"name":"` + strings.Repeat("n", n) + `"}`)
+		_, tool := readTool(raw)
+		_, prompt := readPrompt(raw)
+		if (tool == nil) != good || (prompt == nil) != good {
+			t.Errorf("a name of %d bytes: %v, %v", n, tool, prompt)
+		}
+	}
+}
+
 // The hash covers what a user was shown: with any other text, hint, schema or title it differs. It does not depend on
-// the spelling of the JSON, nor on icons and _meta.
+// the spelling of the JSON, nor on icons, execution and _meta (docs/security.md says why).
 func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 	hash := func(raw string) string {
 		t.Helper()
@@ -135,7 +148,7 @@ func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 	const raw = `{"name":"rm","title":"Remove","description":"d","inputSchema":{"type":"object","required":["a","b"],"properties":{"a":{},"b":{}}},` +
 		`"outputSchema":{"type":"object"},"annotations":{"title":"T","readOnlyHint":true},"icons":[],"_meta":{"n":1}}`
 	for _, same := range []string{
-		"\n{ \"annotations\" : {\"readOnlyHint\":true,\"title\":\"\\u0054\"},\t\"outputSchema\":{\"type\":\"object\"},\"icons\":[{}],\"_meta\":{\"n\":2}," +
+		"\n{ \"annotations\" : {\"readOnlyHint\":true,\"title\":\"\\u0054\"},\t\"outputSchema\":{\"type\":\"object\"},\"icons\":[{}],\"_meta\":{\"n\":2},\"execution\":{\"taskSupport\":\"required\"}," +
 			"\"inputSchema\":{\"properties\":{\"b\":{},\"a\":{}},\"required\":[\"a\",\"b\"],\"type\":\"object\"},\"description\":\"\\u0064\",\"title\":\"Remove\",\"name\":\"rm\"}",
 		strings.NewReplacer(",", " , ", ":", " : ").Replace(raw),
 	} {

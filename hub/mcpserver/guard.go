@@ -8,7 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Guard decides which requests the HTTP binding accepts.
@@ -20,14 +21,9 @@ type Guard struct {
 	Admitted func(c net.Conn) bool
 }
 
-// lingerTime is how long the rest of a refused request is taken in before the connection is closed: one that is closed
-// with unread data is reset, and then the client may lose the answer.
-const lingerTime = 500 * time.Millisecond
-
 // turnAway answers a request that may not pass. The answer does not wait for the body, and the connection is closed.
 func turnAway(w http.ResponseWriter, status int, text string) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)) // a recorder in a test has none
-	w.Header().Set("Connection", "close")
+	bounds.LeaveBody(w)
 	http.Error(w, text, status)
 }
 

@@ -18,7 +18,7 @@ func TestLargeRequestsAreBounded(t *testing.T) {
 		long := `,"arguments":{"long":"` + strings.Repeat("x", 200<<10) + `"}`
 		legacy := map[string]func(name, more string) string{}
 		for _, client := range []string{"one", "two"} {
-			session, next := d.initialize(t, "2025-11-25"), 0
+			session, next := d.initialize(t, "2025-11-25", client), 0
 			legacy[client] = func(name, more string) string {
 				next++
 				_, text := d.post(t.Context(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q%s}}`,
@@ -72,8 +72,8 @@ func TestBoundOfLargeRequestsIsExact(t *testing.T) {
 				"Mcp-Session-Id", session)
 			return text
 		}
-		begin := func() (session string) {
-			session = d.initialize(t, "2025-11-25")
+		begin := func(client string) (session string) {
+			session = d.initialize(t, "2025-11-25", client)
 			go call(session, "wait", part)
 			synctest.Wait()
 			return session
@@ -87,10 +87,11 @@ func TestBoundOfLargeRequestsIsExact(t *testing.T) {
 				t.Errorf("a byte more than %s: %.200s", what, got)
 			}
 		}
-		exact("half for one client", begin())
-		begin()
-		begin()
-		exact("all", d.initialize(t, "2025-11-25"))
+		begin("one")
+		exact("half for one client, of two sessions", d.initialize(t, "2025-11-25", "one"))
+		begin("two")
+		begin("three")
+		exact("all", d.initialize(t, "2025-11-25", "four"))
 	})
 }
 

@@ -43,7 +43,8 @@ type Bounds struct {
 	// Message is the longest message in bytes. Default 64 MiB.
 	Message int
 	// OpenPerSession and OpenInAll bound the open requests; the answer to more is -32000. Calls of 2026-07-28 over HTTP
-	// that have the same clientInfo count as one session. Defaults 64 and 1,024.
+	// that have the same clientInfo count as one session, and all sessions over HTTP that have it may use half of
+	// OpenInAll. Defaults 64 and 1,024.
 	OpenPerSession, OpenInAll int
 	// OpenBytes bounds the params of all open requests, half of it for one client; the answer to more is -32000. Params
 	// below 64 KiB do not count: their number is bounded. A request is always accepted if no other is counted. Default

@@ -72,7 +72,7 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 	if !s.lasting {
 		r.counted = &r.share
 	}
-	if !s.server.enter(r.counted) {
+	if !s.server.enter(r.counted, s.server.o.Bounds.OpenPerSession) {
 		return nil, errTooMany
 	}
 	if slices.Contains(askable, c.Method) {

@@ -142,8 +142,11 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	}
 	if n := len(params); n >= largeParams {
 		client := any(s)
-		if !s.lasting {
+		switch {
+		case !s.lasting:
 			client = shareOf(r.client)
+		case s.share != nil:
+			client = *s.share
 		}
 		if !s.server.hold(client, n) {
 			return nil, errTooLarge
@@ -156,10 +159,11 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	if r.client.Modern {
 		return s.serveModern(ctx, c)
 	}
-	if !s.server.enter(nil) { // the peer bounds the requests of one session
+	// The peer bounds the requests of one session. Those of all sessions of a client leave half of the places to others.
+	if !s.server.enter(s.share, max(1, s.server.o.Bounds.OpenInAll/2)) {
 		return nil, errTooMany
 	}
-	defer s.server.leave(nil)
+	defer s.server.leave(s.share)
 	ctx, stop := s.withEnd(ctx)
 	defer stop()
 	return s.handle(ctx, c)

@@ -23,7 +23,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	open     int           // running requests of all sessions
-	openOf   map[share]int // of these, the requests of 2026-07-28 over HTTP
+	openOf   map[share]int // of these, the requests over HTTP
 	bytes    int           // params of the large requests among them
 	bytesOf  map[any]int   // the same by session or share
 	closed   error         // why no new session is accepted
@@ -217,18 +217,18 @@ func (u *use) before(other *use) bool {
 	return u.last.Load() < other.last.Load()
 }
 
-// share identifies the requests that are counted together across sessions: those with one clientInfo, by its hash.
-// Calls of 2026-07-28 over HTTP have nothing else in common.
+// share identifies the requests over HTTP that are counted together across sessions: those with one clientInfo, by its
+// hash. Calls of 2026-07-28 have nothing else in common.
 type share [sha256.Size]byte
 
 func shareOf(c Client) share { return sha256.Sum256(c.Info) }
 
-// enter counts a running request, also in its share if there is one, and reports whether there was room. leave undoes
-// it.
-func (s *Server) enter(of *share) bool {
+// enter counts a running request, also in its share if there is one, which may have so many, and reports whether there
+// was room. leave undoes it.
+func (s *Server) enter(of *share, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open >= s.o.Bounds.OpenInAll || of != nil && s.openOf[*of] >= s.o.Bounds.OpenPerSession {
+	if s.open >= s.o.Bounds.OpenInAll || of != nil && s.openOf[*of] >= most {
 		return false
 	}
 	s.take(of)

@@ -351,11 +351,12 @@ func (d *door) post(ctx context.Context, body string, header ...string) (int, st
 	return w.Code, w.Body.String()
 }
 
-// initialize begins a legacy session of a revision.
-func (d *door) initialize(t *testing.T, revision string) (id string) {
+// initialize begins a legacy session of a revision, for a client with this name.
+func (d *door) initialize(t *testing.T, revision string, name ...string) (id string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/", strings.NewReader(
-		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}}}}`))
+		`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"`+
+			strings.Join(name, "")+`"}}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
@@ -395,6 +396,26 @@ func TestModernRoundsOverHTTP(t *testing.T) {
 		}
 		if got := d.modern(t, "one+two", "", again); !strings.Contains(got, "-32602") {
 			t.Error(got)
+		}
+	})
+}
+
+// TestSessionsOfOneClientLeavePlaces (finding G11): however many sessions a client opens for its calls, half of all
+// places stay for others.
+func TestSessionsOfOneClientLeavePlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(mcpserver.Bounds{OpenPerSession: 2, OpenInAll: 8})
+		defer d.server.Close(nil)
+		for range 4 {
+			id := d.initialize(t, "2025-11-25")
+			d.call(t.Context(), id, "1", "wait")
+			d.call(t.Context(), id, "2", "wait")
+		}
+		if open, _, _ := d.server.Left(); open != 4 {
+			t.Errorf("a client has %d of 8 places", open)
+		}
+		if got := d.modern(t, "one", "other", ""); !strings.Contains(got, "requestState") {
+			t.Errorf("another client: %s", got)
 		}
 	})
 }

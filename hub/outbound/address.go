@@ -24,14 +24,20 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("::/96"), // IPv4-compatible, deprecated
-	netip.MustParsePrefix("100::/64"),
-	netip.MustParsePrefix("2001::/32"), // Teredo and 6to4 contain an IPv4 address that leads elsewhere
+	netip.MustParsePrefix("2001::/32"),     // Teredo and 6to4 contain an IPv4 address that leads elsewhere
+	netip.MustParsePrefix("2001:db8::/32"), // for documentation, as 3fff::/20
 	netip.MustParsePrefix("2002::/16"),
-	netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("3fff::/20"),
 }
 
-var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+var (
+	// nat64 is the well-known prefix of RFC 6052, behind which the last four bytes are the IPv4 address that is reached.
+	nat64 = netip.MustParsePrefix("64:ff9b::/96")
+	// global has all IPv6 addresses that are assigned for the Internet. Whatever else there is belongs to a network: the
+	// prefixes of its own translators, for instance (64:ff9b:1::/48 of RFC 8215, ::ffff:0:0:0/96 of RFC 7915), which
+	// lead to any IPv4 address, in a place of the address that only the network knows.
+	global = netip.MustParsePrefix("2000::/3")
+)
 
 // kindOf returns the reach that is needed to contact a.
 func kindOf(a netip.Addr) reach {
@@ -43,7 +49,7 @@ func kindOf(a netip.Addr) reach {
 	switch {
 	case a.IsLoopback():
 		return reachLoopback
-	case !a.IsValid(), a.IsUnspecified(), a.IsPrivate(), a.IsLinkLocalUnicast(), a.IsMulticast(),
+	case !a.IsValid(), a.Is6() && !global.Contains(a), a.IsPrivate(), a.IsLinkLocalUnicast(), a.IsMulticast(),
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) }):
 		return reachPrivate
 	}

@@ -47,7 +47,10 @@ func TestKindOf(t *testing.T) {
 		"::10.0.0.1":     reachPrivate,
 		"64:ff9b::a00:1": reachPrivate, "2002:a00:1::": reachPrivate, "2001::1": reachPrivate, "fec0::1": reachPrivate,
 		"127.0.0.1": reachLoopback, "127.9.9.9": reachLoopback, "::1": reachLoopback, "::ffff:127.0.0.1": reachLoopback,
-		"64:ff9b::7f00:1": reachLoopback,
+		"64:ff9b::7f00:1":   reachLoopback,
+		"64:ff9b:1::7f00:1": reachPrivate, "64:ff9b:1:7f00:0:100::": reachPrivate, "64:ff9b:1::808:808": reachPrivate,
+		"::ffff:0:7f00:1": reachPrivate, "::ffff:0:a00:1": reachPrivate, "::ffff:0:808:808": reachPrivate,
+		"5f00::1": reachPrivate, "3fff::1": reachPrivate, "2001:db8::1": reachPrivate, "4000::1": reachPrivate,
 	} {
 		if got := kindOf(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)

@@ -30,9 +30,9 @@ type Verdict struct {
 }
 
 // Check compares a valid JSON text with a schema. The dialect is 2020-12 unless $schema says draft-07. Numbers are
-// compared with the precision of a float64. A schema of another dialect, with a reference to another document (nothing
-// is ever fetched), or one that would take too long is not checked. Check takes about a second at most, and no more
-// memory than Account allows.
+// compared with the precision of a float64, and within its range. A schema of another dialect, with a reference to
+// another document (nothing is ever fetched), or one that would take too long is not checked. Check takes about a
+// second at most, and no more memory than Account allows.
 func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 	verdict, _ := c.check(schema, value)
 	return verdict

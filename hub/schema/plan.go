@@ -1,9 +1,11 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 
@@ -101,14 +103,46 @@ func innermost(err error) error {
 // took to decide whether the check is affordable.
 func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
 	defer recovered(&err)
-	var value any
-	if err := json.Unmarshal(content, &value); err != nil {
-		return nil, 0, errors.New("it has a number beyond the range of a float64")
+	value, err := decoded(content)
+	if err != nil {
+		return nil, 0, err
 	}
 	if steps, err = p.costs.affordable(p.root, value); err != nil {
 		return nil, steps, err
 	}
 	return p.resolved.Validate(value), steps, nil
+}
+
+// decoded returns a value as the validator takes it. A number beyond the range of a float64 becomes the largest one of
+// its sign, so that it is measured by the bounds of the schema as every other.
+func decoded(content json.RawMessage) (value any, err error) {
+	if err = json.Unmarshal(content, &value); err == nil {
+		return value, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.UseNumber()
+	if err = d.Decode(&value); err != nil {
+		return nil, err
+	}
+	return floats(value), nil
+}
+
+// floats replaces the numbers in a value, and returns it.
+func floats(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		f, _ := v.Float64() // beyond the range it is infinite, which the validator does not know
+		return min(max(f, -math.MaxFloat64), math.MaxFloat64)
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = floats(v[name])
+		}
+	}
+	return value
 }
 
 // recovered turns a panic of the library into an error. The library panics on what it considers impossible, and its

@@ -62,9 +62,10 @@ func openRedirect(ctx context.Context, listen listener, port, wanted int) (*redi
 	}
 	r := &redirect{URL: "http://" + ln.Addr().String() + redirectPath, Answered: make(chan struct{}),
 		served: make(chan struct{})}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
-		MaxHeaderBytes: 32 << 10, ConnState: bounds.NewConnections(bounds.PageConnections).Noted,
-		ErrorLog: log.New(io.Discard, "", 0)} // the default is the stderr of the process, which is not the hub's
+	r.server = &http.Server{Handler: bounds.WithoutBodies(r), ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
+		ConnState: bounds.NewConnections(bounds.PageConnections).Noted,
+		ErrorLog:  log.New(io.Discard, "", 0)} // the default is the stderr of the process, which is not the hub's
 	r.server.SetKeepAlivesEnabled(false)
 	go func() { // ended by close, which waits for it
 		defer close(r.served)

@@ -7,9 +7,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-// These tests use real sockets: they test the listener itself.
+// These tests use real sockets, but for the last: they test the listener itself.
 
 func openReal(t *testing.T) *redirect {
 	t.Helper()
@@ -175,6 +179,32 @@ func TestLoopbackRedirectOnlyWhileFlowRuns(t *testing.T) {
 		w.works(t)
 		if n := w.net.listeners(); n != 0 {
 			t.Errorf("%d listeners", n)
+		}
+	})
+}
+
+// TestRedirectWaitsForNoBody: a request with a body that does not come holds the connection, of which there are few,
+// for a moment only.
+func TestRedirectWaitsForNoBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln := fakeserver.NewMemory()
+		r, err := openRedirect(t.Context(), func(context.Context, string) (net.Listener, error) { return ln, nil }, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		c, err := ln.Dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(time.Hour)) // what hangs fails
+		start := time.Now()
+		_, err = io.WriteString(c, "POST /callback HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(c); err != nil || time.Since(start) > time.Second {
+			t.Errorf("after %v %v\n%s", time.Since(start), err, answer)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	r, err := s.servers.ListTools(t.Context(), &mcphubv1.ListToolsRequest{Server: name})
-	if err != nil || len(r.GetTools()) != 2 {
+	if err != nil || len(r.GetTools()) != 1 || r.GetTools()[0].GetName() != "echo" { // the other one has a long name
 		t.Errorf("%d tools, %v", len(r.GetTools()), err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // TestHostRebinding: a request with another host name is refused, even with a session or the right token. A web site
@@ -206,6 +207,29 @@ func TestNothingIsRead(t *testing.T) {
 		})
 		if r.status != http.StatusRequestEntityTooLarge {
 			t.Errorf("%d", r.status)
+		}
+	})
+}
+
+// TestBodyThatDoesNotComeHoldsNoPlace: a request with a body is refused at once, and its connection is closed soon
+// after, whether the rest of the body comes or not. Otherwise strangers could take all connections of the page.
+func TestBodyThatDoesNotComeHoldsNoPlace(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		for _, request := range []string{"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: " + home + "\r\nContent-Length: 9\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: " + home + "\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n"} {
+			c, err := w.listen.Dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			if _, err := io.WriteString(c, request); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(c)
+			if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") || time.Since(start) > time.Second {
+				t.Errorf("%q: after %v %v\n%s", request, time.Since(start), err, answer)
+			}
 		}
 	})
 }

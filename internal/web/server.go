@@ -151,7 +151,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 func httpServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           bounds.WithoutBodies(h),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       readTime,
 		WriteTimeout:      writeTime,

@@ -9,6 +9,7 @@ import { openBridge, Refusal } from './bridge.js';
 import { bucket } from './bucket.js';
 import { callTool, listTools, mostResult, readResource, tooLong, whyUnread } from './calls.js';
 import { guarded } from './guarded.js';
+import { keepKeyboard } from './keyboard.js';
 import { hostContext, styleVariables, themeNow } from './hostcontext.js';
 import { openOuter } from './outerframe.js';
 import { outside, policyOf } from './policy.js';
@@ -206,17 +207,21 @@ export function openView(page, of, { gone, fill, moves }) {
       const why = endings[String(reason)] ?? t('It has ended itself.');
       void end(why, why);
     };
+    /** Ends a view that gets no time for it. @param {string} reason */
+    const endNow = (reason) => {
+      unlisten?.();
+      ended(reason);
+    };
     outer.listen(
       (data) => {
         const { method, params } = /** @type {{ method?: unknown, params?: { reason?: unknown } }} */ (data ?? {});
         if (method === 'ui/notifications/sandbox-ended') ended(params?.reason);
         else opened.receive(data);
       },
-      () => {
-        outer.close(); // at once: a view that sends too much gets no time to end
-        ended('flood');
-      },
+      () => endNow('flood'),
     );
+    const keyboard = keepKeyboard(outer.element, t('Use the view of {0}', about), () => endNow('keyboard'));
+    place.append(keyboard.cover);
     const themed = () => opened.contextChanged({ theme: themeNow(), styles: { variables: styleVariables() } });
     const follow = new MutationObserver(themed);
     follow.observe(document.body, { attributes: true, attributeFilter: ['class'] });
@@ -228,6 +233,7 @@ export function openView(page, of, { gone, fill, moves }) {
     sizes.observe(place);
     unlisten = () => {
       outer.close();
+      keyboard.stop();
       follow.disconnect();
       scheme.removeEventListener('change', themed);
       sizes.disconnect();
@@ -376,6 +382,7 @@ const endings = {
   flood: t('It sent more messages than this page takes.'),
   size: t('It sent a message that is too long.'),
   navigated: t('It tried to become another page.'),
+  keyboard: t('It took the keyboard from what you were doing.'),
 };
 
 /** @param {import('./policy.js').Named} named */

@@ -213,8 +213,8 @@ export default {
   'Connect to {0}?': 'Mit {0} verbinden?',
   'A file of this workspace brings this server. Once started, it can do what you can do.':
     'Eine Datei dieses Arbeitsbereichs bringt diesen Server mit. Einmal gestartet, kann er, was Sie können.',
-  '{0} wrote the entry of this server into a config file. Once started, it can do what you can do.':
-    '{0} hat den Eintrag dieses Servers in eine Konfigurationsdatei geschrieben. Einmal gestartet, kann er, was Sie können.',
+  'The program “{0}” wrote the entry of this server into a config file. Once started, it can do what you can do.':
+    'Das Programm „{0}“ hat den Eintrag dieses Servers in eine Konfigurationsdatei geschrieben. Einmal gestartet, kann er, was Sie können.',
   'It has changed since you agreed to it.': 'Er hat sich geändert, seit Sie zugestimmt haben.',
   'Command': 'Befehl',
   'Address': 'Adresse',
@@ -913,6 +913,8 @@ export default {
   'It sent more messages than this page takes.': 'Sie hat mehr Nachrichten gesendet, als diese Seite annimmt.',
   'It sent a message that is too long.': 'Sie hat eine zu lange Nachricht gesendet.',
   'It tried to become another page.': 'Sie hat versucht, eine andere Seite zu werden.',
+  'It took the keyboard from what you were doing.': 'Sie hat die Tastatur an sich genommen, während Sie anderes taten.',
+  'Use the view of {0}': 'Die Ansicht von {0} benutzen',
   'It was cancelled by {0}.': 'Abgebrochen durch {0}.',
   'The hub has ended.': 'Der Hub wurde beendet.',
   'It has failed.': 'Es ist fehlgeschlagen.',

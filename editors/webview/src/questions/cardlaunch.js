@@ -78,7 +78,7 @@ export function launchCard(ask, server, kit) {
           ask.writtenBy === undefined
             ? t('A file of this workspace brings this server. Once started, it can do what you can do.')
             : t(
-                '{0} wrote the entry of this server into a config file. Once started, it can do what you can do.',
+                'The program “{0}” wrote the entry of this server into a config file. Once started, it can do what you can do.',
                 visible(ask.writtenBy.name),
               ),
       }),

@@ -240,7 +240,7 @@ mainTest(
       prompts: [
         {
           ...prompts.launch,
-          serverLaunch: { ...prompts.launch.serverLaunch, writtenBy: { name: 'an \u202eextension' } },
+          serverLaunch: { ...prompts.launch.serverLaunch, writtenBy: { name: 'McpHub \u202eitself' } },
         },
       ],
     },
@@ -249,7 +249,7 @@ mainTest(
     const card = by('prompt-p-launch');
     await pass(700);
     const text = await card.innerText();
-    assert.match(text, /an .*extension wrote the entry of this server/u);
+    assert.match(text, /The program “McpHub .*itself” wrote the entry of this server/u);
     assert.doesNotMatch(text, /\u202e/u);
     assert.doesNotMatch(text, /A file of this workspace/u);
     await card.locator('[data-testid="accept"]').click();

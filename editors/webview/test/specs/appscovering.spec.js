@@ -14,8 +14,8 @@ const asked = {
 };
 const [whole, inline] = ['.view-of-call.whole', '.view-of-call:not(.whole)'];
 
-/** The number of elements that get no clicks and keys. @param {Opened} opened */
-const inert = ({ page }) => page.locator('[inert]').count();
+/** The number of elements that get no clicks and keys, without views that nobody uses. @param {Opened} opened */
+const inert = ({ page }) => page.locator('[inert]:not(iframe)').count();
 
 /** @param {Opened} opened */
 const inView = ({ hub }) => hub.all('promptsInView').at(-1)?.promptsInView?.promptIds ?? [];

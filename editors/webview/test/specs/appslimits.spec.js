@@ -106,6 +106,7 @@ pageTest('a view that asks for its tools again and again costs the hub one list'
   hub.tools = { charts: [tool('charts', 'new', { type: 'object' })] };
   await hub.say({ toolsChanged: { server: 'charts' } });
   await opened.settle();
+  await by('view-use').click();
   await inside(opened)
     .locator('html')
     .click({ position: { x: 5, y: 5 } });
@@ -114,7 +115,7 @@ pageTest('a view that asks for its tools again and again costs the hub one list'
 });
 
 pageTest('a view gets no more bytes of lists than a page can post', withView, async (opened) => {
-  const { hub } = opened;
+  const { hub, by } = opened;
   const script = `
     addEventListener('click', async () => {
       const { result, error } = await ask('tools/list');
@@ -122,6 +123,7 @@ pageTest('a view gets no more bytes of lists than a page can post', withView, as
     });`;
   await openTheView(opened, resourceOf(viewOf(script)));
   await noted(opened, 'tool-input');
+  await by('view-use').click();
   const press = () =>
     inside(opened)
       .locator('html')

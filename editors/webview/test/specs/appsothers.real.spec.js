@@ -53,6 +53,9 @@ async function call(page, server, name, given) {
 /** Returns the document in the frames of the only view. @param {Page} page */
 const inside = (page) => page.frameLocator('.view-frame iframe').frameLocator('iframe');
 
+/** Uses the only view, as a person does by a click on it. @param {Page} page */
+const use = (page) => page.getByTestId('view-use').click();
+
 /**
  * Returns a function that presses a button of the view with the Enter key. A click could miss the button, since the
  * view grows with each event that it shows.
@@ -91,6 +94,7 @@ describe('views of others in a browser', { skip }, () => {
     const time = inside(page).locator('#server-time');
     await time.filter({ hasText: /\d{4}-\d\d-\d\dT/ }).waitFor();
     const before = await time.innerText();
+    await use(page);
     await inside(page)
       .getByRole('button', { name: /Get Server Time/i })
       .click();
@@ -135,6 +139,7 @@ describe('views of others in a browser', { skip }, () => {
     const view = page.locator('.view-of-call');
     const log = inside(page).locator('#event-log');
     await log.getByText('ontoolresult').first().waitFor();
+    await use(page);
     const press = pressing(page);
     await press('send-message-text-btn');
     await view.getByText('For the chat: Hello from debug app!').waitFor();
@@ -162,6 +167,7 @@ describe('views of others in a browser', { skip }, () => {
     await tool.getByTestId('show-view').click();
     const log = inside(page).locator('#event-log');
     await log.getByText('ontoolresult').first().waitFor();
+    await use(page);
     await pressing(page)('call-debug-refresh-btn');
     const card = page.locator('article.card:not(.card-note)').filter({ hasText: 'debug-refresh' });
     await card.waitFor();

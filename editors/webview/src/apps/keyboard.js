@@ -1,0 +1,92 @@
+// Keeps the keyboard from a view that the person does not use. Browsers let every frame take it, at any time: `inert`
+// stops clicks and Tab, and not the scripts of a frame of another site. So what a view takes is taken back, and a view
+// that takes it from what is being typed, or again and again, is ended.
+
+import { h, show } from '../elements/dom.js';
+import { bucket } from './bucket.js';
+
+/** How often a view may take the keyboard in vain: at once, and additionally each second. */
+const mostTaken = 3;
+const takenPerSecond = 0.1;
+/** While the keyboard is outside of the page, a view takes it without any event. In milliseconds. */
+const lookEvery = 50;
+const typedIn = 'input, textarea, select, [contenteditable]';
+
+/**
+ * Covers a frame, and lets it have the keyboard from a click on the cover on, until the person goes to a field of the
+ * page or out of the page.
+ * @param {HTMLIFrameElement} frame
+ * @param {string} label of the cover, which is a button
+ * @param {() => void} tooMuch is called when the view has to be ended, at once
+ * @returns {{ cover: HTMLElement, stop: () => void }}
+ */
+export function keepKeyboard(frame, label, tooMuch) {
+  let used = false;
+  /** What has the keyboard, as long as it is a part of the page. @type {HTMLElement | undefined} */
+  let holder;
+  /** Is set between a take and the take-back. @type {number | undefined} */
+  let back;
+  const mayTake = bucket(mostTaken, takenPerSecond);
+  const cover = h('button', {
+    'class': 'view-cover',
+    'aria-label': label,
+    'dataset': { testid: 'view-use' },
+    'onclick': () => {
+      use(true);
+      frame.focus();
+      show(cover, false);
+    },
+  });
+
+  /** @param {boolean} yes */
+  function use(yes) {
+    used = yes;
+    // A frame with the focus that became inert would bring the keyboard to the page, also from another part of the
+    // editor.
+    frame.inert = !yes && document.activeElement !== frame;
+    if (!yes) show(cover, true);
+  }
+
+  /** @param {FocusEvent} event */
+  function came({ target }) {
+    if (!(target instanceof HTMLElement) || target === frame) return;
+    holder = target;
+    if (!used || target.matches(typedIn)) use(false);
+  }
+
+  function look() {
+    if (used || back !== undefined || document.activeElement !== frame) return;
+    const from = holder?.isConnected ? holder : undefined;
+    if (from?.matches(typedIn) || !mayTake()) tooMuch();
+    // During the event only the document would change its focus: the keys would still go to the view.
+    back = window.setTimeout(() => {
+      back = undefined;
+      if (used) return;
+      frame.blur();
+      window.focus();
+      from?.focus({ preventScroll: true });
+      use(false);
+    });
+  }
+
+  const pressed = () => (holder = undefined); // what takes the focus comes after it
+  const start = document.activeElement;
+  if (start instanceof HTMLElement) holder = start;
+  use(false);
+  window.addEventListener('blur', look);
+  document.addEventListener('focusin', came);
+  document.addEventListener('pointerdown', pressed, true);
+  const due = setInterval(() => {
+    if (document.hasFocus()) look();
+    else if (used) use(false);
+  }, lookEvery);
+  return {
+    cover,
+    stop: () => {
+      window.removeEventListener('blur', look);
+      document.removeEventListener('focusin', came);
+      document.removeEventListener('pointerdown', pressed, true);
+      clearInterval(due);
+    },
+  };
+}
