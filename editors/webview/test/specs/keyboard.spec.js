@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { membersOf } from '../harness/schema.js';
 import {
-  at,
   busySnapshot,
   cancelled,
   filesTools,
