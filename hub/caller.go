@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -23,7 +24,8 @@ type Caller interface {
 	Answers(kind event.PromptKind, withTools bool) bool
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
-	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them.
+	// Gone reports whether the client has gone for good. Who is gone has no calls: when the server must have read their
+	// cancels, a question cannot be of one of them.
 	Gone() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
@@ -55,9 +57,12 @@ const (
 	AskEither
 )
 
+// cancelReadTime is how long a server may take to read a cancel. What it asked before may be of the cancelled call.
+const cancelReadTime = 3 * time.Second
+
 // whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
 // to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
-// that are gone do not count.
+// that are gone do not count, as soon as their server must have read that they are cancelled.
 func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) *request {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
@@ -71,7 +76,7 @@ func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bo
 		switch {
 		case !ok || r.caller == nil:
 			return nil
-		case r.caller.Gone():
+		case r.caller.Gone() && r.cancellation != nil && time.Since(r.cancellation.Time) >= cancelReadTime:
 		case client != "" && r.caller.Client() != client:
 			return nil
 		default:
