@@ -22,9 +22,9 @@ import (
 //   - A question that ends before it was written is never written. Otherwise its withdrawal follows it on the stream
 //     that has it. So a stream stays open after its last answer while a question on it is open. If the client has left
 //     that stream and lacks no answer, so that it does not come back, the withdrawal goes to the stream of the GET.
-//   - Some clients leave a stream when they have cancelled its call or have its answer, and what was written meanwhile is
-//     lost without a sign. So withdrawals after the last answer are repeated on the stream of the GET, when the first
-//     stream has ended. A withdrawal of what is not open does nothing at a client.
+//   - Some clients leave a stream when they have cancelled its call or have its answer, and what was written meanwhile
+//     is lost without a sign. So withdrawals after the last answer are repeated on the stream of the GET, when the
+//     first stream has ended. A withdrawal of what is not open does nothing at a client.
 //   - A call that is cancelled takes its questions with it: they are withdrawn before its stream ends, and can then be
 //     asked in the course of another call. So does a call that is answered while nobody reads its stream.
 //   - A stream that was not written to its end can be resumed, and what is on it waits for that. In the modern era
@@ -314,8 +314,8 @@ func (w *wire) endCall(id jsonrpc.ID, c *wireCall) {
 	}
 }
 
-// unwanted notes that a client has cancelled a call that was read, and whose answer was there: it does not come back for
-// that answer. It returns false if there is no such call.
+// unwanted notes that a client has cancelled a call that was read, and whose answer was there: it does not come back
+// for that answer. It returns false if there is no such call.
 func (w *wire) unwanted(id jsonrpc.ID) bool {
 	if c := w.calls[id]; c != nil {
 		c.unwanted = c.begun
@@ -595,7 +595,8 @@ func (st *stream) got(e *streamEvent) bool {
 
 // expected reports whether a client that has left the stream will come back to it, for an answer that it has not got.
 func (st *stream) expected() bool {
-	return !st.over || slices.ContainsFunc(st.events, func(e *streamEvent) bool { return !e.answers.IsZero() && !st.got(e) })
+	lacks := func(e *streamEvent) bool { return !e.answers.IsZero() && !st.got(e) }
+	return !st.over || slices.ContainsFunc(st.events, lacks)
 }
 
 // readerCame makes the caller the reader of the events after one, in place of the previous reader. On the common
