@@ -45,6 +45,8 @@ type watched struct {
 	reset  bool
 	lost   func() // called once, on a goroutine of the server, when the connection is reset
 	closed bool   // Close was called
+	ended  bool   // the client has closed it, or the server
+	left   func() // called once when it is closed
 }
 
 // resetTime is how long a connection over which a round was sent stays open after its close, for the reset that the
@@ -72,6 +74,29 @@ func (c *watched) onReset(lost func()) {
 	}
 }
 
+// onClose sets what is done when the connection is closed, instead of what was set before.
+func (c *watched) onClose(left func()) {
+	c.mu.Lock()
+	ended := c.ended
+	if !ended {
+		c.left = left
+	}
+	c.mu.Unlock()
+	if ended && left != nil {
+		left()
+	}
+}
+
+func (c *watched) wasClosed() {
+	c.mu.Lock()
+	left := c.left
+	c.ended, c.left = true, nil
+	c.mu.Unlock()
+	if left != nil {
+		left()
+	}
+}
+
 func (c *watched) wasReset() {
 	c.mu.Lock()
 	lost := c.lost
@@ -87,6 +112,9 @@ func (c *watched) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.wasReset()
+	}
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // a server without a request to answer ends reads by that
+		c.wasClosed()
 	}
 	return n, err
 }
@@ -105,6 +133,7 @@ func (c *watched) Write(b []byte) (int, error) {
 // connection, it is closed right behind the last bytes, and their reset is still on its way: the client is told of the
 // end at once, and the socket is closed a moment later.
 func (c *watched) Close() error {
+	defer c.wasClosed()
 	if pendingError(c.Conn) {
 		c.wasReset()
 	}

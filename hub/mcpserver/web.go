@@ -34,6 +34,7 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if c := watchedIn(r); c != nil {
 		c.onReset(nil)
+		c.onClose(nil)
 	}
 	switch r.Method {
 	case http.MethodPost:

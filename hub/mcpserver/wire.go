@@ -23,8 +23,8 @@ import (
 //     that has it. So a stream stays open after its last answer while a question on it is open. If the client has left
 //     that stream and lacks no answer, so that it does not come back, the withdrawal goes to the stream of the GET.
 //   - Some clients leave a stream when they have cancelled its call or have its answer, and what was written meanwhile
-//     is lost without a sign. So withdrawals after the last answer are repeated on the stream of the GET, when the
-//     first stream has ended. A withdrawal of what is not open does nothing at a client.
+//     is lost. So withdrawals after the last answer are repeated on the stream of the GET if the connection of the
+//     first stream is closed behind its end. A withdrawal of what is not open does nothing at a client.
 //   - A call that is cancelled takes its questions with it: they are withdrawn before its stream ends, and can then be
 //     asked in the course of another call. So does a call that is answered while nobody reads its stream.
 //   - A stream that was not written to its end can be resumed, and what is on it waits for that. In the modern era
@@ -66,6 +66,7 @@ type stream struct {
 	at      int            // the number of the last event that this reader was given
 	written int            // the number of the last event that any reader was given
 	cut     bool           // the last reader left before all that it was given was written
+	left    bool           // the client has closed its connection, maybe before it had read all
 }
 
 type streamEvent struct {
@@ -162,11 +163,14 @@ type (
 	readerCame struct{ stream, after int }
 	// writerReady: a reader has written what it was given. Ordered: write, finish, or nothing yet.
 	writerReady struct{ stream, reader int }
-	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte.
+	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte; ended
+	// that it has written the end of the stream.
 	readerLeft struct {
 		stream, reader int
-		cut            bool
+		cut, ended     bool
 	}
+	// streamLeft: the connection over which a stream ended was closed, and not used for another request.
+	streamLeft struct{ stream int }
 	// keepLess: too much is kept for all clients. The oldest of the events that may be dropped are, down to so many
 	// bytes.
 	keepLess struct{ bytes int }
@@ -267,7 +271,12 @@ func (w *wire) apply(happened any) []any {
 	case writerReady:
 		w.writerReady(w.streams[e.stream], e.reader)
 	case readerLeft:
-		w.readerLeft(w.streams[e.stream], e.reader, e.cut)
+		w.readerLeft(w.streams[e.stream], e)
+	case streamLeft:
+		if st := w.streams[e.stream]; st != nil && !st.read {
+			st.left = true
+			w.abandon(st)
+		}
 	case keepLess:
 		w.forget(e.bytes)
 	case gaveWay:
@@ -472,7 +481,7 @@ func (w *wire) abandon(st *stream) {
 		case e.data == nil:
 		case !e.asks.IsZero() && (q == nil || q.parted):
 			w.blank(e)
-		case e.withdraws && (e.number > answered || !st.got(e)):
+		case e.withdraws && (st.left && e.number > answered || !st.got(e)):
 			e.withdraws = false // once
 			w.push(w.common, streamEvent{data: e.data, withdraws: true})
 		}
@@ -614,7 +623,7 @@ func (w *wire) readerCame(number, after int) {
 		return
 	}
 	st.reader++
-	st.read, st.cut, st.at = true, false, after
+	st.read, st.cut, st.left, st.at = true, false, false, after
 	w.order(follow{st.number, st.reader, after})
 }
 
@@ -649,14 +658,14 @@ func (w *wire) writerReady(st *stream, reader int) {
 	}
 }
 
-func (w *wire) readerLeft(st *stream, reader int, cut bool) {
-	if st == nil || st.reader != reader || !st.read {
+func (w *wire) readerLeft(st *stream, e readerLeft) {
+	if st == nil || st.reader != e.reader || !st.read {
 		return
 	}
-	st.read, st.cut = false, cut
+	st.read, st.cut, st.left = false, e.cut, !e.ended
 	switch {
 	case w.rules.modern:
-		if !st.over || cut || st.written < st.end() {
+		if !st.over || e.cut || st.written < st.end() {
 			w.order(endCall{})
 		}
 	case st.over:

@@ -55,7 +55,8 @@ type worldConn struct {
 	after    int  // the last event that came
 	finished bool // it came to its end
 	broke    bool // once
-	deaf     bool // the client has left it, and the server has not seen that
+	deaf     bool // the client has left it
+	seen     bool // and the server has seen that
 }
 
 func (w *world) clone() *world {
@@ -144,7 +145,7 @@ func (w *world) key() string {
 	}
 	for i := range w.wire.last {
 		if conn := w.conns[i+1]; conn != nil {
-			flags(conn.open, conn.finished, conn.broke, conn.deaf)
+			flags(conn.open, conn.finished, conn.broke, conn.deaf, conn.seen)
 			n(conn.reader)
 			n(conn.after)
 		}
@@ -153,7 +154,7 @@ func (w *world) key() string {
 			n(255)
 			continue
 		}
-		flags(st.over, st.read, st.cut)
+		flags(st.over, st.read, st.cut, st.left)
 		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.at, st.written, len(st.events)} {
 			n(v)
 		}
@@ -323,10 +324,16 @@ func (w *world) steps() (list []step) {
 		conn := *w.conns[n]
 		can(conn.open, fmt.Sprint("write ", n), func(w *world) string { return w.write(n, "") })
 		can(conn.deaf && conn.open, fmt.Sprint("see that it left ", n), func(w *world) string {
-			w.conns[n].open = false
-			w.apply(readerLeft{n, conn.reader, false})
+			w.conns[n].open, w.conns[n].seen = false, true
+			w.apply(readerLeft{n, conn.reader, false, false})
 			return ""
 		})
+		can(conn.deaf && conn.finished && !conn.seen, fmt.Sprint("see behind the end that it left ", n),
+			func(w *world) string {
+				w.conns[n].seen = true
+				w.apply(streamLeft{n})
+				return ""
+			})
 		can(conn.open && w.breaks > 0, fmt.Sprint("break ", n), func(w *world) string { return w.cut(n, false) })
 		can(conn.open && w.breaks > 0, fmt.Sprint("write and break ", n), func(w *world) string { return w.write(n, "cut") })
 		can(conn.open && w.breaks > 0, fmt.Sprint("write, lose and break ", n), func(w *world) string {
@@ -419,7 +426,7 @@ func (w *world) cut(n int, whileWriting bool) string {
 	conn := w.conns[n]
 	conn.open, conn.broke = false, true
 	w.breaks--
-	w.apply(readerLeft{n, conn.reader, whileWriting})
+	w.apply(readerLeft{n, conn.reader, whileWriting, false})
 	return ""
 }
 
@@ -447,7 +454,7 @@ func (w *world) write(n int, lost string) string {
 		return w.receive(n, string(o.data))
 	case finish:
 		conn.open, conn.finished = false, true
-		w.apply(readerLeft{n, conn.reader, false})
+		w.apply(readerLeft{n, conn.reader, false, true})
 	}
 	return ""
 }
