@@ -207,7 +207,7 @@ test-nightly: build go-peers peers $(CONFORMANCE_STAMP) ## the Go tests that cou
 	$(BUILT) go test -vet=off -p=1 -run='_nightly$$' $(TESTFLAGS) $(call marked,nightly)
 
 .PHONY: soak
-soak: soak-models soak-calls ## the long forms of tests, and of the random calls
+soak: soak-models soak-calls soak-gateway ## the long forms of tests, and of the random calls
 
 .PHONY: soak-models
 soak-models: build go-peers peers ## the long forms of tests
@@ -217,6 +217,10 @@ soak-models: build go-peers peers ## the long forms of tests
 .PHONY: soak-calls
 soak-calls: build go-peers peers ## 300,000 calls at servers that others wrote, cancelled at random moments
 	$(BUILT) go test -count=1 -v -timeout=12m -run '^TestCancelsAtRandomMoments$$' ./internal/soak -soak.calls 300000 $(SOAK)
+
+.PHONY: soak-gateway
+soak-gateway: build go-peers peers ## 2,000 calls of each kind of client through the gateway, cancelled at random moments
+	$(BUILT) go test -count=1 -v -timeout=30m -run '^TestGatewayAtRandomMoments$$' ./internal/soak -soak.crossings 2000 $(SOAK)
 
 .PHONY: mutants
 mutants: build go-peers peers ## change 200 lines, one at a time: which lane finds each (hours; the same command resumes)

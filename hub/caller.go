@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -40,8 +41,8 @@ type Caller interface {
 // Client is an MCP client. Requests are of the same client if their Clients are equal. It is kept for a while after a
 // request has ended, and holds nothing of that.
 type Client interface {
-	// Gone reports whether the client has gone for good. Who is gone has no calls: a question cannot be of one of them. It
-	// is true before a request of the client ends for that reason. It is called with the hub's lock held.
+	// Gone reports whether the client has gone for good. Who is gone has no calls: when the server must have read their
+	// cancels, a question cannot be of one of them. It is true before a request of the client ends for that reason. It is called with the hub's lock held.
 	Gone() bool
 }
 
@@ -61,9 +62,13 @@ const (
 	AskEither
 )
 
+// cancelReadTime is how long a server may take to read a cancel. What it asked before may be of the cancelled call.
+const cancelReadTime = 3 * time.Second
+
 // whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
 // to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
-// that are gone do not count. clients reports that for this reason alone a client is not asked.
+// that are gone do not count, as soon as their server must have read that they are cancelled. clients reports that a
+// client is not asked only because the question may be another one's.
 func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) (asked *request, clients bool) {
 	if asked := callerOf(q); asked != nil {
 		if !st.mayAnswer(asked, kind, withTools) {
@@ -73,15 +78,15 @@ func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bo
 	}
 	possible := slices.Clip(q.Past)
 	for _, may := range q.Among {
-		possible = append(possible, may.Client)
+		possible = append(possible, mcp.PastClient{Client: may.Client, Cancelled: time.Now()})
 	}
 	var first Client
 	for _, of := range possible {
-		client, has := of.(Client)
+		client, has := of.Client.(Client)
 		switch {
 		case !has:
 			return nil, false
-		case client.Gone():
+		case client.Gone() && time.Since(of.Cancelled) >= cancelReadTime:
 		case first != nil && client != first:
 			clients = true
 		default:

@@ -35,7 +35,7 @@ type turn struct {
 	granted chan struct{} // closed when the request may be sent
 	wireID  string        // of its last round
 	settled bool          // the server has answered it after its cancel
-	over    bool          // it has ended, and keeps its turn because the server may go on
+	ended   time.Time     // it has ended, and keeps its turn because the server may go on; zero before that
 }
 
 // takeTurns makes the calls to s take turns from now on.
@@ -99,9 +99,13 @@ func (st *state) endTurn(r *request, mayContinue bool) {
 	case turn == nil:
 	case t.unqueue(turn):
 		t.grant()
-	case mayContinue && !turn.settled && !turn.client.Gone():
-		turn.over = true
-		time.AfterFunc(mayAskAfter, func() { st.hub.update(func(*state) { t.leave(turn) }) })
+	case mayContinue && !turn.settled:
+		turn.ended = time.Now()
+		keeps := mayAskAfter
+		if turn.client.Gone() {
+			keeps = cancelReadTime
+		}
+		time.AfterFunc(keeps, func() { st.hub.update(func(*state) { t.leave(turn) }) })
 	default:
 		t.leave(turn)
 	}
@@ -113,7 +117,7 @@ func (t *turns) settled(wireID string) {
 		if turn.wireID != wireID {
 			continue
 		}
-		if turn.settled = true; turn.over {
+		if turn.settled = true; !turn.ended.IsZero() {
 			t.leave(turn)
 		}
 		return
@@ -123,7 +127,7 @@ func (t *turns) settled(wireID string) {
 // fell ends the turns of the cancelled calls of a connection that has ended.
 func (t *turns) fell() {
 	for turn := range t.running {
-		if turn.over {
+		if !turn.ended.IsZero() {
 			delete(t.running, turn)
 		}
 	}
@@ -157,12 +161,17 @@ func (t *turns) grant() {
 	}
 }
 
-// free reports whether the server can be asking no other client. Who is gone has no calls.
+// free reports whether the server can be asking no other client.
 func (t *turns) free(client Client) bool {
 	for other := range t.running {
-		if other.client != client && !other.client.Gone() {
+		if other.client != client && !other.left() {
 			return false
 		}
 	}
 	return true
+}
+
+// left reports whether the client is gone and its server must have read that the call is cancelled: see whoAnswers.
+func (t *turn) left() bool {
+	return t.client.Gone() && !t.ended.IsZero() && time.Since(t.ended) >= cancelReadTime
 }

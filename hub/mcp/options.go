@@ -158,9 +158,9 @@ type Question struct {
 	// not cancelled. Once all these calls are over, the call of the question is over, too.
 	OfSome bool
 	// Among are the calls on the wire to which a question with OfSome may belong. Past are the clients of the calls that
-	// were cancelled and may continue at the server, to which it may belong, too: CallRequest.Client, each once.
+	// were cancelled and may continue at the server, to which it may belong, too: each once.
 	Among []*CallRequest
-	Past  []any
+	Past  []PastClient
 	// Trace is what Options.NewTrace returned for the server's request; nil if the question came within a result or an
 	// error.
 	Trace any
@@ -168,6 +168,12 @@ type Question struct {
 	// in the outside browser. Accept means "I have finished". ctx ends with *ElicitationCompleted when the server reports
 	// that the page is done.
 	Waiting bool
+}
+
+// PastClient is a client of calls that were cancelled and may continue at the server.
+type PastClient struct {
+	Client    any       // CallRequest.Client
+	Cancelled time.Time // when the latest of these calls was cancelled
 }
 
 // Action is the way in which a user ended a question.

@@ -31,13 +31,13 @@ type asker struct {
 	over  bool           // the call is over or was cancelled: no user is asked
 	some  bool           // it belongs to one of several calls that were in flight when it came
 	among []*CallRequest // those of them that were not cancelled; set with some
-	past  []any          // the clients of the others, CallRequest.Client, each once; set with some
+	past  []PastClient   // the clients of the others, each once; set with some
 }
 
 // lingering holds the calls that were cancelled and may continue at the server. It keeps the client of each and nothing
 // else of it: a server that answers no cancelled call would cost the arguments of half a minute. Guarded by Session.mu.
 type lingering struct {
-	calls map[jsonrpc.ID]any
+	calls map[jsonrpc.ID]PastClient
 	queue []lingerer // in the order of their ends; an answered call stays in it
 	tasks []string   // ids of tasks that are over, a ring buffer
 	next  int
@@ -51,19 +51,25 @@ type lingerer struct {
 func (l *lingering) add(id jsonrpc.ID, client any) {
 	l.expire()
 	if l.calls == nil {
-		l.calls = make(map[jsonrpc.ID]any)
+		l.calls = make(map[jsonrpc.ID]PastClient)
 	}
-	l.calls[id] = client
-	l.queue = append(l.queue, lingerer{id, time.Now().Add(lingerTime)})
+	now := time.Now()
+	l.calls[id] = PastClient{client, now}
+	l.queue = append(l.queue, lingerer{id, now.Add(lingerTime)})
 }
 
 // clients returns the clients of the calls, each once.
-func (l *lingering) clients() []any {
-	distinct := make(map[any]struct{}, min(len(l.calls), 8))
-	for _, client := range l.calls {
-		distinct[client] = struct{}{}
+func (l *lingering) clients() (all []PastClient) {
+	last := make(map[any]time.Time, min(len(l.calls), 8))
+	for _, c := range l.calls {
+		if c.Cancelled.After(last[c.Client]) {
+			last[c.Client] = c.Cancelled
+		}
 	}
-	return slices.Collect(maps.Keys(distinct))
+	for client, cancelled := range last {
+		all = append(all, PastClient{client, cancelled})
+	}
+	return all
 }
 
 // expire removes the calls whose time is over, or that are too many.

@@ -192,7 +192,7 @@ func TestCancelledCallsHoldLittle(t *testing.T) {
 		begin(ctx, s, live)
 		synctest.Wait()
 		a.elicit(formParams)
-		if q := h.questions()[0]; len(q.Among) != 1 || q.Among[0] != live || len(q.Past) != 1 || q.Past[0] != "a client" {
+		if q := h.questions()[0]; len(q.Among) != 1 || q.Among[0] != live || len(q.Past) != 1 || q.Past[0].Client != "a client" {
 			t.Errorf("the question may be of %+v and %+v", q.Among, q.Past)
 		}
 		var l lingering

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 )
 
 // Watch lets the handlers of a Server learn what becomes of a connection after the last byte of an answer was written:
@@ -40,10 +41,17 @@ func (l watching) Accept() (net.Conn, error) {
 type watched struct {
 	net.Conn
 
-	mu    sync.Mutex
-	reset bool
-	lost  func() // called once, on a goroutine of the server, when the connection is reset
+	mu     sync.Mutex
+	reset  bool
+	lost   func() // called once, on a goroutine of the server, when the connection is reset
+	closed bool   // Close was called
+	ended  bool   // the client has closed it, or the server
+	left   func() // called once when it is closed
 }
+
+// resetTime is how long a connection over which a round was sent stays open after its close, for the reset that the
+// last bytes may cause.
+const resetTime = time.Second
 
 // watchedIn returns the connection of a request, or nil if it is not watched or carries several requests at once.
 func watchedIn(r *http.Request) *watched {
@@ -66,6 +74,29 @@ func (c *watched) onReset(lost func()) {
 	}
 }
 
+// onClose sets what is done when the connection is closed, instead of what was set before.
+func (c *watched) onClose(left func()) {
+	c.mu.Lock()
+	ended := c.ended
+	if !ended {
+		c.left = left
+	}
+	c.mu.Unlock()
+	if ended && left != nil {
+		left()
+	}
+}
+
+func (c *watched) wasClosed() {
+	c.mu.Lock()
+	left := c.left
+	c.ended, c.left = true, nil
+	c.mu.Unlock()
+	if left != nil {
+		left()
+	}
+}
+
 func (c *watched) wasReset() {
 	c.mu.Lock()
 	lost := c.lost
@@ -82,6 +113,9 @@ func (c *watched) Read(b []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.wasReset()
 	}
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // a server without a request to answer ends reads by that
+		c.wasClosed()
+	}
 	return n, err
 }
 
@@ -95,10 +129,27 @@ func (c *watched) Write(b []byte) (int, error) {
 }
 
 // Close implements net.Conn. A client that closed before the last bytes came has answered them with a reset. The
-// reader, which has seen the end of the stream by then, does not learn of it.
+// reader, which has seen the end of the stream by then, does not learn of it. If the client does not want to keep the
+// connection, it is closed right behind the last bytes, and their reset is still on its way: the client is told of the
+// end at once, and the socket is closed a moment later.
 func (c *watched) Close() error {
+	defer c.wasClosed()
 	if pendingError(c.Conn) {
 		c.wasReset()
 	}
-	return c.Conn.Close()
+	c.mu.Lock()
+	wait := c.lost != nil && !c.closed
+	c.closed = true
+	c.mu.Unlock()
+	half, can := c.Conn.(interface{ CloseWrite() error })
+	if !wait || !can || half.CloseWrite() != nil {
+		return c.Conn.Close()
+	}
+	time.AfterFunc(resetTime, func() {
+		if pendingError(c.Conn) {
+			c.wasReset()
+		}
+		_ = c.Conn.Close()
+	})
+	return c.SetReadDeadline(time.Unix(1, 0)) // ends a read that is on its way
 }

@@ -12,8 +12,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // asksOnce is a handler that asks one question in the course of each call.
@@ -123,5 +126,38 @@ func TestRoundForAClosedConnection_real(t *testing.T) {
 			t.Errorf("written after the end: %v, lost: %v", late, lost)
 		}
 		_ = l.Close()
+	}
+}
+
+// TestResetBehindTheClose_real: net/http closes a connection right behind the last byte if the client does not want to
+// keep it, and the reset that this byte causes may come after that.
+func TestResetBehindTheClose_real(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := watching{l}.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := make(chan struct{})
+	conn.(*watched).onReset(func() { close(lost) })
+	if _, err := conn.Write([]byte("a round")); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	if _, err := client.Read(make([]byte, 1)); err != nil { // the rest is unread
+		t.Fatal(err)
+	}
+	_ = client.Close()
+	select {
+	case <-lost:
+	case <-time.After(faketime.Long):
+		t.Fatal("nobody learned that the client has not got the round")
 	}
 }

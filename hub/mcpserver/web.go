@@ -34,6 +34,7 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if c := watchedIn(r); c != nil {
 		c.onReset(nil)
+		c.onClose(nil)
 	}
 	switch r.Method {
 	case http.MethodPost:
@@ -156,12 +157,12 @@ func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m 
 func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
 	return func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 		<-s.ready
-		stop := context.AfterFunc(ctx, func() {
+		// It is not stopped when the handler returns: the cancel may come until the peer takes the answer, which ends ctx.
+		context.AfterFunc(ctx, func() {
 			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
 				conn.apply(callCancelled{r.ID, withdrawn.Reason})
 			}
 		})
-		defer stop()
 		defer conn.returned(r.ID)
 		return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
 	}

@@ -119,14 +119,15 @@ func (c *carrier) read(happened any) *reader {
 // next returns what the reader has to do: a write, finish, or nil for waiting.
 func (r *reader) next() any { return r.apply(writerReady{r.stream, r.number}) }
 
-// leave ends the reading. cut is as in readerLeft. It reports whether the client has cancelled its call by leaving.
-func (r *reader) leave(cut bool) (cancelled bool) {
+// leave ends the reading. cut and ended are as in readerLeft. It reports whether the client has cancelled its call by
+// leaving.
+func (r *reader) leave(cut, ended bool) (cancelled bool) {
 	r.mu.Lock()
 	if r.wakes[r.stream] == r.wake {
 		delete(r.wakes, r.stream)
 	}
 	r.mu.Unlock()
-	_, cancelled = r.apply(readerLeft{r.stream, r.number, cut}).(endCall)
+	_, cancelled = r.apply(readerLeft{r.stream, r.number, cut, ended}).(endCall)
 	return cancelled
 }
 

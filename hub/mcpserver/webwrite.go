@@ -32,8 +32,12 @@ type writing struct {
 // write sends the events of a stream until the stream is over, the client has gone or the session has ended. A client
 // that reads nothing for Bounds.Stall counts as gone. It reports whether the client has cancelled its call by leaving.
 func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancelled bool) {
-	cut := false
-	defer func() { cancelled = x.leave(cut) }()
+	cut, ended := false, false
+	defer func() {
+		if cancelled = x.leave(cut, ended); ended && !x.modern {
+			x.afterEnd(r)
+		}
+	}()
 	control := http.NewResponseController(w)
 	defer func() {
 		if !x.begun { // a cancelled request: a stream may end without an answer, an ordinary response may not
@@ -53,6 +57,7 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancell
 			}
 			continue
 		case finish:
+			ended = true
 			return
 		}
 		select {
@@ -66,6 +71,17 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancell
 		case <-x.done:
 			return
 		}
+	}
+}
+
+// afterEnd tells the wire when the connection of a stream is closed that was written to its end. A connection that is
+// not watched may have been closed already.
+func (x *writing) afterEnd(r *http.Request) {
+	left := func() { x.apply(streamLeft{x.stream}) }
+	if c := watchedIn(r); c != nil {
+		c.onClose(left)
+	} else {
+		left()
 	}
 }
 

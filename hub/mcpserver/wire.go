@@ -20,9 +20,11 @@ import (
 //   - What belongs to a call goes to the stream of its POST. If only the stream of the GET has a reader when a question
 //     is asked, the question goes there: some clients give a call up without a cancel.
 //   - A question that ends before it was written is never written. Otherwise its withdrawal follows it on the stream
-//     that has it. So a stream stays open after its last answer while a question on it is open. Only if the client has
-//     left that stream and lacks no answer, so that it does not come back, does the withdrawal go to the stream of the
-//     GET.
+//     that has it. So a stream stays open after its last answer while a question on it is open. If the client has left
+//     that stream and lacks no answer, so that it does not come back, the withdrawal goes to the stream of the GET.
+//   - Some clients leave a stream when they have cancelled its call or have its answer, and what was written meanwhile
+//     is lost. So withdrawals after the last answer are repeated on the stream of the GET if the connection of the
+//     first stream is closed behind its end. A withdrawal of what is not open does nothing at a client.
 //   - A call that is cancelled takes its questions with it: they are withdrawn before its stream ends, and can then be
 //     asked in the course of another call. So does a call that is answered while nobody reads its stream.
 //   - A stream that was not written to its end can be resumed, and what is on it waits for that. In the modern era
@@ -35,7 +37,7 @@ type wire struct {
 	calls   map[jsonrpc.ID]*wireCall
 	asked   map[jsonrpc.ID]*wireQuestion // open questions, by our ids
 	early   []earlyCancel                // the oldest first
-	late    []jsonrpc.ID                 // the ids of the calls that ended last, the oldest first
+	late    []lateCall                   // the calls that ended last, the oldest first
 	kept    []*streamEvent               // events that may be dropped, the oldest first
 	bytes   int                          // of the events in kept
 	waiting int                          // bytes of events that have a reader and were not written yet
@@ -64,6 +66,7 @@ type stream struct {
 	at      int            // the number of the last event that this reader was given
 	written int            // the number of the last event that any reader was given
 	cut     bool           // the last reader left before all that it was given was written
+	left    bool           // the client has closed its connection, maybe before it had read all
 }
 
 type streamEvent struct {
@@ -72,7 +75,7 @@ type streamEvent struct {
 	data      []byte     // nil: it is not sent any more
 	kept      bool       // it is in the wire's kept
 	asks      jsonrpc.ID // the question that it is; zero for all else
-	answers   bool       // it is the answer to a call
+	answers   jsonrpc.ID // the call whose answer it is; zero for all else, and if the client has cancelled that call
 	withdraws bool       // it is the withdrawal of a question
 }
 
@@ -80,6 +83,13 @@ type wireCall struct {
 	stream   *stream
 	begun    bool // the peer has read it
 	returned bool // its handler has returned
+	unwanted bool // it was cancelled when the peer had its answer
+}
+
+// lateCall is a call that has ended.
+type lateCall struct {
+	id     jsonrpc.ID
+	stream int
 }
 
 type wireQuestion struct {
@@ -153,11 +163,14 @@ type (
 	readerCame struct{ stream, after int }
 	// writerReady: a reader has written what it was given. Ordered: write, finish, or nothing yet.
 	writerReady struct{ stream, reader int }
-	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte.
+	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte; ended
+	// that it has written the end of the stream.
 	readerLeft struct {
 		stream, reader int
-		cut            bool
+		cut, ended     bool
 	}
+	// streamLeft: the connection over which a stream ended was closed, and not used for another request.
+	streamLeft struct{ stream int }
 	// keepLess: too much is kept for all clients. The oldest of the events that may be dropped are, down to so many
 	// bytes.
 	keepLess struct{ bytes int }
@@ -207,7 +220,9 @@ func (w *wire) apply(happened any) []any {
 			}
 		}
 	case cancelRead:
-		w.remember(earlyCancel{e.id, bounds.Reason(e.reason), e.at})
+		if !w.unwanted(e.id) {
+			w.remember(earlyCancel{e.id, bounds.Reason(e.reason), e.at})
+		}
 	case callCancelled:
 		if c := w.calls[e.id]; c != nil {
 			w.part(e.id, c, cmp.Or(e.reason, "its call was cancelled"))
@@ -229,7 +244,11 @@ func (w *wire) apply(happened any) []any {
 			if !c.stream.read {
 				w.part(e.id, c, "its call has ended")
 			}
-			w.push(c.stream, streamEvent{data: e.data, answers: true})
+			answer := streamEvent{data: e.data, answers: e.id}
+			if c.unwanted {
+				answer.answers = jsonrpc.ID{}
+			}
+			w.push(c.stream, answer)
 			w.endCall(e.id, c)
 		}
 	case noticeReady:
@@ -252,7 +271,12 @@ func (w *wire) apply(happened any) []any {
 	case writerReady:
 		w.writerReady(w.streams[e.stream], e.reader)
 	case readerLeft:
-		w.readerLeft(w.streams[e.stream], e.reader, e.cut)
+		w.readerLeft(w.streams[e.stream], e)
+	case streamLeft:
+		if st := w.streams[e.stream]; st != nil && !st.read {
+			st.left = true
+			w.abandon(st)
+		}
 	case keepLess:
 		w.forget(e.bytes)
 	case gaveWay:
@@ -287,7 +311,7 @@ func (w *wire) endCall(id jsonrpc.ID, c *wireCall) {
 		if len(w.late) == rememberID {
 			w.late = slices.Delete(w.late, 0, 1)
 		}
-		w.late = append(w.late, id)
+		w.late = append(w.late, lateCall{id, c.stream.number})
 	}
 	if c.stream.calls--; c.stream.calls == 0 {
 		c.stream.over = true
@@ -299,12 +323,32 @@ func (w *wire) endCall(id jsonrpc.ID, c *wireCall) {
 	}
 }
 
-// remember keeps a cancel for its call, unless that has come: then the cancel is late. The newest are kept.
+// unwanted notes that a client has cancelled a call that was read, and whose answer was there: it does not come back
+// for that answer. It returns false if there is no such call.
+func (w *wire) unwanted(id jsonrpc.ID) bool {
+	if c := w.calls[id]; c != nil {
+		c.unwanted = c.begun
+		return c.begun
+	}
+	i := slices.IndexFunc(w.late, func(c lateCall) bool { return c.id == id })
+	if i < 0 {
+		return false
+	}
+	if st := w.streams[w.late[i].stream]; st != nil {
+		for _, e := range st.events {
+			if e.answers == id {
+				e.answers = jsonrpc.ID{}
+			}
+		}
+		w.abandon(st)
+	}
+	return true
+}
+
+// remember keeps a cancel for its call, which has not come. The newest are kept.
 func (w *wire) remember(cancel earlyCancel) {
 	w.expire(cancel.at)
-	c := w.calls[cancel.id]
-	if c != nil && c.begun || c == nil && slices.Contains(w.late, cancel.id) ||
-		slices.ContainsFunc(w.early, func(other earlyCancel) bool { return other.id == cancel.id }) ||
+	if slices.ContainsFunc(w.early, func(other earlyCancel) bool { return other.id == cancel.id }) ||
 		len(cancel.id.String()) > longestID {
 		return
 	}
@@ -419,11 +463,17 @@ func (w *wire) withdraw(id jsonrpc.ID, q *wireQuestion, reason string) {
 	w.abandon(st)
 }
 
-// abandon moves the withdrawals on a stream to which the client does not come back to the stream of the GET. If it
+// abandon repeats the withdrawals on a stream to which the client does not come back on the stream of the GET. If it
 // comes back all the same, it must not get their questions after them.
 func (w *wire) abandon(st *stream) {
 	if st == w.common || st.read || st.expected() {
 		return
+	}
+	answered := 0 // the number of the last answer: what came before it, the client has got
+	for _, e := range st.events {
+		if !e.answers.IsZero() {
+			answered = e.number
+		}
 	}
 	for _, e := range slices.Clone(st.events) {
 		q := w.asked[e.asks]
@@ -431,10 +481,9 @@ func (w *wire) abandon(st *stream) {
 		case e.data == nil:
 		case !e.asks.IsZero() && (q == nil || q.parted):
 			w.blank(e)
-		case e.withdraws && !st.got(e):
-			moved := streamEvent{data: e.data, withdraws: true}
-			w.blank(e)
-			w.push(w.common, moved)
+		case e.withdraws && (st.left && e.number > answered || !st.got(e)):
+			e.withdraws = false // once
+			w.push(w.common, streamEvent{data: e.data, withdraws: true})
 		}
 	}
 }
@@ -555,7 +604,8 @@ func (st *stream) got(e *streamEvent) bool {
 
 // expected reports whether a client that has left the stream will come back to it, for an answer that it has not got.
 func (st *stream) expected() bool {
-	return !st.over || slices.ContainsFunc(st.events, func(e *streamEvent) bool { return e.answers && !st.got(e) })
+	lacks := func(e *streamEvent) bool { return !e.answers.IsZero() && !st.got(e) }
+	return !st.over || slices.ContainsFunc(st.events, lacks)
 }
 
 // readerCame makes the caller the reader of the events after one, in place of the previous reader. On the common
@@ -573,7 +623,7 @@ func (w *wire) readerCame(number, after int) {
 		return
 	}
 	st.reader++
-	st.read, st.cut, st.at = true, false, after
+	st.read, st.cut, st.left, st.at = true, false, false, after
 	w.order(follow{st.number, st.reader, after})
 }
 
@@ -608,14 +658,14 @@ func (w *wire) writerReady(st *stream, reader int) {
 	}
 }
 
-func (w *wire) readerLeft(st *stream, reader int, cut bool) {
-	if st == nil || st.reader != reader || !st.read {
+func (w *wire) readerLeft(st *stream, e readerLeft) {
+	if st == nil || st.reader != e.reader || !st.read {
 		return
 	}
-	st.read, st.cut = false, cut
+	st.read, st.cut, st.left = false, e.cut, !e.ended
 	switch {
 	case w.rules.modern:
-		if !st.over || cut || st.written < st.end() {
+		if !st.over || e.cut || st.written < st.end() {
 			w.order(endCall{})
 		}
 	case st.over:

@@ -23,6 +23,7 @@ type world struct {
 	batch     bool
 	get       bool // the client follows the common stream
 	ask       int  // the server asks in the course of the first so many calls
+	leaves    bool // the client may stop reading the stream of a call that it cancels, or whose answer it has
 }
 
 type worldCall struct {
@@ -41,6 +42,8 @@ type worldQuestion struct {
 	shown     bool // the client has it open
 	got       bool // the client was sent it
 	gone      bool // the client was told that it is withdrawn
+	goneOn    int  // on which stream first
+	again     bool // and once more, on another one
 	on        int  // the stream on which the client got it
 	lost      bool // it, or its withdrawal, was written when the connection broke: nobody knows whether it came
 }
@@ -52,6 +55,8 @@ type worldConn struct {
 	after    int  // the last event that came
 	finished bool // it came to its end
 	broke    bool // once
+	deaf     bool // the client has left it
+	seen     bool // and the server has seen that
 }
 
 func (w *world) clone() *world {
@@ -133,13 +138,14 @@ func (w *world) key() string {
 		n(c.answers)
 	}
 	for _, q := range w.questions {
-		flags(q.open, q.moved, q.withdrawn, q.first, q.shown, q.got, q.gone, q.lost)
+		flags(q.open, q.moved, q.withdrawn, q.first, q.shown, q.got, q.gone, q.again, q.lost)
 		n(q.of)
 		n(q.on)
+		n(q.goneOn)
 	}
 	for i := range w.wire.last {
 		if conn := w.conns[i+1]; conn != nil {
-			flags(conn.open, conn.finished, conn.broke)
+			flags(conn.open, conn.finished, conn.broke, conn.deaf, conn.seen)
 			n(conn.reader)
 			n(conn.after)
 		}
@@ -148,12 +154,13 @@ func (w *world) key() string {
 			n(255)
 			continue
 		}
-		flags(st.over, st.read, st.cut)
+		flags(st.over, st.read, st.cut, st.left)
 		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.at, st.written, len(st.events)} {
 			n(v)
 		}
 		for _, e := range st.events {
 			b = append(append(b, e.data...), 0)
+			flags(!e.answers.IsZero())
 		}
 		if w.less > 0 { // else nothing is dropped
 			n(len(st.events) - len(st.unkept(st.end())))
@@ -161,7 +168,7 @@ func (w *world) key() string {
 	}
 	for i := range w.calls {
 		if c := w.wire.calls[callID(i)]; c != nil {
-			flags(true, c.begun, c.returned)
+			flags(true, c.begun, c.returned, c.unwanted)
 		}
 	}
 	for i := range w.questions {
@@ -176,8 +183,8 @@ func (w *world) key() string {
 	for _, e := range w.wire.early {
 		b = append(append(b, e.id.String()...), 0)
 	}
-	for _, id := range w.wire.late {
-		b = append(append(b, id.String()...), 0)
+	for _, c := range w.wire.late {
+		b = append(append(b, c.id.String()...), 0)
 	}
 	return string(b)
 }
@@ -240,6 +247,11 @@ func (w *world) steps() (list []step) {
 			if c.read && len(w.wire.early) > 0 && w.wire.early[len(w.wire.early)-1].id == callID(i) {
 				return "a late cancel is remembered"
 			}
+			return ""
+		})
+		can(w.leaves && c.posted && w.conns[c.stream].open && !w.conns[c.stream].deaf &&
+			(c.cancelled || c.early || c.answers > 0), fmt.Sprint("leave ", c.stream), func(w *world) string {
+			w.conns[c.stream].deaf = true
 			return ""
 		})
 		can(c.pending && c.cancelled, fmt.Sprint("cancelled ", i), func(w *world) string {
@@ -311,6 +323,17 @@ func (w *world) steps() (list []step) {
 	for _, n := range slices.Sorted(maps.Keys(w.conns)) {
 		conn := *w.conns[n]
 		can(conn.open, fmt.Sprint("write ", n), func(w *world) string { return w.write(n, "") })
+		can(conn.deaf && conn.open, fmt.Sprint("see that it left ", n), func(w *world) string {
+			w.conns[n].open, w.conns[n].seen = false, true
+			w.apply(readerLeft{n, conn.reader, false, false})
+			return ""
+		})
+		can(conn.deaf && conn.finished && !conn.seen, fmt.Sprint("see behind the end that it left ", n),
+			func(w *world) string {
+				w.conns[n].seen = true
+				w.apply(streamLeft{n})
+				return ""
+			})
 		can(conn.open && w.breaks > 0, fmt.Sprint("break ", n), func(w *world) string { return w.cut(n, false) })
 		can(conn.open && w.breaks > 0, fmt.Sprint("write and break ", n), func(w *world) string { return w.write(n, "cut") })
 		can(conn.open && w.breaks > 0, fmt.Sprint("write, lose and break ", n), func(w *world) string {
@@ -322,7 +345,7 @@ func (w *world) steps() (list []step) {
 		}) {
 			how = "come back, although nothing is owed, to "
 		}
-		can(!conn.open && !conn.finished, fmt.Sprint(how, n), func(w *world) string {
+		can(!conn.open && !conn.finished && !conn.deaf, fmt.Sprint(how, n), func(w *world) string {
 			conn := w.conns[n]
 			f, follows := w.apply(readerCame{n, conn.after}).(follow)
 			if !follows {
@@ -403,7 +426,7 @@ func (w *world) cut(n int, whileWriting bool) string {
 	conn := w.conns[n]
 	conn.open, conn.broke = false, true
 	w.breaks--
-	w.apply(readerLeft{n, conn.reader, whileWriting})
+	w.apply(readerLeft{n, conn.reader, whileWriting, false})
 	return ""
 }
 
@@ -421,11 +444,17 @@ func (w *world) write(n int, lost string) string {
 			}
 			return w.cut(n, lost == "cut")
 		}
+		if conn.deaf {
+			for q := range w.questions {
+				w.questions[q].lost = w.questions[q].lost || string(o.data) == fmt.Sprint("Q", q)
+			}
+			return ""
+		}
 		conn.after = o.number
 		return w.receive(n, string(o.data))
 	case finish:
 		conn.open, conn.finished = false, true
-		w.apply(readerLeft{n, conn.reader, false})
+		w.apply(readerLeft{n, conn.reader, false, true})
 	}
 	return ""
 }
@@ -464,11 +493,14 @@ func (w *world) receive(n int, message string) string {
 			if !q.got && !q.lost {
 				return "a withdrawal came before its question"
 			}
-			if q.gone {
+			if q.gone && (q.again || q.goneOn == n) {
 				return "withdrawn twice"
 			}
-			if q.got && n != q.on && w.conns[q.on].finished && !w.conns[q.on].broke {
+			if q.got && !q.gone && n != q.on && w.conns[q.on].finished && !w.conns[q.on].broke && !w.conns[q.on].deaf {
 				return "a withdrawal on another stream than its question"
+			}
+			if q.again = q.gone; !q.again {
+				q.goneOn = n
 			}
 			q.gone, q.shown = true, false
 			return ""
@@ -556,7 +588,7 @@ func explore(t *testing.T, first *world) int {
 type smallWorld struct {
 	name                     string
 	calls, ask, breaks, less int
-	get, batch               bool
+	get, batch, leaves       bool
 }
 
 func exploreAll(t *testing.T, worlds []smallWorld) {
@@ -564,7 +596,7 @@ func exploreAll(t *testing.T, worlds []smallWorld) {
 		t.Run(c.name, func(t *testing.T) {
 			w := &world{wire: newWire(wireRules{keepEvents: 100, keepBytes: 1000, queue: 1000, early: 4}), breaks: c.breaks,
 				less: c.less, calls: make([]worldCall, c.calls), conns: map[int]*worldConn{}, batch: c.batch, get: c.get,
-				ask: c.ask}
+				ask: c.ask, leaves: c.leaves}
 			w.conns[1] = &worldConn{finished: !c.get}
 			t.Logf("%d states", explore(t, w))
 		})
@@ -575,20 +607,22 @@ func exploreAll(t *testing.T, worlds []smallWorld) {
 // shortest way that leads there.
 func TestWireInAllOrders_amount(t *testing.T) {
 	exploreAll(t, []smallWorld{
-		{"one call", 1, 1, 2, 0, false, false},
-		{"one call and a GET", 1, 1, 2, 0, true, false},
-		{"two calls", 2, 1, 0, 0, false, false},
-		{"two calls in a batch", 2, 1, 0, 0, false, true},
-		{"one call, of which less is kept", 1, 1, 2, 2, false, false},
-		{"one call and a GET, of which less is kept", 1, 1, 1, 2, true, false},
+		{"one call", 1, 1, 2, 0, false, false, false},
+		{"one call and a GET", 1, 1, 2, 0, true, false, false},
+		{"one call and a GET, of a client that leaves", 1, 1, 1, 0, true, false, true},
+		{"two calls", 2, 1, 0, 0, false, false, false},
+		{"two calls in a batch", 2, 1, 0, 0, false, true, false},
+		{"one call, of which less is kept", 1, 1, 2, 2, false, false, false},
+		{"one call and a GET, of which less is kept", 1, 1, 1, 2, true, false, false},
 	})
 }
 
 // TestWireInAllOrders_nightly does the same in larger worlds.
 func TestWireInAllOrders_nightly(t *testing.T) {
 	exploreAll(t, []smallWorld{
-		{"two calls and a GET", 2, 1, 0, 0, true, false},
-		{"two calls, of which a connection breaks", 2, 1, 1, 0, false, false},
-		{"two calls that both ask", 2, 2, 0, 0, false, false},
+		{"two calls and a GET", 2, 1, 0, 0, true, false, false},
+		{"two calls, of which a connection breaks", 2, 1, 1, 0, false, false, false},
+		{"two calls and a GET, of a client that leaves", 2, 1, 0, 0, true, false, true},
+		{"two calls that both ask", 2, 2, 0, 0, false, false, false},
 	})
 }

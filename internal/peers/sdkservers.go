@@ -63,6 +63,13 @@ func TypeScript2Client(t testing.TB) []string {
 	return ours(t, "typescript2", "@modelcontextprotocol/client", "client.mjs")
 }
 
+// TypeScript2Ordered returns the command of a client with the TypeScript SDK 2.x that makes calls by order, see
+// ordered.mjs.
+func TypeScript2Ordered(t testing.TB) []string {
+	t.Helper()
+	return ours(t, "typescript2", "@modelcontextprotocol/client", "ordered.mjs")
+}
+
 // GoSDKClient does the same as TypeScript2Client for the Go SDK.
 func GoSDKClient(t testing.TB) []string {
 	t.Helper()

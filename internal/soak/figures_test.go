@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// figures are the results of one subject. The fields before mu are changed only by the goroutine of the test, or with
-// the lock of its window.
+// figures are the results of one subject. All fields except violations are changed only by the goroutine of the test,
+// or with the lock of its window.
 type figures struct {
 	subject *subject
 	seed    uint64
@@ -34,8 +34,13 @@ type figures struct {
 	goroutines, goroutinesMost, goroutinesAfter int
 	heapEarly, heapLate                         uint64
 
-	mu         sync.Mutex // guards violations
-	violations map[string]*violation
+	violations
+}
+
+// violations are the broken invariants of one subject.
+type violations struct {
+	mu  sync.Mutex // guards all
+	all map[string]*violation
 }
 
 type violation struct {
@@ -46,16 +51,30 @@ type violation struct {
 const mostExamples = 5
 
 // bad records a broken invariant.
-func (f *figures) bad(what, format string, args ...any) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v := f.violations[what]
+func (l *violations) bad(what, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.all[what]
 	if v == nil {
 		v = &violation{}
-		f.violations[what] = v
+		if l.all == nil {
+			l.all = map[string]*violation{}
+		}
+		l.all[what] = v
 	}
 	if v.times++; len(v.examples) < mostExamples {
 		v.examples = append(v.examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// report fails the test for each broken invariant.
+func (l *violations) report(t *testing.T, subject fmt.Stringer, seed uint64) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, what := range slices.Sorted(maps.Keys(l.all)) {
+		v := l.all[what]
+		t.Errorf("%s (-soak.seed %d): %s, %d times:\n\t%s", subject, seed, what, v.times, strings.Join(v.examples, "\n\t"))
 	}
 }
 
@@ -154,16 +173,3 @@ func (f *figures) add(g *figures) {
 }
 
 func mib(n uint64) float64 { return float64(n) / (1 << 20) }
-
-// report fails the test for each broken invariant.
-func (f *figures) report(t *testing.T) {
-	t.Helper()
-	t.Logf("%s", f)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, what := range slices.Sorted(maps.Keys(f.violations)) {
-		v := f.violations[what]
-		t.Errorf("%s (-soak.seed %d): %s, %d times:\n\t%s", f.subject, f.seed, what, v.times,
-			strings.Join(v.examples, "\n\t"))
-	}
-}

@@ -20,7 +20,7 @@ func journaled(w *witness, s *peers.Server) {
 		id := wireID{e.Session, string(e.ID)}
 		switch {
 		case e.Event == peers.EventRequest && e.Method == "notifications/cancelled":
-			w.cancelled(id)
+			w.cancelled(id, e.Reason)
 		case e.Event == peers.EventRequest && e.Method != "response" && e.ID != nil:
 			w.asked(id, e.Tag)
 		case e.Method == "notifications/cancelled" || e.Method == "response": // how these ended does not matter

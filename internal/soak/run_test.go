@@ -52,7 +52,7 @@ type runner struct {
 // them, and what the process holds at rest is counted, too.
 func soak(t *testing.T, index int, s *subject, calls int, limit time.Duration, seed uint64) *figures {
 	t.Helper()
-	f := &figures{subject: s, seed: seed, violations: map[string]*violation{}}
+	f := &figures{subject: s, seed: seed}
 	r := &runner{figures: f, t: t, witness: newWitness(), rng: rand.New(rand.NewPCG(seed, uint64(index)))}
 	before := runtime.NumGoroutine()
 	r.hub = s.open(t, r.witness)
@@ -200,19 +200,19 @@ func (r *runner) pass() {
 // batch.
 func (r *runner) settle() {
 	r.pass()
-	r.until(func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
+	until(func() bool { return len(r.view.left()) == 0 && len(r.hub.Requests("")) == 0 })
 	for id, q := range r.view.left() {
 		r.leftOpen++
 		r.bad("a question was left open when all calls were over", "%s of %q, for %q", id, q.tag, q.owner)
 		_ = r.view.win.Answer(event.PromptAnswer{PromptID: id, Action: event.ActionDismiss})
 	}
 	r.view.work.Wait()
-	r.until(func() bool { return r.view.pending() == 0 })
+	until(func() bool { return r.view.pending() == 0 })
 	if n := r.view.pending(); n > 0 {
 		r.bad("the outcome of a cancel was not told", "%d in a batch", n)
 	}
 	calls, from := r.view.told(), time.Now()
-	r.until(func() bool {
+	until(func() bool {
 		for tag, c := range calls {
 			seen := r.witness.of(tag)
 			if r.closes() && len(seen) == 0 && time.Since(from) > unreadTime {
@@ -227,7 +227,7 @@ func (r *runner) settle() {
 	for tag, c := range calls {
 		r.judge(tag, c, r.witness.of(tag))
 	}
-	r.until(func() bool { return r.witness.strays() == 0 }) // its call may have been read, but not recorded
+	until(func() bool { return r.witness.strays() == 0 }) // its call may have been read, but not recorded
 	if n := r.witness.strays(); n > 0 {
 		r.bad("a cancel names a request that did not come", "%d in a batch", n)
 	}
@@ -362,7 +362,7 @@ func (r *runner) grew(before int) {
 	}
 	if r.subject.serve == nil { // otherwise the journal's reader, or the proxy, still runs
 		before++ // the goroutine that starts processes stays
-		r.until(func() bool { return runtime.NumGoroutine() <= before })
+		until(func() bool { return runtime.NumGoroutine() <= before })
 		if n := runtime.NumGoroutine(); n > before {
 			r.bad("goroutines are left at the end", "%d, %d at the start:\n%s", n, before, stacks())
 		}
@@ -374,19 +374,4 @@ func stacks() string {
 	buf := make([]byte, 1<<20)
 	all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
 	return strings.Join(slices.Collect(slices.Values(all[:min(len(all), 30)])), "\n\n")
-}
-
-// until polls until holds returns true, or until it is plain that it never will.
-func (r *runner) until(holds func() bool) {
-	late := time.NewTimer(faketime.Long)
-	defer late.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-late.C:
-			return
-		case <-look.C:
-		}
-	}
 }

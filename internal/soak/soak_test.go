@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 var (
@@ -14,11 +16,16 @@ var (
 	callsFlag = flag.Int("soak.calls", 0, "calls in all of the long form; 0 = the short form")
 	timeFlag  = flag.Duration("soak.time", 9*time.Minute, "bound of the long form")
 	onlyFlag  = flag.String("soak.only", "", "regular expression over the names of the subjects")
+
+	crossingsFlag = flag.Int("soak.crossings", shortCrossings, "calls of each lane through the gateway")
+	patienceFlag  = flag.Duration("soak.patience", faketime.Long, "how long to wait for what the gateway owes")
 )
 
 const (
 	// shortCalls is the number of calls of each subject in the short form.
 	shortCalls = 180
+	// shortCrossings is the number of calls of each lane through the gateway in the short form.
+	shortCrossings = 96
 	// leastBatch is the least number of calls in a batch, if there are as many.
 	leastBatch = 60
 )
@@ -56,7 +63,8 @@ func TestCancelsAtRandomMoments(t *testing.T) {
 				weightsLeft -= s.weight
 			}
 			f := soak(t, i, s, calls, limit, seed)
-			f.report(t)
+			t.Logf("%s", f)
+			f.report(t, s, seed)
 			total.add(f)
 		})
 	}

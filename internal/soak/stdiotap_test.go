@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -19,6 +18,7 @@ type message struct {
 	Method string
 	Params struct {
 		RequestID json.RawMessage
+		Reason    string
 		Meta      map[string]any `json:"_meta"`
 	}
 }
@@ -33,7 +33,7 @@ func readMessage(text []byte) (m message, tag string) {
 func (w *witness) sent(session string, text []byte) {
 	switch m, tag := readMessage(text); {
 	case m.Method == "notifications/cancelled":
-		w.cancelled(wireID{session, string(m.Params.RequestID)})
+		w.cancelled(wireID{session, string(m.Params.RequestID)}, m.Params.Reason)
 	case m.Method != "" && m.ID != nil:
 		w.asked(wireID{session, string(m.ID)}, tag)
 	}
@@ -41,18 +41,21 @@ func (w *witness) sent(session string, text []byte) {
 
 // stdio starts a server as the hub does, with a tap between the hub and the pipes of the process.
 func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opener {
-	var n atomic.Int64
 	return func(s config.Server, stderr func(string)) mcp.Opener {
-		open := mcp.Stdio(transport.Command{Path: s.Command, Args: s.Args, Env: env, OnStderr: stderr}, 0)
-		return func(ctx context.Context) (*mcp.Link, error) {
-			link, err := open(ctx)
-			if err != nil {
-				return nil, err
-			}
-			link.Conn = &tappedConn{LineConn: link.Conn.(*jsonrpc.LineConn), witness: w,
-				session: strconv.FormatInt(n.Add(1), 10)}
-			return link, nil
+		return w.tap(s.Name, mcp.Stdio(transport.Command{Path: s.Command, Args: s.Args, Env: env, OnStderr: stderr}, 0))
+	}
+}
+
+// tap puts a tap on each connection that is opened to a server.
+func (w *witness) tap(server string, open mcp.Opener) mcp.Opener {
+	return func(ctx context.Context) (*mcp.Link, error) {
+		link, err := open(ctx)
+		if err != nil {
+			return nil, err
 		}
+		link.Conn = &tappedConn{LineConn: link.Conn.(*jsonrpc.LineConn), witness: w,
+			session: server + "#" + strconv.FormatInt(w.sessions.Add(1), 10)}
+		return link, nil
 	}
 }
 

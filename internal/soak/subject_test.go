@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
@@ -92,11 +94,33 @@ func (s *subject) String() string { return s.name + "/" + s.transport + "/" + s.
 func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 	t.Helper()
 	o := hub.Options{Logger: slog.New(&w.unasked)}
-	var entry string
+	entry, open := s.connect(t, w)
+	o.Open = open
+	return load(t, o, fmt.Sprintf(`"s":%s`, entry))
+}
+
+// load opens a hub with servers.
+func load(t *testing.T, o hub.Options, entries string) *hub.Hub {
+	t.Helper()
+	h := hub.New(o)
+	_, problems, _, err := h.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "user", JSON: `{"servers":{` + entries +
+		`}}`}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	return h
+}
+
+// connect returns the server's entry in a config, and what starts it; nil if it is at a URL.
+func (s *subject) connect(t *testing.T, w *witness) (entry string, open func(config.Server, func(string)) mcp.Opener) {
+	t.Helper()
+	if s.name == "raw" {
+		return fmt.Sprintf(`{"command":"raw","era":%q,"alwaysAllow":["*"]}`, s.era), inMemory(w, rawServer(s.era))
+	}
 	if s.command != nil {
 		command, args := s.command(t)
 		entry = fmt.Sprintf(`"command":%q,"args":%s`, command, quoted(args))
-		o.Open = stdio(w, append(transport.Environment(os.Environ(), transport.Own, nil), peers.JournalVariable+"="+
+		open = stdio(w, append(transport.Environment(os.Environ(), transport.Own, nil), peers.JournalVariable+"="+
 			os.DevNull))
 	} else {
 		server := s.serve(t)
@@ -111,11 +135,5 @@ func (s *subject) open(t *testing.T, w *witness) *hub.Hub {
 		}
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, s.transport, address)
 	}
-	h := hub.New(o)
-	config := fmt.Sprintf(`{"servers":{"s":{%s,"era":%q,"alwaysAllow":["*"]}}}`, entry, s.era)
-	_, problems, _, err := h.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "user", JSON: config}})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
-	}
-	return h
+	return fmt.Sprintf(`{%s,"era":%q,"alwaysAllow":["*"]}`, entry, s.era), open
 }

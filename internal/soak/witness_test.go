@@ -2,6 +2,7 @@ package soak
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,10 +11,12 @@ type wireID struct{ session, id string }
 
 // exchange is what a server, or a tap in front of it, has seen of one request.
 type exchange struct {
+	session  string
 	calls    int       // how often the request came
 	cancels  int       // the notifications/cancelled that name it
 	early    int       // those of them that came before the request
 	first    time.Time // when the first cancel was seen
+	reasons  []string  // of the cancels
 	closed   bool      // the client closed the stream
 	answered bool      // stdio: its response was read; HTTP: the server ended the answer to its POST
 }
@@ -21,7 +24,8 @@ type exchange struct {
 // witness records what was seen of the calls of one batch.
 type witness struct {
 	unasked   unasked
-	mu        sync.Mutex // guards what follows
+	sessions  atomic.Int64 // over stdio
+	mu        sync.Mutex   // guards what follows
 	exchanges map[wireID]*exchange
 	byTag     map[string][]wireID
 }
@@ -42,7 +46,7 @@ func (w *witness) forget() {
 func (w *witness) at(id wireID) *exchange { // called with mu held
 	x := w.exchanges[id]
 	if x == nil {
-		x = &exchange{}
+		x = &exchange{session: id.session}
 		w.exchanges[id] = x
 	}
 	return x
@@ -61,10 +65,11 @@ func (w *witness) asked(id wireID, tag string) {
 	}
 }
 
-func (w *witness) cancelled(id wireID) {
+func (w *witness) cancelled(id wireID, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := w.at(id)
+	x.reasons = append(x.reasons, reason)
 	if x.cancels++; x.cancels == 1 {
 		x.first = time.Now()
 	}
