@@ -42,7 +42,8 @@ type Caller interface {
 // request has ended, and holds nothing of that.
 type Client interface {
 	// Gone reports whether the client has gone for good. Who is gone has no calls: when the server must have read their
-	// cancels, a question cannot be of one of them. It is true before a request of the client ends for that reason. It is called with the hub's lock held.
+	// cancels, a question cannot be of one of them. It is true before a request of the client ends for that reason. It is
+	// called with the hub's lock held.
 	Gone() bool
 }
 
