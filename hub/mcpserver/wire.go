@@ -63,6 +63,7 @@ type stream struct {
 	events  []*streamEvent // the events after them
 	reader  int            // the number of the latest reader: only that one may read
 	read    bool           // that reader is still there
+	from    int            // the number of the last event before this reader's
 	at      int            // the number of the last event that this reader was given
 	written int            // the number of the last event that any reader was given
 	cut     bool           // the last reader left before all that it was given was written
@@ -609,7 +610,7 @@ func (st *stream) expected() bool {
 }
 
 // readerCame makes the caller the reader of the events after one, in place of the previous reader. On the common
-// stream, whose notifications may be lost, it continues with the events that are left.
+// stream, whose notifications may be lost, it continues with the events that are left, and what repeat adds.
 func (w *wire) readerCame(number, after int) {
 	st := w.streams[number]
 	if number == 0 {
@@ -622,9 +623,22 @@ func (w *wire) readerCame(number, after int) {
 		w.order(refused{})
 		return
 	}
+	if number == 0 {
+		w.repeat(st)
+	}
 	st.reader++
-	st.read, st.cut, st.left, st.at = true, false, false, after
+	st.read, st.cut, st.left, st.from, st.at = true, false, false, after, after
 	w.order(follow{st.number, st.reader, after})
+}
+
+// repeat adds the withdrawals once more that the last reader of a stream was given. A client that comes back without
+// the id of an event may have got none of them: its connection was cut, and they were on their way.
+func (w *wire) repeat(st *stream) {
+	for _, e := range slices.Clone(st.events) {
+		if st.from < e.number && e.number <= st.written && e.withdraws && e.data != nil {
+			w.push(st, streamEvent{data: e.data, withdraws: true})
+		}
+	}
 }
 
 func (w *wire) writerReady(st *stream, reader int) {

@@ -155,7 +155,7 @@ func (w *world) key() string {
 			continue
 		}
 		flags(st.over, st.read, st.cut, st.left)
-		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.at, st.written, len(st.events)} {
+		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.from, st.at, st.written, len(st.events)} {
 			n(v)
 		}
 		for _, e := range st.events {
@@ -347,7 +347,11 @@ func (w *world) steps() (list []step) {
 		}
 		can(!conn.open && !conn.finished && !conn.deaf, fmt.Sprint(how, n), func(w *world) string {
 			conn := w.conns[n]
-			f, follows := w.apply(readerCame{n, conn.after}).(follow)
+			e := readerCame{n, conn.after}
+			if n == 1 && conn.after == 0 { // no event has come, so it knows no id
+				e.stream = 0
+			}
+			f, follows := w.apply(e).(follow)
 			if !follows {
 				conn.finished = true // it is all over
 				return ""
@@ -438,7 +442,8 @@ func (w *world) write(n int, lost string) string {
 	case write:
 		if lost != "" {
 			for q := range w.questions {
-				if string(o.data) == fmt.Sprint("Q", q) || withdraws(string(o.data), q) {
+				// What is withdrawn on the common stream is withdrawn once more for the client that comes back to it.
+				if string(o.data) == fmt.Sprint("Q", q) || withdraws(string(o.data), q) && n != 1 {
 					w.questions[q].lost = true
 				}
 			}

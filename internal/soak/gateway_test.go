@@ -375,9 +375,9 @@ func (c *crossing) pass(from caller, client int, when, tool string) {
 // settle waits until nothing runs and no dialog is open, but for the calls that wait for a retry.
 func (c *crossing) settle() {
 	// A client that leaves a stream may handle a question that it has read there after the withdrawal that it reads on
-	// the other stream. The Go SDK does, and so does a cut.
+	// the other stream. The Go SDK does.
 	most := 0
-	if c.era == legacy && (c.client == gosdk || c.cut) {
+	if c.era == legacy && c.client == gosdk {
 		most = 1 + c.opened/100
 	}
 	until(func() bool { return len(c.running()) == 0 && len(c.dialogs.left()) <= most && len(c.notOver()) == 0 })
