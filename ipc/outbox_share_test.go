@@ -381,8 +381,8 @@ func TestLogsOfAWindowThatReadsAreNeverDropped(t *testing.T) {
 	}
 }
 
-// What waits for all windows together has a bound: those that do not read use up their own shares only, so one that
-// reads is never ended as too slow.
+// What waits for all windows together has a bound. One that reads is never ended as too slow, however many do not: each
+// of those ends with the next event.
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}
