@@ -192,8 +192,8 @@ const (
 	TraceBytes = 4 << 20
 )
 
-// Arguments and results of requests that are over, whole (package kept). If there is too much in all, the oldest of the
-// server that holds the most are dropped.
+// Arguments and results of requests that are over, whole (package kept). If there is too much, of one server or in all,
+// the oldest are dropped.
 const (
 	// KeptRequests bounds their number: nobody needs more than a window is sent.
 	KeptRequests       = 1000
@@ -202,9 +202,9 @@ const (
 	KeptShortBytes        = 8 << 10
 	KeptMemoryBytes       = 4 << 20
 	ServerKeptMemoryBytes = 2 << 20
-	// KeptDiskBytes bounds the files of all other texts. One server may keep three results of the largest size.
+	// KeptDiskBytes bounds the files of all other texts. One server may keep two results of the largest size.
 	KeptDiskBytes       = 512 << 20
-	ServerKeptDiskBytes = 256 << 20
+	ServerKeptDiskBytes = 128 << 20
 	// KeptWaitingBytes bounds the texts that wait to be written and that no other account counts: arguments, and results
 	// of less than CountedBytes. KeptWaitingResults bounds the other results, which count as in flight until they are
 	// written (ResultBytes).
