@@ -129,17 +129,15 @@ const (
 	SchemaDepth        = 64     // of the JSON text
 	SchemaValues       = 40_000 // in the JSON text, including names
 	SchemaParts        = 10_000
-	SchemaPathBytes    = 4 << 20 // of the paths to all places in the schema together, which the validator keeps as text
+	SchemaPathBytes    = 2 << 20 // of the paths to all places in the schema together, which the validator keeps as text
 	SchemaPatternSteps = 20_000  // states of all regular expressions together
 	CheckedBytes       = 2 << 20 // of a value that is to be checked
 	CheckedDepth       = 512
 	CheckedValues      = 50_000 // including names
 	CheckWork          = 2_000_000
-	CheckVisits        = 200_000
 	CheckStack         = 2_000
-	// SchemaPlans and PlanBytes bound what is kept of a server's schemas for the next checks.
-	SchemaPlans = 256
-	PlanBytes   = 4 << 20
+	// PlanBytes bounds what is kept of a server's schemas for the next checks.
+	PlanBytes = 4 << 20
 	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all servers. A check for
 	// which there is no room is not made. The largest value that may be checked takes 13.2 MiB, the largest schema 14.7
 	// MiB.

@@ -97,18 +97,17 @@ func innermost(err error) error {
 	}
 }
 
-// validate compares content with the schema. err says why it was not compared; steps is the number of visits that it
-// took to decide whether the check is affordable.
-func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
+// validate compares content with the schema. err says why it was not compared.
+func (p *plan) validate(content json.RawMessage) (violation, err error) {
 	defer recovered(&err)
 	var value any
 	if err := json.Unmarshal(content, &value); err != nil {
-		return nil, 0, errors.New("it has a number beyond the range of a float64")
+		return nil, errors.New("it has a number beyond the range of a float64")
 	}
-	if steps, err = p.costs.affordable(p.root, value); err != nil {
-		return nil, steps, err
+	if err := p.costs.affordable(p.root, value); err != nil {
+		return nil, err
 	}
-	return p.resolved.Validate(value), steps, nil
+	return p.resolved.Validate(value), nil
 }
 
 // recovered turns a panic of the library into an error. The library panics on what it considers impossible, and its
