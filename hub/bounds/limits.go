@@ -153,12 +153,11 @@ const (
 	WindowBytes = 6 << 20
 	// WindowsBytes bounds what waits to be sent to all windows.
 	WindowsBytes = 24 << 20
-	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of them as
-	// is then left free: half, if it is alone.
+	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have a quarter of them.
 	WindowLogs     = 256
 	WindowLogBytes = 1 << 20
-	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window. They are shared in the same
-	// way.
+	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window. One server may have a
+	// quarter of them.
 	WindowNotices     = 4096
 	WindowNoticeBytes = 2 << 20
 	// SnapshotServers and SnapshotPrompts bound the servers and the open questions in one snapshot, in bytes, so that the
