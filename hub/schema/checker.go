@@ -67,7 +67,7 @@ func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 	return Verdict{}
 }
 
-// valueBytes is about the memory of a value, decoded and weighed.
+// valueBytes is about the memory of a value, decoded.
 const valueBytes = 192
 
 func checkable(value json.RawMessage) error {

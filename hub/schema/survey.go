@@ -86,8 +86,9 @@ func survey(root *jsonschema.Schema) (*schemaCosts, error) {
 	return c, nil
 }
 
-// ownCost returns the cost of one schema by itself, without its subschemas: the length of an error's text that comes
-// from it, of the values to compare with, and 16 for each name that is looked up in every object.
+// ownCost returns the cost of one schema by itself, without its subschemas, in bytes of text: a unit of work has 64. It
+// is the length of an error's text that comes from the schema, with the values to compare with four times, and a unit
+// for each name that is looked up in every object.
 func ownCost(s *jsonschema.Schema, path string) int {
 	names := len(s.Properties) + len(s.DependentSchemas) + len(s.DependencySchemas)
 	values := []any{s.Enum, s.Const, s.Required, s.DependentRequired, s.DependencyStrings}
@@ -96,7 +97,7 @@ func ownCost(s *jsonschema.Schema, path string) int {
 		return bounds.SchemaBytes
 	}
 	const short = 24 // of another schema in a text
-	return 128 + len(path) + len(s.ID) + 2*len(s.Pattern) + 4*len(text) + 16*names + short*(len(s.AnyOf)+len(s.OneOf))
+	return len(path) + len(s.ID) + 2*len(s.Pattern) + 4*len(text) + 64*names + short*(1+len(s.AnyOf)+len(s.OneOf))
 }
 
 // patternSteps returns about how many states a regular expression has once its repetitions are expanded. It does not
