@@ -320,7 +320,8 @@ func TestCachePages(t *testing.T) {
 	})
 }
 
-// TestCacheBounded: number and bytes are bounded, a full cache starts again, and the count of bytes is right at the end.
+// TestCacheBounded: number and bytes are bounded, a full cache starts again, and the count of bytes is right at the
+// end.
 func TestCacheBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache

@@ -34,7 +34,8 @@ func size(v any) (text, values int) {
 }
 
 // reckoning goes the way of a check, without doing it, and spends its work. It takes every branch, so the check spends
-// no more. It ends where the work does: a schema may lead to the same value on exponentially many paths, and in a cycle.
+// no more. It ends where the work does: a schema may lead to the same value on exponentially many paths, and in a
+// cycle.
 type reckoning struct {
 	*schemaCosts
 	left  int // units of work, each of 64 bytes of text; below 0 nothing is visited any more
