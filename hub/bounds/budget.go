@@ -76,7 +76,7 @@ func (a *Account) Give(n int) {
 	a.give(n, false)
 }
 
-func (a *Account) give(n int, last bool) int {
+func (a *Account) give(n int, last bool) {
 	b := a.budget
 	b.mu.Lock()
 	n = min(n, a.held)
@@ -87,16 +87,13 @@ func (a *Account) give(n int, last bool) int {
 	if n > 0 && b.Given != nil {
 		b.Given(n)
 	}
-	return n
 }
 
-// Close returns everything to the budget, and makes Take refuse from then on. It is idempotent. It returns how much the
-// account held.
-func (a *Account) Close() (held int) {
-	if a == nil {
-		return 0
+// Close returns everything to the budget, and makes Take refuse from then on. It is idempotent.
+func (a *Account) Close() {
+	if a != nil {
+		a.give(math.MaxInt, true)
 	}
-	return a.give(math.MaxInt, true)
 }
 
 // Held returns how much the account holds.
