@@ -368,6 +368,12 @@ func TestSharesOfAWindow(t *testing.T) {
 		if n := fill("e"); n != quarter || len(s.of) != 4 {
 			t.Errorf("%s: %d in the place of another server, want %d; %d servers are counted", name, n, quarter, len(s.of))
 		}
+		s = shares{}
+		full, most := bounds.NewBudget("what waits", size, size).Account(""), load{100, 100 * size}
+		first, second := s.take("a", size, most, full), s.take("b", size, most, full)
+		if !first || second || s.all.entries != 1 {
+			t.Errorf("%s: %d entries in a window that has room for one", name, s.all.entries)
+		}
 	}
 }
 

@@ -195,17 +195,24 @@ func TestNoticesAreBounded(t *testing.T) {
 func TestNothingIsToldOfAServerThatIsGone(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		gone, late := h.budgets.Of("gone"), h.budgets.Of("late")
-		for range bounds.NoticeBurst + 1 {
-			gone.ResourcesChanged()
-			late.PromptsChanged()
+		for _, a := range []*allowance.Allowance{gone, late} {
+			for range bounds.NoticeBurst + 1 {
+				a.ResourcesChanged()
+			}
+			for range bounds.LogBurst + 1 {
+				a.Stderr("x")
+			}
 		}
 		h.heard()
 		h.Update(gone.Close)
-		h.Update(func() { h.closed = true })
+		time.Sleep(time.Minute)
+		same(t, "of the other server", []string{"logMessagesDropped 1", "resources of late"}, h.heard())
+		late.ResourcesChanged()
 		for range bounds.LogBurst + 1 {
 			late.Stderr("x")
 		}
 		h.heard()
+		h.Update(func() { h.closed = true })
 		time.Sleep(time.Minute)
 		same(t, "a minute later", nil, h.heard())
 	})

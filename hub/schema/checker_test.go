@@ -193,6 +193,15 @@ func TestChecksHaveATotal(t *testing.T) {
 	}
 }
 
+// A schema that leads to itself ends at a depth, however cheap each step is: the stack is memory.
+func TestAnEndlessSchemaEndsAtADepth(t *testing.T) {
+	p := newPlan(json.RawMessage(`{"$ref":"#"}`))
+	r := &reckoning{schemaCosts: p.costs, left: 1 << 60}
+	if r.visit(p.root, "x"); r.left >= 0 || r.depth != 0 {
+		t.Errorf("%d units are left, at depth %d", r.left, r.depth)
+	}
+}
+
 // Finding B15: the library panics on a failed assertion, which must not end the process.
 func TestAPanicOfTheValidatorIsNotChecked(t *testing.T) {
 	p := newPlan(json.RawMessage(`{"properties":{"a":{}}}`))
