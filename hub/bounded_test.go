@@ -90,7 +90,7 @@ func TestOpenQuestionsAreBoundedInBytes_amount(t *testing.T) {
 		for _, e := range eventsOf[*event.PromptOpened](v) {
 			bytes += event.PayloadSize(e)
 		}
-		if bytes > bounds.ServerQuestionBytes || bytes < 5<<20 || len(refused) != 2 {
+		if bytes > bounds.ServerQuestionBytes || bytes < 5<<20 || len(refused) != 3 {
 			t.Errorf("%d bytes are open, %d were refused", bytes, len(refused))
 		}
 		if text := <-refused; !strings.Contains(text, `server "greedy"`) || !strings.Contains(text, "open questions") {
@@ -231,7 +231,7 @@ func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 		want  string
 	}{
 		"bytes": {`{"name":"t","description":"` + strings.Repeat("x", 64<<10) + `","inputSchema":{"type":"object"}}`, 64,
-			"32 MiB"},
+			"16 MiB"},
 		"entries": {`{"name":"t"}`, 20_000, "entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 func TestASnapshotIsBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
-		large := sample(5 << 20)
+		large := sample(4 << 20)
 		s.Tool("ask", func(c *fakeserver.CallContext) {
 			c.Request(elicitation, formParams)
 			c.Request("sampling/createMessage", large)

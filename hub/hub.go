@@ -191,7 +191,7 @@ func New(o Options) *Hub {
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
 	h.sharing = flight.New[sharedKey](h.within, st.pauseFor)
-	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Life: h.life, Logger: h.log, Redactor: h.redactor})
+	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.left = journal.OpenLeft(o.LeftFile, h.log)
 	h.windows.History.Recall(h.left.Take())

@@ -35,15 +35,16 @@ type outbox struct {
 
 	mu      sync.Mutex // guards the fields below, except position
 	queue   fifo[*entry]
-	queued  load              // entries of the queue without questions, notices and start
-	account *bounds.Account   // account of what waits except questions and start; a share of the total of all windows
-	asked   map[string]*entry // questions in the queue, by prompt
-	voids   int               // number of places in the queue whose question was withdrawn
-	logs    shelf             // log messages
+	queued  load               // entries of the queue without questions, notices and start
+	account *bounds.Account    // account of what waits except questions and start; a share of the total of all windows
+	asked   map[string]*entry  // questions in the queue, by prompt
+	voids   int                // number of places in the queue whose question was withdrawn
+	logs    fifo[*sharedEvent] // log messages
+	logged  shares             // what waits of them
 	pace    pace
 	paced   int                           // progress events since the last log message
 	notices map[notice]struct{}           // notices of changes in the queue
-	noticed shares                        // their shares
+	noticed shares                        // what waits of them
 	dropped struct{ logs, notices int64 } // counts that the window has not been sent yet
 	tellAt  time.Time                     // when these counts may be sent
 	start   int                           // number of messages of the start in the queue; nothing is sent before them
@@ -129,7 +130,7 @@ func (o *outbox) Deliver(e event.Event) {
 			return // run need not be woken
 		}
 	case *event.LogMessage:
-		o.log(shared)
+		o.log(shared, b)
 	case *event.RequestCancelling: // progress from before the cancel would show the request as running again
 		o.must(o.pace.take(b.RequestID))
 		o.must(shared)
@@ -204,12 +205,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 		return
 	}
 	size := event.PayloadSize(e.event.Body)
-	if !o.noticed.take(n.server, size, bounds.WindowNotices, bounds.WindowNoticeBytes) {
-		o.dropped.notices++
-		return
-	}
-	if o.account.Take(size) != nil {
-		o.noticed.give(n.server, size)
+	if !o.noticed.take(n.server, size, load{bounds.WindowNotices, bounds.WindowNoticeBytes}, o.account) {
 		o.dropped.notices++
 		return
 	}
@@ -307,15 +303,12 @@ func (o *outbox) add(e *entry) bool {
 
 // log queues a log message, or counts it as dropped. If a message of the hub that reports dropped messages is itself
 // dropped, the messages that it reports are counted. o.mu is held.
-func (o *outbox) log(e *sharedEvent) {
-	if o.logs.put(e, o.account) {
-		return
+func (o *outbox) log(e *sharedEvent, m *event.LogMessage) {
+	if o.logged.take(m.Server, event.PayloadSize(m), load{bounds.WindowLogs, bounds.WindowLogBytes}, o.account) {
+		o.logs.push(e)
+	} else {
+		o.dropped.logs += max(1, m.Dropped)
 	}
-	n := int64(1)
-	if m, ok := e.event.Body.(*event.LogMessage); ok {
-		n = max(n, m.Dropped)
-	}
-	o.dropped.logs += n
 }
 
 // over moves the outbox to its last state, and frees what it holds. o.mu is held.
@@ -324,7 +317,7 @@ func (o *outbox) over(err error) {
 		return
 	}
 	o.state, o.err = outboxOver, err
-	o.queue, o.pace, o.logs, o.asked, o.notices = fifo[*entry]{}, pace{}, shelf{}, nil, nil
+	o.queue, o.pace, o.logs, o.asked, o.notices = fifo[*entry]{}, pace{}, fifo[*sharedEvent]{}, nil, nil
 	o.account.Close()
 	o.poke()
 }

@@ -82,7 +82,7 @@ func TestCountOfDroppedLogsIsNotLost(t *testing.T) {
 		m := newMailbox(0, hold)
 		m.emit(started("a"))
 		synctest.Wait() // its send blocks
-		const room = bounds.WindowLogs / 2
+		const room = bounds.WindowLogs / 4
 		for range room + 10 {
 			m.emit(&event.LogMessage{Server: "s", Data: `"x"`})
 		}
@@ -108,8 +108,8 @@ func TestOneLostMessageIsTold(t *testing.T) {
 		room int
 		emit func(m *mailbox, i int)
 	}{
-		"log": {bounds.WindowLogs / 2, func(m *mailbox, _ int) { m.emit(&event.LogMessage{Server: "s", Data: `"x"`}) }},
-		"notice": {bounds.WindowNotices / 2, func(m *mailbox, i int) {
+		"log": {bounds.WindowLogs / 4, func(m *mailbox, _ int) { m.emit(&event.LogMessage{Server: "s", Data: `"x"`}) }},
+		"notice": {bounds.WindowNotices / 4, func(m *mailbox, i int) {
 			m.emit(&event.ResourceUpdated{Server: "s", URI: fmt.Sprint("file:///", i)})
 		}},
 	} {
@@ -343,33 +343,44 @@ func TestOutboxModel(t *testing.T) {
 	}
 }
 
-// A server may have as much of what is shared as is left free, so that the next one finds room.
+// One server has at most a quarter of what may wait for a window, and all servers together no more than that.
 func TestSharesOfAWindow(t *testing.T) {
-	var s shares
-	fill := func(server string) (n int) {
-		for s.take(server, 10, bounds.WindowLogs, bounds.WindowLogBytes) {
-			n++
+	for name, size := range map[string]int{"entries": 10, "bytes": bounds.WindowLogBytes / 16} {
+		var s shares
+		fill := func(server string) (n int) {
+			for s.take(server, size, load{bounds.WindowLogs, bounds.WindowLogBytes}, nil) {
+				n++
+			}
+			return n
 		}
-		return n
-	}
-	if a, b, c := fill("a"), fill("b"), fill("c"); a != 128 || b != 64 || c != 32 {
-		t.Errorf("%d, %d, %d", a, b, c)
-	}
-	for range 128 {
-		s.give("a", 10)
-	}
-	if n := fill("b"); n != 48 {
-		t.Errorf("b got %d more", n)
-	}
-	if len(s.of) != 2 {
-		t.Errorf("%d servers are counted, want 2", len(s.of))
+		quarter := min(bounds.WindowLogs, bounds.WindowLogBytes/size) / 4
+		for _, server := range []string{"a", "b", "c", "d"} {
+			if n := fill(server); n != quarter {
+				t.Errorf("%s: %s may have %d, want %d", name, server, n, quarter)
+			}
+		}
+		if n := fill("e"); n != 0 {
+			t.Errorf("%s: %d more than all", name, n)
+		}
+		for range quarter {
+			s.give("a", size, nil)
+		}
+		if n := fill("e"); n != quarter || len(s.of) != 4 {
+			t.Errorf("%s: %d in the place of another server, want %d; %d servers are counted", name, n, quarter, len(s.of))
+		}
+		s = shares{}
+		full, most := bounds.NewBudget("what waits", size, size).Account(""), load{100, 100 * size}
+		first, second := s.take("a", size, most, full), s.take("b", size, most, full)
+		if !first || second || s.all.entries != 1 {
+			t.Errorf("%s: %d entries in a window that has room for one", name, s.all.entries)
+		}
 	}
 }
 
 // A log message that was sent counts no more: a window that reads gets as many as are written, in all its life.
 func TestLogsOfAWindowThatReadsAreNeverDropped(t *testing.T) {
 	o := newOutbox(&sharing{}, 0)
-	line := &event.LogMessage{Server: "s", Data: strings.Repeat("x", bounds.WindowLogBytes/4)}
+	line := &event.LogMessage{Server: "s", Data: strings.Repeat("x", bounds.WindowLogBytes/8)}
 	for i := range 2 * bounds.WindowBytes / len(line.Data) {
 		o.Deliver(event.Event{Seq: uint64(i + 1), Body: line})
 		if e, _, _ := o.next(time.Now()); e.event == nil || e.event.event.Seq != uint64(i+1) {
@@ -381,8 +392,8 @@ func TestLogsOfAWindowThatReadsAreNeverDropped(t *testing.T) {
 	}
 }
 
-// What waits for all windows together has a bound: those that do not read use up their own shares only, so one that
-// reads is never ended as too slow.
+// What waits for all windows together has a bound. One that reads is never ended as too slow, however many do not: each
+// of those ends with the next event.
 func TestWindowsShareWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &sharing{}

@@ -242,7 +242,7 @@ func TestOutboxDropsLogsWithCount(t *testing.T) {
 			return logs, dropped
 		}
 		logs, dropped := counts()
-		const room = bounds.WindowLogs / 2 // of one server
+		const room = bounds.WindowLogs / 4 // of one server
 		if logs != room || !slices.Equal(dropped, []int64{1000 - room}) {
 			t.Errorf("%d log messages, dropped %v; want %d and %d", logs, dropped, room, 1000-room)
 		}
@@ -258,8 +258,8 @@ func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		m := newMailbox(20, hold)
-		const burst = bounds.WindowLogs/2 + 8
-		overflow := func() { // one message is in the stuck send, half of bounds.WindowLogs wait, the others are dropped
+		const burst = bounds.WindowLogs/4 + 8
+		overflow := func() { // one message is in the stuck send, a quarter of bounds.WindowLogs waits, the others are dropped
 			m.emit(&event.LogMessage{Server: "s"})
 			synctest.Wait()
 			for range burst - 1 {

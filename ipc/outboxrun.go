@@ -67,8 +67,12 @@ func (o *outbox) next(now time.Time) (e entry, wait time.Duration, more bool) {
 			return entry{event: shared}, 0, true
 		}
 	}
-	if shared := o.logs.next(o.account); shared != nil {
+	if o.logs.len() > 0 {
 		o.paced = 0
+		shared := o.logs.pop()
+		if m, ok := shared.event.Body.(*event.LogMessage); ok {
+			o.logged.give(m.Server, event.PayloadSize(m), o.account)
+		}
 		return entry{event: shared}, 0, true
 	}
 	if ending {
@@ -115,8 +119,7 @@ func (o *outbox) pop() *entry {
 	case classNotice:
 		if n, ok := noticeOf(e.event.event.Body); ok {
 			delete(o.notices, n)
-			o.noticed.give(n.server, e.size)
-			o.account.Give(e.size)
+			o.noticed.give(n.server, e.size, o.account)
 		}
 	}
 	return e

@@ -1,7 +1,6 @@
 package allowance
 
 import (
-	"context"
 	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
@@ -17,10 +16,7 @@ import (
 type House interface {
 	// Update runs f with the hub's lock. f must not wait for anything.
 	Update(f func())
-	// Go runs f on a goroutine that the hub waits for when it is closed. It is called with the lock.
-	Go(f func())
-	// Closed reports whether the hub is waiting for its goroutines, so that none may start any more. It is called with the
-	// lock.
+	// Closed reports whether the hub is closed or being closed. It is called with the lock.
 	Closed() bool
 	// Emit sends an event to the windows. It is called with the lock.
 	Emit(b event.Body)
@@ -29,7 +25,6 @@ type House interface {
 // Options are the options of Budgets. All are required.
 type Options struct {
 	House    House
-	Life     context.Context // ends with the hub
 	Logger   *slog.Logger
 	Redactor *redact.Redactor
 }
@@ -70,7 +65,6 @@ func (b *Budgets) Close() { b.released.Close() }
 // except quiet and gone, which are guarded by the hub's lock. The comment of a method says whether it takes that lock.
 type Allowance struct {
 	house    House
-	life     context.Context // of the hub
 	log      *slog.Logger
 	redactor *redact.Redactor
 	server   string
@@ -80,10 +74,8 @@ type Allowance struct {
 
 	logs, notices, asks, complaints *bounds.Rate
 
-	logsSoon atomic.Bool // the windows will be told how many log messages were dropped
-
-	unsaid      atomic.Uint32 // kinds of the notices that were held back, see noticeKind
-	noticesSoon atomic.Bool   // the windows will be told of these
+	unsaid  atomic.Uint32 // kinds of the notices that were held back, see noticeKind
+	pending atomic.Bool   // the windows will be told of these, and of dropped log messages: see soon
 
 	quiet quiet
 	gone  bool
@@ -92,7 +84,7 @@ type Allowance struct {
 // Of returns an allowance for a server. The caller closes it together with the server.
 func (b *Budgets) Of(server string) *Allowance {
 	a := &Allowance{
-		house: b.options.House, life: b.options.Life, log: b.options.Logger, redactor: b.options.Redactor, server: server,
+		house: b.options.House, log: b.options.Logger, redactor: b.options.Redactor, server: server,
 		Questions: b.Questions.Account(server), Lists: b.Lists.Account(server), Results: b.Results.Account(server),
 		Checks:     b.Checks.Account(server),
 		logs:       bounds.NewRate(bounds.LogRate, bounds.LogBurst),

@@ -24,11 +24,10 @@ import (
 
 const secret = "tok-7731-secret"
 
-// house is the House of these tests: it keeps what the windows are told, and owns the goroutines of Go.
+// house is the House of these tests: it keeps what the windows are told.
 type house struct {
 	t       *testing.T
 	budgets *allowance.Budgets
-	work    sync.WaitGroup
 
 	mu     sync.Mutex // the lock; guards below
 	held   bool
@@ -40,16 +39,13 @@ type house struct {
 func inHouse(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		life, end := context.WithCancelCause(context.Background())
 		redactor := &redact.Redactor{}
 		redactor.Add(secret)
 		h := &house{t: t}
-		h.budgets = allowance.NewBudgets(allowance.Options{House: h, Life: life, Redactor: redactor,
+		h.budgets = allowance.NewBudgets(allowance.Options{House: h, Redactor: redactor,
 			Logger: slog.New(slog.DiscardHandler)})
 		f(t, h)
 		h.Update(func() { h.closed = true })
-		end(errors.New("the hub is closed"))
-		h.work.Wait()
 		h.budgets.Close()
 	})
 }
@@ -61,8 +57,6 @@ func (h *house) Update(f func()) {
 	defer func() { h.held = false }()
 	f()
 }
-
-func (h *house) Go(f func()) { h.work.Go(f) }
 
 func (h *house) Closed() bool { return h.closed }
 
@@ -197,23 +191,30 @@ func TestNoticesAreBounded(t *testing.T) {
 	})
 }
 
-// A server that is gone tells nothing late, and for one whose hub is closed no goroutine begins.
+// A server that is gone tells nothing late, nor does one whose hub is closed.
 func TestNothingIsToldOfAServerThatIsGone(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		gone, late := h.budgets.Of("gone"), h.budgets.Of("late")
-		for range bounds.NoticeBurst + 1 {
-			gone.ResourcesChanged()
-			late.PromptsChanged()
+		for _, a := range []*allowance.Allowance{gone, late} {
+			for range bounds.NoticeBurst + 1 {
+				a.ResourcesChanged()
+			}
+			for range bounds.LogBurst + 1 {
+				a.Stderr("x")
+			}
 		}
 		h.heard()
 		h.Update(gone.Close)
-		h.Update(func() { h.closed = true })
+		time.Sleep(time.Minute)
+		same(t, "of the other server", []string{"logMessagesDropped 1", "resources of late"}, h.heard())
+		late.ResourcesChanged()
 		for range bounds.LogBurst + 1 {
-			late.Stderr("x") // begins no goroutine any more
+			late.Stderr("x")
 		}
 		h.heard()
+		h.Update(func() { h.closed = true })
 		time.Sleep(time.Minute)
-		same(t, "a minute later", []string{"prompts of late"}, h.heard())
+		same(t, "a minute later", nil, h.heard())
 	})
 }
 

@@ -3,7 +3,6 @@ package allowance
 import (
 	"encoding/json"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -29,7 +28,7 @@ func (a *Allowance) Stderr(line string) {
 // logged sends a log message of the server to the windows, without secrets. It takes the lock.
 func (a *Allowance) logged(m *event.LogMessage) {
 	if !a.logs.Allow(time.Now()) {
-		a.soon(&a.logsSoon, a.tellDropped) // perhaps no message follows that would bring the count
+		a.soon() // perhaps no message follows that would bring the count
 		return
 	}
 	m.Server = a.server
@@ -40,29 +39,22 @@ func (a *Allowance) logged(m *event.LogMessage) {
 	})
 }
 
-// droppedTold is how long after the first dropped message the windows hear of the dropped messages at the latest.
+// droppedTold is how long after the first dropped message or notice the windows hear of them at the latest.
 const droppedTold = time.Second
 
-// soon calls tell after droppedTold, with the lock: once for all calls of soon until then, and not after the end of the
-// hub, which waits for the goroutine. pending is set as long as tell is to be called. soon takes the lock.
-func (a *Allowance) soon(pending *atomic.Bool, tell func()) {
-	if !pending.CompareAndSwap(false, true) {
+// soon tells the windows after droppedTold what was dropped, once for all calls of soon until then.
+func (a *Allowance) soon() {
+	if !a.pending.CompareAndSwap(false, true) {
 		return
 	}
-	later := func() {
-		wait := time.NewTimer(droppedTold)
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-			pending.Store(false)
-			a.house.Update(tell)
-		case <-a.life.Done():
-		}
-	}
-	a.house.Update(func() {
-		if !a.house.Closed() {
-			a.house.Go(later)
-		}
+	time.AfterFunc(droppedTold, func() {
+		a.pending.Store(false)
+		a.house.Update(func() {
+			if !a.gone && !a.house.Closed() {
+				a.tellDropped()
+				a.tellUnsaid()
+			}
+		})
 	})
 }
 

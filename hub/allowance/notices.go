@@ -62,13 +62,13 @@ func (a *Allowance) Noticed(string) {}
 func (a *Allowance) emit(b event.Body) { a.house.Update(func() { a.house.Emit(b) }) }
 
 // mayNotice reports whether a notice of a change may pass now. If it may not, the windows are told later, once for all
-// notices that were held back, and look again then. mayNotice may take the lock.
+// notices that were held back, and look again then.
 func (a *Allowance) mayNotice(kind noticeKind) bool {
 	if a.notices.Allow(time.Now()) {
 		return true
 	}
 	a.unsaid.Or(uint32(kind))
-	a.soon(&a.noticesSoon, a.tellUnsaid)
+	a.soon()
 	return false
 }
 
@@ -76,7 +76,7 @@ func (a *Allowance) mayNotice(kind noticeKind) bool {
 // the number is known. It is called with the lock.
 func (a *Allowance) tellUnsaid() {
 	kinds, n := noticeKind(a.unsaid.Swap(0)), a.notices.Dropped()
-	if kinds == 0 || a.gone {
+	if kinds == 0 {
 		return
 	}
 	a.log.Warn("notices of changes are dropped: the server sends too many", "server", a.server, "count", n,

@@ -6,12 +6,6 @@ import (
 	"sync"
 )
 
-// Shares of a budget.
-const (
-	reserveShare = 4  // the reserve is a quarter of the total
-	littleShare  = 64 // an account of no more than a 64th of the reserve may use the reserve
-)
-
 // Budget is an amount that the servers of a hub share. It is safe for concurrent use.
 type Budget struct {
 	// Given, if not nil, is called with each amount that was returned, after the return. It must be set before the first
@@ -62,27 +56,16 @@ func (a *Account) Take(n int) error {
 	if a.closed {
 		return &Exceeded{Server: a.server, What: b.what, Asked: n, Gone: true}
 	}
-	switch limit, hub := b.limit(a); {
-	case n > limit-a.held: // not held+n > limit: a server may have chosen n, and the sum could overflow
-		return &Exceeded{Server: a.server, What: b.what, Held: a.held, Asked: n, Limit: limit, Hub: hub}
-	default:
-		a.held += n
-		b.used += n
-		return nil
+	// Not held+n > limit: a server may have chosen n, and the sum could overflow.
+	switch {
+	case n > b.each-a.held:
+		return &Exceeded{Server: a.server, What: b.what, Held: a.held, Asked: n, Limit: b.each}
+	case n > b.total-b.used:
+		return &Exceeded{Server: a.server, What: b.what, Held: b.used, Asked: n, Limit: b.total, Hub: true}
 	}
-}
-
-// limit returns how much a may hold now. hub reports that this is less than one server may hold, because of what the
-// others hold. b.mu is held.
-func (b *Budget) limit(a *Account) (limit int, hub bool) {
-	reserve := b.total / reserveShare
-	others := b.used - a.held
-	share := max(b.total-reserve-others, 0) / 2                // held <= open - others - held
-	little := min(reserve/littleShare, max(b.total-others, 0)) // from the reserve
-	if limit = max(share, little); limit < b.each {
-		return limit, true
-	}
-	return b.each, false
+	a.held += n
+	b.used += n
+	return nil
 }
 
 // Give returns n to the budget, but at most what the account holds.
@@ -93,7 +76,7 @@ func (a *Account) Give(n int) {
 	a.give(n, false)
 }
 
-func (a *Account) give(n int, last bool) int {
+func (a *Account) give(n int, last bool) {
 	b := a.budget
 	b.mu.Lock()
 	n = min(n, a.held)
@@ -104,16 +87,13 @@ func (a *Account) give(n int, last bool) int {
 	if n > 0 && b.Given != nil {
 		b.Given(n)
 	}
-	return n
 }
 
-// Close returns everything to the budget, and makes Take refuse from then on. It is idempotent. It returns how much the
-// account held.
-func (a *Account) Close() (held int) {
-	if a == nil {
-		return 0
+// Close returns everything to the budget, and makes Take refuse from then on. It is idempotent.
+func (a *Account) Close() {
+	if a != nil {
+		a.give(math.MaxInt, true)
 	}
-	return a.give(math.MaxInt, true)
 }
 
 // Held returns how much the account holds.
@@ -133,7 +113,7 @@ type Exceeded struct {
 	Held   int    // how much the server held before
 	Asked  int
 	Limit  int  // how much the server may hold
-	Hub    bool // Limit is lower than the limit for each server, because of what the others hold
+	Hub    bool // Held and Limit are those of all servers together
 	Gone   bool // the account is closed
 }
 
@@ -143,8 +123,8 @@ func (e *Exceeded) Error() string {
 		return fmt.Sprintf("server %q is gone and takes no more %s", e.Server, e.What)
 	case e.Hub:
 		return fmt.Sprintf(
-			"server %q holds %s of %s and asks for %s more; its share of what all servers may hold together is %s now",
-			e.Server, Bytes(e.Held), e.What, Bytes(e.Asked), Bytes(e.Limit))
+			"server %q asks for %s of %s, of which all servers together hold %s; they may hold %s",
+			e.Server, Bytes(e.Asked), e.What, Bytes(e.Held), Bytes(e.Limit))
 	}
 	return fmt.Sprintf("server %q holds %s of %s and asks for %s more; one server may hold %s", e.Server, Bytes(e.Held),
 		e.What, Bytes(e.Asked), Bytes(e.Limit))

@@ -25,7 +25,7 @@ func books(t *testing.T, b *Budget, accounts []*Account) {
 	}
 }
 
-// Findings A4 and A5: the hub has a total besides the bound for each server, and a newcomer finds room.
+// Findings A4 and A5: the hub has a total besides the bound for each server.
 func TestBudgetKeepsItsTotalWhateverServersDo_long(t *testing.T) {
 	rounds := uint64(50)
 	if testing.Short() {
@@ -52,20 +52,17 @@ func TestBudgetKeepsItsTotalWhateverServersDo_long(t *testing.T) {
 				before, n := a.Held(), rnd.IntN(1<<rnd.IntN(22))
 				err := a.Take(n)
 				if exceeded, ok := errors.AsType[*Exceeded](err); err != nil &&
-					(!ok || a.Held() != before || !exceeded.Gone && n <= exceeded.Limit-before) {
+					(!ok || a.Held() != before || !exceeded.Gone && n <= exceeded.Limit-exceeded.Held) {
 					t.Fatalf("seed %d: Take(%d) with %d: %v", seed, n, before, err)
 				}
 			}
 			books(t, b, accounts)
 		}
-		if newcomer := b.Account("new"); newcomer.Take(total/reserveShare/littleShare) != nil {
-			t.Fatalf("seed %d: a newcomer finds no room beside %d others", seed, len(accounts))
-		}
 		for _, a := range accounts {
 			a.Close()
 		}
-		if used := b.Used(); used != total/reserveShare/littleShare {
-			t.Fatalf("seed %d: %d are used when all but one are gone", seed, used)
+		if used := b.Used(); used != 0 {
+			t.Fatalf("seed %d: %d are used when all are gone", seed, used)
 		}
 	}
 }
@@ -77,48 +74,14 @@ func fill(a *Account, piece int) int {
 	return a.Held()
 }
 
+// One server that takes all it may leaves room for what each of two hundred others usually needs.
 func TestOneServerDoesNotTakeAllFromThoseWhoComeLater(t *testing.T) {
-	const total, piece = 96 << 20, 64 << 10
-	b := NewBudget("things", total, total)
-	first, second := b.Account("a"), b.Account("b")
-	if got := fill(first, piece); got != total*3/4/2 {
+	b := NewBudget("lists", HubListBytes, ServerListBytes)
+	if got := fill(b.Account("greedy"), 64<<10); got != ServerListBytes {
 		t.Errorf("alone, a server gets %s", Bytes(got))
 	}
-	if got := fill(second, piece); got != total*3/4/4 {
-		t.Errorf("the second gets %s", Bytes(got))
-	}
-	first.Close()
-	if got := fill(second, piece); got != total*3/4/2 {
-		t.Errorf("once the first is gone, the second gets %s", Bytes(got))
-	}
-}
-
-func TestServersOfEqualHungerGetEqualShares(t *testing.T) {
-	const total = 1 << 20
-	b := NewBudget("things", total, total)
-	accounts := make([]*Account, 5)
-	for i := range accounts {
-		accounts[i] = b.Account("s")
-	}
-	for range total / 64 { // each could have it all
-		for _, a := range accounts {
-			_ = a.Take(64)
-		}
-	}
-	for i, a := range accounts {
-		if got, want := a.Held(), total*3/4/6; got < want-64 || got > want+64 {
-			t.Errorf("account %d holds %d, its share is %d", i, got, want)
-		}
-	}
-}
-
-func TestEveryOneOfTwoHundredServersFindsRoomForTheUsual(t *testing.T) {
-	b := NewBudget("lists", HubListBytes, ServerListBytes)
-	for range 5 {
-		fill(b.Account("greedy"), 1<<20)
-	}
 	for i := range 200 {
-		if err := b.Account("s").Take(100 << 10); err != nil {
+		if err := b.Account("s").Take(256 << 10); err != nil {
 			t.Fatalf("server %d: %v", i, err)
 		}
 	}
@@ -134,11 +97,11 @@ func TestExceededNamesServerAndBound(t *testing.T) {
 		1).Error(); text != `server "s" holds 100 KiB of lists and asks for 1 bytes more; one server may hold 100 KiB` {
 		t.Error(text)
 	}
-	for range 20 {
+	for range 10 {
 		fill(b.Account("other"), 1000)
 	}
 	if text := b.Account("late").Take(90 << 10).Error(); !strings.Contains(text, `server "late"`) ||
-		!strings.Contains(text, "its share of what all servers may hold together") {
+		!strings.Contains(text, "all servers together hold") {
 		t.Error(text)
 	}
 	if err := a.Take(math.MaxInt); err == nil {
@@ -152,10 +115,11 @@ func TestExceededNamesServerAndBound(t *testing.T) {
 
 func TestNoAccountRefusesNothing(t *testing.T) {
 	var a *Account
-	if err := a.Take(math.MaxInt); err != nil || a.Held() != 0 || a.Close() != 0 {
+	if err := a.Take(math.MaxInt); err != nil || a.Held() != 0 {
 		t.Error("a nil account counts")
 	}
 	a.Give(1)
+	a.Close()
 }
 
 func TestBudgetUnderConcurrency(t *testing.T) {

@@ -22,10 +22,11 @@ const (
 	TaskQuestions = 1024
 	// InputKeyBytes bounds the key of a question.
 	InputKeyBytes = 1 << 10
-	// ServerQuestionBytes bounds the open questions of one server.
-	ServerQuestionBytes = 12 << 20
+	// ServerQuestionBytes bounds the open questions of one server: one that is as long as it may be, and what every
+	// question takes besides its text.
+	ServerQuestionBytes = 9 << 20
 	// QuestionBytes bounds the open questions of all servers.
-	QuestionBytes = 32 << 20
+	QuestionBytes = 36 << 20
 )
 
 // Questions after a No. A server that asks again after each No keeps a person from working, at no cost to itself.
@@ -42,7 +43,7 @@ const (
 // Lists: tools, resources, resource templates, prompts.
 const (
 	// ListBytes bounds one list of a server, all pages together. The largest list that was seen in use has 1.3 MiB.
-	ListBytes = 32 << 20
+	ListBytes = 16 << 20
 	// EntryBytes bounds one entry of a list: a tool with a longer definition is left out. The definition is part of the
 	// question about a call, and of what is agreed to.
 	EntryBytes = 1 << 20
@@ -50,10 +51,10 @@ const (
 	// "{}".
 	ListEntries = 50_000
 	// HubListBytes bounds the lists of all servers, including those that are being read.
-	HubListBytes = 88 << 20
+	HubListBytes = 72 << 20
 	// ServerListBytes bounds all lists of one server: those that are kept, and the list that is being read to replace one
 	// of them.
-	ServerListBytes = 33 << 20
+	ServerListBytes = 18 << 20
 )
 
 // What a server says about itself in its first answer. Every window shows it, and every snapshot holds it.
@@ -67,12 +68,11 @@ const (
 const ToolTitleBytes = 256
 
 // ResultBytes bounds the results of calls that the hub holds at once, for all servers, from the first part that is read
-// to the last byte that is passed on. Every other long message also counts while it is read. One server may hold half
-// of it; because of its share (see Budget) it gets at most 192 MiB, which is three results of the largest size
-// (maxMessageBytes, 64 MiB).
+// to the last byte that is passed on. Every other long message also counts while it is read. One server may hold two
+// results of the largest size (maxMessageBytes, 64 MiB).
 const (
 	ResultBytes       = 512 << 20
-	ServerResultBytes = 256 << 20
+	ServerResultBytes = 128 << 20
 )
 
 // What a server sends without being asked.
@@ -129,22 +129,20 @@ const (
 	SchemaDepth        = 64     // of the JSON text
 	SchemaValues       = 40_000 // in the JSON text, including names
 	SchemaParts        = 10_000
-	SchemaPathBytes    = 4 << 20 // of the paths to all places in the schema together, which the validator keeps as text
+	SchemaPathBytes    = 2 << 20 // of the paths to all places in the schema together, which the validator keeps as text
 	SchemaPatternSteps = 20_000  // states of all regular expressions together
-	CheckedBytes       = 4 << 20 // of a value that is to be checked
+	CheckedBytes       = 2 << 20 // of a value that is to be checked
 	CheckedDepth       = 512
 	CheckedValues      = 50_000 // including names
 	CheckWork          = 2_000_000
-	CheckVisits        = 200_000
 	CheckStack         = 2_000
-	// SchemaPlans and PlanBytes bound what is kept of a server's schemas for the next checks.
-	SchemaPlans = 256
-	PlanBytes   = 4 << 20
+	// PlanBytes bounds what is kept of a server's schemas for the next checks.
+	PlanBytes = 4 << 20
 	// ServerCheckBytes bounds the memory of the checks of one server, and HubCheckBytes that of all servers. A check for
-	// which there is no room is not made. The largest value that may be checked takes 17.2 MiB, the largest schema 14.7
+	// which there is no room is not made. The largest value that may be checked takes 13.2 MiB, the largest schema 14.7
 	// MiB.
-	ServerCheckBytes = 18 << 20
-	HubCheckBytes    = 48 << 20
+	ServerCheckBytes = 16 << 20
+	HubCheckBytes    = 64 << 20
 )
 
 // Windows.
@@ -152,15 +150,14 @@ const (
 	// WindowQueue and WindowBytes bound what waits to be sent to a window, except questions, which have a bound of their
 	// own.
 	WindowQueue = 8192
-	WindowBytes = 8 << 20
+	WindowBytes = 6 << 20
 	// WindowsBytes bounds what waits to be sent to all windows.
 	WindowsBytes = 24 << 20
-	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have as much of them as
-	// is then left free: half, if it is alone.
+	// WindowLogs and WindowLogBytes bound the log messages that wait for a window. One server may have a quarter of them.
 	WindowLogs     = 256
 	WindowLogBytes = 1 << 20
-	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window. They are shared in the same
-	// way.
+	// WindowNotices and WindowNoticeBytes bound the notices of changes that wait for a window. One server may have a
+	// quarter of them.
 	WindowNotices     = 4096
 	WindowNoticeBytes = 2 << 20
 	// SnapshotServers and SnapshotPrompts bound the servers and the open questions in one snapshot, in bytes, so that the
@@ -172,8 +169,8 @@ const (
 	AnswerBytes = 8 << 20
 	// WindowAnswers bounds how many answers of one window are compared with what was asked for at the same time.
 	WindowAnswers = 8
-	// AnswersBytes bounds the content of the answers of all windows that are being compared.
-	AnswersBytes = 22 << 20
+	// AnswersBytes bounds the content of the answers of all windows that are being compared: two of the longest.
+	AnswersBytes = 16 << 20
 	// ProgressRate is how many progress events a second a window gets for each request.
 	ProgressRate = 20
 	// WireIDBytes bounds the id of a server's question in everything that is shown: the server chooses the id, and each
@@ -192,8 +189,8 @@ const (
 	TraceBytes = 4 << 20
 )
 
-// Arguments and results of requests that are over, whole (package kept). If there is too much in all, the oldest of the
-// server that holds the most are dropped.
+// Arguments and results of requests that are over, whole (package kept). If there is too much, of one server or in all,
+// the oldest are dropped.
 const (
 	// KeptRequests bounds their number: nobody needs more than a window is sent.
 	KeptRequests       = 1000
@@ -202,9 +199,9 @@ const (
 	KeptShortBytes        = 8 << 10
 	KeptMemoryBytes       = 4 << 20
 	ServerKeptMemoryBytes = 2 << 20
-	// KeptDiskBytes bounds the files of all other texts. One server may keep three results of the largest size.
+	// KeptDiskBytes bounds the files of all other texts. One server may keep two results of the largest size.
 	KeptDiskBytes       = 512 << 20
-	ServerKeptDiskBytes = 256 << 20
+	ServerKeptDiskBytes = 128 << 20
 	// KeptWaitingBytes bounds the texts that wait to be written and that no other account counts: arguments, and results
 	// of less than CountedBytes. KeptWaitingResults bounds the other results, which count as in flight until they are
 	// written (ResultBytes).

@@ -9,7 +9,8 @@ func TestAllTotalsTogetherStayWithin256MiB(t *testing.T) {
 	}
 }
 
-// The largest thing of each kind finds room where nothing else is held: no total takes back what a bound allows.
+// The largest thing of each kind finds room where nothing else is held, and one server takes at most a quarter of what
+// all may hold, where that is more than 16 MiB: it cannot refuse others their work.
 func TestEachBoundFitsIntoItsTotal(t *testing.T) {
 	for what, b := range map[string]struct{ total, each, one int }{
 		"a sampling request":      {QuestionBytes, ServerQuestionBytes, SamplingBytes},
@@ -25,6 +26,9 @@ func TestEachBoundFitsIntoItsTotal(t *testing.T) {
 	} {
 		if err := NewBudget(what, b.total, b.each).Account("s").Take(b.one); err != nil {
 			t.Errorf("%s: %v", what, err)
+		}
+		if b.total > 16<<20 && b.each > b.total/4 {
+			t.Errorf("%s: one server may hold %s of %s", what, Bytes(b.each), Bytes(b.total))
 		}
 	}
 }

@@ -40,7 +40,8 @@ type Requests struct {
 
 	mu      sync.Mutex // never held while the disk is accessed
 	byID    map[string]*entry
-	servers map[string]*holder
+	oldest  []*entry // all, the oldest first
+	servers map[string]amount
 	total   amount
 	waiting waiting
 	queue   []job
@@ -74,12 +75,6 @@ func (a amount) minus(b amount) amount {
 // waiting is how many bytes wait to be written: see limits.
 type waiting struct{ own, results int }
 
-// holder is what is kept of one server, oldest first.
-type holder struct {
-	held    amount
-	entries []*entry
-}
-
 // entry is one kept request.
 type entry struct {
 	id, server, launch string
@@ -102,7 +97,7 @@ func Open(stateDir string, log *slog.Logger) *Requests {
 			waitingResults: bounds.KeptWaitingResults,
 		},
 		byID:    map[string]*entry{},
-		servers: map[string]*holder{},
+		servers: map[string]amount{},
 	}
 }
 
@@ -127,58 +122,27 @@ func (k *Requests) Keep(r *Request) {
 	} else {
 		take(k, e, Result, r.Result, r.Share)
 	}
-	h := k.servers[r.Server]
-	if h == nil {
-		h = &holder{}
-		k.servers[r.Server] = h
-	}
 	k.byID[e.id] = e
-	h.entries = append(h.entries, e)
-	h.held = h.held.plus(e.held)
+	k.oldest = append(k.oldest, e)
+	k.servers[e.server] = k.servers[e.server].plus(e.held)
 	k.total = k.total.plus(e.held)
-	for h.held.exceeds(k.limits.server) && len(h.entries) > 0 {
-		k.forget(h.entries[0])
+	for k.servers[e.server].exceeds(k.limits.server) {
+		k.forget(k.oldest[slices.IndexFunc(k.oldest, func(o *entry) bool { return o.server == e.server })])
 	}
 	for k.total.exceeds(k.limits.all) {
-		k.forget(k.largest().entries[0])
+		k.forget(k.oldest[0])
 	}
 	k.begin()
 }
 
-// largest returns the server that holds the most of what there is too much of. So a server that keeps little loses
-// nothing to one that keeps much.
-func (k *Requests) largest() *holder {
-	share := func(a amount) float64 {
-		most, worst := k.limits.all, 0.0
-		for _, pair := range [][3]int{{a.entries, k.total.entries, most.entries}, {a.memory, k.total.memory, most.memory},
-			{a.disk, k.total.disk, most.disk}} {
-			if pair[1] > pair[2] {
-				worst = max(worst, float64(pair[0])/float64(pair[2]))
-			}
-		}
-		return worst
-	}
-	var most *holder
-	for _, h := range k.servers {
-		if most == nil || share(h.held) > share(most.held) {
-			most = h
-		}
-	}
-	return most
-}
-
 // forget removes an entry.
 func (k *Requests) forget(e *entry) {
-	h := k.servers[e.server]
-	if i := slices.Index(h.entries, e); i == 0 { // nearly always, since the oldest entry is removed first
-		h.entries[0] = nil
-		h.entries = h.entries[1:]
-	} else {
-		h.entries = slices.Delete(h.entries, i, i+1)
-	}
-	h.held = h.held.minus(e.held)
-	if len(h.entries) == 0 {
+	i := slices.Index(k.oldest, e)
+	k.oldest = slices.Delete(k.oldest, i, i+1)
+	if rest := k.servers[e.server].minus(e.held); rest == (amount{}) {
 		delete(k.servers, e.server)
+	} else {
+		k.servers[e.server] = rest
 	}
 	k.total = k.total.minus(e.held)
 	delete(k.byID, e.id)

@@ -136,26 +136,22 @@ func TestServerPaysForItself(t *testing.T) {
 			}
 			k.wants(t, "greedy49", Result, text("g"))
 			k.refuses(t, "greedy40", Result, event.ReasonRequestNotKept, "make room")
-			if k.total.exceeds(k.limits.all) || k.servers["greedy"].held.exceeds(k.limits.server) {
-				t.Errorf("%+v is kept, of one %+v", k.total, k.servers["greedy"].held)
+			if k.total.exceeds(k.limits.all) || k.servers["greedy"].exceeds(k.limits.server) {
+				t.Errorf("%+v is kept, of one %+v", k.total, k.servers["greedy"])
 			}
 		})
 	}
 }
 
-// TestManyServers: those that keep much make room for a newcomer.
+// TestManyServers: where no server keeps too much and all together do, the oldest go.
 func TestManyServers(t *testing.T) {
 	k := open(t, t.TempDir(), small())
 	for i := range 40 {
-		k.Keep(&Request{ID: fmt.Sprint("r", i), Server: fmt.Sprint("s", i%2), Result: []byte("x")})
+		k.Keep(&Request{ID: fmt.Sprint("r", i), Server: fmt.Sprint("s", i%5), Result: []byte("x")})
 	}
-	k.Keep(&Request{ID: "new", Server: "new", Result: []byte("x")})
-	for i := 40; i < 80; i++ {
-		k.Keep(&Request{ID: fmt.Sprint("r", i), Server: fmt.Sprint("s", i%2), Result: []byte("x")})
-	}
-	k.wants(t, "new", Result, "x")
-	k.wants(t, "r79", Result, "x")
-	if n := len(k.byID); n != small().all.entries || n != k.total.entries {
+	k.wants(t, "r30", Result, "x")
+	k.refuses(t, "r29", Result, event.ReasonRequestNotKept, "make room")
+	if n := len(k.byID); n != small().all.entries || n != k.total.entries || n != len(k.oldest) {
 		t.Errorf("%d are kept, counted as %d", n, k.total.entries)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Bounds of the answers that a session keeps.
 const (
 	maxCached      = 256
-	maxCachedBytes = 16 << 20
+	maxCachedBytes = 4 << 20
 	// maxFresh bounds how long an answer counts as fresh, in case a server says "for ever" by mistake.
 	maxFresh = 24 * time.Hour
 )
@@ -40,7 +40,6 @@ type cache struct {
 	closed  bool
 	entries map[cacheKey]*cached
 	bytes   int
-	uses    uint64
 	changes [topics]uint64 // how often each topic was reported as changed
 }
 
@@ -48,7 +47,6 @@ type cached struct {
 	about topic
 	raw   json.RawMessage
 	until time.Time
-	used  uint64
 }
 
 // get returns a copy of the fresh entry, or nil if there is none.
@@ -63,8 +61,6 @@ func (c *cache) get(key cacheKey) json.RawMessage {
 		c.remove(key, e)
 		return nil
 	}
-	c.uses++
-	e.used = c.uses
 	return bytes.Clone(e.raw)
 }
 
@@ -91,8 +87,8 @@ func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage,
 	if c.changes[about] != mark || size > maxCachedBytes || c.closed {
 		return
 	}
-	for len(c.entries) >= maxCached || c.bytes+size > maxCachedBytes {
-		c.evict()
+	if len(c.entries) >= maxCached || c.bytes+size > maxCachedBytes { // far more than is in use: start again
+		c.removeAll()
 	}
 	if c.account.Take(size) != nil {
 		return
@@ -100,21 +96,15 @@ func (c *cache) put(key cacheKey, about topic, mark uint64, raw json.RawMessage,
 	if c.entries == nil {
 		c.entries = make(map[cacheKey]*cached)
 	}
-	c.uses++
-	c.entries[key] = &cached{about: about, raw: bytes.Clone(raw), until: time.Now().Add(ttl), used: c.uses}
+	c.entries[key] = &cached{about: about, raw: bytes.Clone(raw), until: time.Now().Add(ttl)}
 	c.bytes += size
 }
 
-// evict removes the entry that was not used for the longest time. Called with mu held and at least one entry.
-func (c *cache) evict() {
-	var oldest cacheKey
-	var found *cached
+// removeAll removes all entries. Called with mu held.
+func (c *cache) removeAll() {
 	for key, e := range c.entries {
-		if found == nil || e.used < found.used {
-			oldest, found = key, e
-		}
+		c.remove(key, e)
 	}
-	c.remove(oldest, found)
 }
 
 // remove removes an entry. Called with mu held.
@@ -129,9 +119,7 @@ func (c *cache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	for key, e := range c.entries {
-		c.remove(key, e)
-	}
+	c.removeAll()
 }
 
 func sizeOf(key cacheKey, raw json.RawMessage) int {

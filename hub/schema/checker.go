@@ -34,19 +34,14 @@ type Verdict struct {
 // another document (nothing is ever fetched), or one that would take too long is not checked. Check takes about a
 // second at most, and no more memory than Account allows.
 func (c *Checker) Check(schema, value json.RawMessage) Verdict {
-	verdict, _ := c.check(schema, value)
-	return verdict
-}
-
-func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
 	notChecked := func(what string, why error) Verdict {
 		return Verdict{NotChecked: bounds.Printable(what + ": " + why.Error())}
 	}
 	if len(schema) > bounds.SchemaBytes {
-		return notChecked("the "+c.Schema, fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10)), 0
+		return notChecked("the "+c.Schema, fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10))
 	}
 	if err := checkable(value); err != nil {
-		return notChecked("the "+c.Value, err), 0
+		return notChecked("the "+c.Value, err)
 	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -54,25 +49,25 @@ func (c *Checker) check(schema, value json.RawMessage) (v Verdict, steps int) {
 	if err := c.Account.Take(need); err != nil {
 		c.forget() // the kept plans only save time
 		if err = c.Account.Take(need); err != nil {
-			return notChecked("the "+c.Value, err), 0
+			return notChecked("the "+c.Value, err)
 		}
 	}
 	defer c.Account.Give(need)
 	p := c.plan(schema)
 	if p.why != nil {
-		return notChecked("the "+c.Schema, p.why), 0
+		return notChecked("the "+c.Schema, p.why)
 	}
-	violation, steps, err := p.validate(value)
+	violation, err := p.validate(value)
 	switch {
 	case err != nil:
-		return notChecked("the "+c.Value, err), steps
+		return notChecked("the "+c.Value, err)
 	case violation != nil:
-		return Verdict{Violation: bounds.Printable(innermost(violation).Error())}, steps
+		return Verdict{Violation: bounds.Printable(innermost(violation).Error())}
 	}
-	return Verdict{}, steps
+	return Verdict{}
 }
 
-// valueBytes is about the memory of a value, decoded and weighed.
+// valueBytes is about the memory of a value, decoded.
 const valueBytes = 192
 
 func checkable(value json.RawMessage) error {
@@ -103,8 +98,7 @@ func (c *Checker) plan(schema json.RawMessage) *plan {
 	}
 	p := newPlan(schema)
 	c.Account.Give(need)
-	if len(c.kept) >= bounds.SchemaPlans || c.held+p.bytes() > bounds.PlanBytes {
-		// Far more than servers have, so it is good enough to start again.
+	if c.held+p.bytes() > bounds.PlanBytes { // far more than servers have, so it is good enough to start again
 		c.forget()
 	}
 	if p.bytes() > bounds.PlanBytes || c.Account.Take(p.bytes()) != nil {

@@ -99,18 +99,17 @@ func innermost(err error) error {
 	}
 }
 
-// validate compares content with the schema. err says why it was not compared; steps is the number of visits that it
-// took to decide whether the check is affordable.
-func (p *plan) validate(content json.RawMessage) (violation error, steps int, err error) {
+// validate compares content with the schema. err says why it was not compared.
+func (p *plan) validate(content json.RawMessage) (violation, err error) {
 	defer recovered(&err)
 	value, err := decoded(content)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if steps, err = p.costs.affordable(p.root, value); err != nil {
-		return nil, steps, err
+	if err := p.costs.affordable(p.root, value); err != nil {
+		return nil, err
 	}
-	return p.resolved.Validate(value), steps, nil
+	return p.resolved.Validate(value), nil
 }
 
 // decoded returns a value as the validator takes it. A number beyond the range of a float64 becomes the largest one of
