@@ -52,73 +52,45 @@ type Outline struct {
 // Answers reports whether the message is certainly a response to the request ID, and to no other.
 func (o *Outline) Answers() bool { return o.Version && o.Answer && !o.Method && IsID(o.ID) }
 
-func (o *Outline) note(name []byte, value json.RawMessage) {
-	switch string(name) {
-	case "jsonrpc":
-		o.Version = String(value) == "2.0"
-	case "id":
-		o.ID = value
-	case "method":
-		o.Method = true
-	case "result", "error":
-		o.Answer = true
-	}
-}
-
 // excerpt parses the two ends of a message that was too long to keep, and returns the top-level members that can be
 // seen there. It guesses nothing. An answer to us is recognized only if its id is in one of the ends; all writers of
 // JSON-RPC put it there, since only one member can be long.
 func excerpt(head, tail []byte) Outline {
-	var o Outline
+	var m Message
 	b := bytes.TrimPrefix(head, byteOrderMark)
-	i := skipBlanks(b, 0)
-	if i == len(b) || b[i] != '{' {
-		return o
-	}
 	var r Reader
-	r.object(b, i, func(p place) int {
-		name := p.nameIn(b)
+	r.object(b, 0, func(p place) int {
 		end := r.value(b, p.from, 1)
 		// A number at the end of the excerpt may continue behind it, so a value counts only if something follows it.
 		if end < 0 || end == len(b) {
-			o.note(name, nil)
+			m.set(p.nameIn(b), json.RawMessage{}) // the member is there
 			return stopped
 		}
-		o.note(name, b[p.from:end:end])
+		m.set(p.nameIn(b), b[p.from:end:end])
 		return end
 	})
-	o.tail(tail)
-	return o
+	m.tail(tail)
+	return Outline{ID: m.ID, Version: String(m.Version) == "2.0", Method: m.Method != nil,
+		Answer: m.Result != nil || m.Error != nil}
 }
 
 // tail parses the members with which a message ends, from the last "id" or "jsonrpc" on: {..., "id": 7, "jsonrpc":
 // "2.0"}. A member of an inner object is followed by more brackets, and a name inside a string by an escaped quote, so
 // neither is mistaken for a top-level member.
-func (o *Outline) tail(b []byte) {
-	for _, at := range []int{min(bytes.LastIndex(b, []byte(`"id"`)), bytes.LastIndex(b, []byte(`"jsonrpc"`))),
-		bytes.LastIndex(b, []byte(`"id"`))} {
+func (m *Message) tail(b []byte) {
+	id := bytes.LastIndex(b, []byte(`"id"`))
+	for _, at := range []int{min(id, bytes.LastIndex(b, []byte(`"jsonrpc"`))), id} {
 		if at <= 0 || b[at-1] == '\\' {
 			continue
 		}
-		var r Reader
-		var last Outline
 		// Cut off what stands before, and parse the rest as an object that begins there.
-		rest := append([]byte{'{'}, b[at:]...)
-		end := r.object(rest, 0, func(p place) int {
-			end := r.value(rest, p.from, 1)
-			if end >= 0 {
-				last.note(p.nameIn(rest), rest[p.from:end:end])
-			}
-			return end
-		})
-		if end < 0 || skipBlanks(rest, end) != len(rest) {
-			continue
+		if rest := append([]byte{'{'}, b[at:]...); Valid(rest) {
+			Members(rest, func(name []byte, value json.RawMessage) bool {
+				m.set(name, value)
+				return true
+			})
+			return
 		}
-		if last.ID != nil {
-			o.ID = last.ID
-		}
-		o.Version, o.Method, o.Answer = o.Version || last.Version, o.Method || last.Method, o.Answer || last.Answer
-		return
 	}
 }
 
@@ -133,10 +105,7 @@ func deepMessage(b []byte, m *Message) Kind {
 			end = skipDeep(b, p.from)
 		}
 		if end >= 0 {
-			name, value := p.nameIn(b), b[p.from:end:end]
-			if m.set(name, value); string(name) == "result" {
-				m.Result = value
-			}
+			m.set(p.nameIn(b), b[p.from:end:end])
 		}
 		return end
 	})

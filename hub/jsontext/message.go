@@ -85,6 +85,8 @@ func (m *Message) set(name []byte, value json.RawMessage) {
 		m.Method = value
 	case "params":
 		m.Params = value
+	case "result":
+		m.Result = value
 	case "error":
 		m.Error = value
 	}

@@ -283,9 +283,11 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	text := []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"hi"}],"isError":false}}`)
 	var r Reader
 	var m Message
+	broken := []byte(`{"` + strings.Repeat("x", 1<<20) + `":x}`)
 	r.Message(text, &m) // the first makes the room for the places
 	for name, f := range map[string]func(){
 		"message": func() { r.Message(text, &m) },
+		"broken":  func() { r.Message(broken, &m) }, // a server that sends such costs no more than the line that it fills
 		"valid":   func() { Valid(text) },
 		"member":  func() { Get(text, "id") },
 	} {
