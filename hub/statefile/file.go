@@ -31,8 +31,7 @@ func (r reason) Error() string { return string(r) }
 const ErrNoPlace = reason("there is no directory for the hub's own files")
 
 const (
-	errReadOnly  = reason("the hub may not write its own files there")
-	errFull      = reason("the disk is full")
+	errShared    = reason("the hub keeps no files of its own in a directory for everybody")
 	errBusy      = reason("another hub holds the file for too long")
 	errIrregular = reason("the hub's own file must be a plain one of bounded size, and is not")
 	errBroken    = reason("the hub's own file cannot be understood")
@@ -157,16 +156,10 @@ func versionOf(text []byte) int {
 	return head.Version
 }
 
-// explain wraps err with a reason, if one applies, and with the path.
+// explain adds the path to an error of the system.
 func (f *File) explain(err error) error {
 	if _, ok := errors.AsType[reason](err); ok || err == nil {
 		return err
-	}
-	switch {
-	case diskFull(err):
-		return fmt.Errorf("%w: %s: %w", errFull, f.path, err)
-	case errors.Is(err, fs.ErrPermission) || writeProtected(err):
-		return fmt.Errorf("%w: %s: %w", errReadOnly, f.path, err)
 	}
 	return fmt.Errorf("the hub's own file %s: %w", f.path, err)
 }

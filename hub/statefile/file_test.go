@@ -122,11 +122,11 @@ func TestBrokenFileIsSetAsideOnce(t *testing.T) {
 		t.Errorf("reading made %q", got)
 	}
 	for _, fails = range []string{"create", "write", "setAside"} {
-		wantError(t, f.Update(add("1")), errFull)
+		wantError(t, f.Update(add("1")), noSpace())
 		wantOnDisk(t, f.path, broken)
 	}
 	fails = "rename"
-	wantError(t, f.Update(add("1")), errFull)
+	wantError(t, f.Update(add("1")), noSpace())
 	fails = ""
 	must(t, f.Update(add("1")))
 	must(t, f.Update(add("2")))

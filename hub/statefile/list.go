@@ -130,23 +130,21 @@ func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
 
 // Refresh reads what other hubs have written.
 func (l *List[K, E]) Refresh() {
-	for !l.refreshed() {
+	for {
+		turns, before := l.lastRead()
+		text, err := l.file.Read()
+		var found map[K]E // nil if the text is as before
+		if err == nil && !bytes.Equal(text, before) {
+			found, err = l.decode(text)
+		}
+		current, news := l.take(turns, text, found, err)
+		if news {
+			l.log.Warn("kept "+l.form.What+" could not be read", "error", err.Error())
+		}
+		if current {
+			return
+		}
 	}
-}
-
-// refreshed does one try of Refresh. It returns false if what it read is outdated by now.
-func (l *List[K, E]) refreshed() bool {
-	turns, before := l.lastRead()
-	text, err := l.file.Read()
-	var found map[K]E // nil if the text is as before
-	if err == nil && !bytes.Equal(text, before) {
-		found, err = l.decode(text)
-	}
-	current, news := l.take(turns, text, found, err)
-	if news {
-		l.log.Warn("kept "+l.form.What+" could not be read", "error", err.Error())
-	}
-	return current
 }
 
 func (l *List[K, E]) lastRead() (turns uint64, text []byte) {
@@ -214,16 +212,18 @@ func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	return maps.Clone(l.unsaved)
 }
 
-// write applies changes to the file.
+// write applies changes to the file, and to what was known before its text became one that cannot be understood.
 func (l *List[K, E]) write(changes map[K]*E) error {
 	l.Refresh()
-	before := l.ifUnread()
+	l.mu.Lock()
+	before, unread := l.known, l.unread
+	l.mu.Unlock()
 	return l.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := l.decode(old)
 		if err != nil { // cannot happen: File has called understood
 			return nil, err
 		}
-		if old == nil && before != nil {
+		if old == nil && unread {
 			entries = before
 		}
 		return l.encode(changed(entries, changes))
@@ -260,16 +260,6 @@ func (l *List[K, E]) trim(tried map[K]*E) {
 		}
 	}
 	l.known = known
-}
-
-// ifUnread returns the entries that were known when the text could last be read, or nil if it can be read now.
-func (l *List[K, E]) ifUnread() map[K]E {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.unread {
-		return nil
-	}
-	return l.known
 }
 
 // understood returns an error if text is not a text of this list. It is the Check of the File.

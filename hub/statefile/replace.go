@@ -111,35 +111,33 @@ func (r Replacement) write(file *os.File, text []byte) (err error) {
 func Remove(path string) error { return patiently(func() error { return os.Remove(path) }) }
 
 // Read reads a file of at most most bytes, which others may replace by a rename at the same time. It refuses links,
-// which could lead anywhere, and pipes, which would block when they are opened. The error is fs.ErrNotExist if there is
-// no file. On Windows, Read waits for up to a second for another program that holds the file.
-func Read(path string, most int64) (text []byte, info fs.FileInfo, err error) {
-	for range 100 {
-		before, err := os.Lstat(path)
-		if err != nil {
-			return nil, nil, err
+// which could lead anywhere, and pipes, which would block. The error is fs.ErrNotExist if there is no file. On Windows,
+// Read waits for up to a second for another program that holds the file.
+func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
+	plain := func(info fs.FileInfo, err error) error {
+		if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
+			err = fmt.Errorf("%w: %s", errIrregular, path)
 		}
-		if !before.Mode().IsRegular() || before.Size() > most {
-			return nil, nil, fmt.Errorf("%w: %s", errIrregular, path)
-		}
-		var file *os.File
-		err = patiently(func() (err error) { file, err = os.Open(path); return err })
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		info, err := file.Stat()
-		if err == nil && !os.SameFile(before, info) { // replaced between stat and open
-			_ = file.Close()
-			continue
-		}
-		text, readErr := io.ReadAll(io.LimitReader(file, most))
-		_ = file.Close()
-		return text, info, errors.Join(err, readErr)
+		return err
 	}
-	return nil, nil, fmt.Errorf("%s is replaced faster than it can be read", path)
+	if err := plain(os.Lstat(path)); err != nil {
+		return nil, nil, err
+	}
+	var file *os.File
+	err := patiently(func() (err error) {
+		file, err = os.OpenFile(path, os.O_RDONLY|openPlain, 0)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err := plain(info, err); err != nil {
+		return nil, nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, most))
+	return text, info, err
 }
 
 // read is Read for a file that may be missing: then info is nil.
@@ -164,7 +162,7 @@ func MakeDir(dir string, log *slog.Logger) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSticky != 0 { // such as /tmp: the hub must not change its mode, and others can make links in it
-		return fmt.Errorf("%w: %s is a directory for everybody", errReadOnly, dir)
+		return fmt.Errorf("%w: %s", errShared, dir)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("a directory of the hub's own files was open to others; it is closed now", "directory", dir)

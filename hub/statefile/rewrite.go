@@ -197,10 +197,7 @@ func (r *Rewriting) once(path, target string, change Change) (done bool, err err
 }
 
 func cannotWrite(err error) string {
-	switch {
-	case diskFull(err):
-		return "was not written: the disk is full"
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return "was not written: its folder may not be written in; edit the file by hand"
 	}
 	return "was not written"

@@ -13,11 +13,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-func writeProtected(err error) bool { return errors.Is(err, syscall.EROFS) }
+// openPlain opens no link and waits for no pipe that has taken the place of a file since that was looked at.
+const openPlain = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 func patiently(f func() error) error { return f() }
 

@@ -12,12 +12,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func diskFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
-		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
-}
-
-func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
+const openPlain = 0
 
 // A file that another program has open, most often a virus scanner, cannot be replaced at that moment.
 const (
