@@ -20,7 +20,7 @@ var kinds = map[Kind]struct {
 }{
 	Call: {
 		file: statefile.ListForm[entry]{
-			File: "approvals.json", Member: "approvals", What: "approvals", Version: 2,
+			File: "approvals.json", Member: "approvals", Version: 2,
 			Max:  4096, // beyond that the oldest are forgotten, and the hub asks again
 			Room: maxDefinitions, Shorten: withoutDefinition, Check: checkCall,
 		},
@@ -40,7 +40,7 @@ var kinds = map[Kind]struct {
 	// it changes.
 	Definition: {
 		file: statefile.ListForm[entry]{
-			File: "definitions.json", Member: "definitions", What: "definitions of tools", Version: 1, Max: 4096,
+			File: "definitions.json", Member: "definitions", Version: 1, Max: 4096,
 			Room: maxDefinitions, Shorten: withoutDefinition,
 			Check: func(e *entry) error {
 				e.kind, e.Definition = Definition, definitionKept(e.Definition)
@@ -50,7 +50,7 @@ var kinds = map[Kind]struct {
 	},
 	Launch: {
 		file: statefile.ListForm[entry]{
-			File: "launches.json", Member: "entries", What: "consents to launches", Version: 1, Max: 1000, Room: 8 << 20,
+			File: "launches.json", Member: "entries", Version: 1, Max: 1000, Room: 8 << 20,
 			Check: func(e *entry) error {
 				e.kind = Launch
 				return nil

@@ -113,8 +113,12 @@ func (f *File) Read() ([]byte, error) {
 	}
 	seen = f.load()
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	news := seen.err != nil && f.seen.err == nil
 	f.seen = seen
+	f.mu.Unlock()
+	if news {
+		f.o.Logger.Warn("the hub's own file could not be read", "file", f.path, "error", seen.err.Error())
+	}
 	return seen.text, seen.err
 }
 

@@ -25,7 +25,6 @@ type Entry[K comparable] interface {
 type ListForm[E any] struct {
 	File    string // the name of the file
 	Member  string // the member of the JSON object that holds the entries
-	What    string // what the entries are, for log records
 	Version int    // of the form; a file of a later version is neither read nor written
 	Max     int    // the highest number of entries; the oldest go first
 	Room    int    // the highest size of the entries as JSON, in bytes; beyond it the oldest are dropped or shortened
@@ -45,7 +44,6 @@ type ListForm[E any] struct {
 type List[K comparable, E Entry[K]] struct {
 	form ListForm[E]
 	file *File
-	log  *slog.Logger
 
 	mu      sync.Mutex // guards the fields below; never held while the disk is used
 	text    []byte     // the text of the file, as it was last read
@@ -54,12 +52,11 @@ type List[K comparable, E Entry[K]] struct {
 	unsaved map[K]*E   // a nil value means that the entry is to be removed
 	saving  bool
 	turns   uint64 // counts events after which a text that was read before is outdated
-	unread  bool   // the text of the file cannot be read; this was logged
 }
 
 // OpenList opens a list in dir; with dir "" it is in memory only. Nothing is read before Refresh.
 func OpenList[K comparable, E Entry[K]](dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
-	l := &List[K, E]{form: form, log: log, known: map[K]E{}, unsaved: map[K]*E{}}
+	l := &List[K, E]{form: form, known: map[K]E{}, unsaved: map[K]*E{}}
 	l.file = Open(dir, form.File, Options{Logger: log, Version: form.Version, Check: l.understood})
 	return l
 }
@@ -128,22 +125,16 @@ func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
 	return entries
 }
 
-// Refresh reads what other hubs have written.
+// Refresh reads what other hubs have written. If the file cannot be read, what was known before stays valid.
 func (l *List[K, E]) Refresh() {
-	for {
+	for current := false; !current; {
 		turns, before := l.lastRead()
 		text, err := l.file.Read()
-		var found map[K]E // nil if the text is as before
-		if err == nil && !bytes.Equal(text, before) {
-			found, err = l.decode(text)
-		}
-		current, news := l.take(turns, text, found, err)
-		if news {
-			l.log.Warn("kept "+l.form.What+" could not be read", "error", err.Error())
-		}
-		if current {
+		if err != nil || bytes.Equal(text, before) {
 			return
 		}
+		found, err := l.decode(text)
+		current = err != nil || l.take(turns, text, found) // no error: File has called understood
 	}
 }
 
@@ -153,35 +144,29 @@ func (l *List[K, E]) lastRead() (turns uint64, text []byte) {
 	return l.turns, l.text
 }
 
-// take makes what was read the known entries. current is false if that is outdated by now. news reports that the file
-// cannot be read although it could be before.
-func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error) (current, news bool) {
+// take makes what was read the known entries. It returns false if that is outdated by now.
+func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.turns != turns {
-		return false, false
+		return false
 	}
-	news = err != nil && !l.unread
-	l.unread = err != nil // if so, the entries that were known before stay valid
-	if found != nil && err == nil {
-		l.turns++
-		l.text, l.inFile, l.known = text, found, changed(found, l.unsaved)
-	}
-	return true, news
+	l.turns++
+	l.text, l.inFile, l.known = text, found, changed(found, l.unsaved)
+	return true
 }
 
 // Save writes the unsaved changes. If another call of Save is under way, that call writes them.
 func (l *List[K, E]) Save() {
-	var tried map[K]*E
-	for kept := true; ; {
-		if tried = l.toWrite(tried, kept); tried == nil {
-			return
-		}
+	for tried := l.toWrite(nil, true); tried != nil; {
 		err := l.write(tried)
 		if err != nil {
 			l.trim(tried)
 		}
-		kept = err == nil || errors.Is(err, ErrNoPlace) // with ErrNoPlace the list is in memory only
+		tried = l.toWrite(tried, err == nil || errors.Is(err, ErrNoPlace)) // with ErrNoPlace the list is in memory only
+		if err == nil {
+			l.Refresh() // the file has what other hubs wrote, too
+		}
 	}
 }
 
@@ -212,18 +197,16 @@ func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	return maps.Clone(l.unsaved)
 }
 
-// write applies changes to the file, and to what was known before its text became one that cannot be understood.
+// write applies changes to the file, or to what was known before its text became one that cannot be understood.
 func (l *List[K, E]) write(changes map[K]*E) error {
 	l.Refresh()
-	l.mu.Lock()
-	before, unread := l.known, l.unread
-	l.mu.Unlock()
+	before := l.All()
 	return l.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := l.decode(old)
 		if err != nil { // cannot happen: File has called understood
 			return nil, err
 		}
-		if old == nil && unread {
+		if old == nil {
 			entries = before
 		}
 		return l.encode(changed(entries, changes))

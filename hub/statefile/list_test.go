@@ -27,7 +27,7 @@ func (e entry) When() time.Time { return e.At }
 
 func at(id, text string, second int) entry { return entry{id, text, time.Unix(int64(second), 0).UTC()} }
 
-var things = ListForm[entry]{File: "list.json", Member: "things", What: "things", Version: 3, Max: 20, Room: 3300}
+var things = ListForm[entry]{File: "list.json", Member: "things", Version: 3, Max: 20, Room: 3300}
 
 func openThings(dir string, log *bytes.Buffer) *List[string, entry] {
 	return OpenList(dir, things, slog.New(slog.NewTextHandler(log, nil)))
