@@ -22,20 +22,19 @@ const maxWait = 5 * time.Second
 // some file systems are coarse.
 const racy = 2 * time.Second
 
-// reason says why a file cannot be read or written. It is wrapped with the path and the error of the system.
-type reason string
-
-func (r reason) Error() string { return string(r) }
-
 // ErrNoPlace is returned by Update if there is no directory for the hub's own files.
-const ErrNoPlace = reason("there is no directory for the hub's own files")
+var ErrNoPlace = errors.New("there is no directory for the hub's own files")
 
-const (
-	errShared    = reason("the hub keeps no files of its own in a directory for everybody")
-	errBusy      = reason("another hub holds the file for too long")
-	errIrregular = reason("the hub's own file must be a plain one of bounded size, and is not")
-	errBroken    = reason("the hub's own file cannot be understood")
-	errNewer     = reason("a newer hub wrote the file; update this hub, or move the file away")
+// Reasons beside those of the system why a file cannot be read or written. Each is wrapped with the path.
+var (
+	errShared    = errors.New("the hub keeps no files of its own in a directory for everybody")
+	errBusy      = errors.New("another hub holds the file for too long")
+	errIrregular = errors.New("the hub's own file must be a plain one of bounded size, and is not")
+	errBroken    = errors.New("the hub's own file cannot be understood")
+	errNewer     = errors.New("a newer hub wrote the file; update this hub, or move the file away")
+
+	// errOtherForm does not quote the text, which may hold secrets.
+	errOtherForm = errors.New("it is no JSON text of the form that this hub writes")
 )
 
 // Options are the options of a [File]. The zero value is ready for use.
@@ -96,8 +95,7 @@ func Open(dir, name string, o Options) *File {
 }
 
 // Read returns the text, or nil if there is none. It is cheap while the file does not change, and sees what other
-// processes wrote. If there is an error (a reason, or one of the system), the text is nil. The caller must not change
-// the text.
+// processes wrote. If there is an error, the text is nil. The caller must not change the text.
 func (f *File) Read() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
@@ -132,45 +130,31 @@ func sameInfo(a, b fs.FileInfo) bool {
 // load reads the file.
 func (f *File) load() (s snapshot) {
 	text, info, err := f.o.at.read(f.path)
-	s.info, s.steady = info, err == nil && (info == nil || time.Since(info.ModTime()) > racy)
+	s = snapshot{info: info, err: err, steady: err == nil && (info == nil || time.Since(info.ModTime()) > racy)}
+	if err != nil || len(bytes.TrimSpace(text)) == 0 { // in an empty file nothing can be lost
+		return s
+	}
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err = errOtherForm; f.o.Version == 0 || json.Unmarshal(text, &head) == nil {
+		err = f.o.Check(text)
+	}
 	switch {
+	case head.Version > f.o.Version:
+		s.err = fmt.Errorf("%w: %s is of version %d, and this hub knows versions up to %d", errNewer, f.path, head.Version,
+			f.o.Version)
 	case err != nil:
-		s.err = f.explain(err)
-	case len(bytes.TrimSpace(text)) == 0: // an empty file; nothing can be lost
-	case f.o.Version > 0 && versionOf(text) > f.o.Version:
-		s.err = fmt.Errorf("%w: %s is of version %d, and this hub knows versions up to %d", errNewer, f.path,
-			versionOf(text), f.o.Version)
+		s.err = fmt.Errorf("%w: %s: %w", errBroken, f.path, err)
 	default:
-		if err := f.o.Check(text); err != nil {
-			s.err = fmt.Errorf("%w: %s: %w", errBroken, f.path, err)
-			return s
-		}
 		s.text = text
 	}
 	return s
 }
 
-func versionOf(text []byte) int {
-	var head struct {
-		Version int `json:"version"`
-	}
-	if json.Unmarshal(text, &head) != nil {
-		return 0
-	}
-	return head.Version
-}
-
-// explain adds the path to an error of the system.
-func (f *File) explain(err error) error {
-	if _, ok := errors.AsType[reason](err); ok || err == nil {
-		return err
-	}
-	return fmt.Errorf("the hub's own file %s: %w", f.path, err)
-}
-
 // Update changes the text for all processes. It waits for the lock that all of them take; the lock of a process that
-// died is free. An error of change is returned unchanged. Any other error says why the disk did not take the change (a
-// reason, or one of the system). After an error the file has no new text.
+// died is free. An error of change is returned unchanged. Any other error says why the disk did not take the change.
+// After an error the file has no new text.
 func (f *File) Update(change Change) error {
 	if f.path == "" {
 		return ErrNoPlace
@@ -185,7 +169,6 @@ func (f *File) Update(change Change) error {
 	if refused != nil {
 		return refused
 	}
-	err = f.explain(err)
 	f.mu.Lock()
 	before := f.failing
 	f.failing = err != nil

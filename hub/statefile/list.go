@@ -254,9 +254,6 @@ func (l *List[K, E]) understood(text []byte) error {
 	return err
 }
 
-// errOtherForm does not quote the text, which may hold secrets.
-var errOtherForm = errors.New("it is no JSON text of the form that this hub writes")
-
 func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 	entries := map[K]E{}
 	if len(text) == 0 {

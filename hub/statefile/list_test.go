@@ -210,6 +210,7 @@ func TestListUnreadable(t *testing.T) {
 	for name, text := range map[string]string{
 		"half":         `{"version":3,"things":[{"id":"tell-tale`,
 		"another kind": `["tell-tale"]`,
+		"odd version":  `{"version":"tell-tale","things":[]}`,
 		"another type": `{"version":3,"things":{"a":"tell-tale"}}`,
 		"time":         `{"version":3,"things":[{"id":"a","at":"tell-tale"}]}`,
 	} {
