@@ -68,6 +68,9 @@ func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return &RewriteError{path, "cannot be made; make its folder by hand", err}
 		}
+		if target, err = r.target(path); err != nil { // what somebody else made on the way may be a link
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(r.wait, maxWait), errBusy)
 	defer cancel()
@@ -151,8 +154,8 @@ func (r *Rewriting) inside(path, target string) error {
 		"the file that it leads to", nil}
 }
 
-// errOutrun says that the file has changed by the time when the new text is ready.
-var errOutrun = errors.New("another program has written the file")
+// errChanged says that the file has changed by the time when the new text is ready.
+var errChanged = errors.New("another program has written the file")
 
 // once makes the change, unless another program writes the file meanwhile. In that case it returns false.
 func (r *Rewriting) once(path, target string, change Change) (done bool, err error) {
@@ -181,14 +184,14 @@ func (r *Rewriting) once(path, target string, change Change) (done bool, err err
 		still: func() error {
 			now, there, err := r.at.read(target)
 			if err != nil || (there == nil) != (info == nil) || !bytes.Equal(now, old) {
-				return errOutrun
+				return errChanged
 			}
 			return nil
 		},
 		at: r.at,
 	}.Replace(target, next)
 	switch {
-	case errors.Is(err, errOutrun):
+	case errors.Is(err, errChanged):
 		return false, nil
 	case err != nil:
 		return false, &RewriteError{path, cannotWrite(err), err}
