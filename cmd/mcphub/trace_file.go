@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/statefile"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -46,26 +48,11 @@ func (c *call) saveTrace() error {
 	return writeTraceFile(c.options.trace, r.GetBundleJson())
 }
 
-// writeTraceFile replaces the file at path atomically. Only its owner can read the new file.
-func writeTraceFile(path, text string) (err error) {
+// writeTraceFile replaces the file at path in one step. Only its owner can read the new file.
+func writeTraceFile(path, text string) error {
 	if err := checkTraceFile(path); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".mcphub-trace-*") // has mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close() // fails if it is closed already; the first error counts
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.WriteString(strings.TrimSuffix(text, "\n") + "\n"); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	beside := filepath.Join(filepath.Dir(path), ".mcphub-trace-"+rand.Text())
+	return statefile.Replacement{Beside: beside}.Replace(path, []byte(strings.TrimSuffix(text, "\n")+"\n"))
 }

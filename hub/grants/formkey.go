@@ -40,7 +40,8 @@ func openFormKey(dir string, log *slog.Logger) *formKey {
 		}
 		return nil
 	}
-	return &formKey{file: statefile.Open(dir, "consent-key.json", statefile.Options{Logger: log, Check: check})}
+	o := statefile.Options{Logger: log, Version: 1, Check: check}
+	return &formKey{file: statefile.Open(dir, "consent-key.json", o)}
 }
 
 func keyIn(text []byte) []byte {

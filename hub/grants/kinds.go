@@ -20,7 +20,7 @@ var kinds = map[Kind]struct {
 }{
 	Call: {
 		file: statefile.ListForm[entry]{
-			File: "approvals.json", Member: "approvals", What: "approvals", Version: 2,
+			File: "approvals.json", Member: "approvals", Version: 2,
 			Max:  4096, // beyond that the oldest are forgotten, and the hub asks again
 			Room: maxDefinitions, Shorten: withoutDefinition, Check: checkCall,
 		},
@@ -40,9 +40,9 @@ var kinds = map[Kind]struct {
 	// it changes.
 	Definition: {
 		file: statefile.ListForm[entry]{
-			File: "definitions.json", Member: "definitions", What: "definitions of tools", Version: 1, Max: 4096,
+			File: "definitions.json", Member: "definitions", Version: 1, Max: 4096,
 			Room: maxDefinitions, Shorten: withoutDefinition,
-			Check: func(e *entry, _ int) error {
+			Check: func(e *entry) error {
 				e.kind, e.Definition = Definition, definitionKept(e.Definition)
 				return nil
 			},
@@ -50,8 +50,8 @@ var kinds = map[Kind]struct {
 	},
 	Launch: {
 		file: statefile.ListForm[entry]{
-			File: "launches.json", Member: "entries", What: "consents to launches", Version: 1, Max: 1000, Room: 8 << 20,
-			Check: func(e *entry, _ int) error {
+			File: "launches.json", Member: "entries", Version: 1, Max: 1000, Room: 8 << 20,
+			Check: func(e *entry) error {
 				e.kind = Launch
 				return nil
 			},
@@ -86,11 +86,9 @@ func withoutDefinition(e *entry) { e.Definition = "" }
 
 // checkCall refuses an approval of a scope that this hub does not know: if it took the scope for a wider one, it would
 // act on an approval that nobody gave.
-func checkCall(e *entry, version int) error {
+func checkCall(e *entry) error {
 	e.kind, e.Definition = Call, definitionKept(e.Definition)
 	switch {
-	case e.Scope == "" && version == 0:
-		e.Scope, e.Folders = "always", nil // version 0 had no other scope
 	case e.Scope == "always" && len(e.Folders) == 0, e.Scope == "workspace" && len(e.Folders) > 0:
 	default:
 		return errors.New("it has an approval of a scope that this hub does not know")

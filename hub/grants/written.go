@@ -51,7 +51,7 @@ func openWritten(dir string, log *slog.Logger) *writings {
 		_, err := decodeWritten(text)
 		return err
 	}
-	return &writings{file: statefile.Open(dir, "written.json", statefile.Options{Logger: log, Check: check})}
+	return &writings{file: statefile.Open(dir, "written.json", statefile.Options{Logger: log, Version: 1, Check: check})}
 }
 
 func decodeWritten(text []byte) (w writtenText, err error) {

@@ -41,8 +41,8 @@ type kept struct {
 func (i kept) Key() string     { return idOf(i.File, i.Input) }
 func (i kept) When() time.Time { return i.Time }
 
-var form = statefile.ListForm[kept]{File: "inputs.json", Member: "entries", What: "values of config inputs",
-	Version: 1, Max: 1000, Room: 8 << 20}
+var form = statefile.ListForm[kept]{File: "inputs.json", Member: "entries", Version: 1, Max: 1000,
+	Room: 8 << 20}
 
 // LogValue keeps the value out of logs.
 func (i kept) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }

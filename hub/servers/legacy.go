@@ -25,8 +25,8 @@ type legacyServer struct {
 func (l legacyServer) Key() string     { return l.Launch }
 func (l legacyServer) When() time.Time { return l.Time }
 
-var legacyForm = statefile.ListForm[legacyServer]{File: "eras.json", Member: "legacy", What: "eras of servers",
-	Version: 1, Max: maxLegacy, Room: 1 << 20}
+var legacyForm = statefile.ListForm[legacyServer]{File: "eras.json", Member: "legacy", Version: 1,
+	Max: maxLegacy, Room: 1 << 20}
 
 // legacyBook records the servers, by launch key, that speak the modern era but can ask people only in the legacy one.
 type legacyBook struct {

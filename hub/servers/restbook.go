@@ -40,8 +40,8 @@ func (l *restList) bytes() (n int) {
 	return n
 }
 
-var restForm = statefile.ListForm[restList]{File: "offers.json", Member: "servers",
-	What: "lists of resources and prompts", Version: 1, Max: maxToolLists, Room: maxToolBytes}
+var restForm = statefile.ListForm[restList]{File: "offers.json", Member: "servers", Version: 1,
+	Max: maxToolLists, Room: maxToolBytes}
 
 // restBook stores the resources, templates and prompts of servers on disk, for when a server is not connected.
 type restBook struct {

@@ -36,7 +36,7 @@ type toolList struct {
 func (l toolList) Key() toolKey    { return toolKey{server: l.Server, launch: l.Launch} }
 func (l toolList) When() time.Time { return l.Time }
 
-var toolForm = statefile.ListForm[toolList]{File: "tools.json", Member: "servers", What: "lists of tools", Version: 1,
+var toolForm = statefile.ListForm[toolList]{File: "tools.json", Member: "servers", Version: 1,
 	Max: maxToolLists, Room: maxToolBytes}
 
 // toolBook stores the tools of servers on disk, for when a server is not connected.

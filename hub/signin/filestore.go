@@ -2,12 +2,11 @@ package signin
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -77,52 +76,12 @@ func (f *fileStore) Save(_ context.Context, e *Entry) error {
 	if err := f.makeDir(); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(f.dir, ".entry-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
-	_, err = tmp.Write(append(text, '\n'))
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = statefile.Rename(tmp.Name(), f.path(Key{e.Server, e.URL}))
-	}
-	if err == nil {
-		f.syncDir()
-	}
-	return err
+	path := f.path(Key{e.Server, e.URL})
+	// Not everybody who saves holds the lock, so the new file has a name of its own.
+	return statefile.Replacement{Beside: path + "." + rand.Text()}.Replace(path, append(text, '\n'))
 }
 
-// makeDir makes sure that nobody else can list the directory or put files into it.
-func (f *fileStore) makeDir() error {
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Lstat(f.dir)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", f.dir)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		f.log.Warn("the directory of kept sign-ins was open to others; it is closed now", "directory", f.dir)
-		return os.Chmod(f.dir, 0o700)
-	}
-	return nil
-}
-
-// syncDir makes the rename survive a power cut, on systems that can do that.
-func (f *fileStore) syncDir() {
-	if d, err := os.Open(f.dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}
+func (f *fileStore) makeDir() error { return statefile.MakeDir(f.dir, f.log) }
 
 // Delete implements Store.
 func (f *fileStore) Delete(_ context.Context, key Key) error {

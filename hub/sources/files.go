@@ -42,7 +42,7 @@ type Files struct {
 // NewFiles returns Files with these options.
 func NewFiles(o FilesOptions) *Files {
 	return &Files{FilesOptions: o, writing: make(chan struct{}, 1),
-		undone: statefile.Open(o.StateDir, "config-undo.json", statefile.Options{Logger: o.Logger})}
+		undone: statefile.Open(o.StateDir, "config-undo.json", statefile.Options{Logger: o.Logger, Version: 1})}
 }
 
 // Target says which entry is read or written, and for whom.
@@ -125,11 +125,9 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	}
 	out := Written{Server: to.Server, File: src.Path}
 	var last undo
-	rewrite := statefile.Rewrite
-	if to.Preview {
-		rewrite = statefile.Rehearse
-	}
-	err := rewrite(ctx, src.Path, rewriting(src, did == "added"), func(old []byte) ([]byte, error) {
+	how := rewriting(src, did == "added")
+	how.Preview = to.Preview
+	err := statefile.Rewrite(ctx, src.Path, how, func(old []byte) ([]byte, error) {
 		text := src.text(old)
 		before := config.LayoutOf(text)
 		if f.outdated != nil && did != "added" && did != "put back" && f.outdated(src, before.Server(to.Server), to.Server) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -52,8 +51,8 @@ func TestRefusedChangeChangesNothing(t *testing.T) {
 }
 
 func TestUpdateWithoutAChangeWritesNothing(t *testing.T) {
-	d := &stepDisk{}
-	f := openOn(d, t.TempDir(), "state.json", Options{})
+	d := &trace{}
+	f := Open(t.TempDir(), "state.json", Options{at: d.step})
 	must(t, f.Update(add("1")))
 	must(t, f.Update(func(old []byte) ([]byte, error) { return bytes.Clone(old), nil }))
 	if n := d.count("rename"); n != 1 {
@@ -74,8 +73,8 @@ func TestOtherHubsWriteIsSeenByTheNextRead(t *testing.T) {
 }
 
 func TestReadOfAnUnchangedFileIsOneStat(t *testing.T) {
-	d := &stepDisk{}
-	f := openOn(d, t.TempDir(), "state.json", Options{})
+	d := &trace{}
+	f := Open(t.TempDir(), "state.json", Options{at: d.step})
 	must(t, f.Update(add("1")))
 	old := time.Now().Add(-time.Minute)
 	must(t, os.Chtimes(f.path, old, old))
@@ -106,71 +105,78 @@ func TestBrokenFileIsSetAsideOnce(t *testing.T) {
 	var log bytes.Buffer
 	const broken = `["hand-made`
 	must(t, os.WriteFile(statePath(dir), []byte(broken), 0o600))
-	fails := true
-	d := &stepDisk{at: func(_ int, name string) error {
-		if fails && name == "rename" && len(names(t, dir)) > 3 { // that of the file itself, after the copy's
+	fails := ""
+	d := &trace{at: func(_ int, name string) error {
+		if name == fails {
 			return noSpace()
 		}
 		return nil
 	}}
-	f := openOn(d, dir, "state.json", logTo(&log))
+	o := logTo(&log)
+	o.at = d.step
+	f := Open(dir, "state.json", o)
 	if text, err := f.Read(); text != nil || !errors.Is(err, errBroken) {
 		t.Errorf("read %q, %v", text, err)
 	}
 	if got := names(t, dir); len(got) != 1 {
 		t.Errorf("reading made %q", got)
 	}
-	for range 3 {
-		wantError(t, f.Update(add("1")), errFull)
+	for _, fails = range []string{"create", "write", "setAside"} {
+		wantError(t, f.Update(add("1")), noSpace())
 		wantOnDisk(t, f.path, broken)
 	}
-	fails = false
+	fails = "rename"
+	wantError(t, f.Update(add("1")), noSpace())
+	fails = ""
 	must(t, f.Update(add("1")))
 	must(t, f.Update(add("2")))
 	wantOnDisk(t, f.path, `["1","2"]`)
-	var copies []string
-	for _, name := range names(t, dir) {
-		if strings.HasPrefix(name, "state.json.broken-") {
-			copies = append(copies, name)
-			wantOnDisk(t, filepath.Join(dir, name), broken)
-		}
-	}
-	if len(copies) != 1 {
-		t.Errorf("copies: %q", copies)
-	}
+	wantSetAside(t, f, broken)
 	wantLogged(t, &log, "could not be understood", 1)
 }
 
-func TestTwoBrokenFilesOfOneTimeAreBothKept(t *testing.T) {
-	dir := t.TempDir()
-	f := Open(dir, "state.json", Options{})
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, text := range []string{"one", "two"} {
-		must(t, os.WriteFile(f.path, []byte(text), 0o600))
-		must(t, os.Chtimes(f.path, at, at))
-		must(t, f.Update(add("1")))
+// wantSetAside checks which texts of a file were set aside, in this order.
+func wantSetAside(t *testing.T, f *File, want ...string) {
+	t.Helper()
+	kept, err := filepath.Glob(f.path + ".broken-*")
+	must(t, err)
+	slices.Sort(kept)
+	if len(kept) != len(want) {
+		t.Fatalf("set aside: %q", kept)
 	}
-	wantOnDisk(t, f.path+".broken-20260102T030405Z", "one")
-	wantOnDisk(t, f.path+".broken-20260102T030405Z-2", "two")
+	for i, path := range kept {
+		wantOnDisk(t, path, want[i])
+	}
 }
 
-func TestForeignVersionIsSetAside(t *testing.T) {
+func TestTwoBrokenFilesAreBothKept(t *testing.T) {
+	f := Open(t.TempDir(), "state.json", Options{})
+	for _, text := range []string{"one", "two"} {
+		must(t, os.WriteFile(f.path, []byte(text), 0o600))
+		must(t, f.Update(add("1")))
+	}
+	wantSetAside(t, f, "one", "two")
+}
+
+func TestTextOfANewerHubIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	const newer = `{"version": 9}`
 	must(t, os.WriteFile(statePath(dir), []byte(newer), 0o600))
-	f := Open(dir, "state.json", Options{Check: func(text []byte) error {
-		if strings.Contains(string(text), "version") {
-			return errors.New("version 9 is not known")
-		}
-		return nil
-	}})
+	var log bytes.Buffer
+	o := logTo(&log)
+	o.Version = 8
+	f := Open(dir, "state.json", o)
 	_, err := f.Read()
-	wantError(t, err, errBroken)
+	wantError(t, err, errNewer)
+	for range 2 {
+		wantError(t, f.Update(add("1")), errNewer)
+	}
+	wantOnDisk(t, f.path, newer)
+	wantSetAside(t, f)
+	wantLogged(t, &log, "update this hub, or move the file away", 2) // once for reading, once for writing
+	must(t, os.Rename(f.path, f.path+".away"))
 	must(t, f.Update(add("1")))
 	wantOnDisk(t, f.path, `["1"]`)
-	if got := names(t, dir); len(got) != 3 || !strings.HasPrefix(got[1], "state.json.broken-") {
-		t.Errorf("there are %q", got)
-	}
 }
 
 func TestEmptyFileIsNone(t *testing.T) {

@@ -24,7 +24,7 @@ func TestOpenDirectoryIsClosedToOthers(t *testing.T) {
 func TestDirectoryForEverybodyIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o777|fs.ModeSticky))
-	wantError(t, Open(dir, "state.json", Options{}).Update(add("1")), errReadOnly)
+	wantError(t, Open(dir, "state.json", Options{}).Update(add("1")), errShared)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o777 {
 		t.Errorf("mode %v (%v)", info.Mode().Perm(), err)
 	}

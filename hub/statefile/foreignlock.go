@@ -59,30 +59,30 @@ func holdForeignLock(ctx context.Context, path string) (release func(), err erro
 		if err := AwaitForeignLock(ctx, path); err != nil {
 			return nil, err
 		}
-		err := os.Mkdir(lock, 0o700)
-		if err == nil {
+		if err = os.Mkdir(lock, 0o700); !errors.Is(err, fs.ErrExist) {
 			break
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, err
+		if info, err := os.Lstat(lock); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is no folder", lock)
 		}
-		if info, err := os.Lstat(lock); err != nil || !info.IsDir() || foreignHeld(lock) {
-			if err == nil && !info.IsDir() {
-				return nil, fmt.Errorf("%s is no folder", lock)
-			}
+		if foreignHeld(lock) {
 			continue
 		}
 		if err := os.RemoveAll(lock); err != nil {
 			return nil, err
 		}
 	}
-	owner := filepath.Join(lock, "mcphub-"+strconv.Itoa(os.Getpid()))
-	if err := os.WriteFile(owner, nil, 0o600); err != nil {
-		_ = os.Remove(lock)
+	if err != nil {
 		return nil, err
 	}
-	return func() {
+	owner := filepath.Join(lock, "mcphub-"+strconv.Itoa(os.Getpid()))
+	release = func() {
 		_ = os.Remove(owner)
 		_ = os.Remove(lock)
-	}, nil
+	}
+	if err := os.WriteFile(owner, nil, 0o600); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }

@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 )
@@ -25,51 +25,39 @@ type Entry[K comparable] interface {
 type ListForm[E any] struct {
 	File    string // the name of the file
 	Member  string // the member of the JSON object that holds the entries
-	What    string // what the entries are, for log records
-	Version int    // written version of the form; earlier versions can be read, and a file without one has version 0
+	Version int    // of the form; a file of a later version is neither read nor written
 	Max     int    // the highest number of entries; the oldest go first
 	Room    int    // the highest size of the entries as JSON, in bytes; beyond it the oldest are dropped or shortened
 
-	// Check returns an error for an entry that this hub would misunderstand, and converts an entry of an earlier version.
-	// If it is nil, all entries are accepted.
-	Check func(e *E, version int) error
+	// Check returns an error for an entry that this hub would misunderstand, and completes the others. If it is nil, all
+	// entries are accepted.
+	Check func(e *E) error
 	// Shorten removes from an entry what it can do without. If it is nil, entries are not shortened.
 	Shorten func(e *E)
 }
 
 // List is a list of entries in a [File]. Several hubs share the file, and its content is authoritative: Refresh reads
 // what others have written, and Save changes what is there. A change that the disk does not take is valid in this
-// process, and is written by the next Save that succeeds. Text that this version does not understand is copied before
-// it is replaced. So a problem with a file never fails a call. The methods of a List are safe for concurrent use. Only
-// Refresh and Save may read and write the file; they do not hold the lock of the list meanwhile.
+// process, and is written by the next Save that succeeds. So a problem with a file never fails a call. The methods of a
+// List are safe for concurrent use. Only Refresh and Save may read and write the file; they do not hold the lock of the
+// list meanwhile.
 type List[K comparable, E Entry[K]] struct {
 	form ListForm[E]
-	file textFile
-	log  *slog.Logger
+	file *File
 
 	mu      sync.Mutex // guards the fields below; never held while the disk is used
-	text    []byte     // the text of the file from which known was last read
-	known   map[K]E    // includes unsaved changes; the map is replaced, never changed
+	text    []byte     // the text of the file, as it was last read
+	inFile  map[K]E    // the entries of text
+	known   map[K]E    // inFile with unsaved; the map is replaced, never changed
 	unsaved map[K]*E   // a nil value means that the entry is to be removed
 	saving  bool
 	turns   uint64 // counts events after which a text that was read before is outdated
-	unread  bool   // the text of the file cannot be read; this was logged
-}
-
-// textFile has the methods of File that a list uses.
-type textFile interface {
-	Read() ([]byte, error)
-	Update(change Change) error
 }
 
 // OpenList opens a list in dir; with dir "" it is in memory only. Nothing is read before Refresh.
 func OpenList[K comparable, E Entry[K]](dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
-	return openListOn[K](systemDisk{}, dir, form, log)
-}
-
-func openListOn[K comparable, E Entry[K]](d disk, dir string, form ListForm[E], log *slog.Logger) *List[K, E] {
-	l := &List[K, E]{form: form, log: log, known: map[K]E{}, unsaved: map[K]*E{}}
-	l.file = openOn(d, dir, form.File, Options{Logger: log, Check: l.understood})
+	l := &List[K, E]{form: form, known: map[K]E{}, unsaved: map[K]*E{}}
+	l.file = Open(dir, form.File, Options{Logger: log, Version: form.Version, Check: l.understood})
 	return l
 }
 
@@ -137,26 +125,17 @@ func changed[K comparable, E any](entries map[K]E, changes map[K]*E) map[K]E {
 	return entries
 }
 
-// Refresh reads what other hubs have written.
+// Refresh reads what other hubs have written. If the file cannot be read, what was known before stays valid.
 func (l *List[K, E]) Refresh() {
-	for !l.refreshed() {
+	for current := false; !current; {
+		turns, before := l.lastRead()
+		text, err := l.file.Read()
+		if err != nil || bytes.Equal(text, before) {
+			return
+		}
+		found, err := l.decode(text)
+		current = err != nil || l.take(turns, text, found) // no error: File has called understood
 	}
-}
-
-// refreshed does one try of Refresh. It returns false if what it read is outdated by now.
-func (l *List[K, E]) refreshed() bool {
-	turns, before := l.lastRead()
-	text, err := l.file.Read()
-	var found map[K]E
-	same := err == nil && bytes.Equal(text, before)
-	if err == nil && !same {
-		found, err = l.decode(text)
-	}
-	current, news := l.take(turns, text, found, err, same)
-	if news {
-		l.log.Warn("kept "+l.form.What+" could not be read", "error", err.Error())
-	}
-	return current
 }
 
 func (l *List[K, E]) lastRead() (turns uint64, text []byte) {
@@ -165,35 +144,29 @@ func (l *List[K, E]) lastRead() (turns uint64, text []byte) {
 	return l.turns, l.text
 }
 
-// take makes what was read the known entries. current is false if that is outdated by now. news reports that the file
-// cannot be read although it could be before.
-func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E, err error, same bool) (current, news bool) {
+// take makes what was read the known entries. It returns false if that is outdated by now.
+func (l *List[K, E]) take(turns uint64, text []byte, found map[K]E) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.turns != turns {
-		return false, false
+		return false
 	}
-	news = err != nil && !l.unread
-	l.unread = err != nil // if so, the entries that were known before stay valid
-	if err == nil && !same {
-		l.turns++
-		l.text, l.known = text, changed(found, l.unsaved)
-	}
-	return true, news
+	l.turns++
+	l.text, l.inFile, l.known = text, found, changed(found, l.unsaved)
+	return true
 }
 
 // Save writes the unsaved changes. If another call of Save is under way, that call writes them.
 func (l *List[K, E]) Save() {
-	var tried map[K]*E
-	for kept := true; ; {
-		if tried = l.toWrite(tried, kept); tried == nil {
-			return
-		}
+	for tried := l.toWrite(nil, true); tried != nil; {
 		err := l.write(tried)
 		if err != nil {
 			l.trim(tried)
 		}
-		kept = err == nil || errors.Is(err, ErrNoPlace) // with ErrNoPlace the list is in memory only
+		tried = l.toWrite(tried, err == nil || errors.Is(err, ErrNoPlace)) // with ErrNoPlace the list is in memory only
+		if err == nil {
+			l.Refresh() // the file has what other hubs wrote, too
+		}
 	}
 }
 
@@ -224,16 +197,16 @@ func (l *List[K, E]) toWrite(tried map[K]*E, kept bool) map[K]*E {
 	return maps.Clone(l.unsaved)
 }
 
-// write applies changes to the file.
+// write applies changes to the file, or to what was known before its text became one that cannot be understood.
 func (l *List[K, E]) write(changes map[K]*E) error {
 	l.Refresh()
-	before := l.ifUnread()
+	before := l.All()
 	return l.file.Update(func(old []byte) ([]byte, error) {
 		entries, err := l.decode(old)
 		if err != nil { // cannot happen: File has called understood
 			return nil, err
 		}
-		if old == nil && before != nil {
+		if old == nil {
 			entries = before
 		}
 		return l.encode(changed(entries, changes))
@@ -243,21 +216,16 @@ func (l *List[K, E]) write(changes map[K]*E) error {
 // trim keeps the entries that the disk did not take within the bounds of the file: the oldest are dropped or shortened.
 // Entries that were changed after tried stay as they are until the next call.
 func (l *List[K, E]) trim(tried map[K]*E) {
-	text, err := l.encode(l.All())
+	all := l.All()
+	fits, _, err := l.fit(all)
 	if err != nil {
-		return
-	}
-	_, read := l.lastRead()
-	fits, err := l.decode(text)
-	onDisk, readErr := l.decode(read)
-	if err != nil || readErr != nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := maps.Clone(l.known)
-	for key := range l.known {
-		if l.unsaved[key] != tried[key] {
+	for key := range all {
+		if _, ok := known[key]; !ok || l.unsaved[key] != tried[key] {
 			continue
 		}
 		if e, ok := fits[key]; !ok {
@@ -269,22 +237,12 @@ func (l *List[K, E]) trim(tried map[K]*E) {
 		}
 	}
 	for key, e := range tried {
-		if _, ok := onDisk[key]; e == nil && l.unsaved[key] == nil && !ok { // removed before it was ever in the file
+		if _, ok := l.inFile[key]; e == nil && l.unsaved[key] == nil && !ok { // removed before it was ever in the file
 			delete(l.unsaved, key)
 			delete(tried, key)
 		}
 	}
 	l.known = known
-}
-
-// ifUnread returns the entries that were known when the text could last be read, or nil if it can be read now.
-func (l *List[K, E]) ifUnread() map[K]E {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.unread {
-		return nil
-	}
-	return l.known
 }
 
 // understood returns an error if text is not a text of this list. It is the Check of the File.
@@ -296,34 +254,20 @@ func (l *List[K, E]) understood(text []byte) error {
 	return err
 }
 
-// errOtherForm does not quote the text, which may hold secrets.
-var errOtherForm = errors.New("it is no JSON text of the form that this hub writes")
-
 func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 	entries := map[K]E{}
 	if len(text) == 0 {
 		return entries, nil
 	}
 	var file map[string]json.RawMessage
-	var version int
-	if json.Unmarshal(text, &file) != nil || file["version"] != nil && json.Unmarshal(file["version"], &version) != nil {
-		return nil, errOtherForm
-	}
-	if version < 0 || version > l.form.Version {
-		return nil, fmt.Errorf("it is of version %d, and this hub knows versions up to %d", version, l.form.Version)
-	}
 	var list []E
-	var byName map[string]E // some lists had this form in version 0
-	raw := file[l.form.Member]
-	if raw != nil && json.Unmarshal(raw, &list) != nil && (version > 0 || json.Unmarshal(raw, &byName) != nil) {
+	if json.Unmarshal(text, &file) != nil ||
+		file[l.form.Member] != nil && json.Unmarshal(file[l.form.Member], &list) != nil {
 		return nil, errOtherForm
-	}
-	if byName != nil {
-		list = slices.Collect(maps.Values(byName))
 	}
 	for _, e := range list {
 		if l.form.Check != nil {
-			if err := l.form.Check(&e, version); err != nil {
+			if err := l.form.Check(&e); err != nil {
 				return nil, err
 			}
 		}
@@ -332,17 +276,26 @@ func (l *List[K, E]) decode(text []byte) (map[K]E, error) {
 	return entries, nil
 }
 
-// encode returns the text of the entries, oldest first. It leaves out the oldest ones if there is no room for all.
+// encode returns the text of the entries, oldest first.
 func (l *List[K, E]) encode(entries map[K]E) ([]byte, error) {
-	newest := slices.Collect(maps.Values(entries))
-	sort.Slice(newest, func(i, j int) bool {
-		a, b := newest[i], newest[j]
+	_, list, err := l.fit(entries)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(list)
+	text, err := json.MarshalIndent(map[string]any{"version": l.form.Version, l.form.Member: list}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// fit returns the newest entries, as many as the file has room for, and their JSON texts, newest first.
+func (l *List[K, E]) fit(entries map[K]E) (fits map[K]E, list []json.RawMessage, err error) {
+	newest := slices.SortedFunc(maps.Values(entries), func(a, b E) int {
 		if c := b.When().Compare(a.When()); c != 0 {
-			return c < 0
+			return c
 		}
-		return fmt.Sprint(a.Key()) < fmt.Sprint(b.Key())
+		return cmp.Compare(fmt.Sprint(a.Key()), fmt.Sprint(b.Key()))
 	})
-	list := []json.RawMessage{}
+	fits, list = map[K]E{}, []json.RawMessage{}
 	room := l.form.Room
 	for _, e := range newest[:min(len(newest), l.form.Max)] {
 		text, err := json.Marshal(e)
@@ -354,13 +307,11 @@ func (l *List[K, E]) encode(entries map[K]E) ([]byte, error) {
 			text, err = json.Marshal(e)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		list = append(list, text)
+		fits[e.Key()], list = e, append(list, text)
 	}
-	slices.Reverse(list)
-	text, err := json.MarshalIndent(map[string]any{"version": l.form.Version, l.form.Member: list}, "", "  ")
-	return append(text, '\n'), err
+	return fits, list, nil
 }
 
 // Sum returns a hash over texts and their lengths: a name for an entry that reveals nothing about it.

@@ -46,14 +46,14 @@ func otherHub(role []string) int {
 		return 0
 	case "rewrite": // hangs before a step
 		at := number(2)
-		d := &stepDisk{at: func(step int, name string) error {
+		d := &trace{at: func(step int, name string) error {
 			if step == at {
 				fmt.Println(name)
 				select {}
 			}
 			return nil
 		}}
-		if err := Rewrite(context.Background(), role[1], Rewriting{disk: d}, add("new")); err != nil {
+		if err := Rewrite(context.Background(), role[1], Rewriting{at: d.step}, add("new")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -61,14 +61,14 @@ func otherHub(role []string) int {
 		return 0
 	case "hang":
 		at := number(2)
-		d := &stepDisk{at: func(step int, name string) error {
+		d := &trace{at: func(step int, name string) error {
 			if step == at {
 				fmt.Println(name)
 				select {}
 			}
 			return nil
 		}}
-		if err := openOn(d, role[1], "state.json", Options{}).Update(add("new")); err != nil {
+		if err := Open(role[1], "state.json", Options{at: d.step}).Update(add("new")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -22,8 +22,11 @@ type Rewriting struct {
 	Make bool
 	// Cline excludes writers that follow Cline's protocol (see AwaitForeignLock).
 	Cline bool
+	// Preview makes the change and writes nothing, so it takes no lock and makes no folder. It does not find problems that
+	// appear only when the file is written.
+	Preview bool
 
-	disk disk          // for tests
+	at   steps
 	wait time.Duration // for tests: how long to wait for other hubs; 0 means maxWait
 }
 
@@ -53,16 +56,29 @@ const rewriteTries = 3
 // no file. An error of change is returned unchanged; any other is a *RewriteError. After an error, or if the process is
 // killed, the file has its old text or the new one.
 func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error {
-	if r.disk == nil {
-		r.disk = systemDisk{}
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(r.wait, maxWait), errBusy)
-	defer cancel()
 	target, err := r.target(path)
 	if err != nil {
 		return err
 	}
-	unlock, err := r.disk.lockFolder(ctx, filepath.Dir(target))
+	if r.Preview {
+		_, err := r.once(path, target, change)
+		return err
+	}
+	if r.Make {
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return &RewriteError{path, "cannot be made; make its folder by hand", err}
+		}
+		if target, err = r.target(path); err != nil { // what somebody else made on the way may be a link
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(r.wait, maxWait), errBusy)
+	defer cancel()
+	err = r.at.before("lockFolder")
+	unlock := func() {}
+	if err == nil {
+		unlock, err = lockFolder(ctx, filepath.Dir(target))
+	}
 	if err != nil {
 		return &RewriteError{path, "cannot be written now: another hub writes in its folder; try again", err}
 	}
@@ -83,60 +99,15 @@ func Rewrite(ctx context.Context, path string, r Rewriting, change Change) error
 	return &RewriteError{path, "is written by another program all the time; try again later", nil}
 }
 
-// Rehearse makes a change as Rewrite does but writes nothing, so it takes no lock. It does not find problems that
-// appear only when the file is written.
-func Rehearse(_ context.Context, path string, r Rewriting, change Change) error {
-	if r.disk == nil {
-		r.disk = systemDisk{}
-	}
-	old, info, err := r.look(path)
-	if err != nil {
-		return err
-	}
-	next, err := change(old)
-	if err != nil {
-		return err
-	}
-	if next != nil && info != nil && info.Mode().Perm()&0o200 == 0 {
-		return &RewriteError{path, readOnly, nil}
-	}
-	return nil
-}
-
 // Writable returns why a file cannot be changed, as far as that can be known without writing it, or nil if it can be.
 func Writable(path string, r Rewriting) error {
-	return Rehearse(context.Background(), path, r, func(old []byte) ([]byte, error) { return []byte{}, nil })
+	r.Preview = true
+	return Rewrite(context.Background(), path, r, func(old []byte) ([]byte, error) {
+		return append(bytes.Clone(old), '\n'), nil
+	})
 }
 
-const readOnly = "is read-only; make it writable, or edit it by hand"
-
-// look reads a file, and creates nothing on the way to it.
-func (r *Rewriting) look(path string) (old []byte, info fs.FileInfo, err error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && r.Make {
-		return nil, nil, r.inside(path, existing(filepath.Dir(path)))
-	}
-	target, err := r.target(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.read(path, target)
-}
-
-// read reads the text of a file. It returns nil if there is no file.
-func (r *Rewriting) read(path, target string) (old []byte, info fs.FileInfo, err error) {
-	old, info, err = r.disk.read(target)
-	switch {
-	case errors.Is(err, errIrregular):
-		return nil, nil, &RewriteError{path, "is no plain file, or too large", nil}
-	case err != nil:
-		return nil, nil, &RewriteError{path, "cannot be read", err}
-	case info != nil && old == nil:
-		old = []byte{}
-	}
-	return old, info, nil
-}
-
-// target follows links, and returns the path of the file to change.
+// target follows links, also on the way to a file that is to be made, and returns the path of the file to change.
 func (r *Rewriting) target(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if info, _ := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && info != nil {
@@ -149,15 +120,7 @@ func (r *Rewriting) target(path string) (string, error) {
 		if !r.Make {
 			return "", &RewriteError{path, "is not there", err}
 		}
-		folder := filepath.Dir(path)
-		if err := r.inside(path, existing(folder)); err != nil {
-			return "", err
-		}
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return "", &RewriteError{path, "cannot be made; make its folder by hand", err}
-		}
-		folder, err = filepath.EvalSymlinks(folder)
-		target = filepath.Join(folder, filepath.Base(path))
+		target, err = resolved(path), nil
 	}
 	if err != nil {
 		return "", &RewriteError{path, "cannot be found", err}
@@ -165,18 +128,13 @@ func (r *Rewriting) target(path string) (string, error) {
 	return target, r.inside(path, target)
 }
 
-// existing returns the deepest existing folder on the way to folder.
-func existing(folder string) string {
-	for {
-		if real, err := filepath.EvalSymlinks(folder); err == nil {
-			return real
-		}
-		up := filepath.Dir(folder)
-		if up == folder {
-			return folder
-		}
-		folder = up
+// resolved follows the links on the way to path as far as it exists.
+func resolved(path string) string {
+	up := filepath.Dir(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil || up == path {
+		return cmp.Or(real, path)
 	}
+	return filepath.Join(resolved(up), filepath.Base(path))
 }
 
 // inside returns an error if the links of the file lead out of Within.
@@ -196,70 +154,53 @@ func (r *Rewriting) inside(path, target string) error {
 		"the file that it leads to", nil}
 }
 
-// once makes the change, unless the file has changed by the time when the new text is ready. In that case it returns
-// false.
+// errChanged says that the file has changed by the time when the new text is ready.
+var errChanged = errors.New("another program has written the file")
+
+// once makes the change, unless another program writes the file meanwhile. In that case it returns false.
 func (r *Rewriting) once(path, target string, change Change) (done bool, err error) {
-	old, info, err := r.read(path, target)
-	if err != nil {
-		return false, err
+	old, info, err := r.at.read(target)
+	switch {
+	case errors.Is(err, errIrregular):
+		return false, &RewriteError{path, "is no plain file, or too large", nil}
+	case err != nil:
+		return false, &RewriteError{path, "cannot be read", err}
+	case info != nil && old == nil:
+		old = []byte{}
 	}
 	next, err := change(old)
-	if err != nil {
-		return false, err
-	}
-	if next == nil || info != nil && bytes.Equal(next, old) {
-		return true, nil
+	if err != nil || next == nil || info != nil && bytes.Equal(next, old) {
+		return true, err
 	}
 	if info != nil && info.Mode().Perm()&0o200 == 0 {
-		return false, &RewriteError{path, readOnly, nil}
+		return false, &RewriteError{path, "is read-only; make it writable, or edit it by hand", nil}
 	}
-	fresh := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".mcphub-new")
-	if err := r.write(fresh, next, info); err != nil {
-		_ = r.disk.remove(fresh)
-		return false, &RewriteError{path, cannotWrite(err), err}
+	if r.Preview {
+		return true, nil
 	}
-	now, there, err := r.disk.read(target)
-	if err != nil || (there == nil) != (info == nil) || !bytes.Equal(now, old) {
-		_ = r.disk.remove(fresh)
+	err = Replacement{
+		Beside: filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".mcphub-new"),
+		like:   info,
+		still: func() error {
+			now, there, err := r.at.read(target)
+			if err != nil || (there == nil) != (info == nil) || !bytes.Equal(now, old) {
+				return errChanged
+			}
+			return nil
+		},
+		at: r.at,
+	}.Replace(target, next)
+	switch {
+	case errors.Is(err, errChanged):
 		return false, nil
-	}
-	if err := r.disk.rename(fresh, target); err != nil {
-		_ = r.disk.remove(fresh)
+	case err != nil:
 		return false, &RewriteError{path, cannotWrite(err), err}
 	}
-	r.disk.syncDir(target)
 	return true, nil
 }
 
-// write writes the new text to the file fresh, with the mode and the owner of like. The caller holds the lock, so no
-// other writer uses that name: if such a file exists, it was left by a writer that was killed.
-func (r *Rewriting) write(fresh string, text []byte, like fs.FileInfo) error {
-	file, err := r.disk.create(fresh)
-	if err != nil {
-		return err
-	}
-	if like != nil {
-		if err = keepOwner(file, like); err == nil {
-			err = file.Chmod(like.Mode().Perm())
-		}
-	}
-	if err == nil {
-		_, err = file.Write(text)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
 func cannotWrite(err error) string {
-	switch {
-	case diskFull(err):
-		return "was not written: the disk is full"
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return "was not written: its folder may not be written in; edit the file by hand"
 	}
 	return "was not written"

@@ -75,14 +75,14 @@ func TestRewriteWithFailingSteps(t *testing.T) {
 		path := filepath.Join(dir, "config.json")
 		must(t, os.WriteFile(path, []byte(`["old"]`), 0o600))
 		name := ""
-		d := &stepDisk{at: func(n int, what string) error {
+		d := &trace{at: func(n int, what string) error {
 			if n != step {
 				return nil
 			}
 			name = what
 			return noSpace()
 		}}
-		err := Rewrite(t.Context(), path, Rewriting{disk: d}, add("new"))
+		err := Rewrite(t.Context(), path, Rewriting{at: d.step}, add("new"))
 		if name == "" {
 			must(t, err)
 			break
@@ -149,14 +149,14 @@ func TestRewriteSeesOtherWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	must(t, os.WriteFile(path, []byte(`["old"]`), 0o600))
 	theirs := 0
-	d := &stepDisk{at: func(_ int, name string) error {
+	d := &trace{at: func(_ int, name string) error {
 		if name == "sync" && theirs == 0 {
 			theirs++
 			return os.WriteFile(path, []byte(`["old","theirs"]`), 0o600)
 		}
 		return nil
 	}}
-	must(t, Rewrite(t.Context(), path, Rewriting{disk: d}, add("new")))
+	must(t, Rewrite(t.Context(), path, Rewriting{at: d.step}, add("new")))
 	wantOnDisk(t, path, `["old","theirs","new"]`)
 
 	d.at = func(_ int, name string) error {
@@ -167,7 +167,7 @@ func TestRewriteSeesOtherWriters(t *testing.T) {
 		}
 		return nil
 	}
-	rewriteError(t, Rewrite(t.Context(), path, Rewriting{disk: d}, add("newer")), "written by another program")
+	rewriteError(t, Rewrite(t.Context(), path, Rewriting{at: d.step}, add("newer")), "written by another program")
 	wantOnDisk(t, path, `["xxxx"]`)
 }
 
@@ -193,7 +193,7 @@ func TestRewritersTakeTurns(t *testing.T) {
 func TestRewriteWaitsForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "config.json")
-		unlock, err := systemDisk{}.lockFolder(t.Context(), filepath.Dir(path))
+		unlock, err := lockFolder(t.Context(), filepath.Dir(path))
 		must(t, err)
 		err = Rewrite(t.Context(), path, Rewriting{Make: true}, add("a"))
 		rewriteError(t, err, "another hub writes")
@@ -226,18 +226,18 @@ func TestRewriteWaitsForOthers(t *testing.T) {
 	})
 }
 
-// A rehearsal finds what keeps a change from being made, and leaves everything as it is.
-func TestRehearse(t *testing.T) {
+// A preview finds what keeps a change from being made, and leaves everything as it is.
+func TestPreview(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deep", "config.json")
-	rewriteError(t, Rehearse(t.Context(), path, Rewriting{}, add("a")), "is not there")
-	must(t, Rehearse(t.Context(), path, Rewriting{Make: true}, add("a")))
-	rewriteError(t, Rehearse(t.Context(), path, Rewriting{Make: true, Within: t.TempDir()}, add("a")), "leads out of")
+	rewriteError(t, Rewrite(t.Context(), path, Rewriting{Preview: true}, add("a")), "is not there")
+	must(t, Rewrite(t.Context(), path, Rewriting{Preview: true, Make: true}, add("a")))
+	rewriteError(t, Rewrite(t.Context(), path, Rewriting{Preview: true, Make: true, Within: t.TempDir()}, add("a")), "leads out of")
 	if got := names(t, dir); len(got) != 0 {
 		t.Errorf("%q was made", got)
 	}
 	must(t, Rewrite(t.Context(), path, Rewriting{Make: true}, add("a")))
-	must(t, Rehearse(t.Context(), path, Rewriting{}, add("b")))
+	must(t, Rewrite(t.Context(), path, Rewriting{Preview: true}, add("b")))
 	wantOnDisk(t, path, `["a"]`)
 	must(t, Writable(path, Rewriting{}))
 	must(t, os.Chmod(path, 0o400))

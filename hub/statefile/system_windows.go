@@ -1,19 +1,18 @@
 package statefile
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/windows"
 )
 
-func diskFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
-		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
-}
-
-func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
+const openPlain = 0
 
 // A file that another program has open, most often a virus scanner, cannot be replaced at that moment.
 const (
@@ -21,22 +20,8 @@ const (
 	sharingPause = 20 * time.Millisecond
 )
 
-func rename(from, to string) error {
-	return shared(func() error { return os.Rename(from, to) })
-}
-
-func remove(path string) error { return shared(func() error { return os.Remove(path) }) }
-
-func open(path string) (f *os.File, err error) {
-	err = shared(func() (err error) {
-		f, err = os.Open(path)
-		return err
-	})
-	return f, err
-}
-
-// shared calls f again, for up to a second in all, while another program holds the file.
-func shared(f func() error) error {
+// patiently calls f again, for up to a second in all, while another program holds the file.
+func patiently(f func() error) error {
 	for try := 1; ; try++ {
 		err := f()
 		held := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) ||
@@ -47,3 +32,12 @@ func shared(f func() error) error {
 		time.Sleep(sharingPause)
 	}
 }
+
+// lockFolder takes a lock for the folder. It is a file in the user's folder for temporary files: Windows has no locks
+// on folders, and does not let anybody read or replace a locked file.
+func lockFolder(ctx context.Context, folder string) (func(), error) {
+	return Lock(ctx, filepath.Join(os.TempDir(), "mcphub-"+Sum(strings.ToLower(folder))[:16]+".lock"))
+}
+
+// keepOwner does nothing: the file belongs to its creator, and its rights are those of the folder.
+func keepOwner(*os.File, fs.FileInfo) error { return nil }

@@ -2,11 +2,8 @@ package statefile
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -77,18 +74,15 @@ func wantLogged(t *testing.T, buf *bytes.Buffer, text string, times int) {
 	}
 }
 
-// stepDisk is the real disk, of which every step can fail or hang. Steps are counted from 1.
-type stepDisk struct {
-	systemDisk
+// trace records the steps that are made on the disk, counted from 1, and can make each fail or hang.
+type trace struct {
 	at func(step int, name string) error // of each step, before it is made; an error makes it fail
 
 	mu    sync.Mutex // guards steps
 	steps []string
 }
 
-var _ disk = (*stepDisk)(nil)
-
-func (d *stepDisk) step(name string) error {
+func (d *trace) step(name string) error {
 	d.mu.Lock()
 	d.steps = append(d.steps, name)
 	n := len(d.steps)
@@ -99,7 +93,7 @@ func (d *stepDisk) step(name string) error {
 	return d.at(n, name)
 }
 
-func (d *stepDisk) count(name string) (n int) {
+func (d *trace) count(name string) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.steps {
@@ -108,102 +102,6 @@ func (d *stepDisk) count(name string) (n int) {
 		}
 	}
 	return n
-}
-
-func (d *stepDisk) makeDir(dir string, log *slog.Logger) error {
-	if err := d.step("makeDir"); err != nil {
-		return err
-	}
-	return d.systemDisk.makeDir(dir, log)
-}
-
-func (d *stepDisk) lock(ctx context.Context, path string) (func(), error) {
-	if err := d.step("lock"); err != nil {
-		return nil, err
-	}
-	return d.systemDisk.lock(ctx, path)
-}
-
-func (d *stepDisk) lockFolder(ctx context.Context, folder string) (func(), error) {
-	if err := d.step("lockFolder"); err != nil {
-		return nil, err
-	}
-	return d.systemDisk.lockFolder(ctx, folder)
-}
-
-func (d *stepDisk) stat(path string) (fs.FileInfo, error) {
-	if err := d.step("stat"); err != nil {
-		return nil, err
-	}
-	return d.systemDisk.stat(path)
-}
-
-func (d *stepDisk) read(path string) ([]byte, fs.FileInfo, error) {
-	if err := d.step("read"); err != nil {
-		return nil, nil, err
-	}
-	return d.systemDisk.read(path)
-}
-
-func (d *stepDisk) create(path string) (newFile, error) {
-	if err := d.step("create"); err != nil {
-		return nil, err
-	}
-	f, err := d.systemDisk.create(path)
-	return &stepFile{f, d}, err
-}
-
-func (d *stepDisk) rename(from, to string) error {
-	if err := d.step("rename"); err != nil {
-		return err
-	}
-	return d.systemDisk.rename(from, to)
-}
-
-func (d *stepDisk) remove(path string) error {
-	if err := d.step("remove"); err != nil {
-		return err
-	}
-	return d.systemDisk.remove(path)
-}
-
-func (d *stepDisk) syncDir(path string) {
-	if d.step("syncDir") == nil {
-		d.systemDisk.syncDir(path)
-	}
-}
-
-type stepFile struct {
-	newFile
-	d *stepDisk
-}
-
-// Write that fails has written half, as on a disk that becomes full.
-func (f *stepFile) Write(text []byte) (int, error) {
-	n, err := f.newFile.Write(text[:len(text)/2])
-	if failed := errors.Join(f.d.step("write"), err); failed != nil {
-		return n, failed
-	}
-	m, err := f.newFile.Write(text[len(text)/2:])
-	return n + m, err
-}
-
-func (f *stepFile) Sync() error {
-	if err := f.d.step("sync"); err != nil {
-		return err
-	}
-	return f.newFile.Sync()
-}
-
-func (f *stepFile) Chmod(mode fs.FileMode) error {
-	if err := f.d.step("chmod"); err != nil {
-		return err
-	}
-	return f.newFile.Chmod(mode)
-}
-
-func (f *stepFile) Close() error {
-	return errors.Join(f.d.step("close"), f.newFile.Close())
 }
 
 // entries returns what the list at path holds, and fails when it is no whole list.

@@ -2,9 +2,7 @@ package transport
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -12,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/mcphub-go/mcphub/hub/statefile"
 )
 
 // Ledger is a file that lists the processes of a hub. If a hub is killed together with its guard, the next hub ends
@@ -123,24 +123,12 @@ func (l *Ledger) close() {
 	}
 }
 
-// replaceFile replaces a file, so that its readers see either the old content or the new. It does not sync the file:
-// after a crash of the system there are no processes to find.
+// replaceFile does not sync the file: after a crash of the system there are no processes to find.
 func replaceFile(path string, data []byte) error {
-	temp := path + temporary
-	err := os.WriteFile(temp, data, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		err = os.WriteFile(temp, data, 0o600)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp) // half a file on a full disk
-	}
-	return err
+	return statefile.Replacement{Beside: path + temporary, Volatile: true}.Replace(path, data)
 }
 
 // temporary is the suffix of a file that is being written. The name before it is that of the ledger, so that Sweep

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -293,26 +292,5 @@ func worksWithoutLedger(t *testing.T, dir string, write func(string, []byte) err
 	}
 	if n := strings.Count(log.String(), "cannot be written"); n != 1 {
 		t.Errorf("%d lines: %s", n, log.String())
-	}
-}
-
-// A write that fails leaves the old file as it was, and no temporary file beside it.
-func TestReplaceFileIsAllOrNothing(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "1-1.json")
-	if err := replaceFile(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/full", path+temporary); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceFile(path, []byte("new")); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("on a full disk: %v", err)
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "old" {
-		t.Errorf("now it holds %q, %v", got, err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("left: %v", entries)
 	}
 }
