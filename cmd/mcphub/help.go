@@ -52,11 +52,12 @@ type section struct {
 // sectionsOf returns the flags of a command in the sections of its help page.
 func sectionsOf(c *cobra.Command) []section {
 	var sections []section
+	var listed []string
 	for _, s := range flagSections {
 		var flags []*pflag.Flag
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && (slices.Contains(s.names, f.Name) || s.names == nil && !inSection(f.Name)) {
-				flags = append(flags, f)
+			if !f.Hidden && !slices.Contains(listed, f.Name) && (s.names == nil || slices.Contains(s.names, f.Name)) {
+				flags, listed = append(flags, f), append(listed, f.Name)
 			}
 		})
 		if flags != nil {
@@ -64,16 +65,6 @@ func sectionsOf(c *cobra.Command) []section {
 		}
 	}
 	return sections
-}
-
-// inSection reports whether a flag belongs to one of flagSections.
-func inSection(name string) bool {
-	for _, s := range flagSections {
-		if slices.Contains(s.names, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // flagHead returns a flag with the form of its value.
@@ -189,26 +180,5 @@ func wrapped(text string, width int) string {
 		}
 	}
 	flush()
-	return out.String()
-}
-
-// hung breaks a line at blanks. All lines but the first are indented. A word that is too long is not broken.
-func hung(line string, indent, width int) string {
-	var out strings.Builder
-	for utf8.RuneCountInString(line) > width {
-		runes := []rune(line)
-		at := -1
-		for i := indent + 1; i < len(runes) && (i <= width || at < 0); i++ {
-			if runes[i] == ' ' && runes[i-1] != ' ' {
-				at = i
-			}
-		}
-		if at < 0 {
-			break
-		}
-		out.WriteString(strings.TrimRight(string(runes[:at]), " ") + "\n")
-		line = strings.Repeat(" ", indent) + strings.TrimLeft(string(runes[at:]), " ")
-	}
-	out.WriteString(strings.TrimRight(line, " ") + "\n")
 	return out.String()
 }

@@ -37,7 +37,7 @@ func newCommandLine(env environment) *commandLine {
 	cobra.EnableCommandSorting = false // the commands are listed in the order in which they are added
 	l := &commandLine{env: env}
 	l.root = &cobra.Command{
-		Use: "mcphub", Short: introduction, SilenceErrors: true, SilenceUsage: true,
+		Use: "mcphub", Short: "MCP backend of a code editor", SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs, DisableAutoGenTag: true,
 		Run: func(c *cobra.Command, _ []string) {
 			writeHelp(env.stderr, c, helpWidth(env.stderr))
@@ -48,7 +48,6 @@ func newCommandLine(env environment) *commandLine {
 	l.root.SetErr(env.stderr)
 	l.root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(env.stdout, c, helpWidth(env.stdout)) })
 	l.root.SetFlagErrorFunc(flagError)
-	l.root.SetHelpCommand(l.helpCommand())
 	for _, g := range commandGroups {
 		l.root.AddGroup(&cobra.Group{ID: g, Title: g})
 	}
@@ -128,6 +127,9 @@ func (l *commandLine) unknownCommand(args []string) (status int, done bool) {
 	}
 	l.root.InitDefaultHelpCmd()
 	l.root.InitDefaultCompletionCmd(args...)
+	if len(args) > 0 && args[0] == "help" {
+		args = args[1:]
+	}
 	c, rest, err := l.root.Find(args)
 	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return 0, false
@@ -178,34 +180,4 @@ func usageError(env environment, command string, err error) int {
 	env.tell("%s: %s", name, escape(err.Error()))
 	env.say("%s tells more", strings.TrimSpace("mcphub help "+command))
 	return exitUsage
-}
-
-// helpCommand returns the command mcphub help.
-func (l *commandLine) helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "explain a command", DisableFlagsInUseLine: true,
-		Long: "Explains mcphub, or the command that is named.",
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if c, _, err := l.root.Find(args); err == nil {
-				for _, child := range c.Commands() {
-					if child.IsAvailableCommand() {
-						names = append(names, cobra.CompletionWithDesc(child.Name(), child.Short))
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		Run: func(_ *cobra.Command, args []string) {
-			c, rest, err := l.root.Find(args)
-			if err != nil || len(rest) > 0 {
-				l.env.tell("mcphub: %s", escape(noCommand(c, rest[0])))
-				l.env.say("mcphub help lists what there is")
-				l.status = exitUsage
-				return
-			}
-			c.InitDefaultHelpFlag()
-			writeHelp(l.env.stdout, c, helpWidth(l.env.stdout))
-		},
-	}
 }
