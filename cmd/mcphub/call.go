@@ -40,7 +40,7 @@ func runRequest(env environment, o *callOptions, words []string) int {
 	}
 	signals, stopSignals := env.interrupts()
 	defer stopSignals()
-	c := &call{env: env, options: o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
+	c := &call{env: env, options: o, terminal: env.interactive()}
 	if c.live = newLiveLine(env.stderr); c.live != nil {
 		c.env.stderr = c.live
 	}

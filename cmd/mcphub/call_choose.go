@@ -28,7 +28,7 @@ type form struct {
 
 // wantsForm reports whether a person is to choose the tool: there is a terminal, and the command line names no tool.
 func (o *callOptions) wantsForm(env environment) bool {
-	return o.command == "call" && o.tool == "" && !o.json && isTerminal(env.stdin) && isTerminal(env.stderr)
+	return o.command == "call" && o.tool == "" && !o.json && env.interactive()
 }
 
 // fillForm asks the person. It gets the tools from a hub that it closes before the first question: nothing runs while

@@ -170,6 +170,15 @@ func (s *sourceFlags) ofOneServer() string {
 	return strings.Join(names, " and ")
 }
 
+// checkAllServers returns an error if flags that change the entry of one server are given to a command for all servers.
+func (s *sourceFlags) checkAllServers() error {
+	if flags := s.ofOneServer(); flags != "" && s.single() == "" {
+		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
+			"timeouts in the server's entry", flags)
+	}
+	return nil
+}
+
 // keys returns what the flags set in the entry of a server: JSON values by their paths in the entry.
 func (s *sourceFlags) keys() (map[string]any, error) {
 	keys := map[string]any{}

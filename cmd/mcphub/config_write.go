@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/sources"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
 // writeOptions are the flags of the commands that change config files.
@@ -164,7 +162,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 		return exitBroken
 	}
 	if o.configOptions.json {
-		printConfigJSON(l.env.stdout, map[string]any{"server": out.Server, "file": out.File, "line": out.Line,
+		printValue(l.env.stdout, map[string]any{"server": out.Server, "file": out.File, "line": out.Line,
 			"dialect": out.Dialect, "leftOut": out.LeftOut})
 		return exitOK
 	}
@@ -195,12 +193,10 @@ func (o *writeOptions) files() *sources.Files {
 	for _, s := range o.origins.sources(named) {
 		list = append(list, sources.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder})
 	}
-	state, chosen := os.LookupEnv(handshake.EnvStateDir)
-	if !chosen {
-		state = ownStateDir()
-	}
-	return sources.NewFiles(sources.FilesOptions{StateDir: state, AnyFile: true, Redactor: &redact.Redactor{},
-		Logger: slog.New(slog.DiscardHandler), Sources: func() []sources.Source { return sources.Absolute(list) }})
+	return sources.NewFiles(sources.FilesOptions{StateDir: stateDir("command-line"), AnyFile: true,
+		Redactor: &redact.Redactor{}, Logger: slog.New(slog.DiscardHandler), Sources: func() []sources.Source {
+			return sources.Absolute(list)
+		}})
 }
 
 func (o *writeOptions) add(f *sources.Files, to sources.Target, command []string) (sources.Written, error) {

@@ -56,12 +56,15 @@ func printJSON(w *output, m proto.Message) { fmt.Fprintf(w, "%s\n", jsonLine(m))
 // printErrorLine prints the last line of a command that failed under --json.
 func printErrorLine(w *output, f *failure) { printObject(w, "error", f) }
 
-// printObject prints an object with one member. Only a bug can make value impossible to encode.
-func printObject(w *output, name string, value any) {
+// printObject prints an object with one member.
+func printObject(w *output, name string, value any) { printValue(w, map[string]any{name: value}) }
+
+// printValue prints a value as JSON on one line. Only a bug can make it impossible to encode.
+func printValue(w *output, value any) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(map[string]any{name: value}); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		panic(err)
 	}
 	fmt.Fprintf(w, "%s", visible(line.Bytes()))

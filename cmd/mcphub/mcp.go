@@ -16,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/internal/web"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
-	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -76,7 +75,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 // serveMCP serves the gateway of a hub in this process until the client is gone or ctx ends.
 func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
 	token string) error {
-	options := hub.Options{Version: version, StateDir: gatewayStateDir(), Logger: mcpLogger(env)}
+	options := hub.Options{Version: version, StateDir: stateDir("gateway"), Logger: mcpLogger(env)}
 	if o.single() == "" {
 		options.LeaveOut = thisCommand
 	}
@@ -137,19 +136,6 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
-}
-
-// gatewayStateDir returns the directory in which the hub of mcphub mcp keeps the answers that a person gives on its
-// page. They do not hold for other commands, nor for editors.
-func gatewayStateDir() string {
-	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
-		return dir
-	}
-	dir, err := plugin.StateDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "gateway")
 }
 
 // mcpLogger returns a logger that writes the hub's log to stderr, nil unless logs were asked for: clients show what is

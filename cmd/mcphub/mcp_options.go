@@ -66,9 +66,8 @@ func (o *mcpOptions) check() error {
 	if err := o.page.check(); err != nil {
 		return err
 	}
-	if flags := o.ofOneServer(); flags != "" && o.single() == "" {
-		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
-			"timeouts in the server's entry", flags)
+	if err := o.checkAllServers(); err != nil {
+		return err
 	}
 	_, asks := gateway.Questions[o.questions]
 	switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/proposal"
 	"github.com/mcphub-go/mcphub/hub/registry"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
 // envRegistry names the variable with the registry for commands without --registry.
@@ -91,11 +91,7 @@ in it.
 
 // newCatalog returns a catalog that keeps its state with that of the command line.
 func newCatalog() *catalog.Catalog {
-	state, chosen := os.LookupEnv(handshake.EnvStateDir)
-	if !chosen {
-		state = ownStateDir()
-	}
-	return catalog.New(catalog.Options{StateDir: state})
+	return catalog.New(catalog.Options{StateDir: stateDir("command-line")})
 }
 
 // trouble prints an error that has ended a command, and returns the exit status.
@@ -145,7 +141,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 		for i, s := range found {
 			list[i] = foundOf(s)
 		}
-		printConfigJSON(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != "",
+		printValue(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != "",
 			"leftOut": unread})
 		return exitOK
 	}
@@ -251,7 +247,7 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 		for i, offer := range offers {
 			ways[i] = offeredOf(offer.Proposal)
 		}
-		printConfigJSON(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
+		printValue(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
 		return exitOK
 	}
 	f := foundOf(s)
@@ -311,30 +307,13 @@ func printOffer(w io.Writer, p *proposal.Proposal) {
 func printEntry(w io.Writer, e proposal.Entry) {
 	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
 	if e.Command != "" {
-		words := []string{quotedWord(e.Command)}
-		for _, arg := range e.Args {
-			words = append(words, quotedWord(arg))
-		}
-		line("  runs: %s", strings.Join(words, " "))
+		line("  runs: %s", escape(shellLine(append([]string{e.Command}, e.Args...))))
 	} else if e.URL != "" {
 		line("  connects to: %s", escape(e.URL))
 	}
 	for what, values := range map[string]map[string]string{"variable": e.Env, "header": e.Headers} {
-		names := make([]string, 0, len(values))
-		for name := range values {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			line("  %s: %s=%s", what, escape(name), escape(values[name]))
 		}
 	}
-}
-
-// quotedWord returns a word of a command line, quoted if it could be confused with its neighbours.
-func quotedWord(s string) string {
-	if s == "" || strings.ContainsAny(s, " \t\n\"'\\$`;&|<>()*?[]#~") {
-		return "'" + escape(strings.ReplaceAll(s, "'", `'\''`)) + "'"
-	}
-	return escape(s)
 }
