@@ -92,7 +92,7 @@ known place. A file that is named and not there is made.
 	})
 	change := &writeOptions{configOptions: o}
 	set = flags("set", change)
-	set.StringVar(&change.enabled, "enabled", "", "true|false\tswitch it on or off")
+	choiceFlag(set, &change.enabled, "enabled", "true|false", "switch it on or off")
 	set.StringArrayVar(&change.allow, "allow", nil, "TOOL\tcalled without a question; a pattern with * and ? too")
 	set.StringArrayVar(&change.asks, "ask", nil, "TOOL\tcalled after a question")
 	set.StringArrayVar(&change.deny, "deny", nil, "TOOL\tnever called")
@@ -252,12 +252,8 @@ func (o *writeOptions) add(f *sources.Files, to sources.Target, command []string
 
 func (o *writeOptions) set(f *sources.Files, to sources.Target, _ []string) (sources.Written, error) {
 	set := edit.Settings{Approvals: map[string]config.Policy{}, Timeouts: map[string]*time.Duration{}}
-	switch o.enabled {
-	case "":
-	case "true", "false":
+	if o.enabled != "" {
 		set.Enabled = new(o.enabled == "true")
-	default:
-		return sources.Written{}, errUsage{fmt.Errorf("--enabled %q: it is true or false", o.enabled)}
 	}
 	for policy, tools := range map[config.Policy][]string{config.Allow: o.allow, config.Ask: o.asks, config.Deny: o.deny} {
 		for _, tool := range tools {

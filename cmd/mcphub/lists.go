@@ -39,7 +39,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.check(); err != nil {
 		return usageError(env, name, err)
 	}
-	if err := o.answers.checkStart(); err != nil {
+	if err := o.answers.inputs.check(); err != nil {
 		return usageError(env, name, err)
 	}
 	if flags := o.ofOneServer(); flags != "" && o.single() == "" && server == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
@@ -109,6 +110,19 @@ func setForm(f *pflag.Flag) {
 		f.Usage = usage
 		f.Annotations = map[string][]string{formOf: {form}}
 	}
+}
+
+// choiceFlag defines a flag that takes one of the words of a form, such as a|b|c. An empty value is as if the flag were
+// not given.
+func choiceFlag(set *pflag.FlagSet, to *string, name, form, usage string) {
+	set.Func(name, form+"\t"+usage, func(v string) error {
+		words := strings.Split(form, "|")
+		if last := len(words) - 1; v != "" && !slices.Contains(words, v) {
+			return fmt.Errorf("it is %s or %s", strings.Join(words[:last], ", "), words[last])
+		}
+		*to = v
+		return nil
+	})
 }
 
 func newFlags(name string) *pflag.FlagSet {
