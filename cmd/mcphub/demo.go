@@ -128,7 +128,7 @@ func (d *demo) open(ctx, stageCtx context.Context) (err error) {
 	if d.right, err = d.attach(stageCtx, screenB); err != nil {
 		return err
 	}
-	return d.starts(ctx)
+	return played(func() { d.starts(ctx) })
 }
 
 // step plays one scene, after the person has pressed Enter for it.
@@ -142,7 +142,7 @@ func (d *demo) step(ctx context.Context, sc scene) error {
 	d.page.title(d.number, sc.title, sc.about)
 	ctx, done := context.WithTimeoutCause(ctx, stepTime, errStepTime)
 	defer done()
-	err := sc.play(ctx, d.stage)
+	err := played(func() { sc.play(ctx, d.stage) })
 	if err != nil {
 		d.page.failed(err)
 	}
@@ -164,6 +164,42 @@ func (d *demo) next(ctx context.Context) error {
 	case <-ctx.Done():
 		d.page.line("")
 		return context.Cause(ctx)
+	}
+}
+
+// stepFailure is the value of the panic by which a step ends at the first thing that is not as it should be, as a test
+// ends: every line of a step is such a check.
+type stepFailure struct{ error }
+
+// played returns the failure that has ended f, nil if none has.
+func played(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stepFailure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+func must(err error) {
+	if err != nil {
+		panic(stepFailure{asFailure(err)})
+	}
+}
+
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+func failIf(wrong bool, format string, args ...any) {
+	if wrong {
+		must(fmt.Errorf(format, args...))
 	}
 }
 

@@ -169,27 +169,14 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 
 // foundServer is a server in the form that --json prints.
 type foundServer struct {
-	Name          string   `json:"name"`
-	Publisher     string   `json:"publisher"`
-	Title         string   `json:"title,omitempty"`
-	Description   string   `json:"description,omitempty"`
-	Version       string   `json:"version"`
-	Status        string   `json:"status,omitempty"`
-	StatusMessage string   `json:"statusMessage,omitempty"`
-	Repository    string   `json:"repository,omitempty"`
-	Website       string   `json:"website,omitempty"`
-	Published     string   `json:"published,omitempty"`
-	Kinds         []string `json:"kinds"`
+	registry.Server
+	Publisher string `json:"publisher"`
 }
 
 func foundOf(s registry.Server) foundServer {
-	f := foundServer{Name: s.Name, Publisher: s.Publisher(), Title: s.Title, Description: s.Description,
-		Version: s.Version, Status: string(s.Status), StatusMessage: s.StatusMessage, Repository: s.Repository,
-		Website: s.Website, Kinds: append([]string{}, s.Kinds...)}
-	if !s.Published.IsZero() {
-		f.Published = s.Published.UTC().Format(time.RFC3339)
-	}
-	return f
+	s.Kinds = append([]string{}, s.Kinds...) // never null
+	s.Published = s.Published.UTC().Truncate(time.Second)
+	return foundServer{s, s.Publisher()}
 }
 
 // offeredWay is a proposal in the form that --json prints.
@@ -250,7 +237,10 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 		printValue(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
 		return exitOK
 	}
-	f := foundOf(s)
+	f, published := foundOf(s), ""
+	if !f.Published.IsZero() {
+		published = f.Published.Format(time.RFC3339)
+	}
 	out := l.env.stdout
 	field := func(name, value string) {
 		if value != "" {
@@ -258,11 +248,11 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 		}
 	}
 	for _, row := range [][2]string{{"name", f.Name}, {"title", f.Title}, {"about", f.Description}, {"version", f.Version},
-		{"published", strings.TrimSpace(f.Published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
+		{"published", strings.TrimSpace(published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
 		field(row[0], row[1])
 	}
 	if s.Status != registry.Active && s.Status != "" {
-		field("status", f.Status+" "+f.StatusMessage)
+		field("status", string(f.Status)+" "+f.StatusMessage)
 	}
 	for _, offer := range offers {
 		fmt.Fprintln(out)
