@@ -174,8 +174,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 	}
 	fmt.Fprintln(l.env.stdout, escape(fmt.Sprintf("server %q %s%s", out.Server, done, place)))
 	for _, p := range out.Problems {
-		l.env.say("%s", problemReport{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
-			Message: p.Message}.line())
+		l.env.say("%s", problemReport(p).line())
 	}
 	for _, key := range out.LeftOut {
 		l.env.say("%s", escape(fmt.Sprintf("key %q was left out: this file's dialect has no word for it", key)))

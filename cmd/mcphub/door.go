@@ -71,10 +71,7 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	if _, chosen := os.LookupEnv(handshake.EnvStateDir); !chosen {
 		options.Env = append(options.Env, handshake.EnvStateDir+"="+stateDir)
 	}
-	if os.Getenv(handshake.EnvLog) != "" {
-		// Only if logs were asked for: otherwise the hub's log would appear between the lines that the command prints for
-		// people.
-		options.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if options.Logger = askedLogger(env); options.Logger != nil {
 		options.Stderr = env.stderr
 	}
 	client, err := env.spawn(ctx, options)
@@ -82,6 +79,15 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 		return nil, asFailure(err)
 	}
 	return client, nil
+}
+
+// askedLogger returns a logger for the hub's log, nil unless logs were asked for: otherwise they would appear between the
+// lines that the command prints for people.
+func askedLogger(env environment) *slog.Logger {
+	if os.Getenv(handshake.EnvLog) == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // stateDir returns the directory in which the hubs of a kind of command keep their state: the one that the environment

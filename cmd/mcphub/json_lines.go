@@ -36,17 +36,14 @@ func visible(line []byte) []byte {
 		return line
 	}
 	out := make([]byte, 0, len(line)+64)
-	for len(line) > 0 {
-		r, n := utf8.DecodeRune(line)
-		switch high, low := utf16.EncodeRune(r); {
-		case !risky(r):
-			out = append(out, line[:n]...)
-		case high != unicode.ReplacementChar:
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+	for _, r := range string(line) {
+		if !risky(r) {
+			out = utf8.AppendRune(out, r)
+			continue
 		}
-		line = line[n:]
+		for _, half := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, half)
+		}
 	}
 	return out
 }

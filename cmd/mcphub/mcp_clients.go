@@ -164,15 +164,19 @@ func (o *mcpOptions) arguments() ([]string, error) {
 // ownCommand returns the command with which others can start this program: its name if PATH leads to it, else its path.
 func ownCommand() string {
 	own, err := os.Executable()
-	if err != nil {
+	if found, missing := exec.LookPath("mcphub"); err != nil || missing == nil && isThisProgram(found) {
 		return "mcphub"
 	}
-	if found, err := exec.LookPath("mcphub"); err == nil {
-		a, err1 := os.Stat(own)
-		b, err2 := os.Stat(found)
-		if err1 == nil && err2 == nil && os.SameFile(a, b) {
-			return "mcphub"
-		}
-	}
 	return own
+}
+
+// isThisProgram reports whether a path leads to this executable.
+func isThisProgram(path string) bool {
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	here, err1 := os.Stat(own)
+	there, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(here, there)
 }
