@@ -88,7 +88,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	}()
 
 	opening, opened := context.WithTimeoutCause(ctx, stepTime, errStepTime)
-	err = d.open(opening, stageCtx)
+	err = played(func() { d.open(opening, stageCtx) })
 	opened()
 	if err != nil {
 		return err
@@ -103,32 +103,18 @@ func (d *demo) play(ctx context.Context) (err error) {
 
 // openAlone spawns the servers that the hub reaches by URL, and the hub. Answers that the hub remembers are kept in the
 // demo's directory, which is removed at the end.
-func (d *demo) openAlone(ctx context.Context) error {
+func (d *demo) openAlone(ctx context.Context) {
 	for _, name := range []string{modernWeb, legacyWeb} {
-		if err := d.startWeb(name); err != nil {
-			return err
-		}
+		d.startWeb(name)
 	}
-	client, err := openHubWith(ctx, d.env, filepath.Join(d.dir, "state"))
-	if err != nil {
-		return err
-	}
-	d.client = client
-	return nil
+	d.client = got(openHubWith(ctx, d.env, filepath.Join(d.dir, "state")))
 }
 
 // open is openAlone with both windows, which exist as long as stageCtx.
-func (d *demo) open(ctx, stageCtx context.Context) (err error) {
-	if err := d.openAlone(ctx); err != nil {
-		return err
-	}
-	if d.left, err = d.attach(stageCtx, screenA); err != nil {
-		return err
-	}
-	if d.right, err = d.attach(stageCtx, screenB); err != nil {
-		return err
-	}
-	return played(func() { d.starts(ctx) })
+func (d *demo) open(ctx, stageCtx context.Context) {
+	d.openAlone(ctx)
+	d.left, d.right = d.attach(stageCtx, screenA), d.attach(stageCtx, screenB)
+	d.starts(ctx)
 }
 
 // step plays one scene, after the person has pressed Enter for it.

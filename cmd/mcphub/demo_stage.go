@@ -44,11 +44,8 @@ type stage struct {
 }
 
 // demoConfig returns the config of the demo's servers, as a user would write it.
-func (s *stage) demoConfig(ctx context.Context) (string, error) {
-	executable, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+func (s *stage) demoConfig(ctx context.Context) string {
+	executable := got(os.Executable())
 	type entry struct {
 		Command   string            `json:"command,omitempty"`
 		Args      []string          `json:"args,omitempty"`
@@ -64,47 +61,33 @@ func (s *stage) demoConfig(ctx context.Context) (string, error) {
 			Era: "legacy", Approvals: approvals},
 	}
 	for _, w := range s.webs {
-		e := entry{Approvals: approvals}
-		if e.URL, err = w.address(ctx); err != nil {
-			return "", err
-		}
+		e := entry{URL: got(w.address(ctx)), Approvals: approvals}
 		if w.name == legacyWeb {
 			e.Era = "legacy"
 		}
 		servers[w.name] = e
 	}
-	text, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
-	return string(text), err
+	return string(got(json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")))
 }
 
 func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
 
 // configure gives the hub the demo's servers, and what further sources have.
-func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) error {
-	config, err := s.demoConfig(ctx)
-	if err != nil {
-		return err
-	}
+func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) {
+	config := s.demoConfig(ctx)
 	sources := append([]*mcphubv1.ConfigSource{{Scope: "host", Path: "the demo's config", Json: config}}, further...)
-	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
-	if err != nil {
-		return asFailure(err)
-	}
+	r := got(s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources}))
 	for _, p := range r.GetProblems() {
-		return errors.New(problemLine(p))
+		must(errors.New(problemLine(p)))
 	}
-	return nil
 }
 
 // attach opens one of the two windows.
-func (s *stage) attach(ctx context.Context, title string) (*screen, error) {
-	w, err := attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true})
-	if err != nil {
-		return nil, err
-	}
+func (s *stage) attach(ctx context.Context, title string) *screen {
+	w := got(attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true}))
 	scr := &screen{title: title, window: w}
 	s.group.Go(func() { scr.log.follow(w) })
-	return scr, nil
+	return scr
 }
 
 // marks returns the place in each window's log after which a step looks for events.

@@ -81,8 +81,8 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	return client, nil
 }
 
-// askedLogger returns a logger for the hub's log, nil unless logs were asked for: otherwise they would appear between the
-// lines that the command prints for people.
+// askedLogger returns a logger for the hub's log, nil unless logs were asked for: otherwise they would appear between
+// the lines that the command prints for people.
 func askedLogger(env environment) *slog.Logger {
 	if os.Getenv(handshake.EnvLog) == "" {
 		return nil
