@@ -83,7 +83,9 @@ func flagHead(f *pflag.Flag) string {
 func writeHelp(w io.Writer, c *cobra.Command, width int) {
 	var page strings.Builder
 	if c.HasParent() {
-		usageLines(&page, c, width)
+		head := "Usage: " + c.CommandPath()
+		_, rest, _ := strings.Cut(c.Use, " ") // its first word is the name
+		page.WriteString(hung(strings.TrimSpace(head+" "+rest), len(head)+1, width))
 		if about := strings.TrimSpace(cmp.Or(c.Long, c.Short)); about != "" {
 			page.WriteString("\n" + wrapped(about, width))
 		}
@@ -111,17 +113,6 @@ func writeHelp(w io.Writer, c *cobra.Command, width int) {
 	_, _ = io.WriteString(w, page.String()) // output records a failed write
 }
 
-// usageLines writes how the command is called. Each line of Use is one form; its first word is the name.
-func usageLines(page *strings.Builder, c *cobra.Command, width int) {
-	lead := "Usage: "
-	for line := range strings.Lines(c.Use) {
-		_, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		head := lead + c.CommandPath()
-		page.WriteString(hung(strings.TrimSpace(head+" "+rest), len(head)+1, width))
-		lead = "       "
-	}
-}
-
 // writeCommands lists the subcommands of c by their groups.
 func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	column := 0
@@ -132,16 +123,13 @@ func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	}
 	groups := append(slices.Clone(c.Groups()), &cobra.Group{Title: "Commands"})
 	for _, g := range groups {
-		first := true
+		title := "\n" + g.Title + ":\n"
 		for _, child := range c.Commands() {
-			if child.GroupID != g.ID || !shown(child) {
-				continue
+			if child.GroupID == g.ID && shown(child) {
+				page.WriteString(title)
+				title = ""
+				writeEntry(page, child.Name(), child.Short, column+4, width)
 			}
-			if first {
-				page.WriteString("\n" + g.Title + ":\n")
-				first = false
-			}
-			writeEntry(page, child.Name(), child.Short, column+4, width)
 		}
 	}
 }
