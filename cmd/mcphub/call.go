@@ -40,7 +40,7 @@ func runRequest(env environment, o *callOptions, words []string) int {
 	}
 	signals, stopSignals := env.interrupts()
 	defer stopSignals()
-	c := &call{env: env, options: o, terminal: isTerminal(env.stdin) && isTerminal(env.stderr)}
+	c := &call{env: env, options: o, terminal: env.interactive()}
 	if c.live = newLiveLine(env.stderr); c.live != nil {
 		c.env.stderr = c.live
 	}
@@ -206,7 +206,7 @@ func (c *call) callAndWatch(ctx context.Context, signals <-chan os.Signal) (end 
 		case <-cancelAt:
 			c.cancel(ctx, c.options.reason)
 		case line := <-c.asker.lines():
-			c.answer(c.asker.typed(line))
+			c.window.answer(c.asker.typed(line)...)
 		case <-signals:
 			if over {
 				c.window.finish()
@@ -251,12 +251,10 @@ func (c *call) act(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_PromptOpened:
 		c.opened(e.PromptOpened.GetPrompt())
 	case *mcphubv1.AttachResponse_PromptClosed:
-		c.answer(c.asker.closed(e.PromptClosed.GetPromptId()))
+		c.window.answer(c.asker.closed(e.PromptClosed.GetPromptId())...)
 	case *mcphubv1.AttachResponse_Reply:
-		// If a form does not fit its schema, the prompt stays open; nobody is there to correct the form.
-		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
-			c.note("the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
-			c.window.answer("dismiss "+id, dismiss(id))
+		if why := c.window.dismissUnfit(e.Reply); why != "" {
+			c.note("%s", why)
 		}
 	}
 }
@@ -282,9 +280,9 @@ func (c *call) opened(p *mcphubv1.Prompt) {
 	}
 	switch {
 	case answer != nil:
-		c.answer([]*mcphubv1.PromptAnswer{answer})
+		c.window.answer(answer)
 	case ask:
-		c.answer(c.asker.ask(p))
+		c.window.answer(c.asker.ask(p)...)
 	}
 }
 
@@ -310,13 +308,6 @@ func (c *call) cancel(ctx context.Context, reason string) {
 		}
 	default:
 		c.window.cancelRequest("cancel", c.options.requestID, reason)
-	}
-}
-
-// answer sends answers to prompts.
-func (c *call) answer(answers []*mcphubv1.PromptAnswer) {
-	for _, a := range answers {
-		c.window.answer("answer "+a.GetPromptId(), a)
 	}
 }
 

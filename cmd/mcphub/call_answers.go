@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,28 +21,11 @@ type answers struct {
 
 // registerStart defines the flags that answer what a server may need to start.
 func (a *answers) registerStart(set *pflag.FlagSet) {
-	a.registerSignIn(set)
-	set.StringVar(&a.launch, "launch", "",
-		"ask|allow|deny\tanswer a workspace file that brings a server; default: ask on a terminal, else fail")
+	choiceFlag(set, &a.signIn, "sign-in", "print|decline|hang", "answer a server that wants a sign-in: print the page's "+
+		"address and wait; default: print on a terminal, else fail")
+	choiceFlag(set, &a.launch, "launch", "ask|allow|deny",
+		"answer a workspace file that brings a server; default: ask on a terminal, else fail")
 	a.inputs.register(set)
-}
-
-// checkStart returns an error if these flags are wrong.
-func (a *answers) checkStart() error {
-	if err := a.checkSignIn(); err != nil {
-		return err
-	}
-	switch a.launch {
-	case "", "ask", "allow", "deny":
-	default:
-		return fmt.Errorf("--launch %q: it is ask, allow or deny", a.launch)
-	}
-	return a.inputs.check()
-}
-
-func (a *answers) registerSignIn(set *pflag.FlagSet) {
-	set.StringVar(&a.signIn, "sign-in", "",
-		"print|decline|hang\tanswer a server that wants a sign-in: print the page's address and wait; default: print on a terminal, else fail")
 }
 
 func (a *answers) setElicit(v string) error {
@@ -66,24 +47,8 @@ func (a *answers) setElicit(v string) error {
 }
 
 func (a *answers) check() error {
-	switch a.approve {
-	case "", "allow", "deny", "hang":
-	default:
-		return fmt.Errorf("--approve %q: it is allow, deny or hang", a.approve)
-	}
-	if err := a.checkStart(); err != nil {
-		return err
-	}
 	if a.elicit == "" {
 		a.elicit = "dismiss"
 	}
-	return nil
-}
-
-func (a *answers) checkSignIn() error {
-	switch a.signIn {
-	case "", "print", "decline", "hang":
-		return nil
-	}
-	return fmt.Errorf("--sign-in %q: it is print, decline or hang", a.signIn)
+	return a.inputs.check()
 }

@@ -28,7 +28,7 @@ type form struct {
 
 // wantsForm reports whether a person is to choose the tool: there is a terminal, and the command line names no tool.
 func (o *callOptions) wantsForm(env environment) bool {
-	return o.command == "call" && o.tool == "" && !o.json && isTerminal(env.stdin) && isTerminal(env.stderr)
+	return o.command == "call" && o.tool == "" && !o.json && env.interactive()
 }
 
 // fillForm asks the person. It gets the tools from a hub that it closes before the first question: nothing runs while
@@ -200,7 +200,7 @@ func (f *form) list(names, abouts []string, places []int) {
 	shown := places[:min(len(places), maxChoices)]
 	column := 0
 	for _, i := range shown {
-		column = max(column, cellsOf(escape(shortName(names[i]))))
+		column = max(column, columnsOf(escape(shortName(names[i]))))
 	}
 	column = min(column, width/2)
 	for _, i := range shown {
@@ -208,7 +208,7 @@ func (f *form) list(names, abouts []string, places []int) {
 		if abouts != nil {
 			line += "  " + escape(abouts[i])
 		}
-		f.env.say("%s", strings.TrimRight(cutCells(line, width-1), " "))
+		f.env.say("%s", strings.TrimRight(cutColumns(line, width-1), " "))
 	}
 	if n := len(places) - len(shown); n > 0 {
 		f.env.say("      and %d more: type a part of the name", n)

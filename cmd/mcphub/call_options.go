@@ -72,8 +72,8 @@ func (o *callOptions) flags(command string) *pflag.FlagSet {
 	set.StringVar(&o.reason, "reason", "cancelled from the command line",
 		"TEXT\twhat the server is told when the request is cancelled")
 	if command == "call" {
-		set.StringVar(&o.answers.approve, "approve", "",
-			"allow|deny|hang\tanswer tool approvals; default: ask on a terminal, else fail")
+		choiceFlag(set, &o.answers.approve, "approve", "allow|deny|hang",
+			"answer tool approvals; default: ask on a terminal, else fail")
 	}
 	set.Func("elicit", "accept:JSON|decline|dismiss|hang\tanswer a server's form or page; default: dismiss",
 		o.answers.setElicit)

@@ -102,11 +102,6 @@ func (c *call) noteOthers(others []string) {
 	}
 }
 
-// answeredPrompt returns the prompt that a reply belongs to.
-func answeredPrompt(messageID string) (promptID string, ok bool) {
-	return strings.CutPrefix(messageID, "answer ")
-}
-
 func isYes(line string) bool {
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
 // completer returns the words that may follow args on a command line.
@@ -96,10 +94,7 @@ func serverNames(s *sourceFlags) []string {
 // toolNames returns the tools that a server has last listed to a command like this one. If server is "", it returns
 // those of all servers.
 func toolNames(server string) []string {
-	dir, chosen := os.LookupEnv(handshake.EnvStateDir)
-	if !chosen {
-		dir = ownStateDir()
-	}
+	dir := stateDir("command-line")
 	if dir == "" {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -28,7 +27,7 @@ func (o *configOptions) check(env environment, files []string) int {
 	}
 	switch {
 	case o.json:
-		printConfigJSON(env.stdout, report)
+		printValue(env.stdout, report)
 	case len(report.Files) == 0:
 		n := len(config.Candidates(o.origins.knownPlaces()))
 		fmt.Fprintf(env.stdout, "no config file is in any of the %d known places; mcphub config places lists them\n", n)
@@ -39,13 +38,6 @@ func (o *configOptions) check(env environment, files []string) int {
 		return exitBroken
 	}
 	return exitOK
-}
-
-// printConfigJSON prints a value on one line.
-func printConfigJSON(w io.Writer, value any) {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // if the write fails, output records it
 }
 
 // print prints the report for people, file by file, with each problem in the format of a compiler's message.
@@ -148,7 +140,7 @@ func (o *configOptions) places(env environment) int {
 		})
 	}
 	if o.json {
-		printConfigJSON(env.stdout, map[string]any{"places": list})
+		printValue(env.stdout, map[string]any{"places": list})
 		return exitOK
 	}
 	rows := make([][]string, len(list))

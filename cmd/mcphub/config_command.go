@@ -52,7 +52,7 @@ func runConfigCheck(env environment, o *configOptions, files []string) int {
 	if len(files) == 0 && (o.origins.scope != "" || o.origins.dialect != "") {
 		return usageError(env, "config check", errors.New("--scope and --dialect say what a FILE is, and none is named"))
 	}
-	if err := o.answers.checkStart(); err != nil {
+	if err := o.answers.inputs.check(); err != nil {
 		return usageError(env, "config check", err)
 	}
 	return o.check(env, files)
@@ -77,8 +77,8 @@ type originFlags struct {
 func (o *originFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&o.folder, "folder", "",
 		"DIR\tworkspace folder of the config files, for ${workspaceFolder} say; default: the current one")
-	set.StringVar(&o.scope, "scope", "",
-		"user|workspace|host\twhose the config files are; the servers of a workspace start only after a yes; default: host")
+	choiceFlag(set, &o.scope, "scope", "user|workspace|host",
+		"whose the config files are; the servers of a workspace start only after a yes; default: host")
 	set.StringVar(&o.dialect, "dialect", "", "NAME\tdialect of the config files: "+strings.Join(dialects, ", ")+
 		"; default: found out")
 }
@@ -86,11 +86,6 @@ func (o *originFlags) register(set *pflag.FlagSet) {
 func (o *originFlags) check() error {
 	if o.dialect != "" && !slices.Contains(dialects, o.dialect) {
 		return fmt.Errorf("--dialect %q: it is one of %s", o.dialect, strings.Join(dialects, ", "))
-	}
-	switch o.scope {
-	case "", "user", "workspace", "host":
-	default:
-		return fmt.Errorf("--scope %q: it is user, workspace or host", o.scope)
 	}
 	if o.folder != "" {
 		if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {

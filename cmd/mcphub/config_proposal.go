@@ -186,11 +186,9 @@ func (p *proposalOptions) values(of *proposal.Proposal) (map[string][]string, er
 
 // askFor asks a person at a terminal for required values that were not given.
 func (l *commandLine) askFor(p *proposal.Proposal, given map[string][]string) error {
-	if !isTerminal(l.env.stdin) || !isTerminal(l.env.stderr) {
+	if !l.env.interactive() {
 		return nil
 	}
-	t := newTypist(l.env.stdin)
-	defer t.close()
 	for _, in := range p.Inputs {
 		if _, said := given[in.ID]; said || !in.Required || len(in.Defaults) > 0 {
 			continue
@@ -206,12 +204,7 @@ func (l *commandLine) askFor(p *proposal.Proposal, given map[string][]string) er
 			about += " (not shown; nothing: asked for at the start)"
 		}
 		l.env.tell("%s", escape(about))
-		sign(l.env.stderr, ">")
-		t.want(in.Secret)
-		line := <-t.lines
-		if in.Secret {
-			l.env.say("")
-		}
+		line := l.env.ask(">", in.Secret)
 		if line.over {
 			return cannotAdd("the input has ended")
 		}
@@ -248,14 +241,10 @@ func (l *commandLine) agree(o catalog.Offer, given map[string][]string, yes bool
 	if yes {
 		return nil
 	}
-	if !isTerminal(l.env.stdin) || !isTerminal(l.env.stderr) {
+	if !l.env.interactive() {
 		return errUsage{errors.New("nobody could be asked whether that may be added: there is no terminal; --yes agrees")}
 	}
-	t := newTypist(l.env.stdin)
-	defer t.close()
-	sign(l.env.stderr, "Add it? [y/N]")
-	t.want(false)
-	if line := <-t.lines; !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line.text))) {
+	if !isYes(l.env.ask("Add it? [y/N]", false).text) {
 		return cannotAdd("nobody said yes; nothing was written")
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +14,9 @@ import (
 
 	"github.com/mattn/go-shellwords"
 	"github.com/spf13/pflag"
-	"github.com/tailscale/hujson"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -76,7 +75,7 @@ func (s *sourceFlags) register(set *pflag.FlagSet) {
 			return nil
 		})
 	s.remote.register(set)
-	set.StringVar(&s.era, "era", "", "auto|legacy|modern\tera of the protocol; default: what the config says, else auto")
+	choiceFlag(set, &s.era, "era", "auto|legacy|modern", "era of the protocol; default: what the config says, else auto")
 	optionalDuration(set, &s.connect, "connect-timeout",
 		"DUR\tgive a server this long to start; 0: no limit; default: what the config says")
 }
@@ -112,11 +111,6 @@ func (s *sourceFlags) check() error {
 	}
 	if err := s.origins.check(); err != nil {
 		return err
-	}
-	switch s.era {
-	case "", "auto", "legacy", "modern":
-	default:
-		return fmt.Errorf("--era %q: it is auto, legacy or modern", s.era)
 	}
 	if s.own() && len(s.origins.sources(nil)) == 0 {
 		return errNoServer
@@ -170,64 +164,48 @@ func (s *sourceFlags) ofOneServer() string {
 	return strings.Join(names, " and ")
 }
 
-// keys returns what the flags set in the entry of a server: JSON values by their paths in the entry.
-func (s *sourceFlags) keys() (map[string]any, error) {
-	keys := map[string]any{}
+// checkAllServers returns an error if flags that change the entry of one server are given to a command for all servers.
+func (s *sourceFlags) checkAllServers() error {
+	if flags := s.ofOneServer(); flags != "" && s.single() == "" {
+		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
+			"timeouts in the server's entry", flags)
+	}
+	return nil
+}
+
+// sources returns the config for the hub. It sets what the flags say about a server in the entry with the name server;
+// if that is "", in none.
+func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
 	environment, err := s.environment()
+	text := ""
+	switch {
+	case s.stdio != "":
+		text, err = s.stdioConfig()
+	case s.remote.url != "":
+		text, err = s.remote.config(s.era, s.connect)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if text != "" {
+		return []*mcphubv1.ConfigSource{{Path: "--" + s.single(), Scope: "host", Json: text}}, nil
 	}
 	for name, value := range environment {
 		if strings.ContainsAny(value, "$`") || strings.Contains(value, "{env:") || strings.Contains(value, "{file:") {
 			return nil, fmt.Errorf("--env %s: its value has characters that a config file reads as a reference; set it in the "+
 				"server's entry", name)
 		}
-		keys["env/"+pointer(name)] = value
-	}
-	if s.era != "" {
-		keys["era"] = s.era
-	}
-	if s.connect != nil {
-		keys["timeouts/connect"] = s.connect.String()
-	}
-	return keys, nil
-}
-
-// sources returns the config for the hub. It sets what the flags say about a server in the entry with the name server;
-// if that is "", in none.
-func (s *sourceFlags) sources(server string) ([]*mcphubv1.ConfigSource, error) {
-	if s.stdio != "" {
-		text, err := s.stdioConfig()
-		if err != nil {
-			return nil, err
-		}
-		return []*mcphubv1.ConfigSource{{Path: "--stdio", Scope: "host", Json: text}}, nil
-	}
-	if s.remote.url != "" {
-		text, err := s.remote.config(s.era, s.connect)
-		if err != nil {
-			return nil, err
-		}
-		return []*mcphubv1.ConfigSource{{Path: "--url", Scope: "host", Json: text}}, nil
-	}
-	keys, err := s.keys()
-	if err != nil {
-		return nil, err
 	}
 	files := s.files()
-	reached := len(keys) == 0 || server == ""
+	reached := s.ofOneServer() == "" || server == ""
 	sources := make([]*mcphubv1.ConfigSource, len(files))
 	at := s.placeOf(server)
 	for i, f := range files {
 		sources[i] = &mcphubv1.ConfigSource{Path: f.Path, Scope: f.Scope, Dialect: f.Dialect, Folder: f.Folder}
-		if len(keys) == 0 || server == "" || s.own() && f.Path != at {
+		if s.ofOneServer() == "" || server == "" || s.own() && f.Path != at {
 			continue
 		}
-		if strings.EqualFold(filepath.Ext(f.Path), ".toml") {
-			return nil, fmt.Errorf("%s: this does not reach into %s, which is TOML: set the keys env, era and timeouts in the "+
-				"server's entry", s.ofOneServer(), f.Path)
-		}
-		sources[i].Json = withKeys(f.Path, server, keys)
+		sources[i].Json = s.withFlags(f, server, environment)
 		reached = reached || sources[i].Json != ""
 	}
 	if !reached && slices.Contains(serverNames(s), server) {
@@ -296,27 +274,30 @@ func (s *sourceFlags) stdioConfig() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--stdio runs in the current folder, and that is not known: %v", err)
 	}
-	type entry struct {
-		Command  string            `json:"command"`
-		Args     []string          `json:"args,omitempty"`
-		Cwd      string            `json:"cwd"`
-		Env      map[string]string `json:"env,omitempty"`
-		Era      string            `json:"era,omitempty"`
-		Timeouts map[string]string `json:"timeouts,omitempty"`
-	}
-	text, err := json.Marshal(map[string]map[string]entry{
-		"mcpServers": {stdioServer: {Command: words[0], Args: words[1:], Cwd: folder, Env: environment, Era: s.era,
-			Timeouts: connectTimeouts(s.connect)}},
-	})
-	return string(text), err
+	return configOf(stdioServer, entry{Command: words[0], Args: words[1:], Cwd: folder, Env: environment, Era: s.era},
+		s.connect)
 }
 
-// connectTimeouts returns the value of the key timeouts for the flag, nil without the flag.
-func connectTimeouts(connect *time.Duration) map[string]string {
-	if connect == nil {
-		return nil
+// entry is the entry of a server that the command line describes.
+type entry struct {
+	Command  string            `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Type     string            `json:"type,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Era      string            `json:"era,omitempty"`
+	Timeouts map[string]string `json:"timeouts,omitempty"`
+}
+
+// configOf returns a config with one entry.
+func configOf(name string, e entry, connect *time.Duration) (string, error) {
+	if connect != nil {
+		e.Timeouts = map[string]string{"connect": connect.String()}
 	}
-	return map[string]string{"connect": connect.String()}
+	text, err := json.Marshal(map[string]map[string]entry{"mcpServers": {name: e}})
+	return string(text), err
 }
 
 // environment returns the variables of --env. No message quotes a value, since it may be secret.
@@ -340,57 +321,42 @@ func (s *sourceFlags) environment() (map[string]string, error) {
 	return set, nil
 }
 
-// withKeys returns the text of a config file with keys set in the entry of server. All other bytes stay as they are, so
-// that problems keep their places. If there is no such entry, it returns "": the hub then reads the file itself and
-// reports what is wrong.
-func withKeys(file, server string, keys map[string]any) string {
-	text, err := os.ReadFile(file)
+// withFlags returns the text of a config file with what the flags say in the entry of server. All other bytes stay as
+// they are, so that problems keep their places. If that cannot be, it returns "": the hub then reads the file itself
+// and reports what is wrong.
+func (s *sourceFlags) withFlags(f config.Source, server string, environment map[string]string) string {
+	text, err := os.ReadFile(f.Path)
 	if err != nil {
 		return ""
 	}
-	value, err := hujson.Parse(text)
+	f.JSON = text
+	found, err := edit.EntryOf(f, server)
 	if err != nil {
 		return ""
 	}
-	found := false
-	for _, section := range []string{"mcpServers", "servers", "mcp", "mcp_servers"} {
-		entry := "/" + section + "/" + pointer(server)
-		v := value.Find(entry)
-		if v == nil {
-			continue
+	patch := map[string]any{}
+	if len(environment) > 0 {
+		key := "env"
+		if found.Dialect == config.DialectOpencode {
+			key = "environment"
 		}
-		if _, ok := v.Value.(*hujson.Object); !ok {
-			continue
-		}
-		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			member := keys[key]
-			if command := value.Find(entry + "/command"); command != nil {
-				// opencode has the program and its arguments in one list, and another key for the variables.
-				if _, list := command.Value.(*hujson.Array); list && strings.HasPrefix(key, "env/") {
-					key = "environment" + strings.TrimPrefix(key, "env")
-				}
-			}
-			parent, _, nested := strings.Cut(key, "/")
-			if nested && value.Find(entry+"/"+parent) == nil && !added(&value, entry+"/"+parent, struct{}{}) {
-				return ""
-			}
-			if !added(&value, entry+"/"+key, member) {
-				return ""
-			}
-		}
-		found = true
+		patch[key] = environment
 	}
-	if !found {
+	change := edit.Update{}
+	if s.era != "" {
+		patch["era"] = s.era
+	}
+	if s.connect != nil {
+		change.Settings.Timeouts = map[string]*time.Duration{"connect": s.connect}
+	}
+	merge, err := json.Marshal(patch)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	change.Patch = string(merge)
+	out, err := edit.Change(f, server, change)
+	if err != nil {
 		return ""
 	}
-	return string(value.Pack())
-}
-
-// pointer returns a name as a part of a JSON pointer (RFC 6901).
-func pointer(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
-
-// added sets a member in a JSON text, and reports whether it could.
-func added(value *hujson.Value, path string, member any) bool {
-	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": path, "value": member}})
-	return err == nil && value.Patch(patch) == nil
+	return string(out.Text)
 }

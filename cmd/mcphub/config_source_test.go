@@ -77,10 +77,8 @@ func TestSourceFlagsMistakes(t *testing.T) {
 		{[]string{"--stdio", "srv", "--url", "https://a.example"}, "--stdio and --url exclude each other"},
 		{[]string{"--stdio", "srv", "--transport", "sse"}, "--transport goes with --url"},
 		{[]string{"--config", there, "--header", "A:b"}, "--header goes with --url"},
-		{[]string{"--url", "https://a.example", "--transport", "stdio"}, "http or sse"},
 		{[]string{"--config", there, "--stdio", "srv"}, "exclude each other"},
 		{[]string{"--config", there + "x"}, "no such file"},
-		{[]string{"--stdio", "srv", "--era", "stone"}, "auto, legacy or modern"},
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Chdir(t.TempDir())
@@ -155,7 +153,7 @@ func TestEraGoesIntoTheEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ server, want string }{
-		{"a/b", strings.Replace(text, `"srv" }`, `"srv","era":"legacy" }`, 1)},
+		{"a/b", strings.Replace(text, `"srv" }`, `"srv", "era": "legacy" }`, 1)},
 		{"c", strings.Replace(text, `"auto"`, `"legacy"`, 1)},
 		{"d", ""},
 	}
@@ -168,7 +166,7 @@ func TestEraGoesIntoTheEntry(t *testing.T) {
 			t.Errorf("server %q (-want +got):\n%s", test.server, diff)
 		}
 		timed, err := parseSources(t, "--config", file, "--connect-timeout", "7s").sources(test.server)
-		if err != nil || test.want != "" && !strings.Contains(timed[0].GetJson(), `"timeouts":{"connect":"7s"}`) {
+		if err != nil || test.want != "" && !strings.Contains(timed[0].GetJson(), `"timeouts": { "connect": "7s" }`) {
 			t.Errorf("server %q, --connect-timeout: error %v, %s", test.server, err, timed)
 		}
 		if sources[0].GetPath() != file {
@@ -182,14 +180,15 @@ func TestEraGoesIntoTheEntry(t *testing.T) {
 func TestEnvGoesIntoTheEntry(t *testing.T) {
 	dir := t.TempDir()
 	for i, test := range []struct{ name, text, value, want, wrong string }{
-		{"a.json", `{"mcpServers":{"s":{"command":"x"}}}`, "A=b=c", `{"mcpServers":{"s":{"command":"x","env":{"A":"b=c"}}}}`,
+		{"a.json", `{"mcpServers":{"s":{"command":"x"}}}`, "A=b=c", `{"mcpServers":{"s":{"command":"x", "env": { "A": "b=c" }}}}`,
 			""},
 		{"b.json", `{"servers":{"s":{"command":"x","env":{"A":"old","B":"1"}}}}`, "A=new",
 			`{"servers":{"s":{"command":"x","env":{"A":"new","B":"1"}}}}`, ""},
 		{"opencode.json", `{"mcp":{"s":{"type":"local","command":["x"]}}}`, "A=b",
-			`{"mcp":{"s":{"type":"local","command":["x"],"environment":{"A":"b"}}}}`, ""},
+			`{"mcp":{"s":{"type":"local","command":["x"], "environment": { "A": "b" }}}}`, ""},
 		{"c.json", `{"mcpServers":{"s":{"command":"x"}}}`, "A=s3cret$HOME", "", "reads as a reference"},
-		{"c.toml", "[mcp_servers.s]\ncommand = \"x\"\n", "A=s3cret", "", "TOML"},
+		{"c.toml", "[mcp_servers.s]\ncommand = \"x\"\n", "A=b", "[mcp_servers.s]\ncommand = \"x\"\nenv = { A = \"b\" }\n", ""},
+		{"d.toml", "[mcp_servers]\ns = {command = \"x\"}\n", "A=s3cret", "", "does not reach"},
 	} {
 		file := filepath.Join(dir, test.name)
 		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {

@@ -119,7 +119,11 @@ func judge(sources []config.Source) configReport {
 	r.tryStarts(sources, servers)
 	r.sort(sources)
 	for i := range r.Servers {
-		r.Servers[i].settle()
+		s := &r.Servers[i]
+		if s.Verdict == "" && len(s.Problems) > 0 {
+			s.Verdict = verdictWarning
+		}
+		s.Verdict = cmp.Or(s.Verdict, verdictOK)
 	}
 	sort.SliceStable(r.Servers, func(i, j int) bool {
 		a, b := r.Servers[i].Origin, r.Servers[j].Origin
@@ -230,16 +234,6 @@ func (r *configReport) share() {
 		}
 		if to != nil {
 			to.Problems = append(to.Problems, p)
-		}
-	}
-}
-
-// settle sets the verdict on an entry that has none yet.
-func (s *serverReport) settle() {
-	if s.Verdict == "" {
-		s.Verdict = verdictOK
-		if len(s.Problems) > 0 {
-			s.Verdict = verdictWarning
 		}
 	}
 }

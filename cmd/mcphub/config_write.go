@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/sources"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
 // writeOptions are the flags of the commands that change config files.
@@ -94,7 +92,7 @@ known place. A file that is named and not there is made.
 	})
 	change := &writeOptions{configOptions: o}
 	set = flags("set", change)
-	set.StringVar(&change.enabled, "enabled", "", "true|false\tswitch it on or off")
+	choiceFlag(set, &change.enabled, "enabled", "true|false", "switch it on or off")
 	set.StringArrayVar(&change.allow, "allow", nil, "TOOL\tcalled without a question; a pattern with * and ? too")
 	set.StringArrayVar(&change.asks, "ask", nil, "TOOL\tcalled after a question")
 	set.StringArrayVar(&change.deny, "deny", nil, "TOOL\tnever called")
@@ -164,7 +162,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 		return exitBroken
 	}
 	if o.configOptions.json {
-		printConfigJSON(l.env.stdout, map[string]any{"server": out.Server, "file": out.File, "line": out.Line,
+		printValue(l.env.stdout, map[string]any{"server": out.Server, "file": out.File, "line": out.Line,
 			"dialect": out.Dialect, "leftOut": out.LeftOut})
 		return exitOK
 	}
@@ -176,8 +174,7 @@ func (l *commandLine) writeConfig(name string, o *writeOptions, words []string,
 	}
 	fmt.Fprintln(l.env.stdout, escape(fmt.Sprintf("server %q %s%s", out.Server, done, place)))
 	for _, p := range out.Problems {
-		l.env.say("%s", problemReport{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
-			Message: p.Message}.line())
+		l.env.say("%s", problemReport(p).line())
 	}
 	for _, key := range out.LeftOut {
 		l.env.say("%s", escape(fmt.Sprintf("key %q was left out: this file's dialect has no word for it", key)))
@@ -195,12 +192,10 @@ func (o *writeOptions) files() *sources.Files {
 	for _, s := range o.origins.sources(named) {
 		list = append(list, sources.Source{Path: s.Path, Scope: s.Scope, Dialect: s.Dialect, Folder: s.Folder})
 	}
-	state, chosen := os.LookupEnv(handshake.EnvStateDir)
-	if !chosen {
-		state = ownStateDir()
-	}
-	return sources.NewFiles(sources.FilesOptions{StateDir: state, AnyFile: true, Redactor: &redact.Redactor{},
-		Logger: slog.New(slog.DiscardHandler), Sources: func() []sources.Source { return sources.Absolute(list) }})
+	return sources.NewFiles(sources.FilesOptions{StateDir: stateDir("command-line"), AnyFile: true,
+		Redactor: &redact.Redactor{}, Logger: slog.New(slog.DiscardHandler), Sources: func() []sources.Source {
+			return sources.Absolute(list)
+		}})
 }
 
 func (o *writeOptions) add(f *sources.Files, to sources.Target, command []string) (sources.Written, error) {
@@ -256,12 +251,8 @@ func (o *writeOptions) add(f *sources.Files, to sources.Target, command []string
 
 func (o *writeOptions) set(f *sources.Files, to sources.Target, _ []string) (sources.Written, error) {
 	set := edit.Settings{Approvals: map[string]config.Policy{}, Timeouts: map[string]*time.Duration{}}
-	switch o.enabled {
-	case "":
-	case "true", "false":
+	if o.enabled != "" {
 		set.Enabled = new(o.enabled == "true")
-	default:
-		return sources.Written{}, errUsage{fmt.Errorf("--enabled %q: it is true or false", o.enabled)}
 	}
 	for policy, tools := range map[config.Policy][]string{config.Allow: o.allow, config.Ask: o.asks, config.Deny: o.deny} {
 		for _, tool := range tools {

@@ -88,7 +88,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	}()
 
 	opening, opened := context.WithTimeoutCause(ctx, stepTime, errStepTime)
-	err = d.open(opening, stageCtx)
+	err = played(func() { d.open(opening, stageCtx) })
 	opened()
 	if err != nil {
 		return err
@@ -103,32 +103,18 @@ func (d *demo) play(ctx context.Context) (err error) {
 
 // openAlone spawns the servers that the hub reaches by URL, and the hub. Answers that the hub remembers are kept in the
 // demo's directory, which is removed at the end.
-func (d *demo) openAlone(ctx context.Context) error {
+func (d *demo) openAlone(ctx context.Context) {
 	for _, name := range []string{modernWeb, legacyWeb} {
-		if err := d.startWeb(name); err != nil {
-			return err
-		}
+		d.startWeb(name)
 	}
-	client, err := openHubWith(ctx, d.env, filepath.Join(d.dir, "state"))
-	if err != nil {
-		return err
-	}
-	d.client = client
-	return nil
+	d.client = got(openHubWith(ctx, d.env, filepath.Join(d.dir, "state")))
 }
 
 // open is openAlone with both windows, which exist as long as stageCtx.
-func (d *demo) open(ctx, stageCtx context.Context) (err error) {
-	if err := d.openAlone(ctx); err != nil {
-		return err
-	}
-	if d.left, err = d.attach(stageCtx, screenA); err != nil {
-		return err
-	}
-	if d.right, err = d.attach(stageCtx, screenB); err != nil {
-		return err
-	}
-	return d.starts(ctx)
+func (d *demo) open(ctx, stageCtx context.Context) {
+	d.openAlone(ctx)
+	d.left, d.right = d.attach(stageCtx, screenA), d.attach(stageCtx, screenB)
+	d.starts(ctx)
 }
 
 // step plays one scene, after the person has pressed Enter for it.
@@ -142,7 +128,7 @@ func (d *demo) step(ctx context.Context, sc scene) error {
 	d.page.title(d.number, sc.title, sc.about)
 	ctx, done := context.WithTimeoutCause(ctx, stepTime, errStepTime)
 	defer done()
-	err := sc.play(ctx, d.stage)
+	err := played(func() { sc.play(ctx, d.stage) })
 	if err != nil {
 		d.page.failed(err)
 	}
@@ -164,6 +150,42 @@ func (d *demo) next(ctx context.Context) error {
 	case <-ctx.Done():
 		d.page.line("")
 		return context.Cause(ctx)
+	}
+}
+
+// stepFailure is the value of the panic by which a step ends at the first thing that is not as it should be, as a test
+// ends: every line of a step is such a check.
+type stepFailure struct{ error }
+
+// played returns the failure that has ended f, nil if none has.
+func played(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stepFailure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+func must(err error) {
+	if err != nil {
+		panic(stepFailure{asFailure(err)})
+	}
+}
+
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+func failIf(wrong bool, format string, args ...any) {
+	if wrong {
+		must(fmt.Errorf(format, args...))
 	}
 }
 

@@ -72,10 +72,10 @@ func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
 		defer done()
 		err = errors.Join(err, d.stopWebs(ctx))
 	}()
-	if err := d.openAlone(ctx); err != nil {
+	if err := played(func() { d.openAlone(ctx) }); err != nil {
 		return err
 	}
-	if err := d.furnish(ctx); err != nil {
+	if err := played(func() { d.furnish(ctx) }); err != nil {
 		closeHub(d.env, d.client, closeTime)
 		return err
 	}
@@ -86,31 +86,21 @@ func (d *demo) browse(ctx context.Context, o webFlags) (err error) {
 const workspaceServer = "demo-workspace"
 
 // furnish gives the hub every demo server that a person can use by hand, also one that a folder brings.
-func (d *demo) furnish(ctx context.Context) error {
-	executable, err := os.Executable()
-	if err != nil {
-		return err
-	}
+func (d *demo) furnish(ctx context.Context) {
+	executable := got(os.Executable())
 	// The value of the input is not secret, so it is kept in the demo's directory and not in the person's keyring.
 	type object = map[string]any
-	text, err := json.MarshalIndent(object{
+	text := got(json.MarshalIndent(object{
 		"inputs": []object{{"id": "name", "type": "promptString", "description": "A name for the greeting"}},
 		"servers": object{workspaceServer: object{
 			"command":   executable,
 			"args":      []string{"demo-server", "--record", d.record(workspaceServer), "--greet", "hello ${input:name}"},
 			"approvals": object{"*": "allow"},
 		}},
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
+	}, "", "  "))
 	folder := filepath.Join(d.dir, "project")
 	file := filepath.Join(folder, ".vscode", "mcp.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return err
-	}
-	return d.configure(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: folder})
+	must(os.MkdirAll(filepath.Dir(file), 0o700))
+	must(os.WriteFile(file, text, 0o600))
+	d.configure(ctx, &mcphubv1.ConfigSource{Path: file, Scope: "workspace", Folder: folder})
 }

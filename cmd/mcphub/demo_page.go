@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 )
@@ -17,10 +16,9 @@ type page struct {
 	w  io.Writer
 }
 
-// newPage returns a page that writes to w. It uses colours if w is a terminal and they are not switched off
-// (https://no-color.org).
+// newPage returns a page that writes to w.
 func newPage(w io.Writer) *page {
-	return &page{w: w, colour: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return &page{w: w, colour: hasColours(w)}
 }
 
 // Colours of the page.
@@ -33,10 +31,10 @@ const (
 )
 
 func (p *page) paint(colour, s string) string {
-	if !p.colour || s == "" {
+	if !p.colour {
 		return s
 	}
-	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+	return painted(colour, s)
 }
 
 func (p *page) print(s string) {

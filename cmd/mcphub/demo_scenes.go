@@ -14,10 +14,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// scene is one step of the demo. play plays it, and fails if anything that it shows is not so.
+// scene is one step of the demo. play plays it, and ends with a stepFailure if anything that it shows is not so.
 type scene struct {
 	title, about string
-	play         func(ctx context.Context, s *stage) error
+	play         func(ctx context.Context, s *stage)
 }
 
 // scenes are the steps of the demo, in order.
@@ -42,241 +42,149 @@ var scenes = []scene{
 const changeOfMind = "I changed my mind"
 
 // starts shows the hub that was spawned, and gives it its servers.
-func (s *stage) starts(ctx context.Context) error {
+func (s *stage) starts(ctx context.Context) {
 	var from peer.Peer
-	info, err := s.client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}, grpc.Peer(&from))
-	if err != nil {
-		return asFailure(err)
-	}
-	if int(info.GetProcessId()) != s.client.PID() {
-		return fmt.Errorf("process %d was spawned, but process %d answers", s.client.PID(), info.GetProcessId())
-	}
+	info := got(s.client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}, grpc.Peer(&from)))
+	failIf(int(info.GetProcessId()) != s.client.PID(),
+		"process %d was spawned, but process %d answers", s.client.PID(), info.GetProcessId())
 	s.seen(s.client.PID(), "mcphub")
 	s.page.says(itself, "mcphub %s runs as a plugin of its own, process %d", info.GetVersion(), info.GetProcessId())
 	secured, ok := from.AuthInfo.(credentials.TLSInfo)
 	if !ok || len(secured.State.PeerCertificates) == 0 {
-		return errors.New("the connection to the hub is not secured by TLS")
+		must(errors.New("the connection to the hub is not secured by TLS"))
 	}
 	s.page.says(itself, "gRPC over a private %s socket, mutual TLS with keys made for this run", from.Addr.Network())
-	if err := s.configure(ctx); err != nil {
-		return err
-	}
-	return s.startServers(ctx, demoServer, legacyServer)
+	s.configure(ctx)
+	s.startServers(ctx, demoServer, legacyServer)
 }
 
 // startServers starts servers, and checks that those held to the legacy era speak it.
-func (s *stage) startServers(ctx context.Context, names ...string) error {
+func (s *stage) startServers(ctx context.Context, names ...string) {
 	for _, name := range names {
-		r, err := s.client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name})
-		if err != nil {
-			return asFailure(err)
-		}
+		r := got(s.client.Servers.StartServer(ctx, &mcphubv1.StartServerRequest{Server: name}))
 		srv := r.GetServer()
 		s.seen(int(srv.GetProcessId()), name)
-		if strings.HasSuffix(name, legacySuffix) != (srv.GetEra() == mcphubv1.Era_ERA_LEGACY) {
-			return fmt.Errorf("%s speaks the wrong era, %v", name, srv.GetEra())
-		}
+		failIf(strings.HasSuffix(name, legacySuffix) != (srv.GetEra() == mcphubv1.Era_ERA_LEGACY),
+			"%s speaks the wrong era, %v", name, srv.GetEra())
 		s.page.says(server, "%s: MCP %s (%s), %s", name, srv.GetProtocolRevision(), word(srv.GetEra(), "ERA_"),
 			whereabouts(srv))
 	}
-	return nil
 }
 
-func sceneCancel(ctx context.Context, s *stage) error {
-	if err := s.cancelSleep(ctx, demoServer); err != nil {
-		return err
-	}
-	if err := s.hears(ctx, demoServer); err != nil {
-		return err
-	}
+func sceneCancel(ctx context.Context, s *stage) {
+	s.cancelSleep(ctx, demoServer)
+	s.hears(ctx, demoServer)
 	s.page.ok("the server knows why, and no result is shown")
-	return nil
 }
 
 // cancelSleep makes a call that would take a minute, cancels it in the left window once it runs, and checks what its
 // caller and both windows get.
-func (s *stage) cancelSleep(ctx context.Context, serverName string) error {
+func (s *stage) cancelSleep(ctx context.Context, serverName string) {
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), serverName, "sleep", `{"seconds":60,"steps":600}`)
 	id := run.request.GetRequestId()
 	s.page.says(you, `call sleep {"seconds":60,"steps":600} on %s`, serverName)
-	p, err := s.left.progress(ctx, left, id)
-	if err != nil {
-		return err
-	}
+	p := got(s.left.progress(ctx, left, id))
 	s.page.says(server, "progress %s", progressText(p))
 	s.page.says(you, "Cancel, in the %s: %s", s.left.title, changeOfMind)
 	pressed := time.Now()
-	outcome, err := s.left.cancel(ctx, id, changeOfMind)
-	if err != nil {
-		return err
-	}
-	if outcome != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
-		return fmt.Errorf("the outcome of the cancel was %v", outcome)
-	}
-	f, err := run.fails(ctx, "CANCELLED", "CANCELLED")
-	if err != nil {
-		return err
-	}
-	if f.meta["origin"] != "user" || f.meta["cancel_reason"] != changeOfMind {
-		return fmt.Errorf("the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
-	}
+	outcome := s.left.cancel(ctx, id, changeOfMind)
+	failIf(outcome != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING, "the outcome of the cancel was %v", outcome)
+	f := run.fails(ctx, "CANCELLED", "CANCELLED")
+	failIf(f.meta["origin"] != "user" || f.meta["cancel_reason"] != changeOfMind,
+		"the caller was told origin %q, reason %q", f.meta["origin"], f.meta["cancel_reason"])
 	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
 	for _, at := range []struct {
 		scr  *screen
 		mark int
 	}{{s.left, left}, {s.right, right}} {
-		e, err := at.scr.cancelled(ctx, at.mark, id)
-		if err != nil {
-			return err
-		}
-		delivery, err := at.scr.delivery(ctx, at.mark, id)
-		if err != nil {
-			return err
-		}
-		if origin := e.GetCancellation().GetOrigin(); origin != mcphubv1.Origin_ORIGIN_USER ||
-			delivery != mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED {
-			return fmt.Errorf("the %s was told origin %v, delivery %v", at.scr.title, origin, delivery)
-		}
+		e := got(at.scr.cancelled(ctx, at.mark, id))
+		delivery := got(at.scr.delivery(ctx, at.mark, id))
+		origin := e.GetCancellation().GetOrigin()
+		failIf(origin != mcphubv1.Origin_ORIGIN_USER || delivery != mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
+			"the %s was told origin %v, delivery %v", at.scr.title, origin, delivery)
 	}
 	s.page.says(itself, "mcpRequestCancelled in both windows, by user: %s", changeOfMind)
-	return nil
 }
 
 // hears waits until a server has received the cancel of cancelSleep.
-func (s *stage) hears(ctx context.Context, serverName string) error {
-	if err := s.noted(ctx, serverName, "cancel_received", ""); err != nil {
-		return err
-	}
-	if err := s.heardOnce(serverName, changeOfMind); err != nil {
-		return err
-	}
+func (s *stage) hears(ctx context.Context, serverName string) {
+	must(s.noted(ctx, serverName, "cancel_received", ""))
+	s.heardOnce(serverName, changeOfMind)
 	s.page.says(server, "heard one notifications/cancelled: %s", changeOfMind)
-	return nil
 }
 
-func sceneWithdraw(ctx context.Context, s *stage) error {
-	if err := s.withdrawal(ctx, legacyServer); err != nil {
-		return err
-	}
+func sceneWithdraw(ctx context.Context, s *stage) {
+	s.withdrawal(ctx, legacyServer)
 	s.page.ok("no answer was sent for it, and the call went on to its own result")
-	return nil
 }
 
 // withdrawal makes a server ask a question and withdraw it.
-func (s *stage) withdrawal(ctx context.Context, serverName string) error {
+func (s *stage) withdrawal(ctx context.Context, serverName string) {
 	const reason = "I found it out myself"
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), serverName, "ask_then_withdraw",
 		fmt.Sprintf(`{"after_ms":300,"reason":%q}`, reason))
 	s.page.says(you, "call ask_then_withdraw on %s", serverName)
-	card, err := s.card(ctx, left, right, serverName)
-	if err != nil {
-		return err
-	}
+	card := s.card(ctx, left, right, serverName)
 	s.page.says(server, "asks: %s", card.GetElicitationForm().GetMessage())
 	s.page.says(itself, "a card with a form stands in both windows; you take your time")
-	end, err := s.closed(ctx, left, right, card.GetPromptId())
-	if err != nil {
-		return err
-	}
-	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != reason {
-		return fmt.Errorf("the card closed with %v (%s), not as withdrawn", end.GetCause(), end.GetReason())
-	}
+	end := s.closed(ctx, left, right, card.GetPromptId())
+	failIf(end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_WITHDRAWN || end.GetReason() != reason,
+		"the card closed with %v (%s), not as withdrawn", end.GetCause(), end.GetReason())
 	for _, at := range []struct {
 		scr  *screen
 		mark int
 	}{{s.left, left}, {s.right, right}} {
-		e, err := at.scr.cancelled(ctx, at.mark, card.GetRequestId())
-		if err != nil {
-			return err
-		}
-		if e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER ||
-			e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING {
-			return fmt.Errorf("the %s was told origin %v, direction %v", at.scr.title, e.GetCancellation().GetOrigin(),
-				e.GetDirection())
-		}
+		e := got(at.scr.cancelled(ctx, at.mark, card.GetRequestId()))
+		failIf(e.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SERVER ||
+			e.GetDirection() != mcphubv1.RequestDirection_REQUEST_DIRECTION_INCOMING,
+			"the %s was told origin %v, direction %v", at.scr.title, e.GetCancellation().GetOrigin(), e.GetDirection())
 	}
 	s.page.says(server, "withdraws it: %s", end.GetReason())
 	s.page.says(itself, "both cards are gone: mcpRequestCancelled, by server")
-	text, err := run.text(ctx)
-	if err != nil {
-		return err
-	}
+	text := run.text(ctx)
 	s.page.says(server, "%s", text)
-	srv, err := s.server(ctx, serverName)
-	if err != nil {
-		return err
-	}
-	if c := srv.GetCounters(); c.GetUnknownCancels() > 0 || c.GetMalformedCancels() > 0 {
-		return fmt.Errorf("the withdrawal was not understood: %v", c)
-	}
-	return nil
+	c := got(s.server(ctx, serverName)).GetCounters()
+	failIf(c.GetUnknownCancels() > 0 || c.GetMalformedCancels() > 0,
+		"the withdrawal was not understood: %v", c)
 }
 
 // sceneApprove allows one call in one window, and denies another one in the other.
-func sceneApprove(ctx context.Context, s *stage) error {
+func sceneApprove(ctx context.Context, s *stage) {
 	const said = `{"text":"Hello, hub!"}`
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), demoServer, "echo", said)
 	s.page.says(you, "call echo %s", said)
-	card, err := s.card(ctx, left, right, demoServer)
-	if err != nil {
-		return err
-	}
+	card := s.card(ctx, left, right, demoServer)
 	approval := card.GetToolApproval()
-	if approval.GetTool() != "echo" || approval.GetArgumentsJson() != said {
-		return fmt.Errorf("the card shows another call than the one that was made: %s %s", approval.GetTool(),
-			approval.GetArgumentsJson())
-	}
+	failIf(approval.GetTool() != "echo" || approval.GetArgumentsJson() != said,
+		"the card shows another call than the one that was made: %s %s", approval.GetTool(), approval.GetArgumentsJson())
 	s.page.says(itself, "both windows: may echo run on %s with %s?", card.GetServer(), approval.GetArgumentsJson())
-	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
-		return err
-	}
+	s.left.answer(ctx, accept(card.GetPromptId(), ""))
 	s.page.says(you, "Allow once, in the %s", s.left.title)
-	if _, err := s.closed(ctx, left, right, card.GetPromptId()); err != nil {
-		return err
-	}
-	text, err := run.text(ctx)
-	if err == nil && text != "Hello, hub!" {
-		err = fmt.Errorf("echo answered %q", text)
-	}
-	if err != nil {
-		return err
-	}
+	s.closed(ctx, left, right, card.GetPromptId())
+	text := run.text(ctx)
+	failIf(text != "Hello, hub!", "echo answered %q", text)
 	s.firstCall = run.request.GetRequestId()
 	s.page.says(server, "%s", text)
 
 	left, right = s.marks()
 	run = s.call(context.WithoutCancel(ctx), demoServer, "crash", `{"code":3}`)
 	s.page.says(you, `call crash {"code":3}`)
-	if card, err = s.card(ctx, left, right, demoServer); err != nil {
-		return err
-	}
-	if err := s.right.answer(ctx, decline(card.GetPromptId(), "not today")); err != nil {
-		return err
-	}
+	card = s.card(ctx, left, right, demoServer)
+	s.right.answer(ctx, decline(card.GetPromptId(), "not today"))
 	s.page.says(you, "Deny, in the %s: not today", s.right.title)
-	end, err := s.closed(ctx, left, right, card.GetPromptId())
-	if err != nil {
-		return err
-	}
-	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED {
-		return fmt.Errorf("the card closed with %v, not as declined", end.GetCause())
-	}
-	f, err := run.fails(ctx, "PERMISSION_DENIED", "DENIED_BY_USER")
-	if err != nil {
-		return err
-	}
+	end := s.closed(ctx, left, right, card.GetPromptId())
+	failIf(end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_DECLINED,
+		"the card closed with %v, not as declined", end.GetCause())
+	f := run.fails(ctx, "PERMISSION_DENIED", "DENIED_BY_USER")
 	s.page.says(itself, "%s %s: %s", f.Code, f.Reason, f.Message)
 	s.page.ok("both cards are gone from both windows, and the server never heard of the second call")
-	return nil
 }
 
-func sceneLate(ctx context.Context, s *stage) error {
-	if err := s.lateAnswer(ctx); err != nil {
-		return err
-	}
+func sceneLate(ctx context.Context, s *stage) {
+	s.lateAnswer(ctx)
 	for _, none := range []struct {
 		id, about string
 		want      mcphubv1.CancelOutcome
@@ -284,13 +192,8 @@ func sceneLate(ctx context.Context, s *stage) error {
 		{"no-such-request", "a request that never was", mcphubv1.CancelOutcome_CANCEL_OUTCOME_UNKNOWN},
 		{s.firstCall, "the echo of before", mcphubv1.CancelOutcome_CANCEL_OUTCOME_ALREADY_FINISHED},
 	} {
-		outcome, err := s.left.cancel(ctx, none.id, "just trying")
-		if err == nil && outcome != none.want {
-			err = fmt.Errorf("cancelling %s: %v", none.about, outcome)
-		}
-		if err != nil {
-			return err
-		}
+		outcome := s.left.cancel(ctx, none.id, "just trying")
+		failIf(outcome != none.want, "cancelling %s: %v", none.about, outcome)
 		s.page.says(you, "Cancel %s: %s", none.about, word(outcome, "CANCEL_OUTCOME_"))
 	}
 	run := s.begin(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
@@ -298,217 +201,129 @@ func sceneLate(ctx context.Context, s *stage) error {
 		Timeouts: &mcphubv1.Timeouts{Idle: durationpb.New(300 * time.Millisecond)},
 	})
 	s.page.says(you, `call sleep {"seconds":60,"steps":1}, at most 300ms of silence`)
-	f, err := run.fails(ctx, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT")
-	if err != nil {
-		return err
-	}
-	if f.meta["setting"] == "" || !strings.Contains(f.Message, f.meta["setting"]) {
-		return fmt.Errorf("the error does not name the setting %q to change: %s", f.meta["setting"], f.Message)
-	}
+	f := run.fails(ctx, "DEADLINE_EXCEEDED", "IDLE_TIMEOUT")
+	failIf(f.meta["setting"] == "" || !strings.Contains(f.Message, f.meta["setting"]),
+		"the error does not name the setting %q to change: %s", f.meta["setting"], f.Message)
 	s.page.says(itself, "%s", f.Message)
 	s.page.ok("outcomes, no errors; and a timeout says which setting to change")
-	return nil
 }
 
 // lateAnswer cancels a call of a tool that works on and answers all the same.
-func (s *stage) lateAnswer(ctx context.Context) error {
-	before, err := s.server(ctx, demoServer)
-	if err != nil {
-		return err
-	}
+func (s *stage) lateAnswer(ctx context.Context) {
+	before := got(s.server(ctx, demoServer))
 	left := s.left.log.mark()
 	run := s.call(context.WithoutCancel(ctx), demoServer, "stubborn", `{"ms":700}`)
 	id := run.request.GetRequestId()
 	s.page.says(you, `call stubborn {"ms":700}`)
-	if err := s.noted(ctx, demoServer, "started", "stubborn"); err != nil {
-		return err
-	}
+	must(s.noted(ctx, demoServer, "started", "stubborn"))
 	s.page.says(you, "Cancel: enough")
 	pressed := time.Now()
-	if _, err := s.left.cancel(ctx, id, "enough"); err != nil {
-		return err
-	}
-	if _, err := run.fails(ctx, "CANCELLED", "CANCELLED"); err != nil {
-		return err
-	}
-	e, err := s.left.cancelled(ctx, left, id)
-	if err != nil {
-		return err
-	}
+	s.left.cancel(ctx, id, "enough")
+	run.fails(ctx, "CANCELLED", "CANCELLED")
+	e := got(s.left.cancelled(ctx, left, id))
 	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
 	if e.GetServerMayContinue() {
 		s.page.says(itself, "and tells you that the server may still work on")
 	}
-	if err := until(ctx, "the late answer", func() (bool, error) {
+	must(until(ctx, "the late answer", func() (bool, error) {
 		now, err := s.server(ctx, demoServer)
 		return now.GetCounters().GetLateResponses() > before.GetCounters().GetLateResponses(), err
-	}); err != nil {
-		return err
-	}
+	}))
 	s.page.says(server, "works on, and answers at last; the hub counts the answer and drops it")
-	return s.echoes(ctx, demoServer, "still there")
+	s.echoes(ctx, demoServer, "still there")
 }
 
 // sceneWeb cancels a call in both eras, and has a question withdrawn. Legacy: the hub POSTs notifications/cancelled,
 // since a closed stream alone would not mean a cancel (2025-11-25 basic/transports, "Sending Messages to the Server").
 // Modern: the closed stream is the cancel, and nothing is sent (2026-07-28 basic/utilities/cancellation).
-func sceneWeb(ctx context.Context, s *stage) error {
-	if err := s.startServers(ctx, modernWeb, legacyWeb); err != nil {
-		return err
-	}
+func sceneWeb(ctx context.Context, s *stage) {
+	s.startServers(ctx, modernWeb, legacyWeb)
 	for _, name := range []string{legacyWeb, modernWeb} {
-		if err := s.cancelSleep(ctx, name); err != nil {
-			return err
-		}
-		if err := s.noted(ctx, name, "cancelled", "sleep"); err != nil {
-			return err
-		}
+		s.cancelSleep(ctx, name)
+		must(s.noted(ctx, name, "cancelled", "sleep"))
 		if name == legacyWeb {
-			if err := s.hears(ctx, name); err != nil {
-				return err
-			}
+			s.hears(ctx, name)
 		} else {
-			if err := s.noted(ctx, name, "disconnected", "sleep"); err != nil {
-				return err
-			}
-			if err := s.heardNothing(name); err != nil {
-				return err
-			}
+			must(s.noted(ctx, name, "disconnected", "sleep"))
+			s.heardNothing(name)
 			s.page.says(server, "saw the stream of the call close, and stopped; no notification came")
 		}
-		if err := s.echoes(ctx, name, "still there"); err != nil {
-			return fmt.Errorf("after the cancel: %w", err)
-		}
+		s.echoes(ctx, name, "still there")
 	}
-	if err := s.withdrawal(ctx, legacyWeb); err != nil {
-		return err
-	}
+	s.withdrawal(ctx, legacyWeb)
 	s.page.ok("both tools have stopped, the card is gone, and the next call of each server works")
-	return nil
 }
 
-// heardNothing returns an error if a server has received a notification of a cancel.
-func (s *stage) heardNothing(name string) error {
-	n, err := s.heard(name, "")
-	if err == nil && n != 0 {
-		err = fmt.Errorf("%s heard %d notifications of a cancel, which have no meaning there", name, n)
-	}
-	return err
+// heardNothing checks that a server has received no notification of a cancel.
+func (s *stage) heardNothing(name string) {
+	n := got(s.heard(name, ""))
+	failIf(n != 0, "%s heard %d notifications of a cancel, which have no meaning there", name, n)
 }
 
-func sceneTwoWindows(ctx context.Context, s *stage) error {
+func sceneTwoWindows(ctx context.Context, s *stage) {
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), demoServer, "ask_name", "")
 	s.page.says(you, "call ask_name")
-	card, err := s.card(ctx, left, right, demoServer)
-	if err != nil {
-		return err
-	}
+	card := s.card(ctx, left, right, demoServer)
 	s.page.says(server, "asks: %s", card.GetElicitationForm().GetMessage())
-	if err := s.left.answer(ctx, accept(card.GetPromptId(), `{"name":"Ada"}`)); err != nil {
-		return err
-	}
+	s.left.answer(ctx, accept(card.GetPromptId(), `{"name":"Ada"}`))
 	s.page.says(you, "Ada, in the %s", s.left.title)
-	end, err := s.closed(ctx, left, right, card.GetPromptId())
-	if err != nil {
-		return err
-	}
-	if end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED ||
-		end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId() {
-		return fmt.Errorf("the card closed with %v by window %q", end.GetCause(), end.GetWindowId())
-	}
+	end := s.closed(ctx, left, right, card.GetPromptId())
+	failIf(end.GetCause() != mcphubv1.PromptCause_PROMPT_CAUSE_ANSWERED ||
+		end.GetWindowId() != s.left.window.welcome.GetWelcome().GetWindowId(),
+		"the card closed with %v by window %q", end.GetCause(), end.GetWindowId())
 	s.page.says(itself, "the card in the %s is gone: answered in the %s", s.right.title, s.left.title)
-	reply, err := s.right.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{
+	reply := got(s.right.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{
 		AnswerPrompt: accept(card.GetPromptId(), `{"name":"Bob"}`),
-	}})
-	if err != nil {
-		return err
-	}
+	}}))
 	s.page.says(you, "Bob, in the %s, too late", s.right.title)
-	if e := reply.GetError(); e.GetCode() != "NOT_FOUND" || e.GetReason() != "PROMPT_CLOSED" {
-		return fmt.Errorf("the late answer got %s %s", e.GetCode(), e.GetReason())
-	}
-	s.page.says(itself, "%s %s", reply.GetError().GetCode(), reply.GetError().GetReason())
-	text, err := run.text(ctx)
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(text, "Ada") || strings.Contains(text, "Bob") {
-		return fmt.Errorf("the server greets another person: %q", text)
-	}
+	e := reply.GetError()
+	failIf(e.GetCode() != "NOT_FOUND" || e.GetReason() != "PROMPT_CLOSED", "the late answer got %s %s", e.GetCode(),
+		e.GetReason())
+	s.page.says(itself, "%s %s", e.GetCode(), e.GetReason())
+	text := run.text(ctx)
+	failIf(!strings.Contains(text, "Ada") || strings.Contains(text, "Bob"),
+		"the server greets another person: %q", text)
 	s.page.says(server, "%s", text)
 	s.page.ok("one question, one answer")
-	return nil
 }
 
-func sceneCrash(ctx context.Context, s *stage) error {
-	before, err := s.server(ctx, demoServer)
-	if err != nil {
-		return err
-	}
+func sceneCrash(ctx context.Context, s *stage) {
+	before := got(s.server(ctx, demoServer))
 	left, right := s.marks()
 	run := s.call(context.WithoutCancel(ctx), demoServer, "crash", `{"code":3}`)
-	card, err := s.card(ctx, left, right, demoServer)
-	if err != nil {
-		return err
-	}
-	if err := s.left.answer(ctx, accept(card.GetPromptId(), "")); err != nil {
-		return err
-	}
+	card := s.card(ctx, left, right, demoServer)
+	s.left.answer(ctx, accept(card.GetPromptId(), ""))
 	s.page.says(you, `call crash {"code":3}, and allow it this time`)
-	f, err := run.fails(ctx, "UNAVAILABLE", "SERVER_GONE")
-	if err != nil {
-		return err
-	}
+	f := run.fails(ctx, "UNAVAILABLE", "SERVER_GONE")
 	s.page.says(itself, "%s", f.Message)
-	if err := s.echoes(ctx, demoServer, "back again"); err != nil {
-		return fmt.Errorf("after the crash: %w", err)
-	}
-	after, err := s.server(ctx, demoServer)
-	if err != nil {
-		return err
-	}
-	if after.GetProcessId() == before.GetProcessId() {
-		return fmt.Errorf("the crashed process %d is said to have answered", before.GetProcessId())
-	}
+	s.echoes(ctx, demoServer, "back again")
+	after := got(s.server(ctx, demoServer))
+	failIf(after.GetProcessId() == before.GetProcessId(),
+		"the crashed process %d is said to have answered", before.GetProcessId())
 	s.page.says(server, "process %d is gone, process %d answers: back again", before.GetProcessId(), after.GetProcessId())
 	s.page.ok("the call was not repeated behind your back")
-	return nil
 }
 
 // sceneEnd closes the hub and checks that everything has ended.
-func sceneEnd(ctx context.Context, s *stage) error {
+func sceneEnd(ctx context.Context, s *stage) {
 	for _, name := range demoServers {
-		if _, err := s.server(ctx, name); err != nil { // also records the process of the server
-			return err
-		}
+		got(s.server(ctx, name))
 	}
 	began := time.Now()
-	if err := s.client.Close(ctx); err != nil {
-		return fmt.Errorf("closing the hub: %w", err)
-	}
+	must(s.client.Close(ctx))
 	s.page.says(you, "close the editor")
 	s.page.says(itself, "drained and gone after %s", shortDuration(time.Since(began)))
-	if err := s.stopWebs(ctx); err != nil {
-		return err
-	}
+	must(s.stopWebs(ctx))
 	ended := func() (bool, error) { return len(s.survivors()) == 0, nil }
 	if err := until(ctx, "the end of every process", ended); err != nil {
-		return fmt.Errorf("%w; left are %v", err, s.survivors())
+		must(fmt.Errorf("%w; left are %v", err, s.survivors()))
 	}
 	s.page.says(server, "%d processes were seen, none is left", len(s.processes))
 	for _, name := range []string{demoServer, legacyWeb} {
-		if err := s.heardOnce(name, changeOfMind); err != nil {
-			return err
-		}
+		s.heardOnce(name, changeOfMind)
 	}
-	if err := s.heardNothing(modernWeb); err != nil {
-		return err
-	}
-	requests, err := s.endedOnce()
-	if err != nil {
-		return err
-	}
+	s.heardNothing(modernWeb)
+	requests := got(s.endedOnce())
 	s.page.ok("%d requests, each ended exactly once in each window", requests)
-	return nil
 }

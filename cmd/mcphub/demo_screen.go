@@ -27,27 +27,19 @@ func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) (*mcphubv
 	})
 }
 
-// answer answers a prompt, and fails if the hub does not accept the answer.
-func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) error {
-	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
-	if err != nil {
-		return err
-	}
-	if reply.GetError() != nil {
-		return fmt.Errorf("the answer was refused: %s", reply.GetError().GetMessage())
-	}
-	return nil
+// answer answers a prompt; the hub must accept the answer.
+func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) {
+	reply := got(scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}}))
+	failIf(reply.GetError() != nil, "the answer was refused: %s", reply.GetError().GetMessage())
 }
 
 // cancel cancels a request as the Cancel button does, and returns the outcome.
-func (scr *screen) cancel(ctx context.Context, requestID, reason string) (mcphubv1.CancelOutcome, error) {
-	reply, err := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+func (scr *screen) cancel(ctx context.Context, requestID, reason string) mcphubv1.CancelOutcome {
+	reply := got(scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
 		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
-	}})
-	if err == nil && reply.GetError() != nil {
-		err = fmt.Errorf("the cancel was refused: %s", reply.GetError().GetMessage())
-	}
-	return reply.GetCancelOutcome(), err
+	}}))
+	failIf(reply.GetError() != nil, "the cancel was refused: %s", reply.GetError().GetMessage())
+	return reply.GetCancelOutcome()
 }
 
 // cancelled waits for the mcpRequestCancelled of a request in one window.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/mcphub-go/mcphub/internal/demoserver"
 	"github.com/spf13/pflag"
@@ -81,8 +79,7 @@ func runDemoServerHTTP(env environment, o demoServerOptions) int {
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	// A second signal ends the process at once, since a tool may take long.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+	defer leaveAtOnce(ctx)()
 	err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{
 		Options:     demoserver.Options{Log: env.stderr, Record: o.record, Version: version},
 		Addr:        o.http,

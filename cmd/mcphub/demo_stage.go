@@ -44,11 +44,8 @@ type stage struct {
 }
 
 // demoConfig returns the config of the demo's servers, as a user would write it.
-func (s *stage) demoConfig(ctx context.Context) (string, error) {
-	executable, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+func (s *stage) demoConfig(ctx context.Context) string {
+	executable := got(os.Executable())
 	type entry struct {
 		Command   string            `json:"command,omitempty"`
 		Args      []string          `json:"args,omitempty"`
@@ -64,47 +61,33 @@ func (s *stage) demoConfig(ctx context.Context) (string, error) {
 			Era: "legacy", Approvals: approvals},
 	}
 	for _, w := range s.webs {
-		e := entry{Approvals: approvals}
-		if e.URL, err = w.address(ctx); err != nil {
-			return "", err
-		}
+		e := entry{URL: got(w.address(ctx)), Approvals: approvals}
 		if w.name == legacyWeb {
 			e.Era = "legacy"
 		}
 		servers[w.name] = e
 	}
-	text, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
-	return string(text), err
+	return string(got(json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")))
 }
 
 func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
 
 // configure gives the hub the demo's servers, and what further sources have.
-func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) error {
-	config, err := s.demoConfig(ctx)
-	if err != nil {
-		return err
-	}
+func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) {
+	config := s.demoConfig(ctx)
 	sources := append([]*mcphubv1.ConfigSource{{Scope: "host", Path: "the demo's config", Json: config}}, further...)
-	r, err := s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
-	if err != nil {
-		return asFailure(err)
-	}
+	r := got(s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources}))
 	for _, p := range r.GetProblems() {
-		return errors.New(problemLine(p))
+		must(errors.New(problemLine(p)))
 	}
-	return nil
 }
 
 // attach opens one of the two windows.
-func (s *stage) attach(ctx context.Context, title string) (*screen, error) {
-	w, err := attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true})
-	if err != nil {
-		return nil, err
-	}
+func (s *stage) attach(ctx context.Context, title string) *screen {
+	w := got(attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: allKinds, SamplingTools: true}))
 	scr := &screen{title: title, window: w}
 	s.group.Go(func() { scr.log.follow(w) })
-	return scr, nil
+	return scr
 }
 
 // marks returns the place in each window's log after which a step looks for events.
@@ -141,99 +124,74 @@ func (s *stage) begin(ctx context.Context, r *mcphubv1.CallToolRequest) *running
 	return run
 }
 
-func (r *running) wait(ctx context.Context) error {
+func (r *running) wait(ctx context.Context) {
 	select {
 	case <-r.ended:
-		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("the call of %s did not end: %w", r.request.GetTool(), context.Cause(ctx))
+		must(fmt.Errorf("the call of %s did not end: %w", r.request.GetTool(), context.Cause(ctx)))
 	}
 }
 
 // text waits for a result and returns its text.
-func (r *running) text(ctx context.Context) (string, error) {
-	if err := r.wait(ctx); err != nil {
-		return "", err
+func (r *running) text(ctx context.Context) string {
+	r.wait(ctx)
+	tool := r.request.GetTool()
+	if r.failure != nil {
+		must(fmt.Errorf("the call of %s failed: %s", tool, r.failure.Message))
 	}
-	switch {
-	case r.failure != nil:
-		return "", fmt.Errorf("the call of %s failed: %s", r.request.GetTool(), r.failure.Message)
-	case r.response.GetError() != nil:
-		return "", fmt.Errorf("the call of %s got error %d: %s", r.request.GetTool(), r.response.GetError().GetCode(),
-			r.response.GetError().GetMessage())
-	}
+	e := r.response.GetError()
+	failIf(e != nil, "the call of %s got error %d: %s", tool, e.GetCode(), e.GetMessage())
 	text, _ := answerText(r.response)
-	if r.response.GetIsError() {
-		return "", fmt.Errorf("the tool %s says that it failed: %s", r.request.GetTool(), text)
-	}
-	return text, nil
+	failIf(r.response.GetIsError(), "the tool %s says that it failed: %s", tool, text)
+	return text
 }
 
 // fails waits for a failure, which must have this code and reason.
-func (r *running) fails(ctx context.Context, code, reason string) (*failure, error) {
-	if err := r.wait(ctx); err != nil {
-		return nil, err
-	}
-	if r.failure == nil {
-		return nil, fmt.Errorf("the call of %s ended with a result, not with %s %s", r.request.GetTool(), code, reason)
-	}
-	if r.failure.Code != code || r.failure.Reason != reason {
-		return nil, fmt.Errorf("the call of %s ended with %s %s (%s), not with %s %s",
-			r.request.GetTool(), r.failure.Code, r.failure.Reason, r.failure.Message, code, reason)
-	}
-	return r.failure, nil
+func (r *running) fails(ctx context.Context, code, reason string) *failure {
+	r.wait(ctx)
+	f, tool := r.failure, r.request.GetTool()
+	failIf(f == nil, "the call of %s ended with a result, not with %s %s", tool, code, reason)
+	failIf(f.Code != code || f.Reason != reason, "the call of %s ended with %s %s (%s), not with %s %s", tool, f.Code,
+		f.Reason, f.Message, code, reason)
+	return f
 }
 
 // echoes makes a preapproved call of echo, to check that a server works.
-func (s *stage) echoes(ctx context.Context, serverName, text string) error {
+func (s *stage) echoes(ctx context.Context, serverName, text string) {
 	run := s.begin(context.WithoutCancel(ctx), &mcphubv1.CallToolRequest{
 		Server: serverName, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
 	})
-	got, err := run.text(ctx)
-	if err == nil && got != text {
-		err = fmt.Errorf("echo answered %q", got)
-	}
-	return err
+	answered := run.text(ctx)
+	failIf(answered != text, "echo answered %q", answered)
+}
+
+// both returns what pick picks of the events in each window.
+func both[T any](ctx context.Context, s *stage, left, right int, what string,
+	pick func(*mcphubv1.AttachResponse) (T, bool)) (a, b T) {
+	return got(waitFor(ctx, &s.left.log, left, what+" in the side bar", pick)),
+		got(waitFor(ctx, &s.right.log, right, what+" in the panel", pick))
 }
 
 // card waits until both windows show a prompt of a server.
-func (s *stage) card(ctx context.Context, left, right int, serverName string) (*mcphubv1.Prompt, error) {
-	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+func (s *stage) card(ctx context.Context, left, right int, serverName string) *mcphubv1.Prompt {
+	a, b := both(ctx, s, left, right, "the question", func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
 		p := e.GetPromptOpened().GetPrompt()
 		return p, p.GetServer() == serverName
-	}
-	a, err := waitFor(ctx, &s.left.log, left, "the question in the side bar", pick)
-	if err != nil {
-		return nil, err
-	}
-	b, err := waitFor(ctx, &s.right.log, right, "the question in the panel", pick)
-	if err != nil {
-		return nil, err
-	}
-	if a.GetPromptId() != b.GetPromptId() {
-		return nil, fmt.Errorf("the windows show two questions, %s and %s, for one", a.GetPromptId(), b.GetPromptId())
-	}
-	return a, nil
+	})
+	failIf(a.GetPromptId() != b.GetPromptId(), "the windows show two questions, %s and %s, for one", a.GetPromptId(),
+		b.GetPromptId())
+	return a
 }
 
 // closed waits until a prompt has closed in both windows, and returns the event. Its cause must be the same in both.
-func (s *stage) closed(ctx context.Context, left, right int, promptID string) (*mcphubv1.PromptClosed, error) {
-	pick := func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
-		return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
-	}
-	a, err := waitFor(ctx, &s.left.log, left, "the end of the question in the side bar", pick)
-	if err != nil {
-		return nil, err
-	}
-	b, err := waitFor(ctx, &s.right.log, right, "the end of the question in the panel", pick)
-	if err != nil {
-		return nil, err
-	}
-	if a.GetCause() != b.GetCause() {
-		return nil, fmt.Errorf("the side bar says %v and the panel %v for the end of one question", a.GetCause(),
-			b.GetCause())
-	}
-	return a, nil
+func (s *stage) closed(ctx context.Context, left, right int, promptID string) *mcphubv1.PromptClosed {
+	a, b := both(ctx, s, left, right, "the end of the question",
+		func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+			return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
+		})
+	failIf(a.GetCause() != b.GetCause(), "the side bar says %v and the panel %v for the end of one question",
+		a.GetCause(), b.GetCause())
+	return a
 }
 
 // server returns the present state of a server, and records its process.
@@ -285,13 +243,10 @@ func (s *stage) noted(ctx context.Context, name, event, tool string) error {
 	})
 }
 
-// heardOnce returns an error unless a server has received a cancel with this reason exactly once.
-func (s *stage) heardOnce(name, reason string) error {
-	n, err := s.heard(name, reason)
-	if err == nil && n != 1 {
-		err = fmt.Errorf("the server heard the reason %q %d times, not once", reason, n)
-	}
-	return err
+// heardOnce checks that a server has received a cancel with this reason exactly once.
+func (s *stage) heardOnce(name, reason string) {
+	n := got(s.heard(name, reason))
+	failIf(n != 1, "the server heard the reason %q %d times, not once", reason, n)
 }
 
 // heard returns how often a server has received a cancel with this reason; with "", any cancel.

@@ -23,25 +23,15 @@ type webServer struct {
 }
 
 // startWeb spawns a demo server over HTTP, at a free port of this machine. The stage owns the server and its goroutine.
-func (s *stage) startWeb(name string) error {
-	executable, err := os.Executable()
-	if err != nil {
-		return err
-	}
+func (s *stage) startWeb(name string) {
+	executable := got(os.Executable())
 	w := &webServer{
 		name: name, listen: make(chan string, 1), ended: make(chan struct{}),
 		cmd: exec.Command(executable, "demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", s.record(name)),
 	}
-	if w.input, err = w.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	output, err := w.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := w.cmd.Start(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
+	w.input = got(w.cmd.StdinPipe())
+	output := got(w.cmd.StdoutPipe())
+	must(w.cmd.Start())
 	s.webs = append(s.webs, w)
 	s.seen(w.cmd.Process.Pid, name)
 	s.group.Go(func() {
@@ -54,7 +44,6 @@ func (s *stage) startWeb(name string) error {
 		_, _ = io.Copy(io.Discard, lines)
 		_ = w.cmd.Wait() // only its end matters, and is checked, not how it ended
 	})
-	return nil
 }
 
 // address waits until the server listens, and returns its URL for Streamable HTTP.

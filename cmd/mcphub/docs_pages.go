@@ -69,63 +69,13 @@ func runMan(l *commandLine, args []string) int {
 	return exitOK
 }
 
-// manPage returns the page of a command in the macros of man(7).
+// manPage returns the page of a command: the text of its help, as it is, under the headings that man needs.
 func manPage(c *cobra.Command) string {
-	var page strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&page, format+"\n", args...) }
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	line(`.TH "%s" 1 "" "mcphub %s" "McpHub"`, strings.ToUpper(roff(name)), roff(version))
-	line(".SH NAME")
-	short := c.Short
-	if !c.HasParent() {
-		short = "MCP backend of a code editor"
-	}
-	line(`%s \- %s`, roff(name), roff(short))
-	line(".SH SYNOPSIS")
-	for use := range strings.Lines(c.Use) {
-		_, rest, _ := strings.Cut(strings.TrimSpace(use), " ")
-		if !c.HasParent() {
-			rest = "COMMAND [FLAGS]"
-		}
-		line(".B %s\n%s\n.br", roff(c.CommandPath()), roff(rest))
-	}
-	about := c.Long
-	if !c.HasParent() {
-		about = introduction
-	}
-	if about = strings.TrimSpace(about); about != "" {
-		line(".SH DESCRIPTION")
-		manText(&page, about)
-	}
-	if c.Example != "" {
-		line(".SH EXAMPLES\n.nf\n%s\n.fi", roff(c.Example))
-	}
-	for _, s := range sectionsOf(c) {
-		line(".SH %s", strings.ToUpper(roff(s.title)))
-		for _, f := range s.flags {
-			line(".TP\n.B %s\n%s", roff(flagHead(f)), roff(f.Usage))
-		}
-	}
-	if c.HasAvailableSubCommands() {
-		line(".SH COMMANDS")
-		for _, child := range c.Commands() {
-			if shown(child) {
-				line(".TP\n.BR %s (1)\n%s", roff(strings.ReplaceAll(child.CommandPath(), " ", "-")), roff(child.Short))
-			}
-		}
-	}
-	return page.String()
-}
-
-// manText writes paragraphs. An indented line stays as it is.
-func manText(page *strings.Builder, text string) {
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") {
-			fmt.Fprintf(page, ".PP\n.nf\n%s\n.fi\n", roff(paragraph))
-		} else {
-			fmt.Fprintf(page, ".PP\n%s\n", roff(paragraph))
-		}
-	}
+	name := roff(strings.ReplaceAll(c.CommandPath(), " ", "-"))
+	var help strings.Builder
+	writeHelp(&help, c, pipeWidth-7) // man indents the text
+	return fmt.Sprintf(".TH \"%s\" 1 \"\" \"mcphub %s\" \"McpHub\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n",
+		strings.ToUpper(name), roff(version), name, roff(c.Short), roff(help.String()))
 }
 
 // roff escapes text for a man page. A line that begins with a dot or an apostrophe would be a macro, and a hyphen has

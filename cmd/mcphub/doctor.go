@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -151,12 +150,7 @@ func (o *doctorOptions) agreed(env environment, t doctor.Target, options doctor.
 		env.say("mcphub doctor: nobody could be asked: there is no terminal; --yes agrees")
 		return false
 	}
-	sign(env.stderr, "Go on? [y/N]")
-	person := newTypist(env.stdin)
-	defer person.close()
-	person.want(false)
-	answer := <-person.lines
-	return strings.EqualFold(strings.TrimSpace(answer.text), "y")
+	return isYes(env.ask("Go on? [y/N]", false).text)
 }
 
 // write writes the report to the file of --report, and to stdout.
@@ -171,9 +165,8 @@ func (o *doctorOptions) write(env environment, report *doctor.Report) error {
 		}
 	}
 	if o.json {
-		encoder := json.NewEncoder(env.stdout)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(report)
+		printValue(env.stdout, report)
+		return nil
 	}
 	return report.WriteText(env.stdout, terminalWidth(env.stdout), o.all, o.paint(env))
 }

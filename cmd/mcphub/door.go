@@ -58,7 +58,7 @@ const hurriedCloseTime = 3 * time.Second
 
 // openHub spawns this executable as the plugin and connects to it.
 func openHub(ctx context.Context, env environment) (*hubClient, error) {
-	return openHubWith(ctx, env, ownStateDir())
+	return openHubWith(ctx, env, stateDir("command-line"))
 }
 
 // openHubWith is openHub for a hub that keeps its state in stateDir, unless the environment names a directory.
@@ -71,10 +71,7 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	if _, chosen := os.LookupEnv(handshake.EnvStateDir); !chosen {
 		options.Env = append(options.Env, handshake.EnvStateDir+"="+stateDir)
 	}
-	if os.Getenv(handshake.EnvLog) != "" {
-		// Only if logs were asked for: otherwise the hub's log would appear between the lines that the command prints for
-		// people.
-		options.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if options.Logger = askedLogger(env); options.Logger != nil {
 		options.Stderr = env.stderr
 	}
 	client, err := env.spawn(ctx, options)
@@ -84,16 +81,28 @@ func openHubWith(ctx context.Context, env environment, stateDir string) (*hubCli
 	return client, nil
 }
 
-// ownStateDir returns the directory in which the hubs of the command line keep the tokens of sign-ins, if there is no
-// keyring, so that a person who has signed in need not do so again with each command. It is not the editors' directory:
-// for a command line only its own flags count, and not the approvals that an editor has remembered. (No approvals are
-// remembered here: the windows of these commands allow a single call.)
-func ownStateDir() string {
+// askedLogger returns a logger for the hub's log, nil unless logs were asked for: otherwise they would appear between
+// the lines that the command prints for people.
+func askedLogger(env environment) *slog.Logger {
+	if os.Getenv(handshake.EnvLog) == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// stateDir returns the directory in which the hubs of a kind of command keep their state: the one that the environment
+// names, or else one with this name in mcphub's. With a directory of its own, a person who has signed in need not do so
+// again with each command; but what was agreed to there holds neither for other kinds of commands nor for editors. It
+// is "" if there is none: then all of it lasts only as long as the hub.
+func stateDir(name string) string {
+	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
+		return dir
+	}
 	dir, err := plugin.StateDir()
 	if err != nil {
-		return "" // tokens last only as long as the hub
+		return ""
 	}
-	return filepath.Join(dir, "command-line")
+	return filepath.Join(dir, name)
 }
 
 // closeHub drains the hub and ends it, within limit. It prints a message if the hub had to be killed.

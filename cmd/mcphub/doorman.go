@@ -49,7 +49,7 @@ func (d *doorman) read() {
 			}
 			d.event(event)
 		case line := <-d.asker.lines():
-			d.answer(d.asker.typed(line))
+			d.window.answer(d.asker.typed(line)...)
 		}
 	}
 }
@@ -64,12 +64,10 @@ func (d *doorman) event(event *mcphubv1.AttachResponse) {
 	case *mcphubv1.AttachResponse_PromptOpened:
 		d.opened(e.PromptOpened.GetPrompt())
 	case *mcphubv1.AttachResponse_PromptClosed:
-		d.answer(d.asker.closed(e.PromptClosed.GetPromptId()))
+		d.window.answer(d.asker.closed(e.PromptClosed.GetPromptId())...)
 	case *mcphubv1.AttachResponse_Reply:
-		// Nobody is there to correct an answer that does not fit.
-		if id, ok := answeredPrompt(e.Reply.GetMessageId()); ok && e.Reply.GetError().GetReason() == "INVALID_CONTENT" {
-			d.env.say("  the answer does not fit, so the question is dismissed: %s", escape(e.Reply.GetError().GetMessage()))
-			d.window.answer("dismiss "+id, dismiss(id))
+		if why := d.window.dismissUnfit(e.Reply); why != "" {
+			d.env.tell("  %s", why)
 		}
 	case *mcphubv1.AttachResponse_ServerChanged, *mcphubv1.AttachResponse_ConfigReloaded,
 		*mcphubv1.AttachResponse_ToolsChanged:
@@ -88,9 +86,9 @@ func (d *doorman) opened(p *mcphubv1.Prompt) {
 	}
 	switch {
 	case answer != nil:
-		d.answer([]*mcphubv1.PromptAnswer{answer})
+		d.window.answer(answer)
 	case ask:
-		d.answer(d.asker.ask(p))
+		d.window.answer(d.asker.ask(p)...)
 	}
 }
 
@@ -114,11 +112,5 @@ func (d *doorman) changed(event *mcphubv1.AttachResponse) {
 		for _, line := range d.tell.lines(event) {
 			fmt.Fprintln(d.env.stdout, line)
 		}
-	}
-}
-
-func (d *doorman) answer(answers []*mcphubv1.PromptAnswer) {
-	for _, a := range answers {
-		d.window.answer("answer "+a.GetPromptId(), a)
 	}
 }

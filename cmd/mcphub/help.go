@@ -52,11 +52,12 @@ type section struct {
 // sectionsOf returns the flags of a command in the sections of its help page.
 func sectionsOf(c *cobra.Command) []section {
 	var sections []section
+	var listed []string
 	for _, s := range flagSections {
 		var flags []*pflag.Flag
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && (slices.Contains(s.names, f.Name) || s.names == nil && !inSection(f.Name)) {
-				flags = append(flags, f)
+			if !f.Hidden && !slices.Contains(listed, f.Name) && (s.names == nil || slices.Contains(s.names, f.Name)) {
+				flags, listed = append(flags, f), append(listed, f.Name)
 			}
 		})
 		if flags != nil {
@@ -64,16 +65,6 @@ func sectionsOf(c *cobra.Command) []section {
 		}
 	}
 	return sections
-}
-
-// inSection reports whether a flag belongs to one of flagSections.
-func inSection(name string) bool {
-	for _, s := range flagSections {
-		if slices.Contains(s.names, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // flagHead returns a flag with the form of its value.
@@ -92,7 +83,9 @@ func flagHead(f *pflag.Flag) string {
 func writeHelp(w io.Writer, c *cobra.Command, width int) {
 	var page strings.Builder
 	if c.HasParent() {
-		usageLines(&page, c, width)
+		head := "Usage: " + c.CommandPath()
+		_, rest, _ := strings.Cut(c.Use, " ") // its first word is the name
+		page.WriteString(hung(strings.TrimSpace(head+" "+rest), len(head)+1, width))
 		if about := strings.TrimSpace(cmp.Or(c.Long, c.Short)); about != "" {
 			page.WriteString("\n" + wrapped(about, width))
 		}
@@ -120,17 +113,6 @@ func writeHelp(w io.Writer, c *cobra.Command, width int) {
 	_, _ = io.WriteString(w, page.String()) // output records a failed write
 }
 
-// usageLines writes how the command is called. Each line of Use is one form; its first word is the name.
-func usageLines(page *strings.Builder, c *cobra.Command, width int) {
-	lead := "Usage: "
-	for line := range strings.Lines(c.Use) {
-		_, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		head := lead + c.CommandPath()
-		page.WriteString(hung(strings.TrimSpace(head+" "+rest), len(head)+1, width))
-		lead = "       "
-	}
-}
-
 // writeCommands lists the subcommands of c by their groups.
 func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	column := 0
@@ -141,16 +123,13 @@ func writeCommands(page *strings.Builder, c *cobra.Command, width int) {
 	}
 	groups := append(slices.Clone(c.Groups()), &cobra.Group{Title: "Commands"})
 	for _, g := range groups {
-		first := true
+		title := "\n" + g.Title + ":\n"
 		for _, child := range c.Commands() {
-			if child.GroupID != g.ID || !shown(child) {
-				continue
+			if child.GroupID == g.ID && shown(child) {
+				page.WriteString(title)
+				title = ""
+				writeEntry(page, child.Name(), child.Short, column+4, width)
 			}
-			if first {
-				page.WriteString("\n" + g.Title + ":\n")
-				first = false
-			}
-			writeEntry(page, child.Name(), child.Short, column+4, width)
 		}
 	}
 }
@@ -189,26 +168,5 @@ func wrapped(text string, width int) string {
 		}
 	}
 	flush()
-	return out.String()
-}
-
-// hung breaks a line at blanks. All lines but the first are indented. A word that is too long is not broken.
-func hung(line string, indent, width int) string {
-	var out strings.Builder
-	for utf8.RuneCountInString(line) > width {
-		runes := []rune(line)
-		at := -1
-		for i := indent + 1; i < len(runes) && (i <= width || at < 0); i++ {
-			if runes[i] == ' ' && runes[i-1] != ' ' {
-				at = i
-			}
-		}
-		if at < 0 {
-			break
-		}
-		out.WriteString(strings.TrimRight(string(runes[:at]), " ") + "\n")
-		line = strings.Repeat(" ", indent) + strings.TrimLeft(string(runes[at:]), " ")
-	}
-	out.WriteString(strings.TrimRight(line, " ") + "\n")
 	return out.String()
 }

@@ -36,17 +36,14 @@ func visible(line []byte) []byte {
 		return line
 	}
 	out := make([]byte, 0, len(line)+64)
-	for len(line) > 0 {
-		r, n := utf8.DecodeRune(line)
-		switch high, low := utf16.EncodeRune(r); {
-		case !risky(r):
-			out = append(out, line[:n]...)
-		case high != unicode.ReplacementChar:
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+	for _, r := range string(line) {
+		if !risky(r) {
+			out = utf8.AppendRune(out, r)
+			continue
 		}
-		line = line[n:]
+		for _, half := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, half)
+		}
 	}
 	return out
 }
@@ -56,12 +53,15 @@ func printJSON(w *output, m proto.Message) { fmt.Fprintf(w, "%s\n", jsonLine(m))
 // printErrorLine prints the last line of a command that failed under --json.
 func printErrorLine(w *output, f *failure) { printObject(w, "error", f) }
 
-// printObject prints an object with one member. Only a bug can make value impossible to encode.
-func printObject(w *output, name string, value any) {
+// printObject prints an object with one member.
+func printObject(w *output, name string, value any) { printValue(w, map[string]any{name: value}) }
+
+// printValue prints a value as JSON on one line. Only a bug can make it impossible to encode.
+func printValue(w *output, value any) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(map[string]any{name: value}); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		panic(err)
 	}
 	fmt.Fprintf(w, "%s", visible(line.Bytes()))

@@ -39,7 +39,7 @@ func (o *listOptions) withHub(env environment, name, server string, list lister)
 	if err := o.check(); err != nil {
 		return usageError(env, name, err)
 	}
-	if err := o.answers.checkStart(); err != nil {
+	if err := o.answers.inputs.check(); err != nil {
 		return usageError(env, name, err)
 	}
 	if flags := o.ofOneServer(); flags != "" && o.single() == "" && server == "" {
@@ -72,7 +72,7 @@ func (o *listOptions) over(env environment, name string, sources []*mcphubv1.Con
 		return o.fail(env, name, ctx, err)
 	}
 	// As for a call, although nothing is called: what a server offers may depend on what its client can show.
-	terminal := isTerminal(env.stdin) && isTerminal(env.stderr)
+	terminal := env.interactive()
 	w, err := attach(ctx, client, &mcphubv1.Hello{Title: "mcphub " + name, SamplingTools: true,
 		PromptKinds: o.answers.kinds(terminal)})
 	if err != nil {

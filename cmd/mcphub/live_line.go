@@ -92,7 +92,7 @@ func (l *liveLine) show(text string) {
 		return
 	}
 	l.shown = true
-	_, _ = io.WriteString(l.w, clearLine+cutCells(text, width-1))
+	_, _ = io.WriteString(l.w, clearLine+cutColumns(text, width-1))
 }
 
 // paint colours a text if there are colours. l may be nil.
@@ -112,42 +112,6 @@ func (l *liveLine) showProgress(p *mcphubv1.Progress) {
 		bar = "[" + strings.Repeat("=", done) + strings.Repeat(" ", cells-done) + "] "
 	}
 	l.show("  " + bar + escape(progressText(p)))
-}
-
-// cutCells shortens s to at most n columns of a terminal.
-func cutCells(s string, n int) string {
-	used := 0
-	for i, r := range s {
-		if used += cells(r); used > n {
-			// leave room for the ellipsis
-			short := s[:i]
-			for used = cellsOf(short); used > n-1; used = cellsOf(short) {
-				runes := []rune(short)
-				short = string(runes[:len(runes)-1])
-			}
-			return strings.TrimRight(short, " ") + "…"
-		}
-	}
-	return s
-}
-
-func cellsOf(s string) int {
-	n := 0
-	for _, r := range s {
-		n += cells(r)
-	}
-	return n
-}
-
-// cells returns how many columns a character takes: two for East Asian characters and pictures (Unicode UAX 11, Wide).
-func cells(r rune) int {
-	switch {
-	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
-		r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff,
-		r >= 0x20000 && r <= 0x3fffd:
-		return 2
-	}
-	return 1
 }
 
 // colourOf returns the colour for an event: green for success, red for a failure, yellow for a cancel, and dim for log

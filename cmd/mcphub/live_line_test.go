@@ -42,8 +42,8 @@ func TestLiveLine(t *testing.T) {
 	l.Write([]byte("a line that stays\n"))
 	l.showProgress(&mcphubv1.Progress{Progress: 9, Message: "\x1b[2J\n" + strings.Repeat("界", 100)})
 	got := screenOf(t, out.String())
-	if len(got) != 2 || got[0] != "a line that stays" || cellsOf(got[1]) > 59 || !strings.Contains(got[1], `\x1b[2J\n`) ||
-		!strings.HasSuffix(got[1], "…") {
+	if len(got) != 2 || got[0] != "a line that stays" || columnsOf(got[1]) > 59 ||
+		!strings.Contains(got[1], `\x1b[2J\n`) || !strings.HasSuffix(got[1], "…") {
 		t.Errorf("the screen shows %q", got)
 	}
 	l.Write([]byte("Allow this call? [y/N] "))

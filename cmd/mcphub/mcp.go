@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,8 +14,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/internal/web"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
-	"github.com/mcphub-go/mcphub/plugin"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -76,7 +72,7 @@ func runMCP(env environment, o mcpOptions, files []string) int {
 // serveMCP serves the gateway of a hub in this process until the client is gone or ctx ends.
 func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mcphubv1.ConfigSource,
 	token string) error {
-	options := hub.Options{Version: version, StateDir: gatewayStateDir(), Logger: mcpLogger(env)}
+	options := hub.Options{Version: version, StateDir: stateDir("gateway"), Logger: askedLogger(env)}
 	if o.single() == "" {
 		options.LeaveOut = thisCommand
 	}
@@ -139,28 +135,6 @@ func serveMCP(ctx context.Context, env environment, o *mcpOptions, sources []*mc
 	return context.Cause(ctx)
 }
 
-// gatewayStateDir returns the directory in which the hub of mcphub mcp keeps the answers that a person gives on its
-// page. They do not hold for other commands, nor for editors.
-func gatewayStateDir() string {
-	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
-		return dir
-	}
-	dir, err := plugin.StateDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "gateway")
-}
-
-// mcpLogger returns a logger that writes the hub's log to stderr, nil unless logs were asked for: clients show what is
-// written to stderr.
-func mcpLogger(env environment) *slog.Logger {
-	if os.Getenv(handshake.EnvLog) == "" {
-		return nil
-	}
-	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
 // thisCommand returns why mcphub mcp does without an entry that runs mcphub mcp: the user's files name it as a server
 // for clients, and it would start itself for ever. What the entry runs decides, and not its name, which a folder may
 // have given to something else.
@@ -182,17 +156,5 @@ func leadsHere(s config.Server) bool {
 		return false
 	}
 	path, err := exec.LookPath(s.Command)
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	own, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	here, err := os.Stat(own)
-	return err == nil && os.SameFile(here, there)
+	return err == nil && isThisProgram(path)
 }

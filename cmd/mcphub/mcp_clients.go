@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,94 +10,120 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// clientConfig describes the settings of a client: its file, an entry that starts a command, and one with a URL. at is
-// nil if the client can only start commands.
-type clientConfig struct {
-	file  string
-	entry func(command string, args []string) string
-	note  string
-	at    *remoteConfig
+// client is an MCP client whose settings mcphub knows.
+type client struct {
+	file, dialect string
+	note          string // another way to add the gateway, with %s for its command line
+	token         string // how its file refers to the token of a gateway over HTTP; "": the client starts commands only
 }
 
-// members returns a function that makes an entry of a JSON file, within the member around.
-func members(around string, entry func(command string, args []string) any) func(string, []string) string {
-	return func(command string, args []string) string {
-		return indented(map[string]any{around: map[string]any{"mcphub": entry(command, args)}})
-	}
-}
+const (
+	// tokenVariable is the variable in which a client finds the token of a gateway over HTTP, so that no file of the
+	// client holds the token.
+	tokenVariable = "MCPHUB_TOKEN"
+	// tokenPlace is the placeholder for the token in the file of a client that does not replace variables.
+	tokenPlace = "TOKEN"
+	// tokenInput is the input by which VS Code asks for the token.
+	tokenInput = "mcphub-token"
+)
 
-func commandAndArgs(command string, args []string) any {
-	return struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}{command, args}
-}
-
-// clients are the clients whose settings mcphub knows.
-var clients = map[string]clientConfig{
-	"vscode": {file: ".vscode/mcp.json", entry: members("servers", func(command string, args []string) any {
-		return struct {
-			Type    string   `json:"type"`
-			Command string   `json:"command"`
-			Args    []string `json:"args"`
-		}{"stdio", command, args}
-	}), at: &remoteVSCode},
-	"claude-code": {file: ".mcp.json", entry: members("mcpServers", commandAndArgs),
-		note: "or: claude mcp add mcphub -- %s", at: remote("mcpServers", "http", "${"+tokenVariable+"}")},
-	"claude-desktop": {file: "claude_desktop_config.json", entry: members("mcpServers", commandAndArgs)},
-	"cursor": {file: "~/.cursor/mcp.json", entry: members("mcpServers", commandAndArgs),
-		at: remote("mcpServers", "", "${env:"+tokenVariable+"}")},
-	"gemini": {file: "~/.gemini/settings.json", entry: members("mcpServers", commandAndArgs),
-		at: remote("mcpServers", "http", "${"+tokenVariable+"}")},
-	"zed": {file: "~/.config/zed/settings.json", entry: members("context_servers", commandAndArgs),
-		at: remote("context_servers", "", tokenPlace)},
-	"opencode": {file: "opencode.json", entry: members("mcp", func(command string, args []string) any {
-		return struct {
-			Type    string   `json:"type"`
-			Command []string `json:"command"`
-			Enabled bool     `json:"enabled"`
-		}{"local", append([]string{command}, args...), true}
-	}), at: remote("mcp", "remote", "{env:"+tokenVariable+"}")},
-	"codex": {file: "~/.codex/config.toml", entry: func(command string, args []string) string {
-		quoted := make([]string, len(args))
-		for i, a := range args {
-			quoted[i] = tomlString(a)
-		}
-		return fmt.Sprintf("[mcp_servers.mcphub]\ncommand = %s\nargs = [%s]", tomlString(command), strings.Join(quoted, ", "))
-	}, note: "or: codex mcp add mcphub -- %s", at: &remoteCodex},
-}
-
-// tomlString returns a basic string of TOML, which has the escapes of JSON.
-func tomlString(s string) string {
-	text, _ := json.Marshal(s)
-	return string(text)
+var clients = map[string]client{
+	"vscode": {".vscode/mcp.json", config.DialectVSCode, "", "${input:" + tokenInput + "}"},
+	"claude-code": {".mcp.json", config.DialectPortable, "or: claude mcp add mcphub -- %s",
+		"${" + tokenVariable + "}"},
+	"claude-desktop": {"claude_desktop_config.json", config.DialectDesktop, "", ""},
+	"cursor":         {"~/.cursor/mcp.json", config.DialectCursor, "", "${env:" + tokenVariable + "}"},
+	"gemini":         {"~/.gemini/settings.json", config.DialectGemini, "", "${" + tokenVariable + "}"},
+	"zed":            {"~/.config/zed/settings.json", config.DialectMcpServers, "", tokenPlace},
+	"opencode":       {"opencode.json", config.DialectOpencode, "", "{env:" + tokenVariable + "}"},
+	"codex":          {"~/.codex/config.toml", config.DialectCodex, "or: codex mcp add mcphub -- %s", tokenVariable},
 }
 
 func clientNames() []string { return slices.Sorted(maps.Keys(clients)) }
 
+// print prints a file of the client that has the gateway alone.
+func (c client) print(env environment, gateway edit.Form) error {
+	out, err := edit.Add(config.Source{Path: c.file, Dialect: c.dialect}, "mcphub", gateway, edit.Settings{})
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(out.Text))
+	if c.token == tokenPlace { // Zed differs in the name of this member alone
+		text = strings.Replace(text, `"mcpServers"`, `"context_servers"`, 1)
+	}
+	env.say("for %s:", c.file)
+	fmt.Fprintln(env.stdout, text)
+	return nil
+}
+
 // printClientConfig prints the entry for a client's settings that starts this gateway or, with --http, has its URL.
 func printClientConfig(env environment, o *mcpOptions) int {
-	client, known := clients[o.printConfig]
+	c, known := clients[o.printConfig]
 	if !known {
 		return usageError(env, "mcp", fmt.Errorf("--print-config %s: the clients are %s", strconv.Quote(o.printConfig),
 			strings.Join(clientNames(), ", ")))
 	}
 	args, err := o.arguments()
+	if err == nil {
+		command := ownCommand()
+		if o.http != "" {
+			err = c.printRemote(env, o, append([]string{command}, args...))
+		} else if err = c.print(env, edit.Form{Entry: &edit.Entry{Command: command, Args: args}}); err == nil && c.note != "" {
+			env.say(c.note, shellLine(append([]string{command}, args...)))
+		}
+	}
 	if err != nil {
 		return usageError(env, "mcp", err)
 	}
-	command := ownCommand()
-	if o.http != "" {
-		return printRemoteConfig(env, o, client, append([]string{command}, args...))
-	}
-	env.say("for %s:", client.file)
-	fmt.Fprintln(env.stdout, client.entry(command, args))
-	if client.note != "" {
-		env.say(client.note, shellLine(append([]string{command}, args...)))
-	}
 	return exitOK
+}
+
+// printRemote prints the entry with which the client reaches the gateway that this command line starts.
+func (c client) printRemote(env environment, o *mcpOptions, command []string) error {
+	address, err := gateway.Loopback(o.http)
+	switch {
+	case c.token == "":
+		return fmt.Errorf("--print-config %s: this client starts commands only: leave --http out", o.printConfig)
+	case err != nil:
+		return fmt.Errorf("--http: %w", err)
+	case strings.HasSuffix(address, ":0"):
+		return errors.New("--http: with port 0 the address is another one at each start: name a port")
+	case o.tokenFile == "":
+		return errors.New("--print-config with --http wants --token-file: else the token is a new one at each start")
+	}
+	if _, err := o.token(); err != nil {
+		return err
+	}
+	file, err := filepath.Abs(o.tokenFile)
+	if err != nil {
+		return err
+	}
+	url := "http://" + address + gateway.Path
+	form := edit.Form{Entry: &edit.Entry{URL: url, Transport: config.TransportHTTP,
+		Header: map[string]string{"Authorization": "Bearer " + c.token}}}
+	todo := "start the client with the token of %s in the variable " + tokenVariable
+	switch {
+	case c.dialect == config.DialectVSCode:
+		form.Inputs = []config.Input{{ID: tokenInput, Description: "Token of mcphub mcp", Secret: true}}
+		todo = "VS Code asks for the token: that of %s"
+	case c.dialect == config.DialectCodex: // it has a key of its own for the variable
+		form = edit.Form{Dialect: c.dialect, JSON: fmt.Sprintf(`{"url": %q, "bearer_token_env_var": %q}`, url, c.token)}
+	case c.token == tokenPlace:
+		form.Entry.Transport = "" // it has no word for it
+		todo = "put the token of %s in the place of " + tokenPlace
+	}
+	if err := c.print(env, form); err != nil {
+		return err
+	}
+	env.say(todo+"; the gateway is started by: %s", file,
+		shellLine(append(command, "--http", address, "--token-file", file)))
+	return nil
 }
 
 // arguments returns the arguments that start the same gateway from any folder.
@@ -138,15 +164,19 @@ func (o *mcpOptions) arguments() ([]string, error) {
 // ownCommand returns the command with which others can start this program: its name if PATH leads to it, else its path.
 func ownCommand() string {
 	own, err := os.Executable()
-	if err != nil {
+	if found, missing := exec.LookPath("mcphub"); err != nil || missing == nil && isThisProgram(found) {
 		return "mcphub"
 	}
-	if found, err := exec.LookPath("mcphub"); err == nil {
-		a, err1 := os.Stat(own)
-		b, err2 := os.Stat(found)
-		if err1 == nil && err2 == nil && os.SameFile(a, b) {
-			return "mcphub"
-		}
-	}
 	return own
+}
+
+// isThisProgram reports whether a path leads to this executable.
+func isThisProgram(path string) bool {
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	here, err1 := os.Stat(own)
+	there, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(here, there)
 }

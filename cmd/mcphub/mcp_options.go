@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -37,11 +36,11 @@ func (o *mcpOptions) flags() *pflag.FlagSet {
 		"which is printed once")
 	set.StringVar(&o.profile, "profile", "", "NAME\ta profile of the config: which servers and tools there are, and what "+
 		"the other flags do not say")
-	set.StringVar(&o.approval, "approval", "", "window|client\twho agrees to calls where the config says ask: a window "+
+	choiceFlag(set, &o.approval, "approval", "window|client", "who agrees to calls where the config says ask: a window "+
 		"(the default), or the client, which has asked its user itself")
-	set.StringVar(&o.questions, "questions", "", "client|window|either\twho is asked what servers ask in the course of a "+
+	choiceFlag(set, &o.questions, "questions", "client|window|either", "who is asked what servers ask in the course of a "+
 		"call; default client")
-	set.StringVar(&o.tools, "tools", "", "all|search|auto\tlist all tools (the default), or three that find and call them; "+
+	choiceFlag(set, &o.tools, "tools", "all|search|auto", "list all tools (the default), or three that find and call them; "+
 		"auto: from 100 tools or 10,000 tokens on")
 	set.IntVar(&o.maxTokens, "max-tokens", 0, "N\tbound the results of tools; the client reads the rest in pieces")
 	set.BoolVar(&o.plainNames, "plain-names", false, "tools and prompts keep their servers' names where no two are alike")
@@ -66,18 +65,10 @@ func (o *mcpOptions) check() error {
 	if err := o.page.check(); err != nil {
 		return err
 	}
-	if flags := o.ofOneServer(); flags != "" && o.single() == "" {
-		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
-			"timeouts in the server's entry", flags)
+	if err := o.checkAllServers(); err != nil {
+		return err
 	}
-	_, asks := gateway.Questions[o.questions]
 	switch {
-	case o.questions != "" && !asks:
-		return fmt.Errorf("--questions %q: it is client, window or either", o.questions)
-	case !slices.Contains([]string{"", gateway.ApprovalWindow, gateway.ApprovalClient}, o.approval):
-		return fmt.Errorf("--approval %q: it is window or client", o.approval)
-	case !slices.Contains([]string{"", gateway.ToolsAll, gateway.ToolsSearch, gateway.ToolsAuto}, o.tools):
-		return fmt.Errorf("--tools %q: it is all, search or auto", o.tools)
 	case o.maxTokens < 0:
 		return fmt.Errorf("--max-tokens %d: it is a number of tokens, or 0 for no bound", o.maxTokens)
 	case o.tokenFile != "" && o.http == "":

@@ -43,11 +43,11 @@ func TestNarrow_real(t *testing.T) {
 		// The line that shows progress is cut to the terminal when it is drawn.
 		for line := range strings.SplitSeq(strings.ReplaceAll(screen, clearLine, "\n"), "\n") {
 			line = strings.TrimRight(line, "\r")
-			if cellsOf(line) > columns && strings.Contains(strings.TrimLeft(line[:min(len(line), columns)], " "), " ") &&
+			if columnsOf(line) > columns && strings.Contains(strings.TrimLeft(line[:min(len(line), columns)], " "), " ") &&
 				!strings.HasPrefix(line, "  mcphub ") { // what can be pasted stays whole
 				at := strings.LastIndexByte(line, ' ')
-				if cellsOf(line[at+1:]) <= columns-columnOfFirstWord(line) {
-					t.Errorf("mcphub %s: %d columns: %q", strings.Join(args, " "), cellsOf(line), line)
+				if columnsOf(line[at+1:]) <= columns-columnOfFirstWord(line) {
+					t.Errorf("mcphub %s: %d columns: %q", strings.Join(args, " "), columnsOf(line), line)
 				}
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
@@ -67,17 +66,7 @@ func fieldLines(schema string) []string {
 		if i == maxFields {
 			return append(lines, fmt.Sprintf("    and %d more fields", len(form.properties)-i))
 		}
-		about := f.wants()
-		if f.required {
-			about += ", required"
-		}
-		if f.def != "" {
-			about += ", default " + cut(f.def, 60)
-		}
-		if f.description != "" {
-			about += ": " + strings.Join(strings.Fields(f.description), " ")
-		}
-		lines = append(lines, one("    %s: %s", shortName(f.name), cut(about, 400))...)
+		lines = append(lines, one("    %s: %s", shortName(f.name), cut(f.about(), 400))...)
 	}
 	return lines
 }

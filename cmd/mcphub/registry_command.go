@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/proposal"
 	"github.com/mcphub-go/mcphub/hub/registry"
-	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
 // envRegistry names the variable with the registry for commands without --registry.
@@ -91,11 +91,7 @@ in it.
 
 // newCatalog returns a catalog that keeps its state with that of the command line.
 func newCatalog() *catalog.Catalog {
-	state, chosen := os.LookupEnv(handshake.EnvStateDir)
-	if !chosen {
-		state = ownStateDir()
-	}
-	return catalog.New(catalog.Options{StateDir: state})
+	return catalog.New(catalog.Options{StateDir: stateDir("command-line")})
 }
 
 // trouble prints an error that has ended a command, and returns the exit status.
@@ -145,7 +141,7 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 		for i, s := range found {
 			list[i] = foundOf(s)
 		}
-		printConfigJSON(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != "",
+		printValue(l.env.stdout, map[string]any{"servers": list, "more": q.Cursor != "",
 			"leftOut": unread})
 		return exitOK
 	}
@@ -173,27 +169,14 @@ func (l *commandLine) searchRegistry(o *registryOptions, words string) int {
 
 // foundServer is a server in the form that --json prints.
 type foundServer struct {
-	Name          string   `json:"name"`
-	Publisher     string   `json:"publisher"`
-	Title         string   `json:"title,omitempty"`
-	Description   string   `json:"description,omitempty"`
-	Version       string   `json:"version"`
-	Status        string   `json:"status,omitempty"`
-	StatusMessage string   `json:"statusMessage,omitempty"`
-	Repository    string   `json:"repository,omitempty"`
-	Website       string   `json:"website,omitempty"`
-	Published     string   `json:"published,omitempty"`
-	Kinds         []string `json:"kinds"`
+	registry.Server
+	Publisher string `json:"publisher"`
 }
 
 func foundOf(s registry.Server) foundServer {
-	f := foundServer{Name: s.Name, Publisher: s.Publisher(), Title: s.Title, Description: s.Description,
-		Version: s.Version, Status: string(s.Status), StatusMessage: s.StatusMessage, Repository: s.Repository,
-		Website: s.Website, Kinds: append([]string{}, s.Kinds...)}
-	if !s.Published.IsZero() {
-		f.Published = s.Published.UTC().Format(time.RFC3339)
-	}
-	return f
+	s.Kinds = append([]string{}, s.Kinds...) // never null
+	s.Published = s.Published.UTC().Truncate(time.Second)
+	return foundServer{s, s.Publisher()}
 }
 
 // offeredWay is a proposal in the form that --json prints.
@@ -251,10 +234,13 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 		for i, offer := range offers {
 			ways[i] = offeredOf(offer.Proposal)
 		}
-		printConfigJSON(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
+		printValue(l.env.stdout, map[string]any{"server": foundOf(s), "proposals": ways})
 		return exitOK
 	}
-	f := foundOf(s)
+	f, published := foundOf(s), ""
+	if !f.Published.IsZero() {
+		published = f.Published.Format(time.RFC3339)
+	}
 	out := l.env.stdout
 	field := func(name, value string) {
 		if value != "" {
@@ -262,11 +248,11 @@ func (l *commandLine) showRegistry(o *registryOptions, words []string) int {
 		}
 	}
 	for _, row := range [][2]string{{"name", f.Name}, {"title", f.Title}, {"about", f.Description}, {"version", f.Version},
-		{"published", strings.TrimSpace(f.Published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
+		{"published", strings.TrimSpace(published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
 		field(row[0], row[1])
 	}
 	if s.Status != registry.Active && s.Status != "" {
-		field("status", f.Status+" "+f.StatusMessage)
+		field("status", string(f.Status)+" "+f.StatusMessage)
 	}
 	for _, offer := range offers {
 		fmt.Fprintln(out)
@@ -311,30 +297,13 @@ func printOffer(w io.Writer, p *proposal.Proposal) {
 func printEntry(w io.Writer, e proposal.Entry) {
 	line := func(format string, args ...any) { fmt.Fprint(w, toRead(w, fmt.Sprintf(format, args...))) }
 	if e.Command != "" {
-		words := []string{quotedWord(e.Command)}
-		for _, arg := range e.Args {
-			words = append(words, quotedWord(arg))
-		}
-		line("  runs: %s", strings.Join(words, " "))
+		line("  runs: %s", escape(shellLine(append([]string{e.Command}, e.Args...))))
 	} else if e.URL != "" {
 		line("  connects to: %s", escape(e.URL))
 	}
 	for what, values := range map[string]map[string]string{"variable": e.Env, "header": e.Headers} {
-		names := make([]string, 0, len(values))
-		for name := range values {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			line("  %s: %s=%s", what, escape(name), escape(values[name]))
 		}
 	}
-}
-
-// quotedWord returns a word of a command line, quoted if it could be confused with its neighbours.
-func quotedWord(s string) string {
-	if s == "" || strings.ContainsAny(s, " \t\n\"'\\$`;&|<>()*?[]#~") {
-		return "'" + escape(strings.ReplaceAll(s, "'", `'\''`)) + "'"
-	}
-	return escape(s)
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -26,59 +28,59 @@ func (t table) write(w io.Writer) {
 
 // writeWithin is write for a terminal with this width; 0 means that there is no terminal.
 func (t table) writeWithin(w io.Writer, width int, colours bool) {
+	paint := func(row, column int, text string) string {
+		switch {
+		case !colours:
+			return text
+		case row == 0:
+			return painted(bold, text)
+		case t.colour == nil:
+			return text
+		}
+		return painted(t.colour(column, t.rows[row-1][column]), text)
+	}
 	last := len(t.header) - 1
 	widths := make([]int, len(t.header))
-	for i, title := range t.header {
-		widths[i] = cellsOf(title)
-	}
-	for _, row := range t.rows {
+	rows := slices.Concat([][]string{t.header}, t.rows)
+	for _, row := range rows {
 		for i, cell := range row {
 			if row[i] = escape(cell); i < last {
 				row[i] = shortName(row[i])
 			}
-			widths[i] = max(widths[i], cellsOf(row[i]))
+			widths[i] = max(widths[i], columnsOf(row[i]))
 		}
 	}
-	room := 0 // for the last column; 0: no limit
-	if width > 0 {
-		room = width
-		for _, n := range widths[:last] {
-			room -= n + 2
-		}
-		if room < min(leastLast, widths[last]) {
-			t.writeRecords(w, width, colours)
-			return
-		}
+	room := width // for the last column
+	for _, n := range widths[:last] {
+		room -= n + 2
 	}
-	below := t.whole && room > 0 && widths[last] > room
-	line := func(row []string, colourOf func(column int, cell string) string) {
-		var line strings.Builder
+	if width > 0 && room < min(leastLast, widths[last]) {
+		t.writeRecords(w, width, paint)
+		return
+	}
+	for n, row := range rows {
+		line := ""
 		for i, cell := range row[:last] {
-			line.WriteString(painted(colourOf(i, cell), cell) + strings.Repeat(" ", widths[i]-cellsOf(cell)+2))
+			line += paint(n, i, cell) + strings.Repeat(" ", widths[i]-columnsOf(cell)+2)
 		}
 		end := row[last]
-		if below {
-			fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-			line.Reset()
-			end = "  " + end
-		} else if room > 0 {
-			end = cutCells(end, room)
+		switch {
+		case width == 0:
+		case !t.whole:
+			end = cutColumns(end, room)
+		case widths[last] > room: // then the column is below the others
+			line = strings.TrimRight(line, " ") + "\n  "
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String()+painted(colourOf(last, row[last]), end), " "))
-	}
-	line(t.header, t.colours(colours, func(int, string) string { return bold }))
-	for _, row := range t.rows {
-		line(row, t.colours(colours, t.colour))
+		fmt.Fprintln(w, strings.TrimRight(line+paint(n, last, end), " "))
 	}
 }
 
 // writeRecords writes each row as lines of title and cell, with an empty line between rows.
-func (t table) writeRecords(w io.Writer, width int, colours bool) {
-	column := 0
+func (t table) writeRecords(w io.Writer, width int, paint func(row, column int, text string) string) {
+	widest := 0
 	for _, title := range t.header {
-		column = max(column, cellsOf(title)+2)
+		widest = max(widest, columnsOf(title)+2)
 	}
-	colourOf := t.colours(colours, t.colour)
 	for n, row := range t.rows {
 		if n > 0 {
 			fmt.Fprintln(w)
@@ -87,35 +89,13 @@ func (t table) writeRecords(w io.Writer, width int, colours bool) {
 			if cell == "-" || cell == "" {
 				continue
 			}
-			// The text is broken before it is coloured, since an escape sequence takes no columns.
-			text := hung(fmt.Sprintf("%-*s%s", column, t.header[i], cell), column, width)
-			title, rest := text[:len(t.header[i])], text[len(t.header[i]):]
-			fmt.Fprint(w, painted(t.colours(colours, func(int, string) string { return bold })(i, cell), title)+
-				paintedLines(colourOf(i, cell), rest))
+			title := t.header[i]
+			for _, line := range folded(cell, width-widest) {
+				fmt.Fprintln(w, paint(0, i, title)+strings.Repeat(" ", widest-columnsOf(title))+paint(n+1, i, line))
+				title = ""
+			}
 		}
 	}
-}
-
-// colours returns of, or a function without colours if there are none.
-func (t table) colours(on bool, of func(column int, cell string) string) func(column int, cell string) string {
-	if !on || of == nil {
-		return func(int, string) string { return "" }
-	}
-	return of
-}
-
-// paintedLines colours the text on each line, without the blanks before it and the line end.
-func paintedLines(colour, text string) string {
-	if colour == "" {
-		return text
-	}
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		begin := len(line) - len(strings.TrimLeft(line, " "))
-		end := len(strings.TrimRight(line, "\n"))
-		out.WriteString(line[:begin] + painted(colour, line[begin:end]) + line[end:])
-	}
-	return out.String()
 }
 
 // word returns the word for an enum value: for SERVER_STATE_READY it is ready.
@@ -128,9 +108,4 @@ func word(value fmt.Stringer, prefix string) string {
 }
 
 // orDash returns s, or a dash if s is empty: an empty cell would look like a mistake.
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }

@@ -65,3 +65,19 @@ func (t *typist) close() {
 
 // sign prints the text in front of a typed line.
 func sign(w io.Writer, text string) { fmt.Fprint(w, text+" ") }
+
+// interactive reports whether a person can be asked.
+func (e environment) interactive() bool { return isTerminal(e.stdin) && isTerminal(e.stderr) }
+
+// ask asks the person for one line. Nothing else may read the input meanwhile.
+func (e environment) ask(question string, secret bool) typed {
+	t := newTypist(e.stdin)
+	defer t.close()
+	sign(e.stderr, question)
+	t.want(secret)
+	line := <-t.lines
+	if secret {
+		e.say("") // a secret line is typed without its line end being shown
+	}
+	return line
+}

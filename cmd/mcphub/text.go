@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 )
 
@@ -76,6 +77,45 @@ func shortName(name string) string {
 		return name
 	}
 	return string([]rune(name)[:maxName/2]) + "… (" + strconv.Itoa(n) + " characters)"
+}
+
+// columns counts the columns of a terminal. It does not depend on the locale.
+var columns = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// columnsOf returns how many columns a text takes on a terminal.
+func columnsOf(s string) int { return columns.StringWidth(s) }
+
+// cutColumns shortens s to at most n columns of a terminal, with an ellipsis if it cuts something.
+func cutColumns(s string, n int) string {
+	if columnsOf(s) <= n {
+		return s
+	}
+	return strings.TrimRight(columns.Truncate(s, n-1, ""), " ") + "…"
+}
+
+// folded breaks a text at blanks into lines of at most width columns. A word that is too long is not broken.
+func folded(text string, width int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := words[0]
+	for _, word := range words[1:] {
+		more := line + " " + word
+		if len(lines) > 0 {
+			more = strings.TrimLeft(more, " ")
+		}
+		if columnsOf(more) > width && strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, " "))
+			more = word
+		}
+		line = more
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
+
+// hung breaks a line at blanks. All lines but the first are indented.
+func hung(line string, indent, width int) string {
+	head := columns.Truncate(line, indent, "")
+	text := head + strings.Join(folded(line[len(head):], width-indent), "\n"+strings.Repeat(" ", indent))
+	return strings.TrimRight(text, " ") + "\n"
 }
 
 // cut shortens s to at most n runes, with an ellipsis if it cuts something.

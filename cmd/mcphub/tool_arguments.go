@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
@@ -130,46 +129,35 @@ func setArgument(object map[string]any, schema *argument, whole, key, raw string
 	return nil
 }
 
-var (
-	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-)
-
 // read reads a value according to the schema. ok is false if it fits none of the schema's types. It is read as a string
 // only if it fits no other type: with a schema for a number or a string, 7 is the number.
 func (a *argument) read(raw string) (value any, ok bool) {
 	defer func() { ok = ok && a.among(value) }()
-	typed := func(kind string) bool { return a.takes(kind) }
 	var parsed any
 	decoder := json.NewDecoder(strings.NewReader(raw))
 	decoder.UseNumber()
-	isJSON := decoder.Decode(&parsed) == nil && !decoder.More()
-	switch v := parsed.(type) {
-	case nil:
-		if isJSON && len(a.types) > 0 && typed("null") {
-			return nil, true
+	if decoder.Decode(&parsed) == nil && !decoder.More() {
+		fits := false
+		switch v := parsed.(type) {
+		case nil:
+			fits = len(a.types) > 0 && a.takes("null")
+		case bool:
+			fits = a.takes("boolean")
+		case json.Number: // without blanks around it
+			fits = string(v) == raw && (a.takes("number") || a.takes("integer") && !strings.ContainsAny(raw, ".eE"))
+		case []any:
+			fits = a.takes("array")
+		case map[string]any:
+			fits = a.takes("object")
 		}
-	case bool:
-		if isJSON && typed("boolean") {
-			return v, true
-		}
-	case json.Number:
-		if isJSON && (numberForm.MatchString(raw) && typed("number") || integerForm.MatchString(raw) && typed("integer")) {
-			return v, true
-		}
-	case []any:
-		if isJSON && typed("array") {
-			return v, true
-		}
-	case map[string]any:
-		if isJSON && typed("object") {
-			return v, true
+		if fits {
+			return parsed, true
 		}
 	}
-	if typed("string") {
+	if a.takes("string") {
 		return raw, true
 	}
-	if len(a.types) > 0 && typed("array") && a.items != nil {
+	if len(a.types) > 0 && a.takes("array") && a.items != nil {
 		if element, fits := a.items.read(raw); fits {
 			return []any{element}, true
 		}

@@ -34,18 +34,8 @@ func writeTool(w io.Writer, t *mcphubv1.Tool, source []string) {
 
 func writeArguments(w io.Writer, of *argument, prefix string, width, depth int) {
 	for _, a := range of.properties {
-		about := a.wants()
-		if a.required {
-			about += ", required"
-		}
-		if a.def != "" {
-			about += ", default " + cut(a.def, 60)
-		}
-		if a.description != "" {
-			about += ": " + strings.Join(strings.Fields(a.description), " ")
-		}
 		var entry strings.Builder
-		writeEntry(&entry, escape(shortName(prefix+a.name)), escape(about), flagColumn, width)
+		writeEntry(&entry, escape(shortName(prefix+a.name)), escape(a.about()), flagColumn, width)
 		fmt.Fprint(w, entry.String())
 		if depth > 1 && len(a.properties) > 0 {
 			writeArguments(w, &a, prefix+a.name+".", width, depth-1)

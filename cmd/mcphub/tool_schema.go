@@ -184,6 +184,21 @@ func (a *argument) wants() string {
 	return strings.Join(a.types, " or ")
 }
 
+// about returns what is known about the argument, in words for people.
+func (a *argument) about() string {
+	about := a.wants()
+	if a.required {
+		about += ", required"
+	}
+	if a.def != "" {
+		about += ", default " + cut(a.def, 60)
+	}
+	if a.description != "" {
+		about += ": " + strings.Join(strings.Fields(a.description), " ")
+	}
+	return about
+}
+
 // find returns the property with a name.
 func (a *argument) find(name string) (property argument, ok bool) {
 	for _, p := range a.properties {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -23,8 +22,8 @@ type urlFlags struct {
 
 func (u *urlFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&u.url, "url", "", "URL\tuse the server there as the one server, named url")
-	set.StringVar(&u.transport, "transport", "",
-		"http|sse\twith --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
+	choiceFlag(set, &u.transport, "transport", "http|sse",
+		"with --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
 	set.Func("header", "NAME:VALUE\twith --url: send this header with each request; may be repeated",
 		func(v string) error {
 			u.headers = append(u.headers, v)
@@ -42,9 +41,6 @@ func (u *urlFlags) check() error {
 			return errors.New("--header goes with --url URL")
 		}
 		return nil
-	}
-	if u.transport != "" && u.transport != "http" && u.transport != "sse" {
-		return errors.New("--transport: it is http or sse")
 	}
 	text, err := u.config("", nil)
 	if err != nil {
@@ -88,16 +84,5 @@ func (u *urlFlags) config(era string, connect *time.Duration) (string, error) {
 		}
 		headers[name] = strings.Trim(value, " \t")
 	}
-	type entry struct {
-		URL      string            `json:"url"`
-		Type     string            `json:"type,omitempty"`
-		Headers  map[string]string `json:"headers,omitempty"`
-		Era      string            `json:"era,omitempty"`
-		Timeouts map[string]string `json:"timeouts,omitempty"`
-	}
-	text, err := json.Marshal(map[string]map[string]entry{
-		"mcpServers": {urlServer: {URL: u.url, Type: u.transport, Headers: headers, Era: era,
-			Timeouts: connectTimeouts(connect)}},
-	})
-	return string(text), err
+	return configOf(urlServer, entry{URL: u.url, Type: u.transport, Headers: headers, Era: era}, connect)
 }

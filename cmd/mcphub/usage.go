@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
@@ -37,7 +38,7 @@ func newCommandLine(env environment) *commandLine {
 	cobra.EnableCommandSorting = false // the commands are listed in the order in which they are added
 	l := &commandLine{env: env}
 	l.root = &cobra.Command{
-		Use: "mcphub", Short: introduction, SilenceErrors: true, SilenceUsage: true,
+		Use: "mcphub", Short: "MCP backend of a code editor", SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs, DisableAutoGenTag: true,
 		Run: func(c *cobra.Command, _ []string) {
 			writeHelp(env.stderr, c, helpWidth(env.stderr))
@@ -48,7 +49,6 @@ func newCommandLine(env environment) *commandLine {
 	l.root.SetErr(env.stderr)
 	l.root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(env.stdout, c, helpWidth(env.stdout)) })
 	l.root.SetFlagErrorFunc(flagError)
-	l.root.SetHelpCommand(l.helpCommand())
 	for _, g := range commandGroups {
 		l.root.AddGroup(&cobra.Group{ID: g, Title: g})
 	}
@@ -112,6 +112,19 @@ func setForm(f *pflag.Flag) {
 	}
 }
 
+// choiceFlag defines a flag that takes one of the words of a form, such as a|b|c. An empty value is as if the flag were
+// not given.
+func choiceFlag(set *pflag.FlagSet, to *string, name, form, usage string) {
+	set.Func(name, form+"\t"+usage, func(v string) error {
+		words := strings.Split(form, "|")
+		if last := len(words) - 1; v != "" && !slices.Contains(words, v) {
+			return fmt.Errorf("it is %s or %s", strings.Join(words[:last], ", "), words[last])
+		}
+		*to = v
+		return nil
+	})
+}
+
 func newFlags(name string) *pflag.FlagSet {
 	set := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	set.SortFlags = false
@@ -128,6 +141,9 @@ func (l *commandLine) unknownCommand(args []string) (status int, done bool) {
 	}
 	l.root.InitDefaultHelpCmd()
 	l.root.InitDefaultCompletionCmd(args...)
+	if len(args) > 0 && args[0] == "help" {
+		args = args[1:]
+	}
 	c, rest, err := l.root.Find(args)
 	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return 0, false
@@ -178,34 +194,4 @@ func usageError(env environment, command string, err error) int {
 	env.tell("%s: %s", name, escape(err.Error()))
 	env.say("%s tells more", strings.TrimSpace("mcphub help "+command))
 	return exitUsage
-}
-
-// helpCommand returns the command mcphub help.
-func (l *commandLine) helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "explain a command", DisableFlagsInUseLine: true,
-		Long: "Explains mcphub, or the command that is named.",
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if c, _, err := l.root.Find(args); err == nil {
-				for _, child := range c.Commands() {
-					if child.IsAvailableCommand() {
-						names = append(names, cobra.CompletionWithDesc(child.Name(), child.Short))
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		Run: func(_ *cobra.Command, args []string) {
-			c, rest, err := l.root.Find(args)
-			if err != nil || len(rest) > 0 {
-				l.env.tell("mcphub: %s", escape(noCommand(c, rest[0])))
-				l.env.say("mcphub help lists what there is")
-				l.status = exitUsage
-				return
-			}
-			c.InitDefaultHelpFlag()
-			writeHelp(l.env.stdout, c, helpWidth(l.env.stdout))
-		},
-	}
 }

@@ -47,6 +47,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"servers", "extra", "--config", "x"}, "no such file"},
 		{[]string{"tools", "--config", p.dir, "--era", "legacy"}, "--era"},
 		{[]string{"tools", "--stdio", "x", "--sign-in", "yes"}, "print, decline or hang"},
+		{[]string{"tools", "--stdio", "x", "--era", "stone"}, "it is auto, legacy or modern"},
+		{[]string{"tools", "--url", "https://a.example", "--transport", "stdio"}, "it is http or sse"},
 		{[]string{"resources", "--config", p.dir}, "which server"},
 		{[]string{"prompts", "srv", "--stdio", "x"}, "the only one"},
 		{[]string{"resources"}, "--config"},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphub-go/mcphub/plugin"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -67,9 +66,8 @@ func runWeb(env environment, o webOptions, files []string) int {
 	if err := o.webFlags.check(); err != nil {
 		return usageError(env, "web", err)
 	}
-	if flags := o.ofOneServer(); flags != "" && o.single() == "" {
-		return usageError(env, "web", fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set "+
-			"the keys env, era and timeouts in the server's entry", flags))
+	if err := o.checkAllServers(); err != nil {
+		return usageError(env, "web", err)
 	}
 	sources, err := o.sources("")
 	if err != nil {
@@ -85,7 +83,7 @@ func runWeb(env environment, o webOptions, files []string) int {
 	defer stop()
 	defer leaveAtOnce(ctx)()
 	err = func() error {
-		client, err := openHubWith(ctx, env, webStateDir())
+		client, err := openHubWith(ctx, env, stateDir("browser"))
 		if err != nil {
 			return err
 		}
@@ -117,18 +115,8 @@ func leaveAtOnce(ctx context.Context) (stop func() bool) {
 
 // typedLines returns the lines that a person types, nil if there is nobody.
 func typedLines(env environment) <-chan string {
-	if !isTerminal(env.stdin) || !isTerminal(env.stderr) {
+	if !env.interactive() {
 		return nil
 	}
 	return readLines(env.stdin)
-}
-
-// webStateDir returns the directory in which the hub of mcphub web keeps the answers that a person gives on the page.
-// They do not hold for other commands, nor for editors.
-func webStateDir() string {
-	dir, err := plugin.StateDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "browser")
 }

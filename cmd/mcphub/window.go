@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 	"google.golang.org/grpc"
@@ -118,9 +119,23 @@ func (w *window) post(m *mcphubv1.AttachRequest) {
 	}
 }
 
-// answer answers a prompt; the hub's reply carries messageID.
-func (w *window) answer(messageID string, a *mcphubv1.PromptAnswer) {
-	w.post(&mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+// answer answers prompts.
+func (w *window) answer(answers ...*mcphubv1.PromptAnswer) {
+	for _, a := range answers {
+		w.post(&mcphubv1.AttachRequest{MessageId: "answer " + a.GetPromptId(),
+			Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	}
+}
+
+// dismissUnfit dismisses a question if its answer does not fit the schema, since nobody is there to correct it. It
+// returns a text that says so, "" for any other reply.
+func (w *window) dismissUnfit(r *mcphubv1.Reply) string {
+	id, ok := strings.CutPrefix(r.GetMessageId(), "answer ")
+	if !ok || r.GetError().GetReason() != "INVALID_CONTENT" {
+		return ""
+	}
+	w.answer(dismiss(id))
+	return "the answer does not fit, so the question is dismissed: " + escape(r.GetError().GetMessage())
 }
 
 // cancelRequest cancels a request as the Cancel button does.
