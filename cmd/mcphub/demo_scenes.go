@@ -219,7 +219,7 @@ func (s *stage) lateAnswer(ctx context.Context) {
 	s.page.says(you, "Cancel: enough")
 	pressed := time.Now()
 	s.left.cancel(ctx, id, "enough")
-	run.fails(ctx, "CANCELLED", "CANCELLED")
+	_ = run.fails(ctx, "CANCELLED", "CANCELLED")
 	e := got(s.left.cancelled(ctx, left, id))
 	s.page.says(itself, "the call is free again %s after the click", shortDuration(run.endTime.Sub(pressed)))
 	if e.GetServerMayContinue() {
