@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 
 // parking is the place of a parked call.
 type parking struct {
-	request wireRequest // that was answered with the round
-	n       uint64      // position in the order of all parked calls
+	request wireRequest     // that was answered with the round
+	ctx     context.Context // of that request: it ends with a cancel that crosses the round
+	n       uint64          // position in the order of all parked calls
 }
 
 // wireRequest identifies a request of a client.
@@ -27,7 +29,7 @@ type wireRequest struct {
 
 // park takes the call off the wire. It returns the open questions as the answer to x, or nil if none is left. The error
 // says that there is no room to park the call.
-func (r *rounds) park(x *exchange) (json.RawMessage, error) {
+func (r *rounds) park(ctx context.Context, x *exchange) (json.RawMessage, error) {
 	s := r.call.Session.server
 	r.mu.Lock()
 	if len(r.open) == 0 {
@@ -58,7 +60,7 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 	})
 	r.mu.Unlock()
 	r.call.via.Store(nil)
-	gaveWay, kept := s.keep(state, r, x.id)
+	gaveWay, kept := s.keep(ctx, state, r, x.id)
 	for _, oldest := range gaveWay {
 		oldest.unparked()
 		oldest.abandon(ErrGaveWay)
@@ -79,7 +81,8 @@ func (r *rounds) park(x *exchange) (json.RawMessage, error) {
 // keep parks a call. The calls of one client may take no more places than it may have open requests, and a quarter of
 // the bytes, so that a client that never retries does not affect the others: beyond that its own oldest give way to the
 // new one. It reports whether there is room then.
-func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) (gaveWay []*rounds, kept bool) {
+func (s *Server) keep(ctx context.Context, state string, r *rounds, answered jsonrpc.ID) (gaveWay []*rounds,
+	kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.o.Bounds
@@ -102,7 +105,7 @@ func (s *Server) keep(state string, r *rounds, answered jsonrpc.ID) (gaveWay []*
 		bytes, ownBytes = bytes-len(oldest.call.Params), ownBytes-len(oldest.call.Params)
 	}
 	s.parkings++
-	r.at = parking{wireRequest{r.call.Session, answered}, s.parkings}
+	r.at = parking{wireRequest{r.call.Session, answered}, ctx, s.parkings}
 	s.parked[state] = r
 	s.parkedAt[r.at.request] = state
 	return gaveWay, true
@@ -166,7 +169,9 @@ func (s *Session) parkedBy(id jsonrpc.ID) (state string) {
 // same time. No other message says that the client will not retry.
 func (s *Session) giveUp(id jsonrpc.ID, cause error) { s.server.giveUp(s.parkedBy(id), cause) }
 
-// giveUp ends the call that is parked with that state, if there is one: its client will not retry.
+// giveUp ends the call that is parked with that state, if there is one: its client will not retry. If its client has
+// cancelled the request that was answered with the round, that is the cause: the cancel may be carried out later than
+// another one that was read after it.
 func (s *Server) giveUp(state string, cause error) {
 	s.mu.Lock()
 	r := s.parked[state]
@@ -174,10 +179,14 @@ func (s *Server) giveUp(state string, cause error) {
 		s.drop(state)
 	}
 	s.mu.Unlock()
-	if r != nil {
-		r.unparked()
-		r.abandon(cause)
+	if r == nil {
+		return
 	}
+	if first := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(r.at.ctx), &first) {
+		cause = first
+	}
+	r.unparked()
+	r.abandon(cause)
 }
 
 // abandon ends a call that was unparked and whose client will not retry.

@@ -114,7 +114,7 @@ func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, erro
 			continue
 		case <-time.After(gather):
 		}
-		round, err := r.park(x)
+		round, err := r.park(ctx, x)
 		if err != nil {
 			r.cancel(err)
 			<-r.done
