@@ -24,7 +24,7 @@ scenario('a server is added, agreed to, used, changed, removed and brought back,
   const launch = page.card(/Start mine\?/);
   await launch.waitFor();
   assert.match(await launch.innerText(), /mcphub demo-server/);
-  assert.match(await launch.innerText(), /McpHub’s page wrote the entry/);
+  assert.match(await launch.innerText(), /“McpHub’s page” wrote the entry/);
   assert.match(readFileSync(file, 'utf8'), /"mine": \{[^}]*"demo-server"/);
   assert.doesNotMatch(await page.server('mine').innerText(), /\bRunning\b/);
   await page.accept(launch);

@@ -35,6 +35,7 @@ scenario(
     const { origin } = new URL((await outer.getAttribute('src')) ?? '');
     const own = await page.frame.locator('body').evaluate(() => location.origin);
     assert.notEqual(origin, own, 'an origin of its own');
+    await page.frame.getByTestId('view-use').click(); // before, the view gets no keys and no clicks
     await outer.contentFrame().locator('iframe').contentFrame().locator('#call-debug-refresh-btn').click();
     await page.history.getByText('view of debug-tool').first().waitFor();
     await page.frame.getByTestId('view-close').click();
