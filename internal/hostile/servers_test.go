@@ -10,9 +10,9 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// TestHostileServersThroughAGateway: clients call and cancel the attack of each hostile server, beside an honest client
-// of an honest server. The honest client is not affected, and nothing is left of the calls.
-func TestHostileServersThroughAGateway(t *testing.T) {
+// TestHostileServersThroughAGateway_nightly: clients call and cancel the attack of each hostile server, beside an
+// honest client of an honest server. The honest client is not affected, and nothing is left of the calls.
+func TestHostileServersThroughAGateway_nightly(t *testing.T) {
 	e := newEntrance(t)
 	entries := []string{`"good":{"command":"good","alwaysAllow":["*"]}`}
 	for _, name := range hostile.Names() {
