@@ -47,10 +47,14 @@ func asksForNothing(v value) bool {
 }
 
 // nearest returns the key that name is most likely meant to be: one that differs only in case, hyphens and underscores,
-// else a near one. It returns "" if there is none.
+// else a near one. It returns "" if there is none, and for a name that is longer than any key and its typing errors.
 func (r *entryReader) nearest(name string) string {
+	if len(name) > 64 {
+		return ""
+	}
 	all := slices.Sorted(maps.Keys(r.dialect.keys.with(own)))
-	if i := slices.IndexFunc(all, func(key string) bool { return plain(key) == plain(name) }); i >= 0 {
+	bare := plain(name)
+	if i := slices.IndexFunc(all, func(key string) bool { return plain(key) == bare }); i >= 0 {
 		return all[i]
 	}
 	if near := nearmiss.Of(name, all); len(near) > 0 {
