@@ -28,7 +28,7 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 			defer h.lock().unlock()
 			r.wireID = id.String()
 			if r.turn != nil {
-				r.turn.wireID = r.wireID
+				r.server.turns.onWire(r.turn, r.wireID)
 			}
 			r.span.Round(r.wireID)
 		},

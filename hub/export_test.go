@@ -61,6 +61,15 @@ func (h *Hub) Leftovers() string {
 	return text
 }
 
+// KeptTurns returns how many cancelled calls keep their turn at the servers.
+func (h *Hub) KeptTurns() (n int) {
+	defer h.lock().unlock()
+	for _, s := range h.state.servers {
+		n += max(len(s.turns.kept), len(s.turns.sent))
+	}
+	return n
+}
+
 // Inconsistent returns what is inconsistent in the hub's state, or "", which it must be whenever nobody holds the lock.
 func (h *Hub) Inconsistent() string {
 	h.mu.Lock()

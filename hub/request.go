@@ -245,7 +245,7 @@ func (st *state) end(r *request, e ending) bool {
 	delete(st.requests, r.id)
 	st.keep(r, e)
 	st.endAmong(r, cause)
-	st.endTurn(r, e.mayContinue)
+	r.server.turns.end(r.turn, e.mayContinue)
 	st.unheld(r)
 	st.ended.Add(r.id)
 	if r.parent != nil {

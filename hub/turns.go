@@ -20,13 +20,26 @@ const (
 	// mayAskAfter is how long a call that was cancelled after it was sent keeps its turn, unless the server answers it:
 	// package mcp ascribes questions to it for as long.
 	mayAskAfter = 30 * time.Second
+	// maxKeptTurns is how many cancelled calls keep their turn at one server. Beyond it the oldest gives it up. Package
+	// mcp ascribes questions to no more.
+	maxKeptTurns = 4096
 )
 
 // turns is the order of calls of one server. Guarded by the hub's lock.
 type turns struct {
-	taken   bool               // the calls take turns
-	running map[*turn]struct{} // of the calls that the server may ask in
-	waiting []*turn            // in order of arrival
+	taken   bool                    // the calls take turns
+	clients map[Client]*clientTurns // those that the server may ask
+	sent    map[string]*turn        // the calls that it may ask in, by wire id
+	kept    []*turn                 // in order of their ends; one that is over stays in it
+	waiting []*turn                 // in order of arrival
+	timer   *time.Timer             // calls grant when kept turns expire; not nil once the calls take turns
+	due     time.Time               // when it fires; zero if it does not run
+}
+
+// clientTurns counts the calls of one client that the server may ask in.
+type clientTurns struct {
+	running, kept int
+	ended         time.Time // the last end of one that keeps its turn
 }
 
 // turn is that of one request.
@@ -34,9 +47,19 @@ type turn struct {
 	client  Client
 	granted chan struct{} // closed when the request may be sent
 	wireID  string        // of its last round
-	settled bool          // the server has answered it after its cancel
-	ended   time.Time     // it has ended, and keeps its turn because the server may go on; zero before that
+	phase   turnPhase
+	settled bool      // the server has answered it after its cancel
+	ended   time.Time // set when it is kept
 }
+
+type turnPhase int
+
+const (
+	turnWaits turnPhase = iota
+	turnRuns
+	turnKept // the request has ended, and the server may go on with it
+	turnOver
+)
 
 // takeTurns makes the calls to s take turns from now on.
 func (st *state) takeTurns(s *server) {
@@ -44,11 +67,20 @@ func (st *state) takeTurns(s *server) {
 	if t.taken {
 		return
 	}
-	t.taken, t.running = true, map[*turn]struct{}{}
+	t.taken, t.clients, t.sent = true, map[Client]*clientTurns{}, map[string]*turn{}
+	hub := st.hub
+	t.timer = time.AfterFunc(mayAskAfter, func() {
+		hub.update(func(*state) {
+			t.due = time.Time{}
+			t.grant()
+		})
+	})
+	t.timer.Stop()
 	for r := range st.callsOf(s) {
 		if r.caller != nil && r.handed {
 			r.turn = newTurn(r)
 			t.start(r.turn)
+			t.onWire(r.turn, r.wireID)
 		}
 	}
 	st.log.Info("a question of a server may belong to calls of different clients, so none of them can be asked; from now "+
@@ -56,7 +88,7 @@ func (st *state) takeTurns(s *server) {
 }
 
 func newTurn(r *request) *turn {
-	return &turn{client: r.caller.Client(), granted: make(chan struct{}), wireID: r.wireID}
+	return &turn{client: r.caller.Client(), granted: make(chan struct{})}
 }
 
 // hasTurn reports whether r may be sent. If not, r has its place among those that wait.
@@ -70,8 +102,7 @@ func (st *state) hasTurn(r *request) bool {
 		t.waiting = append(t.waiting, r.turn)
 		t.grant()
 	}
-	_, has := t.running[r.turn]
-	return has
+	return r.turn.phase != turnWaits
 }
 
 // awaitTurn returns when r has its turn, or has waited for long enough.
@@ -92,56 +123,90 @@ func (h *Hub) awaitTurn(r *request, turn *turn) error {
 	return nil
 }
 
-// endTurn gives the turn of a request that has ended to others. mayContinue means that the server may go on with it.
-func (st *state) endTurn(r *request, mayContinue bool) {
-	t, turn := &r.server.turns, r.turn
+// onWire records the wire id of a round of the turn's request.
+func (t *turns) onWire(turn *turn, wireID string) {
+	if t.forget(turn); wireID == "" || turn.phase == turnOver {
+		return
+	}
+	turn.wireID = wireID
+	t.sent[wireID] = turn
+}
+
+// forget removes the turn from those that are found by a wire id.
+func (t *turns) forget(turn *turn) {
+	if t.sent[turn.wireID] == turn { // a new connection may have the same ids
+		delete(t.sent, turn.wireID)
+	}
+}
+
+// end gives the turn of a request that has ended to others. mayContinue means that the server may go on with it.
+func (t *turns) end(turn *turn, mayContinue bool) {
 	switch {
 	case turn == nil:
+		return
 	case t.unqueue(turn):
-		t.grant()
+		turn.phase = turnOver
 	case mayContinue && !turn.settled:
-		turn.ended = time.Now()
-		keeps := mayAskAfter
-		if turn.client.Gone() {
-			keeps = cancelReadTime
-		}
-		time.AfterFunc(keeps, func() { st.hub.update(func(*state) { t.leave(turn) }) })
+		turn.phase, turn.ended = turnKept, time.Now()
+		of := t.clients[turn.client]
+		of.running--
+		of.kept++
+		of.ended = turn.ended
+		t.kept = append(t.kept, turn)
 	default:
 		t.leave(turn)
 	}
+	t.grant()
 }
 
 // settled ends the turn of a cancelled call that the server has answered. The call itself may not have ended so far.
 func (t *turns) settled(wireID string) {
-	for turn := range t.running {
-		if turn.wireID != wireID {
-			continue
-		}
-		if turn.settled = true; !turn.ended.IsZero() {
-			t.leave(turn)
-		}
+	turn := t.sent[wireID]
+	if turn == nil {
 		return
+	}
+	if turn.settled = true; turn.phase == turnKept {
+		t.leave(turn)
+		t.grant()
 	}
 }
 
 // fell ends the turns of the cancelled calls of a connection that has ended.
 func (t *turns) fell() {
-	for turn := range t.running {
-		if !turn.ended.IsZero() {
-			delete(t.running, turn)
-		}
+	for _, turn := range t.kept {
+		t.leave(turn)
 	}
+	t.kept = nil
 	t.grant()
 }
 
 func (t *turns) start(turn *turn) {
-	t.running[turn] = struct{}{}
+	of := t.clients[turn.client]
+	if of == nil {
+		of = new(clientTurns)
+		t.clients[turn.client] = of
+	}
+	of.running++
+	turn.phase = turnRuns
 	close(turn.granted)
 }
 
+// leave ends a turn that runs or is kept.
 func (t *turns) leave(turn *turn) {
-	delete(t.running, turn)
-	t.grant()
+	of := t.clients[turn.client]
+	switch turn.phase {
+	case turnRuns:
+		of.running--
+	case turnKept:
+		of.kept--
+	default:
+		return
+	}
+	turn.phase = turnOver
+	t.forget(turn)
+	if of.running == 0 && of.kept == 0 {
+		delete(t.clients, turn.client)
+	}
 }
 
 // unqueue removes a turn from those that wait. It returns false if it is not one of them.
@@ -155,23 +220,71 @@ func (t *turns) unqueue(turn *turn) bool {
 
 // grant starts the turns of those that wait longest, as long as they are of the client whose calls run.
 func (t *turns) grant() {
-	for len(t.waiting) > 0 && t.free(t.waiting[0].client) {
-		t.start(t.waiting[0])
+	now := time.Now()
+	t.expire(now)
+	var next time.Time
+	if len(t.kept) > 0 {
+		next = t.kept[0].ended.Add(mayAskAfter)
+	}
+	for len(t.waiting) > 0 {
+		first := t.waiting[0]
+		free, again := t.free(first.client, now)
+		if !free {
+			if !again.IsZero() && again.Before(next) {
+				next = again
+			}
+			break
+		}
 		t.waiting = t.waiting[1:]
+		t.start(first)
+	}
+	t.wake(now, next)
+}
+
+// wake makes the timer fire at that time, or not at all if it is zero.
+func (t *turns) wake(now, at time.Time) {
+	switch {
+	case t.due.Equal(at):
+	case at.IsZero():
+		t.timer.Stop()
+	default:
+		t.timer.Reset(at.Sub(now))
+	}
+	t.due = at
+}
+
+// expire ends the kept turns whose time is over, or that are too many.
+func (t *turns) expire(now time.Time) {
+	n := 0
+	for ; n < len(t.kept); n++ {
+		first := t.kept[n]
+		if first.phase == turnKept && now.Sub(first.ended) < mayAskAfter && len(t.kept)-n <= maxKeptTurns {
+			break
+		}
+		t.leave(first)
+	}
+	if t.kept = t.kept[n:]; len(t.kept) == 0 {
+		t.kept = nil
 	}
 }
 
-// free reports whether the server can be asking no other client.
-func (t *turns) free(client Client) bool {
-	for other := range t.running {
-		if other.client != client && !other.left() {
-			return false
+// free reports whether the server can be asking no other client. If it can, because of a call that has ended, again is
+// when to look again. The cancelled calls of a client that is gone count for less long: see whoAnswers.
+func (t *turns) free(client Client, now time.Time) (free bool, again time.Time) {
+	for other, of := range t.clients {
+		if other == client {
+			continue
+		}
+		if of.running > 0 {
+			return false, time.Time{}
+		}
+		keeps := mayAskAfter
+		if other.Gone() {
+			keeps = cancelReadTime
+		}
+		if again = of.ended.Add(keeps); again.After(now) {
+			return false, again
 		}
 	}
-	return true
-}
-
-// left reports whether the client is gone and its server must have read that the call is cancelled: see whoAnswers.
-func (t *turn) left() bool {
-	return t.client.Gone() && !t.ended.IsZero() && time.Since(t.ended) >= cancelReadTime
+	return true, time.Time{}
 }

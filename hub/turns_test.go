@@ -124,6 +124,63 @@ func TestNoTurnsInTheModernEra(t *testing.T) {
 	})
 }
 
+// A client that cancels without end, at a server that answers none of these calls, costs the hub a bounded number of
+// turns. They end by themselves: the call of another client waits for the last one.
+func TestKeptTurnsAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(id string, of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
+		}
+		cancel := func(id string) {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, other := call("0", "c"), call("other", "d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel("other")
+		<-other.done
+		pass(29 * time.Second)
+		for n := range 10_000 {
+			cancel(fmt.Sprint(n))
+			<-last.done
+			last = call(fmt.Sprint(n+1), "c")
+		}
+		if kept := w.hub.KeptTurns(); kept > 4097 { // one call runs
+			t.Errorf("%d calls keep their turn", kept)
+		}
+		cancel("10000")
+		<-last.done
+		last = call("last", "d")
+		pass(29 * time.Second)
+		if r := w.hub.Requests("s"); r[0].State != event.StateQueued {
+			t.Errorf("within the time in which the server may ask: %v", r[0].State)
+		}
+		pass(time.Second)
+		if r := w.hub.Requests("s"); r[0].State != event.StateRunning {
+			t.Errorf("after it: %v", r[0].State)
+		}
+		cancel("last")
+		<-last.done
+		pass(30 * time.Second)
+		if kept := w.hub.KeptTurns(); kept > 0 {
+			t.Errorf("%d calls keep their turn for good", kept)
+		}
+		w.nothingLeft()
+	})
+}
+
 // The calls of a client to a server that wait for the end of those of another client, since the server has asked a
 // question that may be of either, are queued requests: they can be cancelled without a trace on the wire, a new
 // connection does not need the turns of the old one, and a person does not wait for them. TestCrossing of ipc/gateway
