@@ -61,6 +61,12 @@ func (h *Hub) Leftovers() string {
 	return text
 }
 
+// Seq returns the number of the latest event.
+func (h *Hub) Seq() uint64 {
+	defer h.lock().unlock()
+	return h.windows.Seq()
+}
+
 // KeptTurns returns how many cancelled calls keep their turn at the servers.
 func (h *Hub) KeptTurns() (n int) {
 	defer h.lock().unlock()
@@ -266,13 +272,6 @@ func (h *Hub) PanicInCalls(gate <-chan struct{}, value any) {
 		<-gate
 		panic(value)
 	}
-}
-
-// KeptHistory returns the whole history, oldest first; a snapshot may hold less of it.
-func (h *Hub) KeptHistory() []event.Ended {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.windows.History.All()
 }
 
 // ReachTheState gets the state without holding the lock, which is a fault.

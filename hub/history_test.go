@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -98,10 +97,6 @@ func TestHistoryHoldsEveryEnd(t *testing.T) {
 		if n := len(w.history(0)); n != 0 {
 			t.Errorf("%d entries for a window that wants none", n)
 		}
-		again := w.resumeNow(v)
-		if !again.start.Resumed || again.start.Snapshot != nil {
-			t.Error("a window that resumes was sent a snapshot")
-		}
 	})
 }
 
@@ -150,97 +145,6 @@ func TestResultOfAWindowsCallIsTold(t *testing.T) {
 	})
 }
 
-// The results in the history are bounded to 12 MiB: the oldest ones are dropped, also for windows that resume. Events
-// that were delivered do not change.
-func TestHistoryBoundsResults_amount(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
-		v, missing := w.everything(), w.everything()
-		missing.win.Detach(false)
-		const size, calls = 200 << 10, 75 // 15 MiB
-		for i := range calls {
-			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i),
-				Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		kept, bytes := 0, 0
-		for i, e := range w.hub.KeptHistory()[1:] { // after the start of the server
-			end := e.Body.(*event.RequestFinished)
-			if end.ResultSize != size || end.Result != "" && len(end.Result) != size || end.Result == "" && kept > 0 {
-				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, kept)
-			}
-			if end.Result != "" {
-				kept++
-			}
-			bytes += len(end.Result)
-		}
-		if bytes > bounds.HistoryBytes || kept < bounds.HistoryBytes/size*9/10 {
-			t.Errorf("%d results with %d bytes are kept", kept, bytes)
-		}
-		resumed := w.resumeNow(missing)
-		journaled := 0
-		for _, end := range eventsOf[*event.RequestFinished](resumed) {
-			if end.Result != "" {
-				journaled++
-			}
-		}
-		if journaled != kept {
-			t.Errorf("a window that resumes gets %d results, and the history has %d", journaled, kept)
-		}
-		for _, end := range eventsOf[*event.RequestFinished](v) {
-			if end.ResultSize > 0 && len(end.Result) != size {
-				t.Fatal("an event that was delivered has been changed")
-			}
-		}
-	})
-}
-
-// When a request is dropped from the history, its result is dropped from the journal, too, which holds more than 1,000
-// events.
-func TestResultLeavesWithTheHistory(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", resultServer()), "s:"+allow)
-		v, missing := w.everything(), w.everything()
-		missing.win.Detach(false)
-		if _, err := v.windowCall(hub.CallRequest{ID: "old", Server: "s", Tool: "big", Arguments: `{"n":100}`}); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 1000 {
-			w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "echo"}).ok(t)
-		}
-		resumed := w.resumeNow(missing)
-		if !resumed.start.Resumed {
-			t.Fatal("not resumed")
-		}
-		if end, _ := resumed.terminalOf("old").(*event.RequestFinished); end == nil || end.Result != "" ||
-			end.ResultSize != 100 {
-			t.Errorf("the journal has %+v", end)
-		}
-	})
-}
-
-// Errors count as well: when no result is left to drop, the oldest requests are dropped.
-func TestHistoryBoundsErrors_amount(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging()
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("no", 30<<10)+`"`) })
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		for i := range 240 {
-			<-w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "fail"}).done
-		}
-		got := w.hub.KeptHistory()
-		bytes := 0
-		for _, e := range got {
-			bytes += len(e.Body.(*event.RequestFinished).McpError.Data)
-		}
-		if ids := endedIDs(got); bytes > bounds.HistoryBytes || bytes < bounds.HistoryBytes*9/10 ||
-			ids[len(ids)-1] != "r239" {
-			t.Errorf("%d entries with %d bytes, the latest is %s", len(got), bytes, ids[len(ids)-1])
-		}
-	})
-}
-
 // Finding A4: a server chooses how long an error is. The caller gets all of it, the windows get its beginning.
 func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -259,18 +163,11 @@ func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 			event.PayloadSize(told) > 8<<10 {
 			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), event.PayloadSize(told))
 		}
-		bytes := 0
-		for _, e := range w.hub.KeptHistory() {
-			bytes += event.PayloadSize(e.Body)
-		}
-		if bytes > 16<<20 {
-			t.Errorf("%d bytes are kept", bytes)
-		}
 	})
 }
 
 // A snapshot has all ends of requests, with up to 2 MiB of results and up to 1 MiB of errors, those of the latest
-// requests. The history that the hub keeps does not change by that.
+// requests. Events that were delivered do not change.
 func TestSnapshotBringsTheLatestResults(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
@@ -286,7 +183,6 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 			}
 			<-w.call(hub.CallRequest{ID: fmt.Sprintf("f%d", i), Server: "s", Tool: "fail"}).done
 		}
-		kept := w.hub.KeptHistory()
 		got := w.history(2 * calls)
 		if len(got) != 2*calls {
 			t.Fatalf("%d ends", len(got))
@@ -310,39 +206,10 @@ func TestSnapshotBringsTheLatestResults(t *testing.T) {
 		if results != 10 || errors != 15 {
 			t.Errorf("%d results and %d whole errors", results, errors)
 		}
-		for i, e := range w.hub.KeptHistory()[:len(kept)] {
-			if e.Body != kept[i].Body {
-				t.Errorf("entry %d of what is kept has changed", i)
+		for _, end := range eventsOf[*event.RequestFinished](v) {
+			if end.ResultSize == size && len(end.Result) != size || end.McpError != nil && len(end.McpError.Data) != data {
+				t.Fatal("an event that was delivered has been changed")
 			}
-		}
-	})
-}
-
-// The events that a window may have missed are kept up to 16 MiB, however long a server's errors are. A window that has
-// missed more gets a snapshot.
-func TestResumeIsBoundedInBytes_amount(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging()
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "no", `"`+strings.Repeat("x", 64<<10-2)+`"`) })
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		fail := func(n int) {
-			for range n {
-				<-w.call(hub.CallRequest{Server: "s", Tool: "fail"}).done
-			}
-		}
-		fail(1)
-		patient, late := w.everything(), w.everything()
-		for _, v := range []*view{patient, late} {
-			v.lastSeq()
-			v.win.Detach(false)
-		}
-		fail(10 * 16)
-		if again := w.resumeNow(patient); !again.start.Resumed || len(eventsOf[*event.RequestFinished](again)) != 10*16 {
-			t.Errorf("after 10 MiB: resumed %v", again.start.Resumed)
-		}
-		fail(6 * 16)
-		if again := w.resumeNow(late); again.start.Resumed || again.start.Snapshot == nil {
-			t.Errorf("after 16 MiB: resumed %v, %d events", again.start.Resumed, len(again.start.Events))
 		}
 	})
 }

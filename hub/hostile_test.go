@@ -17,7 +17,7 @@ import (
 )
 
 // A URL may have a key in its query. The launch prompt shows the whole URL. The request of the question, which every
-// window sees and which is kept for windows that resume, has the URL without the query.
+// window sees and which is kept for windows that come later, has the URL without the query.
 func TestLaunchRequestShowsNoQuery(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)

@@ -79,9 +79,6 @@ type Options struct {
 	// WindowReturn is how long a window whose stream broke may take to come back before everything that belongs to it
 	// ends; 0 = 10 s.
 	WindowReturn time.Duration
-	// LeftFile is the file in which a closing hub records the requests that its end has ended. The next hub with this file
-	// tells its windows about them. "" = no file.
-	LeftFile string
 }
 
 // Hub is the domain. All methods may be called concurrently.
@@ -132,8 +129,7 @@ type fixed struct {
 	check func(*Hub) string // returns which invariant of the state does not hold, "" = all hold; nil except in tests
 
 	record *journal.Recorder // has locks of its own
-	left   *journal.Left
-	kept   *kept.Requests // has a lock of its own
+	kept   *kept.Requests    // has a lock of its own
 
 	// The content of these is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
@@ -193,8 +189,6 @@ func New(o Options) *Hub {
 	h.sharing = flight.New[sharedKey](h.within, st.pauseFor)
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
-	h.left = journal.OpenLeft(o.LeftFile, h.log)
-	h.windows.History.Recall(h.left.Take())
 	h.Offers = offers.New(house{h})
 	h.models = modeltools.New(h, o.StateDir, h.log)
 	h.kept = kept.Open(o.StateDir, h.log)
@@ -229,7 +223,7 @@ func New(o Options) *Hub {
 	return h
 }
 
-// ID returns the id of this hub process. A window can resume only within one.
+// ID returns the id of this hub process. A window that comes back names it.
 func (h *Hub) ID() string { return h.id }
 
 // Version returns the version of the program.
@@ -298,20 +292,12 @@ const killGrace = time.Second
 // Close drains the hub, ends every window, and waits for every goroutine of the hub. If ctx ends first, it kills what
 // is left of the servers, and returns an error that says so. It is idempotent: a second call waits for the same end.
 func (h *Hub) Close(ctx context.Context) error {
-	began := time.Now()
-	cancelled, _ := h.Drain(ctx, "")
+	h.Drain(ctx, "")
 	var over chan struct{}
-	var ended []event.Ended
 	h.update(func(st *state) {
-		if cancelled > 0 {
-			ended = st.endedSince(began)
-		}
 		st.shut()
 		over = st.over
 	})
-	if len(ended) > 0 {
-		_ = h.left.Write(ended) // Write logs its own failures
-	}
 	defer h.models.Close()
 	defer h.kept.Close()
 	defer h.catalog.Close()
@@ -329,24 +315,6 @@ func (h *Hub) Close(ctx context.Context) error {
 	case <-grace.C:
 	}
 	return context.Cause(ctx)
-}
-
-// endedSince returns the requests that a cancel has ended since began, and those that it is ending. For a hub that is
-// closing, these are the requests that its end has ended.
-func (st *state) endedSince(began time.Time) (list []event.Ended) {
-	for _, e := range st.windows.History.All() {
-		if !e.Time.Before(began) {
-			list = append(list, e)
-		}
-	}
-	for _, r := range st.requestsInOrder() {
-		if r.cancellation != nil {
-			list = append(list, event.Ended{Time: time.Now(), Body: &event.RequestCancelled{RequestID: r.id,
-				Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Caller: r.callerName,
-				ServerMayContinue: true}})
-		}
-	}
-	return list
 }
 
 // shut ends every window and the file watcher. It starts the only goroutine that waits for all others, because a

@@ -151,7 +151,7 @@ func TestWindowIDsOfAnotherHubAreFree(t *testing.T) {
 		before, after := newWorld(t, nil), newWorld(t, nil)
 		v := before.attach(windows.Hello{})
 		other := after.attach(windows.Hello{})
-		hello := windows.Hello{WindowID: v.win.ID(), Resume: &windows.Resume{HubID: before.hub.ID(), After: v.lastSeq()}}
+		hello := windows.Hello{WindowID: v.win.ID(), ComesBackTo: before.hub.ID()}
 		back, err := after.tryAttach(hello)
 		if err != nil {
 			t.Fatalf("the window that has come back was refused: %v", err)

@@ -426,8 +426,7 @@ type modelWindow struct {
 	id    string
 	view  *view // nil while detached
 	last  *view
-	since uint64   // it must have been told everything after this number
-	told  []uint64 // numbers of the events that must not be missed
+	since uint64 // it must have been told everything after this number
 }
 
 // kinds returns at least that many of allKinds, and often those of launches and inputs.
@@ -447,18 +446,15 @@ func (w *modelWindow) attach() {
 	hello := windows.Hello{WindowID: w.id, Kinds: m.kinds(1), SamplingTools: true,
 		Roots: []windows.Root{{URI: "file:///" + w.id}}}
 	if w.last != nil && m.rnd.IntN(3) > 0 {
-		hello.Resume = &windows.Resume{HubID: m.w.hub.ID(), After: w.last.lastSeq()}
+		hello.ComesBackTo = m.w.hub.ID()
 	}
+	synctest.Wait() // no event comes before the snapshot
+	w.since = m.w.hub.Seq()
 	w.view = m.w.attach(hello)
-	if !w.view.start.Resumed {
-		w.since, w.told = w.view.start.Snapshot.Seq, nil
-	}
 }
 
-// detach detaches the window, and keeps the numbers of the events that it was told.
 func (w *modelWindow) detach(final bool) {
 	w.view.win.Detach(final)
-	w.told = append(w.told, w.view.journaled()...)
 	w.last, w.view = w.view, nil
 }
 

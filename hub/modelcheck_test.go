@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -187,13 +188,14 @@ func (m *model) checkStarts() {
 func (m *model) checkWindows() {
 	all := m.witness.journaled()
 	for _, w := range m.windows {
-		told := w.told
-		if w.view != nil {
-			told = append(told, w.view.journaled()...)
+		last := cmp.Or(w.view, w.last)
+		if last == nil {
+			continue
 		}
+		told := last.journaled()
 		var want []uint64
 		for _, seq := range all {
-			if seq > w.since && (w.view != nil || w.last != nil && seq <= w.last.seq) {
+			if seq > w.since && (w.view != nil || seq <= last.seq) {
 				want = append(want, seq)
 			}
 		}

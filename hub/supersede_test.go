@@ -2,35 +2,32 @@ package hub_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// A webview reload may attach before the hub has seen the old stream break: the resume wins, and nothing is lost or
-// told twice.
-func TestResumeSupersedesTheOldStream(t *testing.T) {
+// A webview reload may attach before the hub has seen the old stream break: the window that comes back wins.
+func TestReturnSupersedesTheOldStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		old := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds})
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", OwnerWindowID: "side"})
-		started := last[*event.RequestStarted](old)
-		seen := old.seq
-		if _,
-			err := w.tryAttach(windows.Hello{WindowID: "side", Kinds: allKinds}); event.AsError(
-			err).Reason != event.ReasonWindowIDInUse {
+		synctest.Wait()
+		_, err := w.tryAttach(windows.Hello{WindowID: "side", Kinds: allKinds})
+		if event.AsError(err).Reason != event.ReasonWindowIDInUse {
 			t.Fatalf("a second window of the same id: %v", err)
 		}
-		again := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds,
-			Resume: &windows.Resume{HubID: w.hub.ID(), After: seen}})
+		again := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds, ComesBackTo: w.hub.ID()})
 		if old.closed == nil || old.closed.Reason != event.ReasonWindowSuperseded {
 			t.Errorf("the old stream was told %v", old.closed)
 		}
 		old.win.Detach(true) // the broken stream is noticed at last
-		if !again.start.Resumed || c.over() {
-			t.Fatalf("resumed %v, the call of %s over %v", again.start.Resumed, started.Request.ID, c.over())
+		if r := again.start.Snapshot.Requests; len(r) != 1 || r[0].ID != "r1" || c.over() {
+			t.Fatalf("the snapshot shows %+v; the call over: %v", r, c.over())
 		}
 		if _, err := again.win.Cancel("r1", "enough"); err != nil {
 			t.Fatal(err)

@@ -27,8 +27,7 @@ func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.
 	if err != nil {
 		return nil, nil, err
 	}
-	h.log.Info("window attached", "window_id", bounds.Printable(in.ID()), "title", bounds.Printable(in.Title()),
-		"resumed", start.Resumed)
+	h.log.Info("window attached", "window_id", bounds.Printable(in.ID()), "title", bounds.Printable(in.Title()))
 	if changed {
 		h.table.TellRoots()
 	}

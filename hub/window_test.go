@@ -3,43 +3,15 @@ package hub_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
-
-// names gives each event as a short word and the id that it is about.
-func names(events []event.Event) []string {
-	var list []string
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case *event.RequestStarted:
-			list = append(list, "started "+b.Request.ID)
-		case *event.RequestFinished:
-			list = append(list, "finished "+b.RequestID)
-		case *event.RequestCancelling:
-			list = append(list, "cancelling "+b.RequestID)
-		case *event.RequestCancelled:
-			list = append(list, "cancelled "+b.RequestID)
-		case *event.RequestProgressed:
-			list = append(list, "progressed "+b.RequestID)
-		case *event.PromptOpened:
-			list = append(list, "opened "+b.Prompt.ID)
-		case *event.PromptClosed:
-			list = append(list, "closed "+b.PromptID)
-		default:
-			list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", b), "*event."))
-		}
-	}
-	return list
-}
 
 // lastSeq is the number of the last event that the window was told.
 func (v *view) lastSeq() uint64 {
@@ -59,10 +31,9 @@ func TestSnapshot(t *testing.T) {
 		p := first.prompt()
 		c2 := w.call(hub.CallRequest{ID: "r2", Server: "t", Tool: "hang"})
 		synctest.Wait()
-		seq := first.lastSeq()
 		v := w.everything()
 		s := v.start.Snapshot
-		if v.start.Resumed || s == nil || s.Seq != seq || len(s.Servers) != 2 || s.Servers[0].Name != "s" ||
+		if len(s.Servers) != 2 || s.Servers[0].Name != "s" ||
 			s.Servers[0].State != event.ServerReady {
 			t.Fatalf("%+v", v.start)
 		}
@@ -86,156 +57,30 @@ func TestSnapshot(t *testing.T) {
 		v.answer(event.PromptAnswer{PromptID: s.Prompts[1].ID, Action: event.ActionDecline})
 		c2.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
 		after := w.everything().start.Snapshot
-		if len(after.Requests) != 0 || len(after.Prompts) != 0 || after.Seq <= seq {
+		if len(after.Requests) != 0 || len(after.Prompts) != 0 {
 			t.Errorf("%+v", after)
 		}
 	})
 }
 
-// resume attaches v's window again, with the events after the last one that v was told.
-func (w *world) resume(v *view, kinds []event.PromptKind) *view {
-	return w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true,
-		Resume: &windows.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
-}
-
-// A window that comes back gets what it missed, in order, and nothing twice.
-func TestResumeGetsJustWhatItMissed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging()
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v, witness := w.everything(), w.everything()
-		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"}).ok(t)
-		v.lastSeq()
-		v.win.Detach(false)
-		from := witness.lastSeq()
-		c := w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "hang"})
-		synctest.Wait()
-		w.call(hub.CallRequest{ID: "r3", Server: "s", Tool: "echo"}).ok(t)
-		again := w.resume(v, allKinds)
-		if !again.start.Resumed || again.start.Snapshot != nil {
-			t.Fatalf("%+v", again.start)
-		}
-		// The states of open requests are told anew at the end: progress is not kept.
-		if got, want := names(again.start.Events), []string{"started r2", "started r3", "finished r3",
-			"progressed r2"}; !slices.Equal(got, want) {
-			t.Errorf("missed %q, want %q", got, want)
-		}
-		var told []event.Event
-		for _, e := range witness.events {
-			if _, progress := e.Body.(*event.RequestProgressed); e.Seq > from && !progress {
-				told = append(told, e)
-			}
-		}
-		if diff := cmp.Diff(told, again.start.Events[:3]); diff != "" {
-			t.Errorf("what was missed differs from what others were told:\n%s", diff)
-		}
-		if _, err := again.win.Cancel("r2", ""); err != nil {
-			t.Fatal(err)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if got := names(again.events[4:]); !slices.Equal(got, []string{"cancelling r2", "cancelled r2"}) {
-			t.Errorf("then came %q", got)
-		}
-		if n := len(w.resumeNow(again).start.Events); n != 0 {
-			t.Errorf("%d events for a window that missed nothing", n)
-		}
-	})
-}
-
-func (w *world) resumeNow(v *view) *view {
-	v.lastSeq()
-	v.win.Detach(false)
-	return w.resume(v, allKinds)
-}
-
-// A prompt that was shown to one window alone, because it could not show its kind before, is not lost when that
-// window's stream breaks.
-func TestResumeKeepsWhatWasForOneWindow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		a := asking(elicitation, formParams)
-		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		other := w.everything()
-		v := w.attach(windows.Hello{})
-		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-		p := other.prompt()
-		w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "echo"}).ok(t)
-		seen, otherSeen := v.lastSeq(), other.lastSeq()
-		v.win.SetCapabilities(allKinds, true, nil) // the prompt goes out, and is lost on its way
-		v.win.Detach(false)
-		again := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true,
-			Resume: &windows.Resume{HubID: w.hub.ID(), After: seen}})
-		if got := names(again.start.Events)[0]; got != "opened "+p.ID || again.prompt().ID != p.ID {
-			t.Errorf("missed %q", names(again.start.Events))
-		}
-		// Nothing of it reaches the other window.
-		other.win.Detach(false)
-		for _, name := range names(w.attach(windows.Hello{WindowID: other.win.ID(), Kinds: allKinds,
-			Resume: &windows.Resume{HubID: w.hub.ID(), After: otherSeen}}).start.Events) {
-			if strings.HasPrefix(name, "opened") {
-				t.Errorf("another window was given %s again", name)
-			}
-		}
-		again.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
-	})
-}
-
-// A window that was away for too long gets a snapshot.
-func TestResumeTooOldGetsSnapshot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", hanging()), `s:"approvals":{"no":"deny"}`)
-		v := w.everything()
-		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
-		v.lastSeq()
-		v.win.Detach(false)
-		for range 2048 { // two events each: the journal holds 4096
-			w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
-		}
-		again := w.resume(v, allKinds)
-		if !again.start.Resumed || len(again.start.Events) != 4096 {
-			t.Fatalf("resumed %v, %d events", again.start.Resumed, len(again.start.Events))
-		}
-		again.win.Detach(false)
-		w.call(hub.CallRequest{Server: "s", Tool: "no"}).want(t, event.CodePermissionDenied, event.ReasonDeniedByPolicy)
-		late := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds,
-			Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq}})
-		if late.start.Resumed || late.start.Snapshot == nil || len(late.start.Events) != 0 {
-			t.Errorf("resumed %v, %d events", late.start.Resumed, len(late.start.Events))
-		}
-	})
-}
-
-// A resume with the id of another hub, of a window that this one does not know, or after a number that it has not
-// reached gets a snapshot.
-func TestResumeOtherHub(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", hanging()))
-		v := w.attach(windows.Hello{WindowID: "mine"})
-		v.win.Detach(false)
-		for _, hello := range []windows.Hello{
-			{WindowID: "mine", Resume: &windows.Resume{HubID: "another", After: v.seq}},
-			{WindowID: "mine", Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq + 1000}},
-			{WindowID: "never seen", Resume: &windows.Resume{HubID: w.hub.ID(), After: v.seq}},
-		} {
-			again := w.attach(hello)
-			if again.start.Resumed || again.start.Snapshot == nil {
-				t.Errorf("%+v: %+v", hello.Resume, again.start)
-			}
-			again.win.Detach(false)
-		}
-	})
+// back attaches v's window again.
+func (w *world) back(v *view, kinds []event.PromptKind) *view {
+	return w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true, ComesBackTo: w.hub.ID(),
+		MaxHistory: 10})
 }
 
 // A prompt outlives the reload of its window, and is answered by the window that came back.
-func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
+func TestWindowDetachesMidPromptAndComesBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server))
 		v := w.everything()
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		approval := v.prompt()
-		v = w.resumeNow(v)
-		if got := names(v.start.Events); !v.start.Resumed || len(got) != 1 || got[0] != "progressed "+approval.RequestID {
-			t.Errorf("missed %q", got)
+		v.win.Detach(false)
+		v = w.back(v, allKinds)
+		if open := v.start.Snapshot.Prompts; len(open) != 1 || open[0].ID != approval.ID {
+			t.Errorf("the snapshot shows %+v", open)
 		}
 		v.answer(yes(approval, event.ScopeOnce))
 		p := v.prompt()
@@ -259,7 +104,7 @@ func TestWindowDetachesMidPromptAndResumes(t *testing.T) {
 			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 			p := v.prompt()
 			v.win.Detach(false)
-			less := w.resume(v, []event.PromptKind{event.PromptToolApproval})
+			less := w.back(v, []event.PromptKind{event.PromptToolApproval})
 			if got := textOf(t, c.ok(t)); got != `{"action":"cancel"}` {
 				t.Errorf("the server got %s", got)
 			}

@@ -125,7 +125,7 @@ func TestWindowWorkIsBounded(t *testing.T) {
 			t.Errorf("another window: %v", err)
 		}
 		v.win.Detach(false)
-		again := w.resumeNow(v)
+		again := w.back(v, allKinds)
 		full(again)
 		for i := range 256 {
 			if _, err := again.win.Cancel(fmt.Sprintf("r%d", i), ""); err != nil {
@@ -191,7 +191,7 @@ func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 		"closed": func(_ *world, v *view) string { v.win.Detach(true); return event.ReasonCancelled },
 		"broken": func(_ *world, v *view) string { v.win.Detach(false); return event.ReasonCancelled },
 		"superseded": func(w *world, v *view) string {
-			w.attach(windows.Hello{WindowID: v.win.ID(), Resume: &windows.Resume{HubID: w.hub.ID(), After: v.lastSeq()}})
+			w.attach(windows.Hello{WindowID: v.win.ID(), ComesBackTo: w.hub.ID()})
 			return event.ReasonWindowSuperseded
 		},
 	}

@@ -255,14 +255,8 @@ func (w *world) tryAttach(hello windows.Hello) (*view, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.win, v.start = win, start
-	if start.Resumed {
-		v.seq = hello.Resume.After
-	}
-	if start.Snapshot != nil {
-		v.seq = start.Snapshot.Seq
-		for _, p := range start.Snapshot.Prompts {
-			v.open[p.ID] = true
-		}
+	for _, p := range start.Snapshot.Prompts {
+		v.open[p.ID] = true
 	}
 	for _, e := range slices.Concat(start.Events, v.early) {
 		v.take(e)

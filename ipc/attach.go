@@ -17,6 +17,7 @@ import (
 type editorService struct {
 	mcphubv1.UnimplementedEditorServiceServer
 	*services
+	methods methods
 }
 
 type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
@@ -41,7 +42,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	box := newOutbox(&s.sharing, hello.GetMaxProgressRate())
 	w, start, err := s.domain.Attach(helloOf(hello), box)
 	if err != nil {
-		return s.loggedStatus(stream.Context(), err)
+		return loggedStatus(stream.Context(), s.log, err)
 	}
 	defer w.Detach(false) // has no effect after Detach(true)
 	defer box.abandon()
@@ -52,23 +53,14 @@ func (s *editorService) Attach(stream attachStream) error {
 var errHelloExpected = &event.Error{Code: event.CodeInvalidArgument, Reason: reasonHelloExpected,
 	Message: "the first message of a window must be hello"}
 
-// opening returns what a window is sent first, and the place in the stream up to which the window has seen events.
-func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *windows.Start) (position,
-	[]entry) {
-	var from position
-	entries := []entry{{message: &mcphubv1.AttachResponse{
-		Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
+// opening returns what a window is sent first.
+func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *windows.Start) []entry {
+	entries := []entry{
+		{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
 			HubId: s.domain.ID(), WindowId: s.convert.text(windowID), Version: s.convert.text(s.domain.Version()),
-			Resumed: start.Resumed,
-		}}}}}
-	if start.Snapshot != nil {
-		from = position{base: start.Snapshot.Seq}
-		entries = append(entries, entry{message: &mcphubv1.AttachResponse{
-			Sequence: from.sequence(), Time: timestamp(start.Snapshot.Time),
-			Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: s.convert.snapshot(start.Snapshot)},
-		}})
-	} else {
-		from = positionOf(first.GetHello().GetResume().GetAfterSequence())
+		}}}},
+		{message: &mcphubv1.AttachResponse{Time: timestamp(start.Snapshot.Time),
+			Event: &mcphubv1.AttachResponse_Snapshot{Snapshot: s.convert.snapshot(start.Snapshot)}}},
 	}
 	for _, e := range start.Events {
 		entries = append(entries, entry{event: &sharedEvent{convert: s.convert, event: e}})
@@ -78,7 +70,7 @@ func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, 
 			Reply: &mcphubv1.Reply{MessageId: first.GetMessageId()},
 		}}})
 	}
-	return from, entries
+	return entries
 }
 
 // received is one result of the stream's Recv.

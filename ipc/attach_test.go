@@ -84,7 +84,7 @@ func TestStartComesBeforeEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{attach: func(hello windows.Hello, sink windows.Sink) (*windows.Start, error) {
 			sink.Deliver(event.Event{Seq: 8, Body: started("early")})
-			return &windows.Start{Snapshot: &event.Snapshot{Seq: 7, Requests: []event.RequestInfo{{ID: "shown"}}}}, nil
+			return &windows.Start{Snapshot: &event.Snapshot{Requests: []event.RequestInfo{{ID: "shown"}}}}, nil
 		}}
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, ID: "w", Title: "side bar",
 			SamplingTools: true})
@@ -216,36 +216,32 @@ func TestBrokenStreamDetachesNotFinal(t *testing.T) {
 	}
 }
 
-func TestResumeGoesOn(t *testing.T) {
+// A window that comes back says to which hub, and is sent a snapshot again.
+func TestWindowComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHub{}
 		conn := serve(t, h, Options{})
 		before := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "w"})
 		h.emit(started("r"))
-		h.emit(progressed("r", 1))
-		synctest.Wait()
-		h.emit(progressed("r", 2))
 		h.emit(started("other"))
 		before.WaitRequest("other", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
-		before.WaitEvent("the second progress", func(e *mcphubv1.AttachResponse) bool {
-			// it is sent late, after an event with a higher number
-			return e.GetMcpRequestProgressed().GetProgress().GetProgress() == 2
-		})
 		before.Break()
 		synctest.Wait()
 		h.attach = func(hello windows.Hello, _ windows.Sink) (*windows.Start, error) {
-			if want := (windows.Resume{HubID: "hub-1", After: 4}); hello.WindowID != "w" || hello.Resume == nil ||
-				*hello.Resume != want {
-				t.Errorf("resume %+v of %q, want %+v", hello.Resume, hello.WindowID, want)
+			if hello.WindowID != "w" || hello.ComesBackTo != "hub-1" || hello.MaxHistory != 1000 {
+				t.Errorf("hello %+v", hello)
 			}
-			return &windows.Start{Resumed: true, Events: []event.Event{{Seq: 5, Body: finished("r")},
-				{Seq: 9, Body: finished("other")}}}, nil
+			return &windows.Start{
+				Snapshot: &event.Snapshot{Requests: []event.RequestInfo{{ID: "other"}},
+					History: []event.Ended{{Body: finished("r")}}},
+				Events: []event.Event{{Seq: 5, Body: finished("other")}},
+			}, nil
 		}
-		after := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Resume: before})
+		after := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Back: before})
 		after.WaitTerminal("r")
 		after.WaitTerminal("other")
-		if got := shape(after.Events()); got != "welcome finished finished" || !after.Resumed() {
-			t.Errorf("got %s, resumed %v", got, after.Resumed())
+		if got := shape(after.Events()); got != "welcome snapshot finished" {
+			t.Errorf("got %s", got)
 		}
 	})
 }

@@ -18,42 +18,25 @@ import (
 const maxLines = 64 << 10
 
 func (s *configService) ListConfigFiles(ctx context.Context,
-	r *mcphubv1.ListConfigFilesRequest) (*mcphubv1.ListConfigFilesResponse, error) {
-	out, err := s.listConfigFiles(ctx, r)
-	return reply(ctx, s.services, out, err)
+	_ *mcphubv1.ListConfigFilesRequest) (*mcphubv1.ListConfigFilesResponse, error) {
+	return &mcphubv1.ListConfigFilesResponse{Files: list(s.domain.Config().ConfigFiles(ctx), s.convert.configFile)}, nil
 }
 
-func (s *configService) ReadConfigText(ctx context.Context,
+func (s *configService) ReadConfigText(_ context.Context,
 	r *mcphubv1.ReadConfigTextRequest) (*mcphubv1.ReadConfigTextResponse, error) {
-	out, err := s.readConfigText(ctx, r)
-	return reply(ctx, s.services, out, err)
+	found, problems := s.domain.Config().ReadText(r.GetText(), r.GetDialect())
+	return &mcphubv1.ReadConfigTextResponse{Entries: list(found, s.entry),
+		Problems: list(problems, s.convert.problem)}, nil
 }
 
 func (s *configService) GetServerEntry(ctx context.Context,
 	r *mcphubv1.GetServerEntryRequest) (*mcphubv1.GetServerEntryResponse, error) {
-	out, err := s.getServerEntry(ctx, r)
-	return reply(ctx, s.services, out, err)
-}
-
-func (c *services) listConfigFiles(ctx context.Context,
-	_ *mcphubv1.ListConfigFilesRequest) (*mcphubv1.ListConfigFilesResponse, error) {
-	return &mcphubv1.ListConfigFilesResponse{Files: list(c.domain.Config().ConfigFiles(ctx), c.convert.configFile)}, nil
-}
-
-func (c *services) readConfigText(_ context.Context,
-	r *mcphubv1.ReadConfigTextRequest) (*mcphubv1.ReadConfigTextResponse, error) {
-	found, problems := c.domain.Config().ReadText(r.GetText(), r.GetDialect())
-	return &mcphubv1.ReadConfigTextResponse{Entries: list(found, c.entry),
-		Problems: list(problems, c.convert.problem)}, nil
-}
-
-func (c *services) getServerEntry(ctx context.Context,
-	r *mcphubv1.GetServerEntryRequest) (*mcphubv1.GetServerEntryResponse, error) {
-	found, file, err := c.domain.Config().ServerEntry(ctx, configTarget(r.GetServer(), r.GetConfigFile(), "", ""))
+	to := configTarget(ctx, r.GetServer(), r.GetConfigFile(), "")
+	found, file, err := s.domain.Config().ServerEntry(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	return &mcphubv1.GetServerEntryResponse{Entry: c.entry(found), File: c.convert.configFile(file)}, nil
+	return &mcphubv1.GetServerEntryResponse{Entry: s.entry(found), File: s.convert.configFile(file)}, nil
 }
 
 func (c converter) configFile(f sources.File) *mcphubv1.ConfigFile {

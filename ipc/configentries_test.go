@@ -140,24 +140,21 @@ func TestConfigEntries(t *testing.T) {
 		}
 
 		w := fakeeditor.Open(ctx, conn, fakeeditor.Options{TB: t, ID: "w"})
-		reply := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListConfigFiles{
-			ListConfigFiles: &mcphubv1.ListConfigFilesRequest{}}})
-		if len(reply.GetListConfigFiles().GetFiles()) != 5 {
+		reply := w.Ask(callOf("", &mcphubv1.ListConfigFilesRequest{}))
+		if len(responseOf[*mcphubv1.ListConfigFilesResponse](reply).GetFiles()) != 5 {
 			t.Error(reply)
 		}
-		reply = w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ReadConfigText{
-			ReadConfigText: &mcphubv1.ReadConfigTextRequest{Text: `{"command": "x"}`}}})
-		if len(reply.GetReadConfigText().GetEntries()) != 1 {
+		reply = w.Ask(callOf("", &mcphubv1.ReadConfigTextRequest{Text: `{"command": "x"}`}))
+		if len(responseOf[*mcphubv1.ReadConfigTextResponse](reply).GetEntries()) != 1 {
 			t.Error(reply)
 		}
-		reply = w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_GetServerEntry{
-			GetServerEntry: &mcphubv1.GetServerEntryRequest{Server: "a"}}})
-		if reply.GetGetServerEntry().GetEntry().GetForm().GetCommand() != "x" {
+		reply = w.Ask(callOf("", &mcphubv1.GetServerEntryRequest{Server: "a"}))
+		if responseOf[*mcphubv1.GetServerEntryResponse](reply).GetEntry().GetForm().GetCommand() != "x" {
 			t.Error(reply)
 		}
 		// The refusal names the file and the key, and not the value.
 		wrong := &mcphubv1.UpdateServerRequest{Server: "a", PatchJson: `{"args": {"K": "s3cret"}}`}
-		reply = w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_UpdateServer{UpdateServer: wrong}})
+		reply = w.Ask(callOf("", wrong))
 		if e := reply.GetError(); e.GetReason() != "CONFIG_INVALID" || reply.GetErrorPlace().GetKey() != "args" ||
 			reply.GetErrorPlace().GetFile() != file || strings.Contains(e.GetMessage(), "s3cret") {
 			t.Error(reply)

@@ -34,65 +34,42 @@ type configFiles interface {
 
 func (s *configService) AddServer(ctx context.Context,
 	r *mcphubv1.AddServerRequest) (*mcphubv1.AddServerResponse, error) {
-	w, err := s.addServer(ctx, "", r)
-	return reply(ctx, s.services, &mcphubv1.AddServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
-}
-
-func (s *configService) UpdateServer(ctx context.Context,
-	r *mcphubv1.UpdateServerRequest) (*mcphubv1.UpdateServerResponse, error) {
-	w, err := s.updateServer(ctx, "", r)
-	return reply(ctx, s.services, &mcphubv1.UpdateServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
-}
-
-func (s *configService) RemoveServer(ctx context.Context,
-	r *mcphubv1.RemoveServerRequest) (*mcphubv1.RemoveServerResponse, error) {
-	w, err := s.removeServer(ctx, "", r)
-	return reply(ctx, s.services, &mcphubv1.RemoveServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
-}
-
-func (s *configService) UndoConfigWrite(ctx context.Context,
-	r *mcphubv1.UndoConfigWriteRequest) (*mcphubv1.UndoConfigWriteResponse, error) {
-	w, err := s.undoConfigWrite(ctx, "", r)
-	return reply(ctx, s.services, &mcphubv1.UndoConfigWriteResponse{Write: s.convert.write(w), Server: s.now(w)}, err)
-}
-
-// The operations that a host calls and that a window orders by its stream. windowID is "" for a host.
-
-func (c *services) addServer(ctx context.Context, windowID string,
-	r *mcphubv1.AddServerRequest) (sources.Written, error) {
-	to := configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID)
-	to.Preview = r.GetPreview()
-	undo, err := c.unpackFor(ctx, r)
+	undo, err := s.unpackFor(ctx, r)
 	if err != nil {
-		return sources.Written{}, err
+		return nil, err
 	}
-	w, err := c.domain.Config().AddServer(ctx, to, edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(),
+	to := configTarget(ctx, r.GetServer(), r.GetConfigFile(), r.GetWrittenBy())
+	to.Preview = r.GetPreview()
+	w, err := s.domain.Config().AddServer(ctx, to, edit.Form{Entry: serverForm(r.GetForm()), JSON: r.GetEntryJson(),
 		Dialect: r.GetEntryDialect(), Changed: serverForm(r.GetChangedForm()), Inputs: list(r.GetInputs(), entryInput)},
 		serverSettings(r.GetSettings()))
 	if err != nil && w.File == "" {
 		undo()
 	}
-	return w, err
+	return &mcphubv1.AddServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err
 }
 
-func (c *services) updateServer(ctx context.Context, windowID string,
-	r *mcphubv1.UpdateServerRequest) (sources.Written, error) {
-	to := configTarget(r.GetServer(), r.GetConfigFile(), r.GetWrittenBy(), windowID)
+func (s *configService) UpdateServer(ctx context.Context,
+	r *mcphubv1.UpdateServerRequest) (*mcphubv1.UpdateServerResponse, error) {
+	to := configTarget(ctx, r.GetServer(), r.GetConfigFile(), r.GetWrittenBy())
 	to.Preview = r.GetPreview()
-	return c.domain.Config().UpdateServer(ctx, to, edit.Update{Entry: serverForm(r.GetForm()), Patch: r.GetPatchJson(),
+	w, err := s.domain.Config().UpdateServer(ctx, to, edit.Update{Entry: serverForm(r.GetForm()), Patch: r.GetPatchJson(),
 		Settings: serverSettings(r.GetSettings()), Inputs: list(r.GetInputs(), entryInput)})
+	return &mcphubv1.UpdateServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err
 }
 
-func (c *services) removeServer(ctx context.Context, windowID string,
-	r *mcphubv1.RemoveServerRequest) (sources.Written, error) {
-	to := configTarget(r.GetServer(), r.GetConfigFile(), "", windowID)
+func (s *configService) RemoveServer(ctx context.Context,
+	r *mcphubv1.RemoveServerRequest) (*mcphubv1.RemoveServerResponse, error) {
+	to := configTarget(ctx, r.GetServer(), r.GetConfigFile(), "")
 	to.Preview = r.GetPreview()
-	return c.domain.Config().RemoveServer(ctx, to)
+	w, err := s.domain.Config().RemoveServer(ctx, to)
+	return &mcphubv1.RemoveServerResponse{Write: s.convert.write(w), Server: s.now(w)}, err
 }
 
-func (c *services) undoConfigWrite(ctx context.Context, windowID string,
-	r *mcphubv1.UndoConfigWriteRequest) (sources.Written, error) {
-	return c.domain.Config().Undo(ctx, r.GetUndoId(), configWriter(r.GetWrittenBy(), windowID))
+func (s *configService) UndoConfigWrite(ctx context.Context,
+	r *mcphubv1.UndoConfigWriteRequest) (*mcphubv1.UndoConfigWriteResponse, error) {
+	w, err := s.domain.Config().Undo(ctx, r.GetUndoId(), configWriter(ctx, r.GetWrittenBy()))
+	return &mcphubv1.UndoConfigWriteResponse{Write: s.convert.write(w), Server: s.now(w)}, err
 }
 
 // now returns the server of the entry that a write has changed, or else the server with its name. It returns nil if
@@ -113,17 +90,19 @@ func (c *services) now(w sources.Written) (m *mcphubv1.Server) {
 	return m
 }
 
-func configTarget(server, file, by, windowID string) sources.Target {
-	return sources.Target{Server: server, File: file, By: configWriter(by, windowID)}
+func configTarget(ctx context.Context, server, file, by string) sources.Target {
+	return sources.Target{Server: server, File: file, By: configWriter(ctx, by)}
 }
 
 // configWriter returns the name of who writes. A window that does not say its name is named by its id.
-func configWriter(by, windowID string) config.Writer {
-	name := "a host"
-	if windowID != "" {
-		name = "the window " + windowID
+func configWriter(ctx context.Context, by string) config.Writer {
+	w := config.Writer{Name: "a host"}
+	if of := windowOf(ctx); of != nil {
+		w.Window = of.ID()
+		w.Name = "the window " + w.Window
 	}
-	return config.Writer{Name: bounds.Printable(cmp.Or(by, name)), Window: windowID}
+	w.Name = bounds.Printable(cmp.Or(by, w.Name))
+	return w
 }
 
 func serverForm(f *mcphubv1.ServerForm) *edit.Entry {

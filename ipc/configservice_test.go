@@ -93,8 +93,8 @@ func TestWindowWritesConfig(t *testing.T) {
 		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, ID: "w"})
 		add := &mcphubv1.AddServerRequest{Server: "s", Entry: &mcphubv1.AddServerRequest_Form{
 			Form: &mcphubv1.ServerForm{Command: "s", Args: []string{"1"}, Environment: map[string]string{"A": "1"}}}}
-		reply := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AddServer{AddServer: add}})
-		if reply.GetError() != nil || reply.GetConfigWrite().GetConfigFile() != file {
+		reply := w.Ask(callOf("", add))
+		if reply.GetError() != nil || responseOf[*mcphubv1.AddServerResponse](reply).GetWrite().GetConfigFile() != file {
 			t.Fatal(reply)
 		}
 		call(t, conn, &mcphubv1.CallToolRequest{Tool: "t", Preapproved: true})
@@ -104,8 +104,7 @@ func TestWindowWritesConfig(t *testing.T) {
 			prompts[0].GetServerLaunch().GetWrittenBy().GetName() != "the window w" {
 			t.Errorf("%v", prompts)
 		}
-		undo := &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_UndoConfigWrite{
-			UndoConfigWrite: &mcphubv1.UndoConfigWriteRequest{}}}
+		undo := callOf("", &mcphubv1.UndoConfigWriteRequest{})
 		if reply := w.Ask(undo); reply.GetError() != nil {
 			t.Error(reply)
 		}

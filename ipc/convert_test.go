@@ -240,7 +240,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 		}
 		seen[field.Name()] = true
 		name := string(field.Name())
-		check(name, m, name+".sequence", name+".time", name+".mcp_request_cancelled.server_notified")
+		check(name, m, name+".time", name+".mcp_request_cancelled.server_notified")
 	}
 	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
 		seen[ours] = true // made by the services themselves

@@ -9,7 +9,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// event converts the body of an event. The message has neither sequence nor time.
+// event converts the body of an event. The message has no time.
 func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 	m := &mcphubv1.AttachResponse{}
 	switch b := b.(type) {
@@ -129,11 +129,11 @@ type sharedEvent struct {
 	message *mcphubv1.AttachResponse // set once, not changed after that
 }
 
-// numbered returns the message for one window. It has a sequence number of its own, and shares the rest.
-func (s *sharedEvent) numbered(sequence uint64) *mcphubv1.AttachResponse {
+// converted returns the message of the event. All windows share it: it must not be changed.
+func (s *sharedEvent) converted() *mcphubv1.AttachResponse {
 	s.once.Do(func() {
 		s.message = s.convert.event(s.event.Body)
 		s.message.Time = timestamp(s.event.Time)
 	})
-	return &mcphubv1.AttachResponse{Sequence: sequence, Time: s.message.GetTime(), Event: s.message.GetEvent()}
+	return s.message
 }

@@ -93,15 +93,11 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 }
 
 func helloOf(h *mcphubv1.Hello) windows.Hello {
-	hello := windows.Hello{
+	return windows.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
-		MaxHistory: int(h.GetMaxHistory()), ActsFor: h.GetActsFor(),
+		MaxHistory: int(h.GetMaxHistory()), ActsFor: h.GetActsFor(), ComesBackTo: h.GetComesBackTo(),
 	}
-	if r := h.GetResume(); r != nil {
-		hello.Resume = &windows.Resume{HubID: r.GetHubId(), After: positionOf(r.GetAfterSequence()).base}
-	}
-	return hello
 }
 
 func root(r *mcphubv1.Root) windows.Root { return windows.Root{URI: r.GetUri(), Name: r.GetName()} }

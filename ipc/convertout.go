@@ -167,7 +167,7 @@ func (c converter) snapshot(s *event.Snapshot) *mcphubv1.Snapshot {
 }
 
 func (c converter) endedRequest(e event.Ended) *mcphubv1.EndedRequest {
-	m := &mcphubv1.EndedRequest{EndTime: timestamp(e.Time), EarlierHub: e.EarlierHub}
+	m := &mcphubv1.EndedRequest{EndTime: timestamp(e.Time)}
 	switch b := e.Body.(type) {
 	case *event.RequestCancelled:
 		m.End = &mcphubv1.EndedRequest_Cancelled{Cancelled: c.requestCancelled(b)}

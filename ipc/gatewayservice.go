@@ -22,7 +22,7 @@ type gatewayService struct {
 	gateways gateways
 }
 
-func (s *gatewayService) OpenGateway(ctx context.Context,
+func (s *gatewayService) OpenGateway(_ context.Context,
 	r *mcphubv1.OpenGatewayRequest) (*mcphubv1.OpenGatewayResponse, error) {
 	opened, err := s.gateways.Open(gateway.Options{
 		Title:      r.GetTitle(),
@@ -34,7 +34,7 @@ func (s *gatewayService) OpenGateway(ctx context.Context,
 		PlainNames: r.GetPlainNames(), CancelReason: r.GetCancelReason(),
 	}, int(r.GetPort()))
 	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	return &mcphubv1.OpenGatewayResponse{Gateway: s.gateway(opened), Token: opened.Endpoint.Token}, nil
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -32,6 +34,34 @@ func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 		t.Cleanup(h.settle) // after the connection has closed
 	}
 	return fakeeditor.Serve(t, s, nil)
+}
+
+// callOf returns the message that calls the method of a request.
+func callOf(messageID string, request proto.Message) *mcphubv1.AttachRequest {
+	name := strings.TrimSuffix(string(request.ProtoReflect().Descriptor().Name()), "Request")
+	for path := range orderings {
+		if strings.HasSuffix(path, "/"+name) {
+			m, err := mcphubv1.NewCall(path, request)
+			if err != nil {
+				panic(err)
+			}
+			m.MessageId = messageID
+			return m
+		}
+	}
+	panic("no method " + name)
+}
+
+// responseOf returns the response of a reply, nil if it has none of that type.
+func responseOf[R proto.Message](r *mcphubv1.Reply) (response R) {
+	if r.GetResponse() != nil {
+		m, err := r.GetResponse().UnmarshalNew()
+		if err != nil {
+			panic(err)
+		}
+		response, _ = m.(R)
+	}
+	return response
 }
 
 // fakeHub is a domain whose answers a test sets, and whose windows it drives. Answers that are not set are plain ones.
@@ -235,7 +265,7 @@ func (h *fakeHub) SignOut(_ context.Context, name string) (event.ServerInfo, err
 func (h *fakeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	start := &windows.Start{Snapshot: &event.Snapshot{Seq: h.seq, Time: time.Now()}}
+	start := &windows.Start{Snapshot: &event.Snapshot{Time: time.Now()}}
 	if h.attach != nil {
 		var err error
 		if start, err = h.attach(hello, sink); err != nil {

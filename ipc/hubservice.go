@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/kept"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -17,7 +18,7 @@ var revisions = []string{mcp.Revision20260728, mcp.Revision20251125, mcp.Revisio
 var features = []string{
 	"cached_tools", "cancel_scopes", "completion", "config_input", "config_watch", "extensions", "history", "http",
 	"launch_consent", "mcp_prompts", "model_tools", "preapproved", "progress_rate", "prompts",
-	"remembered", "resources", "resume", "sampling_tools", "sign_in", "tasks", "trace", "trace_context",
+	"remembered", "resources", "sampling_tools", "sign_in", "tasks", "trace", "trace_context",
 	"window_orders",
 }
 
@@ -26,34 +27,14 @@ type hubService struct {
 	*services
 }
 
-// loggedStatus returns err as a status. It logs the text of an error that the host must not see.
-func (c *services) loggedStatus(ctx context.Context, err error) error {
-	if e := hubErrorOf(err); e.Code == event.CodeInternal {
-		beneath := err
-		if e.Err != nil {
-			beneath = e.Err
-		}
-		c.log.ErrorContext(ctx, "call failed", "reason", e.Reason, "error", bound(clean(beneath.Error())))
-	}
-	return statusOf(err)
-}
-
-// reply returns the results of a unary call: resp, or err as a status.
-func reply[R any](ctx context.Context, c *services, resp *R, err error) (*R, error) {
-	if err != nil {
-		return nil, c.loggedStatus(ctx, err)
-	}
-	return resp, nil
-}
-
 func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) (*mcphubv1.CallToolResponse, error) {
 	call := callRequest(ctx, r)
 	if err := s.named(ctx, &call, r.GetModelName()); err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	result, err := s.domain.CallTool(ctx, call)
 	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	m := s.convert.callResult(result)
 	m.View = s.view(r.GetView(), result.Result)
@@ -62,16 +43,14 @@ func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 
 func (s *hubService) CancelRequest(ctx context.Context,
 	r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
-	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), event.OriginHost)
-	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
-	}
-	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, nil
+	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), origin(ctx))
+	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, err
 }
 
-func (s *hubService) CancelRequests(_ context.Context,
+func (s *hubService) CancelRequests(ctx context.Context,
 	r *mcphubv1.CancelRequestsRequest) (*mcphubv1.CancelRequestsResponse, error) {
-	return s.cancelRequests(r, event.OriginHost), nil
+	ids := s.domain.CancelRequests(cancelScope(r), r.GetReason(), origin(ctx))
+	return &mcphubv1.CancelRequestsResponse{RequestIds: s.convert.texts(ids)}, nil
 }
 
 func (s *hubService) ListRequests(_ context.Context,
@@ -79,15 +58,27 @@ func (s *hubService) ListRequests(_ context.Context,
 	return &mcphubv1.ListRequestsResponse{Requests: list(s.domain.Requests(r.GetServer()), s.convert.request)}, nil
 }
 
-func (s *hubService) GetTrace(ctx context.Context, r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
-	resp, err := s.traces(r)
-	return reply(ctx, s.services, resp, err)
+func (s *hubService) GetTrace(_ context.Context, r *mcphubv1.GetTraceRequest) (*mcphubv1.GetTraceResponse, error) {
+	traces := s.domain.Traces(event.TraceFilter{RequestID: r.GetRequestId(), Server: r.GetServer(),
+		Max: int(r.GetMaxTraces())})
+	resp := &mcphubv1.GetTraceResponse{Traces: list(traces, s.convert.trace)}
+	if !r.GetBundle() {
+		return resp, nil
+	}
+	var err error
+	resp.BundleJson, err = s.convert.traceBundle(s.domain.TraceBundle(), resp.GetTraces())
+	return resp, err
 }
 
-func (s *hubService) ReadRequest(ctx context.Context,
+func (s *hubService) ReadRequest(_ context.Context,
 	r *mcphubv1.ReadRequestRequest) (*mcphubv1.ReadRequestResponse, error) {
-	resp, err := s.readRequest(r)
-	return reply(ctx, s.services, resp, err)
+	part := kept.Arguments
+	if r.GetPart() == mcphubv1.RequestPart_REQUEST_PART_RESULT {
+		part = kept.Result
+	}
+	p, err := s.domain.ReadRequest(r.GetRequestId(), part, r.GetOffset(), int(min(r.GetLimit(), 1<<30)))
+	return &mcphubv1.ReadRequestResponse{Text: s.convert.text(p.Text), Offset: p.Offset, NextOffset: p.Next,
+		Size: p.Size}, err
 }
 
 func (s *hubService) GetInfo(context.Context, *mcphubv1.GetInfoRequest) (*mcphubv1.GetInfoResponse, error) {

@@ -19,7 +19,7 @@ func (s *modelToolService) ListModelTools(ctx context.Context,
 	r *mcphubv1.ListModelToolsRequest) (*mcphubv1.ListModelToolsResponse, error) {
 	tools, aside, tokens, err := s.domain.ModelTools().List(ctx, r.GetProfile())
 	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	return &mcphubv1.ListModelToolsResponse{
 		Tools: list(tools, s.convert.modelTool),
@@ -35,7 +35,7 @@ func (s *modelToolService) SearchTools(ctx context.Context,
 	r *mcphubv1.SearchToolsRequest) (*mcphubv1.SearchToolsResponse, error) {
 	found, err := s.domain.ModelTools().Search(ctx, r.GetQuery(), int(min(r.GetLimit(), 1<<16)), r.GetProfile())
 	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	return &mcphubv1.SearchToolsResponse{Tools: list(found, func(f modeltools.Found) *mcphubv1.FoundTool {
 		return &mcphubv1.FoundTool{Name: f.ModelName, Server: s.convert.text(f.Server), Tool: s.convert.text(f.Name),
@@ -48,7 +48,7 @@ func (s *modelToolService) ReadResult(ctx context.Context,
 	p, err := s.domain.ModelTools().ReadResult(r.GetResultId(), r.GetOffset(), int(min(r.GetLimit(), 1<<30)),
 		r.GetOriginal())
 	if err != nil {
-		return nil, s.loggedStatus(ctx, err)
+		return nil, err
 	}
 	return &mcphubv1.ReadResultResponse{Text: s.convert.text(p.Text), Offset: p.Offset, NextOffset: p.Next,
 		Size: p.Size}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -20,32 +21,35 @@ import (
 )
 
 func callMessage(messageID, requestID, tool string) *mcphubv1.AttachRequest {
-	return &mcphubv1.AttachRequest{MessageId: messageID, Message: &mcphubv1.AttachRequest_CallTool{
-		CallTool: &mcphubv1.CallToolRequest{RequestId: requestID, Server: "s", Tool: tool},
-	}}
+	return callOf(messageID, &mcphubv1.CallToolRequest{RequestId: requestID, Server: "s", Tool: tool})
 }
 
-// orderMessages returns one order of each kind, by its field in AttachRequest.
+// orderMessages returns calls of methods that take time, by the name of the method.
 func orderMessages() map[string]*mcphubv1.AttachRequest {
-	return map[string]*mcphubv1.AttachRequest{
-		"call_tool":               callMessage("", "r", "t"),
-		"list_tools":              {Message: &mcphubv1.AttachRequest_ListTools{ListTools: &mcphubv1.ListToolsRequest{}}},
-		"read_request":            {Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1}}},
-		"read_resource":           {Message: &mcphubv1.AttachRequest_ReadResource{ReadResource: &mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"}}},
-		"list_resources":          {Message: &mcphubv1.AttachRequest_ListResources{ListResources: &mcphubv1.ListResourcesRequest{Server: "s"}}},
-		"list_resource_templates": {Message: &mcphubv1.AttachRequest_ListResourceTemplates{ListResourceTemplates: &mcphubv1.ListResourceTemplatesRequest{Server: "s"}}},
-		"list_mcp_prompts":        {Message: &mcphubv1.AttachRequest_ListMcpPrompts{ListMcpPrompts: &mcphubv1.ListMcpPromptsRequest{Server: "s"}}},
-		"get_mcp_prompt":          {Message: &mcphubv1.AttachRequest_GetMcpPrompt{GetMcpPrompt: &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p"}}},
-		"complete":                {Message: &mcphubv1.AttachRequest_Complete{Complete: &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}}},
-		"subscribe_resource":      {Message: &mcphubv1.AttachRequest_SubscribeResource{SubscribeResource: &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "u"}}},
-		"unsubscribe_resource":    {Message: &mcphubv1.AttachRequest_UnsubscribeResource{UnsubscribeResource: &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "u"}}},
-		"start_server":            {Message: &mcphubv1.AttachRequest_StartServer{StartServer: &mcphubv1.StartServerRequest{Server: "s"}}},
-		"stop_server":             {Message: &mcphubv1.AttachRequest_StopServer{StopServer: &mcphubv1.StopServerRequest{Server: "s", Reason: "why"}}},
-		"restart_server":          {Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: &mcphubv1.RestartServerRequest{Server: "s", Reason: "why"}}},
-		"set_server_enabled":      {Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: &mcphubv1.SetServerEnabledRequest{Server: "s"}}},
-		"sign_in":                 {Message: &mcphubv1.AttachRequest_SignIn{SignIn: &mcphubv1.SignInRequest{Server: "s"}}},
-		"sign_out":                {Message: &mcphubv1.AttachRequest_SignOut{SignOut: &mcphubv1.SignOutRequest{Server: "s"}}},
+	orders := map[string]*mcphubv1.AttachRequest{}
+	for _, r := range []proto.Message{
+		&mcphubv1.CallToolRequest{RequestId: "r", Server: "s", Tool: "t"},
+		&mcphubv1.ListToolsRequest{},
+		&mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1},
+		&mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"},
+		&mcphubv1.ListResourcesRequest{Server: "s"},
+		&mcphubv1.ListResourceTemplatesRequest{Server: "s"},
+		&mcphubv1.ListMcpPromptsRequest{Server: "s"},
+		&mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p"},
+		&mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}},
+		&mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "u"},
+		&mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "u"},
+		&mcphubv1.StartServerRequest{Server: "s"},
+		&mcphubv1.StopServerRequest{Server: "s", Reason: "why"},
+		&mcphubv1.RestartServerRequest{Server: "s", Reason: "why"},
+		&mcphubv1.SetServerEnabledRequest{Server: "s"},
+		&mcphubv1.SignInRequest{Server: "s"},
+		&mcphubv1.SignOutRequest{Server: "s"},
+	} {
+		m := callOf("", r)
+		orders[m.GetCall().GetMethod()[strings.LastIndex(m.GetCall().GetMethod(), "/")+1:]] = m
 	}
+	return orders
 }
 
 // rawWindow is a window whose messages the test itself sends and receives.
@@ -145,20 +149,20 @@ func TestOrdersOfAWindow(t *testing.T) {
 		}}
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
 		for name, m := range orderMessages() {
-			if r := w.Ask(m); r.GetError() != nil || (name == "list_tools") != (len(r.GetListTools().GetTools()) == 1) {
+			r := w.Ask(m)
+			tools := responseOf[*mcphubv1.ListToolsResponse](r).GetTools()
+			if r.GetError() != nil || (name == "ListTools") != (len(tools) == 1) {
 				t.Errorf("%s: %v", name, r)
 			}
 		}
-		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelRequests{
-			CancelRequests: &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{Server: "s"}},
-		}}); len(r.GetCancelRequests().GetRequestIds()) != 2 {
-			t.Errorf("cancel_requests: %v", r)
+		all := &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{Server: "s"}}
+		if r := w.Ask(callOf("", all)); len(responseOf[*mcphubv1.CancelRequestsResponse](r).GetRequestIds()) != 2 {
+			t.Errorf("CancelRequests: %v", r)
 		}
 		if r := w.Ask(
-			&mcphubv1.AttachRequest{
-				Message: &mcphubv1.AttachRequest_GetTrace{GetTrace: &mcphubv1.GetTraceRequest{}}}); r.GetError() != nil ||
-			r.GetGetTrace() == nil {
-			t.Errorf("get_trace: %v", r)
+			callOf("", &mcphubv1.GetTraceRequest{})); r.GetError() != nil ||
+			responseOf[*mcphubv1.GetTraceResponse](r) == nil {
+			t.Errorf("GetTrace: %v", r)
 		}
 		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
 			CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "r", Reason: "why"},
@@ -204,7 +208,7 @@ func TestPanicInAnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &panickingHub{fakeHub: &fakeHub{}}
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
-		if r := w.Ask(orderMessages()["start_server"]); r.GetError().GetReason() != reasonInternal {
+		if r := w.Ask(orderMessages()["StartServer"]); r.GetError().GetReason() != reasonInternal {
 			t.Errorf("got %v", r)
 		}
 		if err := w.Close(); err != nil {
@@ -337,10 +341,10 @@ func TestCallOutlivesItsStream(t *testing.T) {
 					t.Errorf("the history is %v", history)
 				}
 				late.close()
-				if broken { // a resume gets the event, and no snapshot with a history
-					again := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Resume: bystander})
-					if got := again.WaitTerminal("r").GetMcpRequestFinished().GetResultJson(); got != result || !again.Resumed() {
-						t.Errorf("resumed: %v, told %q", again.Resumed(), got)
+				if broken {
+					again := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Back: bystander})
+					if got := again.WaitTerminal("r").GetMcpRequestFinished().GetResultJson(); got != result {
+						t.Errorf("back again, it was told %q", got)
 					}
 					if err := again.Close(); err != nil {
 						t.Error(err)
@@ -399,9 +403,8 @@ func TestPreapprovedAndEditedAreRefused(t *testing.T) {
 		})
 		_, conn := realHub(t, server)
 		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
-		m := callMessage("", "r", "ask")
-		m.GetCallTool().Preapproved = true
-		if e := w.Ask(m).GetError(); e.GetCode() != "INVALID_ARGUMENT" || e.GetMessage() == "" {
+		m := &mcphubv1.CallToolRequest{RequestId: "r", Server: "s", Tool: "ask", Preapproved: true}
+		if e := w.Ask(callOf("", m)).GetError(); e.GetCode() != "INVALID_ARGUMENT" || e.GetMessage() == "" {
 			t.Errorf("preapproved: %v", e)
 		}
 		done := call(t, conn, &mcphubv1.CallToolRequest{RequestId: "r", Tool: "ask", Preapproved: true})
@@ -431,9 +434,7 @@ func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 		h, conn := realHub(t, fakeserver.New())
 		w := openRaw(t, conn, &mcphubv1.Hello{})
 		order := func(id string, on bool) *mcphubv1.AttachRequest {
-			return &mcphubv1.AttachRequest{MessageId: id, Message: &mcphubv1.AttachRequest_SetServerEnabled{
-				SetServerEnabled: &mcphubv1.SetServerEnabledRequest{Server: "s", Enabled: on},
-			}}
+			return callOf(id, &mcphubv1.SetServerEnabledRequest{Server: "s", Enabled: on})
 		}
 		wrong, refused := 0, 0
 		for i := range 500 {

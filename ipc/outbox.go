@@ -33,7 +33,7 @@ type outbox struct {
 	tooSlow chan struct{} // closed when the window became too slow; run may then be blocked in a send
 	wake    chan struct{} // holds one token if there may be something new for run
 
-	mu      sync.Mutex // guards the fields below, except position
+	mu      sync.Mutex // guards the fields below
 	queue   fifo[*entry]
 	queued  load               // entries of the queue without questions, notices and start
 	account *bounds.Account    // account of what waits except questions and start; a share of the total of all windows
@@ -50,8 +50,6 @@ type outbox struct {
 	start   int                           // number of messages of the start in the queue; nothing is sent before them
 	state   outboxState
 	err     error // what run returns once the outbox is over
-
-	position position // place in the stream; after begin only run uses it
 }
 
 // outboxState is the state of an outbox. It never goes back.
@@ -98,12 +96,11 @@ func newOutbox(s *sharing, rate int32) *outbox {
 	}
 }
 
-// begin puts the first messages before those that were delivered since the window was registered. from is the place up
-// to which the window has seen events. It is called once, before run.
-func (o *outbox) begin(from position, first []entry) {
+// begin puts the first messages before those that were delivered since the window was registered. It is called once,
+// before run.
+func (o *outbox) begin(first []entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.position = from
 	var q fifo[*entry]
 	for _, e := range first {
 		e.class = classStart
@@ -291,7 +288,7 @@ func (o *outbox) add(e *entry) bool {
 	e.counted = o.account.Take(e.size) == nil
 	if o.queued.entries >= bounds.WindowQueue || o.queued.entries > 0 && !e.counted {
 		o.over(&event.Error{Code: event.CodeResourceExhausted, Reason: event.ReasonWindowTooSlow,
-			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again with resume",
+			Message: fmt.Sprintf("the window did not keep up: %d events (%d bytes) wait; attach again",
 				o.queued.entries, o.queued.bytes)})
 		close(o.tooSlow)
 		return false

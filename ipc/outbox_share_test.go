@@ -3,6 +3,7 @@ package ipc
 import (
 	"encoding/json"
 	"fmt"
+	"google.golang.org/protobuf/types/known/anypb"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -235,8 +236,7 @@ func TestALongReplyEndsNoWindow(t *testing.T) {
 		synctest.Wait()
 		for i := range 4 {
 			m.reply(&mcphubv1.Reply{MessageId: fmt.Sprint(i),
-				Response: &mcphubv1.Reply_ListTools{ListTools: &mcphubv1.ListToolsResponse{
-					Tools: []*mcphubv1.Tool{{DefinitionJson: strings.Repeat("x", bounds.WindowBytes*5/8)}}}}})
+				Response: &anypb.Any{Value: make([]byte, bounds.WindowBytes*5/8)}})
 		}
 		close(hold)
 		m.end(t)

@@ -18,14 +18,11 @@ func (o *outbox) run(send func(*mcphubv1.AttachResponse) error) error {
 		if !more {
 			return o.failure()
 		}
-		if m := o.message(e); m != nil {
+		if m := e.converted(); m != nil {
 			if err := send(m); err != nil {
 				o.abandon()
 				return err
 			}
-			continue
-		}
-		if e.event != nil { // not sent, because there is no number for it
 			continue
 		}
 		var due <-chan time.Time
@@ -125,15 +122,10 @@ func (o *outbox) pop() *entry {
 	return e
 }
 
-// message returns the numbered message for e, nil if there is nothing to send.
-func (o *outbox) message(e entry) *mcphubv1.AttachResponse {
+// converted returns the message for e, nil if there is nothing to send.
+func (e *entry) converted() *mcphubv1.AttachResponse {
 	if e.event == nil {
 		return e.message
 	}
-	next, ok := o.position.after(e.event.event.Seq)
-	if !ok {
-		return nil
-	}
-	o.position = next
-	return e.event.numbered(next.sequence())
+	return e.event.converted()
 }

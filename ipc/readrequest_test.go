@@ -27,8 +27,8 @@ func TestReadRequestAnswers(t *testing.T) {
 			t.Errorf("a host got %v, %v", got, err)
 		}
 		raw := openRaw(t, conn, &mcphubv1.Hello{})
-		raw.send(&mcphubv1.AttachRequest{MessageId: "m", Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: ask}})
-		if got := raw.reply("m"); !proto.Equal(got.GetReadRequest(), want) {
+		raw.send(callOf("m", ask))
+		if got := raw.reply("m"); !proto.Equal(responseOf[*mcphubv1.ReadRequestResponse](got), want) {
 			t.Errorf("a window got %v", got)
 		}
 		for name, bad := range map[string]*mcphubv1.ReadRequestRequest{
@@ -43,7 +43,7 @@ func TestReadRequestAnswers(t *testing.T) {
 		if _, err := client.ReadRequest(t.Context(), ask); status.Code(err) != codes.NotFound {
 			t.Errorf("what is gone: %v", err)
 		}
-		raw.send(&mcphubv1.AttachRequest{MessageId: "n", Message: &mcphubv1.AttachRequest_ReadRequest{ReadRequest: ask}})
+		raw.send(callOf("n", ask))
 		if got := raw.reply("n").GetError(); got.GetReason() != event.ReasonRequestNotKept {
 			t.Errorf("what is gone: %v", got)
 		}
@@ -70,10 +70,9 @@ func TestWindowReadsAnyResult(t *testing.T) {
 		}
 		var read strings.Builder
 		for offset := int64(0); ; {
-			raw.send(&mcphubv1.AttachRequest{MessageId: "m", Message: &mcphubv1.AttachRequest_ReadRequest{
-				ReadRequest: &mcphubv1.ReadRequestRequest{RequestId: "r", Part: mcphubv1.RequestPart_REQUEST_PART_RESULT,
-					Offset: offset}}})
-			piece := raw.reply("m").GetReadRequest()
+			raw.send(callOf("m", &mcphubv1.ReadRequestRequest{RequestId: "r", Part: mcphubv1.RequestPart_REQUEST_PART_RESULT,
+				Offset: offset}))
+			piece := responseOf[*mcphubv1.ReadRequestResponse](raw.reply("m"))
 			if piece == nil {
 				t.Fatal("no piece")
 			}

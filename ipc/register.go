@@ -43,15 +43,20 @@ func Register(s grpc.ServiceRegistrar, h *hub.Hub, o Options) { register(s, whol
 func register(s grpc.ServiceRegistrar, d domain, o Options) {
 	c := &services{domain: d, convert: converter{onReplaced: o.OnReplaced}, log: o.logger()}
 	c.sharing.convert = c.convert
-	mcphubv1.RegisterMcpHubServiceServer(s, &hubService{services: c})
-	mcphubv1.RegisterMcpServerServiceServer(s, &serverService{services: c})
-	mcphubv1.RegisterEditorServiceServer(s, &editorService{services: c})
-	mcphubv1.RegisterModelToolServiceServer(s, &modelToolService{services: c})
-	mcphubv1.RegisterConfigServiceServer(s, &configService{services: c})
-	mcphubv1.RegisterRegistryServiceServer(s, &registryService{services: c})
-	if o.Gateways != nil {
-		mcphubv1.RegisterGatewayServiceServer(s, &gatewayService{services: c, gateways: o.Gateways})
+	methods := methods{}
+	to := func(desc *grpc.ServiceDesc, service any) {
+		s.RegisterService(desc, service)
+		methods.add(desc, service)
 	}
+	to(&mcphubv1.McpHubService_ServiceDesc, &hubService{services: c})
+	to(&mcphubv1.McpServerService_ServiceDesc, &serverService{services: c})
+	to(&mcphubv1.ModelToolService_ServiceDesc, &modelToolService{services: c})
+	to(&mcphubv1.ConfigService_ServiceDesc, &configService{services: c})
+	to(&mcphubv1.RegistryService_ServiceDesc, &registryService{services: c})
+	if o.Gateways != nil {
+		to(&mcphubv1.GatewayService_ServiceDesc, &gatewayService{services: c, gateways: o.Gateways})
+	}
+	s.RegisterService(&mcphubv1.EditorService_ServiceDesc, &editorService{services: c, methods: methods})
 }
 
 // services holds what all services need.
@@ -60,6 +65,17 @@ type services struct {
 	convert converter
 	log     *slog.Logger
 	sharing sharing
+}
+
+// steering gives orders to servers: the hub for the host, or a hub.Window for its user. They differ in the origin of
+// what the order cancels, and in who is subscribed.
+type steering interface {
+	StopServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
+	RestartServer(ctx context.Context, name, reason string) (event.ServerInfo, error)
+	SetServerEnabled(ctx context.Context, name string, enabled bool) (event.ServerInfo, error)
+	SignOut(ctx context.Context, name string) (event.ServerInfo, error)
+	SubscribeResource(ctx context.Context, server, uri string) error
+	UnsubscribeResource(ctx context.Context, server, uri string) error
 }
 
 // domain is the part of the hub that the services need.
@@ -91,8 +107,6 @@ type domain interface {
 	Resources(ctx context.Context, server string) ([]event.ResourceInfo, error)
 	ResourceTemplates(ctx context.Context, server string) ([]event.ResourceTemplateInfo, error)
 	ReadResource(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	SubscribeResource(ctx context.Context, server, uri string) error
-	UnsubscribeResource(ctx context.Context, server, uri string) error
 	McpPrompts(ctx context.Context, server string) ([]event.McpPromptInfo, error)
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
@@ -114,8 +128,6 @@ type window interface {
 	CallTool(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	ReadResource(c hub.CallRequest, over func(*hub.CallResult, error)) error
 	GetMcpPrompt(c hub.CallRequest, over func(*hub.CallResult, error)) error
-	SubscribeResource(ctx context.Context, server, uri string) error
-	UnsubscribeResource(ctx context.Context, server, uri string) error
 	Go(f func(ctx context.Context) (tell func())) error
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error

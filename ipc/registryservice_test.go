@@ -154,8 +154,7 @@ func TestSearchGivenUp(t *testing.T) {
 		t.Error(err)
 	}
 	w := openRaw(t, conn, &mcphubv1.Hello{WindowId: "w"})
-	w.send(&mcphubv1.AttachRequest{MessageId: "1",
-		Message: &mcphubv1.AttachRequest_SearchRegistry{SearchRegistry: search}})
+	w.send(callOf("1", search))
 	<-arrived
 	giveUp := &mcphubv1.AttachRequest_GiveUp{GiveUp: &mcphubv1.GiveUp{MessageId: "1"}}
 	w.send(&mcphubv1.AttachRequest{MessageId: "2", Message: giveUp})

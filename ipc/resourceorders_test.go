@@ -46,9 +46,8 @@ func browsed(heard chan<- string) *fakeserver.Server {
 }
 
 func completing(id, value string) *mcphubv1.AttachRequest {
-	return &mcphubv1.AttachRequest{MessageId: id, Message: &mcphubv1.AttachRequest_Complete{
-		Complete: &mcphubv1.CompleteRequest{Server: "s", Argument: "who", Value: value,
-			Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "greet"}}}}
+	return callOf(id, &mcphubv1.CompleteRequest{Server: "s", Argument: "who", Value: value,
+		Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "greet"}})
 }
 
 func givingUp(id string) *mcphubv1.AttachRequest {
@@ -63,8 +62,8 @@ func TestWindowBrowses(t *testing.T) {
 		_, conn := realHub(t, browsed(nil))
 		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
 		list := func(query string, limit int32) *mcphubv1.ListResourcesResponse {
-			return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListResources{
-				ListResources: &mcphubv1.ListResourcesRequest{Server: "s", Query: query, Limit: limit}}}).GetListResources()
+			asks := &mcphubv1.ListResourcesRequest{Server: "s", Query: query, Limit: limit}
+			return responseOf[*mcphubv1.ListResourcesResponse](w.Ask(callOf("", asks)))
 		}
 		for _, c := range []struct {
 			query          string
@@ -75,28 +74,25 @@ func TestWindowBrowses(t *testing.T) {
 				t.Errorf("%+v: %d of %d", c, len(l.GetResources()), l.GetMatched())
 			}
 		}
-		templates := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListResourceTemplates{
-			ListResourceTemplates: &mcphubv1.ListResourceTemplatesRequest{Server: "s"}}}).GetListResourceTemplates()
+		templates := responseOf[*mcphubv1.ListResourceTemplatesResponse](w.Ask(callOf("", &mcphubv1.ListResourceTemplatesRequest{Server: "s"})))
 		if diff := cmp.Diff([]string{"x"}, templates.GetResourceTemplates()[0].GetVariables()); diff != "" {
 			t.Errorf("variables: %s", diff)
 		}
-		expanded := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ExpandUriTemplate{
-			ExpandUriTemplate: &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "file:///{x}",
-				Values: map[string]string{"x": "a b"}}}})
-		if uri := expanded.GetExpandUriTemplate().GetUri(); uri != "file:///a%20b" {
+		expanded := w.Ask(callOf("", &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "file:///{x}",
+			Values: map[string]string{"x": "a b"}}))
+		if uri := responseOf[*mcphubv1.ExpandUriTemplateResponse](expanded).GetUri(); uri != "file:///a%20b" {
 			t.Errorf("expanded: %v", expanded)
 		}
-		prompts := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListMcpPrompts{
-			ListMcpPrompts: &mcphubv1.ListMcpPromptsRequest{Server: "s"}}}).GetListMcpPrompts()
+		listed := w.Ask(callOf("", &mcphubv1.ListMcpPromptsRequest{Server: "s"}))
+		prompts := responseOf[*mcphubv1.ListMcpPromptsResponse](listed)
 		if len(prompts.GetPrompts()) != 1 || prompts.GetMatched() != 1 {
 			t.Errorf("prompts: %v", prompts)
 		}
-		if r := w.Ask(completing("", "now")); r.GetComplete().GetResultJson() != `{"completion":{"values":["nowhere"]}}` {
+		if r := w.Ask(completing("", "now")); responseOf[*mcphubv1.CompleteResponse](r).GetResultJson() != `{"completion":{"values":["nowhere"]}}` {
 			t.Errorf("completed: %v", r)
 		}
-		w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_GetMcpPrompt{
-			GetMcpPrompt: &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "greet",
-				Arguments: map[string]string{"who": "Ada"}}}})
+		w.Ask(callOf("", &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "greet",
+			Arguments: map[string]string{"who": "Ada"}}))
 		if end := w.WaitTerminal("r").GetMcpRequestFinished(); end.GetResultJson() != `{"messages":[]}` ||
 			end.GetArgumentsPreview() != `who: "Ada"` || end.GetSubject() != "greet" {
 			t.Errorf("the prompt ended so: %v", end)
@@ -141,8 +137,7 @@ func TestSubscriptionsOfAWindow(t *testing.T) {
 		_, conn := realHub(t, server)
 		subscribe := func(w rawWindow, uri string) {
 			t.Helper()
-			w.send(&mcphubv1.AttachRequest{MessageId: uri, Message: &mcphubv1.AttachRequest_SubscribeResource{
-				SubscribeResource: &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: uri}}})
+			w.send(callOf(uri, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: uri}))
 			if r := w.reply(uri); r.GetError() != nil {
 				t.Fatal(r)
 			}
@@ -150,8 +145,7 @@ func TestSubscriptionsOfAWindow(t *testing.T) {
 		w := openRaw(t, conn, &mcphubv1.Hello{WindowId: "one"})
 		subscribe(w, "file:///a")
 		subscribe(w, "file:///b")
-		w.send(&mcphubv1.AttachRequest{MessageId: "no", Message: &mcphubv1.AttachRequest_UnsubscribeResource{
-			UnsubscribeResource: &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "file:///b"}}})
+		w.send(callOf("no", &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "file:///b"}))
 		if r := w.reply("no"); r.GetError() != nil {
 			t.Fatal(r)
 		}

@@ -34,7 +34,7 @@ func TestGetInfo(t *testing.T) {
 			}) {
 			t.Errorf("revisions %v, want five, newest first", revisions)
 		}
-		for _, f := range []string{"prompts", "resume", "preapproved"} {
+		for _, f := range []string{"prompts", "history", "preapproved"} {
 			if !slices.Contains(got.GetFeatures(), f) {
 				t.Errorf("features %v lack %s", got.GetFeatures(), f)
 			}

@@ -3,6 +3,7 @@ package ipc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"unicode"
 
@@ -19,6 +20,7 @@ const errorDomain = "mcphub"
 // Reasons of errors that the services make themselves.
 const (
 	reasonHelloExpected = "HELLO_EXPECTED"
+	reasonMethodOfHosts = "METHOD_OF_HOSTS"
 	reasonInternal      = "INTERNAL"
 )
 
@@ -66,6 +68,18 @@ func statusOf(err error) error {
 		info.Metadata[clean(k)] = cut(clean(v))
 	}
 	return detailed(status.New(code, bound(clean(e.Message))), info)
+}
+
+// loggedStatus is statusOf. It logs the text of an error that the host must not see.
+func loggedStatus(ctx context.Context, log *slog.Logger, err error) error {
+	if e := hubErrorOf(err); e.Code == event.CodeInternal {
+		beneath := err
+		if e.Err != nil {
+			beneath = e.Err
+		}
+		log.ErrorContext(ctx, "call failed", "reason", e.Reason, "error", bound(clean(beneath.Error())))
+	}
+	return statusOf(err)
 }
 
 func detailed(s *status.Status, info *errdetails.ErrorInfo) error {

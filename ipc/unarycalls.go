@@ -29,12 +29,21 @@ func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnarySer
 		resp, err = u.recovered(ctx, req, info, handler)
 	}
 	if err != nil {
-		err = explained(err)
+		err = u.status(ctx, err)
 	}
 	if u.log.Enabled(ctx, slog.Level(levelOf(status.Code(err)))) {
 		u.tell(ctx, req, info, start, err)
 	}
 	return resp, err
+}
+
+// status returns the error of a service, of the validator or of the recovery as a status. It logs the text of an error
+// that the host must not see.
+func (u *unaryCalls) status(ctx context.Context, err error) error {
+	if _, is := status.FromError(err); is {
+		return explained(err)
+	}
+	return loggedStatus(ctx, u.log, err)
 }
 
 // accepted is a handler for the validating interceptor that does nothing.

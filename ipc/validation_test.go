@@ -35,28 +35,6 @@ func TestValidation(t *testing.T) {
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: m}}
 		case *mcphubv1.SetCapabilities:
 			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{SetCapabilities: m}}
-		case *mcphubv1.CallToolRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CallTool{CallTool: m}}
-		case *mcphubv1.CancelRequestsRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelRequests{CancelRequests: m}}
-		case *mcphubv1.ListToolsRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_ListTools{ListTools: m}}
-		case *mcphubv1.StartServerRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_StartServer{StartServer: m}}
-		case *mcphubv1.StopServerRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_StopServer{StopServer: m}}
-		case *mcphubv1.RestartServerRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_RestartServer{RestartServer: m}}
-		case *mcphubv1.MuteServerRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_MuteServer{MuteServer: m}}
-		case *mcphubv1.SetServerEnabledRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetServerEnabled{SetServerEnabled: m}}
-		case *mcphubv1.SignInRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SignIn{SignIn: m}}
-		case *mcphubv1.SignOutRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SignOut{SignOut: m}}
-		case *mcphubv1.GetTraceRequest:
-			return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_GetTrace{GetTrace: m}}
 		}
 		panic("unknown message")
 	}
@@ -152,7 +130,7 @@ func TestValidation(t *testing.T) {
 		{"hello, no kind", attach(&mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{0}}), "hello.prompt_kinds[0]:"},
 		{"hello, window id", attach(&mcphubv1.Hello{WindowId: "a\tb"}), "hello.window_id:"},
 		{"hello, long title", attach(&mcphubv1.Hello{Title: long(256)}), "hello.title:"},
-		{"hello, long hub id", attach(&mcphubv1.Hello{Resume: &mcphubv1.Resume{HubId: long(128)}}), "hello.resume.hub_id:"},
+		{"hello, long hub id", attach(&mcphubv1.Hello{ComesBackTo: long(128)}), "hello.comes_back_to:"},
 		{"hello, root", attach(&mcphubv1.Hello{Roots: []*mcphubv1.Root{{}}}), "hello.roots[0].uri:"},
 		{"roots, many", attach(&mcphubv1.SetRoots{Roots: make([]*mcphubv1.Root, 1025)}), "set_roots.roots:"},
 		{"capabilities", attach(&mcphubv1.SetCapabilities{PromptKinds: []mcphubv1.PromptKind{99}}),
@@ -170,19 +148,19 @@ func TestValidation(t *testing.T) {
 		{"hello, history", attach(&mcphubv1.Hello{MaxHistory: 1000}), ""},
 		{"hello, long history", attach(&mcphubv1.Hello{MaxHistory: 1001}), "hello.max_history:"},
 		{"hello, negative history", attach(&mcphubv1.Hello{MaxHistory: -1}), "hello.max_history:"},
-		{"window call", attach(call(func(*mcphubv1.CallToolRequest) {})), ""},
-		{"window call, no tool", attach(call(func(r *mcphubv1.CallToolRequest) { r.Tool = "" })), "call_tool.tool:"},
-		{"window cancel scope, none", attach(&mcphubv1.CancelRequestsRequest{}), "cancel_requests.scope:"},
-		{"window list", attach(&mcphubv1.ListToolsRequest{}), ""},
-		{"window list, long server", attach(&mcphubv1.ListToolsRequest{Server: long(1024)}), "list_tools.server:"},
-		{"window start", attach(&mcphubv1.StartServerRequest{}), "start_server.server:"},
-		{"window stop", attach(&mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}), "stop_server.reason:"},
-		{"window restart", attach(&mcphubv1.RestartServerRequest{}), "restart_server.server:"},
-		{"window mute", attach(&mcphubv1.MuteServerRequest{}), "mute_server.server:"},
-		{"window switch", attach(&mcphubv1.SetServerEnabledRequest{}), "set_server_enabled.server:"},
-		{"window sign-in", attach(&mcphubv1.SignInRequest{}), "sign_in.server:"},
-		{"window sign-out", attach(&mcphubv1.SignOutRequest{}), "sign_out.server:"},
-		{"window trace", attach(&mcphubv1.GetTraceRequest{MaxTraces: -1}), "get_trace.max_traces:"},
+		{"window call", call(func(*mcphubv1.CallToolRequest) {}), ""},
+		{"window call, no tool", call(func(r *mcphubv1.CallToolRequest) { r.Tool = "" }), "tool:"},
+		{"window cancel scope, none", &mcphubv1.CancelRequestsRequest{}, "scope:"},
+		{"window list", &mcphubv1.ListToolsRequest{}, ""},
+		{"window list, long server", &mcphubv1.ListToolsRequest{Server: long(1024)}, "server:"},
+		{"window start", &mcphubv1.StartServerRequest{}, "server:"},
+		{"window stop", &mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}, "reason:"},
+		{"window restart", &mcphubv1.RestartServerRequest{}, "server:"},
+		{"window mute", &mcphubv1.MuteServerRequest{}, "server:"},
+		{"window switch", &mcphubv1.SetServerEnabledRequest{}, "server:"},
+		{"window sign-in", &mcphubv1.SignInRequest{}, "server:"},
+		{"window sign-out", &mcphubv1.SignOutRequest{}, "server:"},
+		{"window trace", &mcphubv1.GetTraceRequest{MaxTraces: -1}, "max_traces:"},
 		{"no message", &mcphubv1.AttachRequest{}, "message:"},
 		{"long message id", cancelMessage(long(128), "r"), "message_id:"},
 	}

@@ -49,7 +49,6 @@ type kept struct {
 	HubCert           []byte // DER
 	Cert, Key         []byte // PEM
 	WindowID, HubID   string
-	Sequence          uint64
 	PromptID          string
 }
 
@@ -139,15 +138,20 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range []*mcphubv1.AttachRequest{
-		{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{Title: "side bar",
-			PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM}}}},
-		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "call", Server: "s",
-			Tool: "long_task", ArgumentsJson: `{"steps":10000,"step_ms":100}`}}},
-		{Message: &mcphubv1.AttachRequest_CallTool{CallTool: &mcphubv1.CallToolRequest{RequestId: "asks", Server: "s",
-			Tool: "ask_name", ArgumentsJson: `{}`}}},
+	if err := stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{
+		Title: "side bar", PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM},
+	}}}); err != nil {
+		return err
+	}
+	for _, r := range []*mcphubv1.CallToolRequest{
+		{RequestId: "call", Server: "s", Tool: "long_task", ArgumentsJson: `{"steps":10000,"step_ms":100}`},
+		{RequestId: "asks", Server: "s", Tool: "ask_name", ArgumentsJson: `{}`},
 	} {
-		if err := stream.Send(m); err != nil {
+		m, err := mcphubv1.NewCall(mcphubv1.McpHubService_CallTool_FullMethodName, r)
+		if err == nil {
+			err = stream.Send(m)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -156,7 +160,6 @@ func (k *kept) begin(ctx context.Context, binary, dir string) error {
 		if err != nil {
 			return err
 		}
-		k.Sequence = max(k.Sequence, m.GetSequence())
 		if w := m.GetWelcome(); w != nil {
 			k.WindowID, k.HubID = w.GetWindowId(), w.GetHubId()
 		}

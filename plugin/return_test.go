@@ -38,8 +38,8 @@ type returned struct {
 	t *testing.T
 }
 
-// resume attaches the keeper's window again.
-func (h *keptHub) resume(t *testing.T, conn *grpc.ClientConn) *returned {
+// window attaches the keeper's window again.
+func (h *keptHub) window(t *testing.T, conn *grpc.ClientConn) *returned {
 	t.Helper()
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(bounded(t))
 	if err != nil {
@@ -48,10 +48,10 @@ func (h *keptHub) resume(t *testing.T, conn *grpc.ClientConn) *returned {
 	w := &returned{stream, t}
 	w.say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: &mcphubv1.Hello{
 		WindowId: h.WindowID, PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM},
-		Resume: &mcphubv1.Resume{HubId: h.HubID, AfterSequence: h.Sequence},
+		ComesBackTo: h.HubID,
 	}}})
 	m, err := stream.Recv()
-	if err != nil || !m.GetWelcome().GetResumed() || m.GetWelcome().GetWindowId() != h.WindowID {
+	if err != nil || m.GetWelcome().GetWindowId() != h.WindowID {
 		t.Fatalf("welcome %v, %v", m, err)
 	}
 	return w
@@ -90,7 +90,7 @@ func TestHostReturns_real(t *testing.T) {
 		}
 	}
 	conn := h.back(t)
-	w := h.resume(t, conn)
+	w := h.window(t, conn)
 	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool {
 		return m.GetMcpRequestProgressed().GetRequestId() == "call" && m.GetMcpRequestProgressed().GetProgress() != nil
 	})
@@ -145,7 +145,7 @@ func TestHostReturnsTwice_real(t *testing.T) {
 	}
 	_ = first.Close()
 	conn := h.back(t)
-	w := h.resume(t, conn)
+	w := h.window(t, conn)
 	w.see("progress of the call", func(m *mcphubv1.AttachResponse) bool {
 		return m.GetMcpRequestProgressed().GetRequestId() == "call"
 	})

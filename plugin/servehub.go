@@ -47,7 +47,7 @@ func newRealHub(o hub.Options, guard []string) realHub {
 	o.Tracer = t.tracer()
 	back, _ := returnGrace(os.LookupEnv) // serve logs a problem with it; windows get as long to come back as their host
 	o.WindowReturn = max(back, 10*time.Second)
-	o.Desktop, o.LeftFile = os.Getenv(handshake.EnvDesktop) == "1", os.Getenv(handshake.EnvLeftFile)
+	o.Desktop = os.Getenv(handshake.EnvDesktop) == "1"
 	h := hub.New(o)
 	gateways := gateway.NewHouse(h)
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}

@@ -104,10 +104,10 @@ func TestEscape(t *testing.T) {
 
 // TestJSONLine: one line, no blanks that vary, no HTML escapes, and JSON text of a server as it came.
 func TestJSONLine(t *testing.T) {
-	got := string(jsonLine(&mcphubv1.AttachResponse{Sequence: 7, Event: &mcphubv1.AttachResponse_McpRequestCancelled{
+	got := string(jsonLine(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_McpRequestCancelled{
 		McpRequestCancelled: &mcphubv1.McpRequestCancelled{RequestId: "r<1>", WireIdJson: ` "a b" `},
 	}}))
-	want := `{"sequence":"7","mcpRequestCancelled":{"requestId":"r<1>","wireIdJson":" \"a b\" "}}`
+	want := `{"mcpRequestCancelled":{"requestId":"r<1>","wireIdJson":" \"a b\" "}}`
 	if got != want {
 		t.Errorf("line %s, want %s", got, want)
 	}

@@ -160,12 +160,11 @@ func TestWebAddsDemo(t *testing.T) {
 	p.path = offered.Demo.Command // this program
 	tb := b.tab("tab")
 	tb.snapshot()
-	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
-		AddServer: &mcphubv1.AddServerRequest{Server: offered.Demo.Server,
-			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}}}})
+	tb.order("add", mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{
+		Server: offered.Demo.Server, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}})
 	tb.done("add")
-	tb.say(&mcphubv1.AttachRequest{MessageId: "start", Message: &mcphubv1.AttachRequest_StartServer{
-		StartServer: &mcphubv1.StartServerRequest{Server: offered.Demo.Server}}})
+	tb.order("start", mcphubv1.McpServerService_StartServer_FullMethodName,
+		&mcphubv1.StartServerRequest{Server: offered.Demo.Server})
 	asked := tb.prompt(offered.Demo.Server)
 	launch := asked.GetServerLaunch()
 	if launch.GetCommand() != offered.Demo.Command || launch.GetWrittenBy() == nil {
@@ -192,9 +191,8 @@ func TestWebWithoutConfig(t *testing.T) {
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the file was made before anything was added:", err)
 	}
-	tb.say(&mcphubv1.AttachRequest{MessageId: "add", Message: &mcphubv1.AttachRequest_AddServer{
-		AddServer: &mcphubv1.AddServerRequest{Server: "mine", ConfigFile: file,
-			Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}}}})
+	tb.order("add", mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{Server: "mine",
+		ConfigFile: file, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}})
 	tb.done("add")
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"mine"`) {
 		t.Errorf("%s %v", text, err)

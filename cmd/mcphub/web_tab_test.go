@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/web"
@@ -141,9 +142,19 @@ func (tb *tab) say(m *mcphubv1.AttachRequest) {
 
 func (tb *tab) call(id, server, tool, arguments string) {
 	tb.t.Helper()
-	tb.say(&mcphubv1.AttachRequest{MessageId: id, Message: &mcphubv1.AttachRequest_CallTool{
-		CallTool: &mcphubv1.CallToolRequest{RequestId: id, Server: server, Tool: tool, ArgumentsJson: arguments},
-	}})
+	tb.order(id, mcphubv1.McpHubService_CallTool_FullMethodName,
+		&mcphubv1.CallToolRequest{RequestId: id, Server: server, Tool: tool, ArgumentsJson: arguments})
+}
+
+// order calls a method.
+func (tb *tab) order(id, method string, request proto.Message) {
+	tb.t.Helper()
+	m, err := mcphubv1.NewCall(method, request)
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	m.MessageId = id
+	tb.say(m)
 }
 
 func (tb *tab) answer(a *mcphubv1.PromptAnswer) {

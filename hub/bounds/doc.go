@@ -20,12 +20,12 @@
 //	checks of schemas                     HubCheckBytes    64 MiB
 //	events that wait for windows          WindowsBytes     24 MiB
 //	answers that are being compared       AnswersBytes     16 MiB
-//	events for windows that come back     JournalBytes     16 MiB
-//	requests that are over                HistoryBytes     12 MiB
+//	results of requests that are over     HistoryResults    2 MiB
+//	their errors                          HistoryErrors     1 MiB
 //	timelines of requests                 TraceBytes        4 MiB
 //	short texts of requests that are over KeptMemoryBytes   4 MiB
 //	long ones that wait to be written     KeptWaitingBytes  4 MiB
-//	                                                      252 MiB
+//	                                                      227 MiB
 //
 // Results in flight (ResultBytes) are not in the sum: they are what the hub is for. Messages below [CountedBytes] are
 // not counted.

@@ -180,11 +180,12 @@ const (
 
 // What the hub keeps of the past.
 const (
-	// JournalBytes bounds the events that a window can miss and still resume. Servers decide how long questions and errors
-	// are.
-	JournalBytes = 16 << 20
-	// HistoryBytes bounds the requests that are over, with their results.
-	HistoryBytes = 12 << 20
+	// HistoryRequests bounds the requests that are over and that a snapshot can hold. HistoryResults and HistoryErrors
+	// bound their results and errors, in bytes; those of the latest requests are kept. A snapshot with all of it stays
+	// below the 4 MiB that a gRPC client accepts by default, and a page has to receive all of it before it shows anything.
+	HistoryRequests = 1000
+	HistoryResults  = 2 << 20
+	HistoryErrors   = 1 << 20
 	// TraceBytes bounds the timelines of requests: beyond it no timeline grows.
 	TraceBytes = 4 << 20
 )
@@ -211,8 +212,8 @@ const (
 
 // HeldBytes is what the hub may hold for others in the worst case, in which every total is used up at once. Results in
 // flight are not included.
-const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + JournalBytes +
-	HistoryBytes + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
+const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + HistoryResults +
+	HistoryErrors + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
 
 // ReleasedBytes is how much must have been freed before memory is returned to the system at once. ReleasePause is the
 // least time between two such returns, since each costs a full garbage collection.

@@ -150,9 +150,8 @@ func (*PromptClosed) eventBody()          {}
 func (*LogMessage) eventBody()            {}
 func (*ConfigReloaded) eventBody()        {}
 
-// Snapshot is everything that a window shows. Seq is the number of the latest event that it covers.
+// Snapshot is everything that a window shows.
 type Snapshot struct {
-	Seq      uint64
 	Time     time.Time
 	Servers  []ServerInfo
 	Requests []RequestInfo // oldest first
@@ -168,7 +167,6 @@ type Subscription struct{ Server, URI string }
 
 // Ended is a request that is over. Body is its *RequestCancelled or *RequestFinished.
 type Ended struct {
-	Time       time.Time
-	Body       Body
-	EarlierHub bool // the request belonged to the hub before this one, which ended it when it ended itself
+	Time time.Time
+	Body Body
 }

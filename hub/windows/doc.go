@@ -1,5 +1,5 @@
 // Package windows manages the attached windows: what each window can show, the events that it is sent, in order, and
-// those that it missed while its stream was broken; and the orders that run for it, and how many may run.
+// the orders that run for it, and how many may run.
 //
 // A [Table] and its windows are guarded by the lock of the hub that they belong to ([House]). The comment of a method
 // says if it takes that lock itself; all others are called with it.

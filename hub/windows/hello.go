@@ -17,23 +17,15 @@ type Hello struct {
 	SamplingTools bool
 	Extensions    map[string]json.RawMessage // extensions of MCP that the window can show, by name
 	Roots         []Root
-	Resume        *Resume
+	ComesBackTo   string // the hub that it was attached to before, "" = none
 	MaxHistory    int    // how many ended requests the snapshot may hold
 	ActsFor       string // the program that uses the window by itself; "" = a person uses it
 }
 
-// Resume is the last event that a window has seen, and the id of the hub that sent it.
-type Resume struct {
-	HubID string
-	After uint64
-}
-
-// Start is what a window is sent first: the events that it missed; or a snapshot, and events with what was too long for
-// the snapshot.
+// Start is what a window is sent first: a snapshot, and events with what was too long for it.
 type Start struct {
-	Resumed  bool
+	Snapshot *event.Snapshot
 	Events   []event.Event
-	Snapshot *event.Snapshot // nil if the window was resumed
 }
 
 // Sink receives the events of one window, in order. It is called with the hub's lock held: it must not block, and must

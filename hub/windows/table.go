@@ -45,7 +45,7 @@ type Options struct {
 	Work  *sync.WaitGroup // counts the hub's goroutines; one may begin for as long as a window is attached
 }
 
-// maxGone limits the windows that are remembered for a resume after they were detached for good.
+// maxGone limits the windows that are known to be detached for good.
 const maxGone = 256
 
 // Table is the set of a hub's windows, and the events that they are sent. NewTable makes it.
@@ -53,8 +53,7 @@ type Table struct {
 	Options
 	History journal.History // the requests that have ended
 
-	seq      uint64 // number of the latest event
-	missed   journal.Missed
+	seq      uint64             // number of the latest event
 	windows  map[string]*Window // the attached windows, and detached ones that may come back
 	attached uint64             // counts attachments, for order
 	running  int                // how many orders of all windows are running
@@ -66,8 +65,7 @@ func NewTable(o Options) *Table { return &Table{Options: o, windows: map[string]
 // Seq returns the number of the latest event.
 func (t *Table) Seq() uint64 { return t.seq }
 
-// Len returns the number of windows, including the detached ones that may come back. If it is 0, only the ends of
-// requests are kept, since nobody will ever see the other events.
+// Len returns the number of windows, including the detached ones that may come back.
 func (t *Table) Len() int { return len(t.windows) }
 
 // Gone reports whether a window is detached for good.
@@ -76,20 +74,12 @@ func (t *Table) Gone(id string) bool {
 	return w != nil && w.gone
 }
 
-// Emit sends an event to every attached window that wants it, and records it for those that resume later.
+// Emit sends an event to every attached window that wants it, and records the end of a request.
 func (t *Table) Emit(b event.Body) {
-	t.seq++
-	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
-	if t.Len() == 0 {
-		t.missed.Skip(e.Seq)
-	} else {
-		t.missed.Add(e, "")
-	}
+	e := t.numbered(b)
 	switch b.(type) {
 	case *event.RequestCancelled, *event.RequestFinished:
-		for _, without := range t.History.Add(e) {
-			t.missed.Replace(without)
-		}
+		t.History.Add(e)
 	}
 	for _, w := range t.windows {
 		if w.attached && w.wants(b) {
@@ -98,20 +88,18 @@ func (t *Table) Emit(b event.Body) {
 	}
 }
 
-// private returns an event for one window. No other event has its number.
-func (t *Table) private(w *Window, b event.Body) event.Event {
+// numbered returns a new event. No other event has its number.
+func (t *Table) numbered(b event.Body) event.Event {
 	t.seq++
-	e := event.Event{Seq: t.seq, Time: time.Now(), Body: b}
-	t.missed.Add(e, w.id)
-	return e
+	return event.Event{Seq: t.seq, Time: time.Now(), Body: b}
 }
 
-// Attach adds a window to the table, and returns the events that it missed, or a snapshot. The events that the sink
-// gets follow the start without a gap. Error: ALREADY_EXISTS WINDOW_ID_IN_USE.
+// Attach adds a window to the table, and returns what it is sent first. The events that the sink gets follow the start
+// without a gap. Error: ALREADY_EXISTS WINDOW_ID_IN_USE.
 func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	before := t.windows[hello.WindowID]
-	if before != nil && before.attached && hello.Resume != nil && hello.Resume.HubID == t.HubID {
-		// Only that window can know the hub's id and its last event: its stream broke, and the hub has not noticed that yet.
+	if before != nil && before.attached && hello.ComesBackTo == t.HubID {
+		// Only that window knows both ids: its stream broke, and the hub has not noticed that yet.
 		superseded := event.Fail(event.CodeFailedPrecondition, event.ReasonWindowSuperseded,
 			[]string{"window_id", hello.WindowID},
 			"the window was attached again on another stream")
@@ -135,7 +123,7 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 			w.id += "'"
 		}
 	}
-	start := t.start(w, hello, before)
+	start := t.snapshot(w, hello.MaxHistory)
 	if before != nil {
 		before.forget()
 		w.work = before.work

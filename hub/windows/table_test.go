@@ -111,9 +111,9 @@ func window(id string, kinds ...event.PromptKind) windows.Hello {
 	return windows.Hello{WindowID: id, Kinds: kinds}
 }
 
-// again is the hello of a window that comes back, and has seen all up to an event.
-func again(hello windows.Hello, after uint64) windows.Hello {
-	hello.Resume = &windows.Resume{HubID: "hub-1", After: after}
+// again is the hello of a window that comes back.
+func again(hello windows.Hello) windows.Hello {
+	hello.ComesBackTo = "hub-1"
 	return hello
 }
 
@@ -159,109 +159,38 @@ func wantRefusal(t *testing.T, err error, reason string) {
 	}
 }
 
-// A window that comes back gets what it missed, and nothing twice; what was for another window is not for it.
-func TestResume(t *testing.T) {
+// A window that comes back gets a snapshot, which has the ends that it missed, and then each event once.
+func TestReturn(t *testing.T) {
 	h := newHouse(t)
+	h.Emit(finished("r0"))
 	hello := window("a", event.PromptSampling)
 	a := h.attach(hello)
-	h.attach(window("b"))
 	h.Emit(finished("r1"))
 	wantTexts(t, "attached", a.told, "finished r1")
-	seen := h.Seq()
 	a.Part()
 	h.Emit(finished("r2"))
 	h.Emit(&event.LogMessage{})
 	h.opens("p1", event.PromptSampling, false, "")
 	h.opens("p2", event.PromptSampling, true, "") // it brings tools, which a does not show
 	h.requests = []event.RequestInfo{{ID: "r3"}}
-	b := h.attach(window("c"))
-	b.Declare([]event.PromptKind{event.PromptSampling}, true, nil) // told to c alone: p1, p2
-	wantTexts(t, "declared", b.told, "? p1", "? p2")
 
-	back := h.attach(again(hello, seen))
-	if !back.start.Resumed || back.start.Snapshot != nil {
-		t.Fatalf("the start is %+v", back.start)
+	hello.MaxHistory = 2
+	back := h.attach(again(hello))
+	s := back.start.Snapshot
+	if len(s.History) != 2 || len(s.Prompts) != 1 || s.Prompts[0].ID != "p1" || len(s.Requests) != 1 {
+		t.Fatalf("the snapshot is %+v", s)
 	}
-	wantTexts(t, "missed", back.start.Events, "finished r2", "? p1", "progress r3")
 	if len(a.told) != 1 || len(a.closed) != 0 {
 		t.Errorf("the attachment of before was told %s, closed %v", texts(a.told), a.closed)
 	}
 	h.Emit(finished("r4"))
 	wantTexts(t, "after the start", back.told, "finished r4")
-	if first, last := back.told[0].Seq, back.start.Events[2].Seq; first <= last {
-		t.Errorf("event %d follows the start, which ended with %d", first, last)
-	}
 
-	// A question that opened, and was told once more when the window could show it, comes once.
-	c := h.attach(window("d"))
-	seen = h.Seq()
-	h.opens("p5", event.PromptSampling, false, "")
-	c.Declare([]event.PromptKind{event.PromptSampling}, false, nil)
-	wantTexts(t, "declared", c.told, "? p1", "? p5")
-	c.Part()
-	c = h.attach(again(window("d", event.PromptSampling), seen))
-	wantTexts(t, "missed", c.start.Events, "? p5", "? p1", "progress r3")
-
-	// With more kinds than before: also the questions that it could not show, once.
+	// With more kinds than before: also the questions that it could not show.
 	back.Part()
-	more := again(hello, h.Seq())
-	more.SamplingTools = true
-	back = h.attach(more)
-	wantTexts(t, "with tools", back.start.Events, "? p2", "progress r3")
-}
-
-// Without a window nothing is kept for one that comes back, since none can. The ends of requests are, for the snapshot.
-func TestEventsWithoutAWindow(t *testing.T) {
-	h := newHouse(t)
-	h.Emit(&event.RequestStarted{Request: event.RequestInfo{ID: "r1"}})
-	h.Emit(finished("r1"))
-	hello := window("a")
-	hello.MaxHistory = 2
-	a := h.attach(hello)
-	if s := a.start.Snapshot; s == nil || len(s.History) != 1 {
-		t.Fatalf("the start is %+v", a.start)
-	}
-	seen := h.Seq()
-	h.Emit(finished("r2"))
-	a.Part()
-	a = h.attach(again(hello, seen))
-	wantTexts(t, "missed", a.start.Events, "finished r2")
-	a.Part()
-	if a = h.attach(again(hello, 0)); a.start.Snapshot == nil { // it says so; it cannot have seen what was before it
-		t.Errorf("the start is %+v", a.start)
-	}
-}
-
-// What a window says that it has seen is not trusted: a resume that cannot be gets a snapshot.
-func TestResumeThatCannotBe(t *testing.T) {
-	for name, row := range map[string]struct {
-		resume windows.Resume
-		id     string
-		missed int
-	}{
-		"of another hub":          {windows.Resume{HubID: "hub-0", After: 1}, "a", 0},
-		"from the future":         {windows.Resume{HubID: "hub-1", After: 1 << 62}, "a", 0},
-		"of an unknown window":    {windows.Resume{HubID: "hub-1", After: 1}, "z", 0},
-		"of no window":            {windows.Resume{HubID: "hub-1", After: 1}, "", 0},
-		"that has missed so much": {windows.Resume{HubID: "hub-1", After: 1}, "a", 5000},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			h.Emit(finished("r0"))
-			h.attach(window("a")).Part()
-			for range row.missed {
-				h.Emit(finished("r"))
-			}
-			hello := window(row.id)
-			hello.Resume, hello.MaxHistory = &row.resume, 2
-			v := h.attach(hello)
-			if v.start.Resumed || v.start.Snapshot == nil || v.start.Snapshot.Seq != h.Seq() {
-				t.Fatalf("the start is %+v", v.start)
-			}
-			if n := len(v.start.Snapshot.History); n != min(2, 1+row.missed) {
-				t.Errorf("the snapshot brings %d ended requests", n)
-			}
-		})
+	hello.SamplingTools = true
+	if s := h.attach(again(hello)).start.Snapshot; len(s.Prompts) != 2 {
+		t.Errorf("with tools: %+v", s.Prompts)
 	}
 }
 
@@ -270,15 +199,14 @@ func TestSecondStreamOfAWindow(t *testing.T) {
 	h := newHouse(t)
 	a := h.attach(window("a"))
 	for _, hello := range []windows.Hello{window("a"),
-		{WindowID: "a", Resume: &windows.Resume{HubID: "hub-0", After: 1}}} {
+		{WindowID: "a", ComesBackTo: "hub-0"}} {
 		_, err := h.try(hello)
 		wantRefusal(t, err, event.ReasonWindowIDInUse)
 	}
 	h.Emit(finished("r1"))
 	wantTexts(t, "still attached", a.told, "finished r1")
 
-	seen := h.Seq()
-	b := h.attach(again(window("a"), seen))
+	b := h.attach(again(window("a")))
 	if len(a.closed) != 1 || a.closed[0].Reason != event.ReasonWindowSuperseded || a.Attached() {
 		t.Fatalf("the first stream ended with %v", a.closed)
 	}
@@ -407,7 +335,7 @@ func TestDeparture(t *testing.T) {
 		}
 		expect(h.attach(window("a")))
 		time.Sleep(10*time.Second - 1)
-		b := h.attach(again(window("a"), h.Seq()))
+		b := h.attach(again(window("a")))
 		time.Sleep(time.Minute)
 		if synctest.Wait(); departed != 0 || calls != 0 || h.Gone("a") {
 			t.Fatal("a window that was back in time departed")
@@ -417,9 +345,7 @@ func TestDeparture(t *testing.T) {
 		if synctest.Wait(); departed != 1 || !h.Gone("a") || b.Depart() {
 			t.Fatalf("departed %d times", departed)
 		}
-		h.Emit(finished("r"))
-		back := h.attach(again(window("a"), h.Seq()-1)) // later than it was waited for
-		wantTexts(t, "missed", back.start.Events, "finished r")
+		back := h.attach(again(window("a"))) // later than it was waited for
 		if h.Gone("a") || !back.Attached() {
 			t.Error("a window that came back late is gone")
 		}
@@ -438,12 +364,6 @@ func TestGoneWindowsAreBounded(t *testing.T) {
 	}
 	if n := h.Len(); n != 256+1 || h.Gone("page-0") || !h.Gone("page-999") || !stays.Attached() {
 		t.Errorf("%d windows are remembered", n)
-	}
-	if v := h.attach(again(window("page-999"), h.Seq())); !v.start.Resumed {
-		t.Error("the window that went last cannot come back")
-	}
-	if v := h.attach(again(window("page-0"), h.Seq())); v.start.Resumed {
-		t.Error("the window that went first is remembered")
 	}
 }
 
@@ -474,9 +394,8 @@ func TestSnapshotIsBounded(t *testing.T) {
 	if full := v.start.Events[0].Body.(*event.ServerChanged).Server.Instructions; len(full) != bounds.SnapshotServers {
 		t.Errorf("the server is told of with %d bytes", len(full))
 	}
-	if v.start.Events[0].Seq <= snap.Seq || len(other.told) != 0 {
-		t.Errorf("event %d follows snapshot %d; the other window was told %s", v.start.Events[0].Seq, snap.Seq,
-			texts(other.told))
+	if len(other.told) != 0 {
+		t.Errorf("the other window was told %s", texts(other.told))
 	}
 }
 

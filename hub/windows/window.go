@@ -20,7 +20,7 @@ type Window struct {
 	extensions    map[string]json.RawMessage
 	roots         []Root
 	attached      bool
-	gone          bool // detached for good; remembered for a resume only
+	gone          bool // detached for good
 	farewell      *time.Timer
 
 	ctx        context.Context // ends with the attachment
@@ -59,7 +59,7 @@ func (w *Window) Declare(kinds []event.PromptKind, samplingTools bool, extension
 	w.samplingTools, w.extensions = samplingTools, extensions
 	for _, p := range w.table.House.Prompts() {
 		if w.Shows(p.Info.Kind, p.WithTools) && !old.Shows(p.Info.Kind, p.WithTools) {
-			w.sink.Deliver(w.table.private(w, &event.PromptOpened{Prompt: p.Info}))
+			w.sink.Deliver(w.table.numbered(&event.PromptOpened{Prompt: p.Info}))
 		}
 	}
 }
@@ -96,8 +96,8 @@ func (w *Window) forget() {
 	}
 }
 
-// Depart marks w as detached for good. It stays in the table for a resume. It returns false, and does nothing, if
-// another window has taken the place of w, or w had departed before.
+// Depart marks w as detached for good. It returns false, and does nothing, if another window has taken the place of w,
+// or w had departed before.
 func (w *Window) Depart() bool {
 	if !w.counts() {
 		return false

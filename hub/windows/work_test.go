@@ -56,7 +56,7 @@ func TestWorkOfAWindowIsBounded(t *testing.T) {
 	a.Part()
 	_, err = a.TakeTurn()
 	wantRefusal(t, err, event.ReasonWindowDetached)
-	a = h.attach(again(window("a"), h.Seq()))
+	a = h.attach(again(window("a")))
 	_, err = a.TakeTurn()
 	wantRefusal(t, err, event.ReasonQueueFull)
 	for _, turn := range all { // of the attachment of before
@@ -110,7 +110,7 @@ func TestComparedAnswersAreBounded(t *testing.T) {
 		t.Errorf("%d answers are compared at once", n)
 	}
 	v.Part()
-	if v = h.attach(again(window("a"), h.Seq())); v.BeginComparing() {
+	if v = h.attach(again(window("a"))); v.BeginComparing() {
 		t.Error("a page that was loaded anew has more compared")
 	}
 	if v.EndComparing(); !v.BeginComparing() || v.BeginComparing() {

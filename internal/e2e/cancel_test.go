@@ -229,12 +229,14 @@ func TestTwoWindows(t *testing.T) {
 	id := w.WaitPrompt(form).GetPromptId()
 	w.Break()
 	d.echoes("demo", "meanwhile")
-	back := d.windowWith(fakeeditor.Options{Title: "side bar", Resume: w})
-	if !back.Resumed() || back.ID() != w.ID() {
-		t.Errorf("resumed: %v, as %s", back.Resumed(), back)
+	back := d.windowWith(fakeeditor.Options{Title: "side bar", Back: w})
+	if back.ID() != w.ID() {
+		t.Errorf("it is back as %s", back)
 	}
 	back.WaitEvent("the echo of meanwhile", func(e *mcphubv1.AttachResponse) bool {
-		return e.GetMcpRequestFinished().GetTool() == "echo"
+		return slices.ContainsFunc(e.GetSnapshot().GetHistory(), func(ended *mcphubv1.EndedRequest) bool {
+			return ended.GetFinished().GetTool() == "echo"
+		})
 	})
 	if open := back.Prompts(); len(open) != 1 || open[0].GetPromptId() != id {
 		t.Errorf("open prompts %v", open)

@@ -106,13 +106,6 @@ func (w *Window) Events() []*mcphubv1.AttachResponse {
 	return slices.Clone(w.events)
 }
 
-// LastSequence returns the sequence after which to resume.
-func (w *Window) LastSequence() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.model.sequence
-}
-
 // ID returns the id of the window.
 func (w *Window) ID() string {
 	w.mu.Lock()
@@ -125,13 +118,6 @@ func (w *Window) HubID() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.model.hubID
-}
-
-// Resumed reports whether the hub resumed where the previous window stopped.
-func (w *Window) Resumed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.model.resumed
 }
 
 // Server returns a server of the model, or nil if there is none.

@@ -15,8 +15,7 @@ type model struct {
 	allKinds          bool // the window shows all kinds: a prompt that closes must have been opened
 	hubID, windowID   string
 	welcomed, started bool
-	resumed           bool
-	sequence          uint64
+	back              bool // the window was attached before, and has asked for the history
 	servers           map[string]*mcphubv1.Server
 	requests          map[string]*mcphubv1.Request // open ones
 	terminal          map[string]*mcphubv1.AttachResponse
@@ -44,28 +43,12 @@ func (m *model) clone() model {
 // apply applies one message and returns its faults.
 func (m *model) apply(r *mcphubv1.AttachResponse) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	switch r.GetEvent().(type) {
-	case *mcphubv1.AttachResponse_Welcome, *mcphubv1.AttachResponse_Reply, *mcphubv1.AttachResponse_Dropped:
-		if r.GetSequence() != 0 {
-			fault("a message that is no event has the number %d", r.GetSequence())
-		}
-	case *mcphubv1.AttachResponse_Snapshot:
-		m.sequence = r.GetSequence()
-	default:
-		if r.GetSequence() <= m.sequence {
-			fault("number %d after %d", r.GetSequence(), m.sequence)
-		}
-		m.sequence = r.GetSequence()
-	}
 	if w := r.GetWelcome(); w != nil {
 		if m.welcomed {
 			fault("a second welcome")
 		}
-		if w.GetResumed() && w.GetHubId() != m.hubID {
-			fault("resumed at another hub")
-		}
-		m.welcomed, m.resumed, m.started = true, w.GetResumed(), w.GetResumed()
-		m.hubID, m.windowID = w.GetHubId(), w.GetWindowId()
+		m.back = m.hubID == w.GetHubId()
+		m.welcomed, m.hubID, m.windowID = true, w.GetHubId(), w.GetWindowId()
 		return faults
 	}
 	if !m.welcomed {
@@ -75,8 +58,7 @@ func (m *model) apply(r *mcphubv1.AttachResponse) (faults []string) {
 		if m.started {
 			fault("a snapshot that is not the start")
 		}
-		m.show(s)
-		return faults
+		return append(faults, m.show(s)...)
 	}
 	if !m.started {
 		fault("came before the start")
@@ -84,9 +66,11 @@ func (m *model) apply(r *mcphubv1.AttachResponse) (faults []string) {
 	return append(faults, m.change(r)...)
 }
 
-// show replaces the whole state.
-func (m *model) show(s *mcphubv1.Snapshot) {
+// show replaces the whole state. At the same hub the snapshot must say how each request ended that was open before, and
+// hold no prompt that was closed.
+func (m *model) show(s *mcphubv1.Snapshot) (faults []string) {
 	m.started = true
+	before := *m
 	fresh := newModel(m.allKinds)
 	m.servers, m.requests, m.prompts, m.order = fresh.servers, fresh.requests, fresh.prompts, nil
 	for _, x := range s.GetServers() {
@@ -96,9 +80,39 @@ func (m *model) show(s *mcphubv1.Snapshot) {
 		m.requests[x.GetRequestId()] = x
 	}
 	for _, x := range s.GetPrompts() {
+		if m.closed[x.GetPromptId()] != nil {
+			faults = append(faults, fmt.Sprintf("prompt %s is open again", x.GetPromptId()))
+		}
 		m.prompts[x.GetPromptId()] = x
 		m.order = append(m.order, x.GetPromptId())
 	}
+	if !m.back {
+		return faults
+	}
+	for _, x := range s.GetHistory() {
+		if c := x.GetCancelled(); c != nil {
+			m.terminal[c.GetRequestId()] = &mcphubv1.AttachResponse{Time: x.GetEndTime(),
+				Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: c}}
+		}
+		if f := x.GetFinished(); f != nil {
+			m.terminal[f.GetRequestId()] = &mcphubv1.AttachResponse{Time: x.GetEndTime(),
+				Event: &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: f}}
+		}
+	}
+	for id := range before.requests {
+		if m.requests[id] == nil && m.terminal[id] == nil {
+			faults = append(faults, fmt.Sprintf("the snapshot says nothing of request %s", id))
+		}
+	}
+	for id := range m.requests {
+		delete(m.terminal, id) // the id is used again
+	}
+	for id := range before.prompts {
+		if m.prompts[id] == nil {
+			m.closed[id] = &mcphubv1.PromptClosed{PromptId: id}
+		}
+	}
+	return faults
 }
 
 // change applies one event after the start.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -41,7 +42,9 @@ type Options struct {
 	SamplingTools   bool
 	Extensions      string  // JSON text: extensions of MCP that the window can show
 	MaxProgressRate int32   // 0: the hub's default
-	Resume          *Window // an ended window to resume: its model and its id are taken over
+	Back            *Window // an ended window that comes back: its model and its id are taken over
+	MaxHistory      int32   // 1,000 for a window that comes back
+	BreakAfter      int     // break the stream after that many messages; 0: do not
 }
 
 // Window is one attached window. Its methods may be called concurrently, but those that fail the test only from the
@@ -66,8 +69,8 @@ type Window struct {
 
 var errBreak = errors.New("the fake editor broke its stream")
 
-// Open attaches a window and waits for its snapshot or for a welcome that says resumed. If that does not come, it fails
-// the test; Attach returns the error instead.
+// Open attaches a window and waits for its snapshot. If that does not come, it fails the test; Attach returns the error
+// instead.
 func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window {
 	o.TB.Helper()
 	w, err := Attach(ctx, conn, o)
@@ -85,13 +88,12 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 	}
 	hello := &mcphubv1.Hello{
 		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools,
-		ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate,
+		ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate, MaxHistory: o.MaxHistory,
 	}
 	m := newModel(len(kinds) == len(AllKinds))
-	if before := o.Resume; before != nil {
+	if before := o.Back; before != nil {
 		m = before.takeModel()
-		hello.WindowId = m.windowID
-		hello.Resume = &mcphubv1.Resume{HubId: m.hubID, AfterSequence: m.sequence}
+		hello.WindowId, hello.ComesBackTo, hello.MaxHistory = m.windowID, m.hubID, 1000
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
@@ -103,7 +105,7 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 		tb: o.TB, stream: stream, cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}), model: m,
 		replies: map[string]*mcphubv1.Reply{},
 	}
-	go w.read()
+	go w.read(o.BreakAfter)
 	w.send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
 	if !w.await(func() bool { return w.model.started }) {
 		return nil, w.Err()
@@ -111,10 +113,10 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 	return w, nil
 }
 
-// read receives messages until the end of the stream. It owns ended.
-func (w *Window) read() {
+// read receives messages until the end of the stream, or breaks it after that many. It owns ended.
+func (w *Window) read(most int) {
 	defer close(w.ended)
-	for {
+	for n := 1; ; n++ {
 		m, err := w.stream.Recv()
 		w.mu.Lock()
 		if err != nil {
@@ -138,6 +140,10 @@ func (w *Window) read() {
 		close(w.changed)
 		w.changed = make(chan struct{})
 		w.mu.Unlock()
+		if n == most {
+			w.cancel(errBreak)
+			return
+		}
 	}
 }
 
@@ -184,6 +190,16 @@ func (w *Window) Ask(r *mcphubv1.AttachRequest) *mcphubv1.Reply {
 	return reply
 }
 
+// Call calls a method, one of the constants SERVICE_METHOD_FullMethodName, and waits for the reply.
+func (w *Window) Call(method string, request proto.Message) *mcphubv1.Reply {
+	w.tb.Helper()
+	r, err := mcphubv1.NewCall(method, request)
+	if err != nil {
+		w.tb.Fatalf("call of %s: %v", method, err)
+	}
+	return w.Ask(r)
+}
+
 // Close half-closes the window for good, and returns the status with which the hub ends the stream.
 func (w *Window) Close() error {
 	w.sendMu.Lock()
@@ -193,6 +209,16 @@ func (w *Window) Close() error {
 	}
 	w.sendMu.Unlock()
 	return w.Wait()
+}
+
+// Ended reports whether the stream has ended.
+func (w *Window) Ended() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Break ends the stream abruptly, like a reload of the page or a lost connection.
@@ -214,7 +240,7 @@ func (w *Window) Err() error {
 	return w.err
 }
 
-// takeModel returns the model of an ended window for the window that resumes it.
+// takeModel returns the model of an ended window that comes back.
 func (w *Window) takeModel() model {
 	<-w.ended
 	w.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -171,30 +172,29 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 			e.note(func() { e.ends = append(e.ends, id+" broke") })
 			return err
 		}
-		switch ask := m.GetMessage().(type) {
-		case *mcphubv1.AttachRequest_CancelMcpRequest:
-			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
-				MessageId: m.GetMessageId(), CancelOutcome: mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING,
-			}}})
-		case *mcphubv1.AttachRequest_SearchRegistry: // the reply contains the URL of the registry
-			page := &mcphubv1.SearchRegistryResponse{NextCursor: ask.SearchRegistry.GetRegistryUrl()}
-			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
-				MessageId: m.GetMessageId(), Response: &mcphubv1.Reply_SearchRegistry{SearchRegistry: page}}}})
-		case *mcphubv1.AttachRequest_RemoveServer:
-			_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: &mcphubv1.Reply{
-				MessageId: m.GetMessageId()}}})
-		case *mcphubv1.AttachRequest_StopServer:
-			return hubError(codes.ResourceExhausted, ask.StopServer.GetServer(),
-				"the window could not keep up; attach again with resume")
-		case *mcphubv1.AttachRequest_GetTrace: // more than all buffers on the way hold
+		reply := &mcphubv1.Reply{MessageId: m.GetMessageId()}
+		if m.GetCancelMcpRequest() != nil {
+			reply.CancelOutcome = mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING
+		}
+		var search mcphubv1.SearchRegistryRequest
+		var stop mcphubv1.StopServerRequest
+		switch in := m.GetCall().GetRequest(); {
+		case in.UnmarshalTo(&search) == nil: // the reply contains the URL of the registry
+			reply.Response, _ = anypb.New(&mcphubv1.SearchRegistryResponse{NextCursor: search.GetRegistryUrl()})
+		case in.UnmarshalTo(&stop) == nil:
+			return hubError(codes.ResourceExhausted, stop.GetServer(), "the window could not keep up; attach again")
+		case in.MessageIs((*mcphubv1.GetTraceRequest)(nil)): // more than all buffers on the way hold
 			for range 300 {
-				if err := stream.Send(
-					&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)}}}); err != nil {
+				if err := stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_LogMessage{
+					LogMessage: &mcphubv1.LogMessage{DataJson: strings.Repeat("x", 1<<16)},
+				}}); err != nil {
 					e.note(func() { e.ends = append(e.ends, id+" broke") })
 					return err
 				}
 			}
+			continue
 		}
+		_ = stream.Send(&mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Reply{Reply: reply}})
 	}
 }
 

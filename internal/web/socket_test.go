@@ -96,7 +96,7 @@ func TestBridge(t *testing.T) {
 			t.Errorf("subprotocol %q", tb.Subprotocol())
 		}
 		tb.say(
-			`{"hello":{"windowId":"w","title":"tab","promptKinds":["PROMPT_KIND_SAMPLING"],"resume":{"hubId":"h","afterSequence":"18446744073709551615"}}}`)
+			`{"hello":{"windowId":"w","title":"tab","promptKinds":["PROMPT_KIND_SAMPLING"],"comesBackTo":"hub-0"}}`)
 		if m := tb.hear().GetWelcome(); m.GetWindowId() != "w" || m.GetHubId() != "hub-1" {
 			t.Errorf("welcome %v", m)
 		}
@@ -111,10 +111,20 @@ func TestBridge(t *testing.T) {
 		}
 		got := w.editor.hello[0]
 		if got.GetTitle() != "tab" || got.GetPromptKinds()[0] != mcphubv1.PromptKind_PROMPT_KIND_SAMPLING ||
-			got.GetResume().GetAfterSequence() != 1<<64-1 {
+			got.GetComesBackTo() != "hub-0" {
 			t.Errorf("hello %v", got)
 		}
 	})
+}
+
+// calls returns the message that calls a method with these fields.
+func calls(method, fields string) string {
+	_, name, _ := strings.Cut(method, "/")
+	if fields != "" {
+		fields = "," + fields
+	}
+	return `{"messageId":"1","call":{"method":"/mcphub.v1.` + method +
+		`","request":{"@type":"type.googleapis.com/mcphub.v1.` + name + `Request"` + fields + `}}}`
 }
 
 // TestNoConfigWrites: without the option, messages that would write or read config files do not reach the hub. The
@@ -124,10 +134,15 @@ func TestNoConfigWrites(t *testing.T) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
-		for _, order := range []string{`"addServer":{"server":"s","entryJson":"{}"}`, `"updateServer":{"server":"s"}`,
-			`"removeServer":{"server":"s"}`, `"undoConfigWrite":{}`, `"listConfigFiles":{}`, `"readConfigText":{"text":"{}"}`,
-			`"getServerEntry":{"server":"s"}`, `"searchRegistry":{}`, `"fillProposal":{"proposalId":"p"}`} {
-			tb.say(`{"messageId":"1",` + order + `}`)
+		for _, order := range []string{
+			calls("ConfigService/AddServer", `"server":"s","entryJson":"{}"`),
+			calls("ConfigService/UpdateServer", `"server":"s"`), calls("ConfigService/RemoveServer", `"server":"s"`),
+			calls("ConfigService/UndoConfigWrite", ""), calls("ConfigService/ListConfigFiles", ""),
+			calls("ConfigService/ReadConfigText", `"text":"{}"`), calls("ConfigService/GetServerEntry", `"server":"s"`),
+			calls("RegistryService/SearchRegistry", ""), calls("RegistryService/FillProposal", `"proposalId":"p"`),
+			`{"messageId":"1","call":{"method":"/mcphub.v1.ConfigService/None"}}`,
+		} {
+			tb.say(order)
 			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "CONFIG_WRITES_OFF" {
 				t.Errorf("%s: %v", order, r)
 			}
@@ -152,7 +167,7 @@ func TestConfigWrites(t *testing.T) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
-		tb.say(`{"messageId":"1","removeServer":{"server":"s"}}`)
+		tb.say(calls("ConfigService/RemoveServer", `"server":"s"`))
 		if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError() != nil {
 			t.Error(r)
 		}
@@ -166,14 +181,18 @@ func TestNoFilesOfPages(t *testing.T) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
-		for _, order := range []string{`"readBundle":{"path":"/etc/passwd"}`, `"chooseBundle":{}`} {
-			tb.say(`{"messageId":"1",` + order + `}`)
+		read := calls("RegistryService/ReadBundle", `"path":"/etc/passwd"`)
+		for _, order := range []string{read, strings.Replace(read, "type.googleapis.com", "elsewhere.example", 1),
+			`{"messageId":"1","chooseBundle":{}}`} {
+			tb.say(order)
 			if r := tb.hear().GetReply(); r.GetMessageId() != "1" || r.GetError().GetReason() != "BUNDLE_NOT_CHOSEN" {
 				t.Errorf("%s: %v", order, r)
 			}
 		}
-		tb.say(`{"messageId":"1","searchRegistry":{"registryUrl":"http://127.0.0.1"}}`)
-		if r := tb.hear().GetReply(); r.GetSearchRegistry().GetNextCursor() != "https://registry.example" {
+		tb.say(calls("RegistryService/SearchRegistry", `"registryUrl":"http://127.0.0.1"`))
+		var page mcphubv1.SearchRegistryResponse
+		if r := tb.hear().GetReply(); r.GetResponse().UnmarshalTo(&page) != nil ||
+			page.GetNextCursor() != "https://registry.example" {
 			t.Error(r)
 		}
 	})
@@ -324,7 +343,7 @@ func TestGoodbyeInTheMiddle(t *testing.T) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
-		tb.say(`{"getTrace":{}}`)
+		tb.say(calls("McpHubService/GetTrace", ""))
 		synctest.Wait() // the server is writing a message that nobody reads
 		_ = tb.Close(websocket.StatusNormalClosure, "")
 		if got := w.editor.ended(); got != "w closed" {
@@ -339,7 +358,7 @@ func TestTooSlow(t *testing.T) {
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()
-		tb.say(`{"stopServer":{"server":"WINDOW_TOO_SLOW"}}`)
+		tb.say(calls("McpServerService/StopServer", `"server":"WINDOW_TOO_SLOW"`))
 		if word := tb.lastWord(); word.Code != 4008 || !strings.HasPrefix(word.Reason, "WINDOW_TOO_SLOW: ") {
 			t.Errorf("the last word is %d %q", word.Code, word.Reason)
 		}
@@ -356,7 +375,7 @@ func TestStalledBrowser(t *testing.T) {
 		other.hear()
 		stalled.say(hello)
 		stalled.hear()
-		stalled.say(`{"getTrace":{}}`)
+		stalled.say(calls("McpHubService/GetTrace", ""))
 		time.Sleep(stallTime / 2)
 		other.say(`{"messageId":"1","cancelMcpRequest":{"requestId":"r"}}`)
 		if other.hear().GetReply().GetMessageId() != "1" {
@@ -382,7 +401,7 @@ func TestStop(t *testing.T) {
 		tb.hear()
 		stalled.say(`{"hello":{"windowId":"stalled"}}`)
 		stalled.hear()
-		stalled.say(`{"getTrace":{}}`)
+		stalled.say(calls("McpHubService/GetTrace", ""))
 		synctest.Wait()
 		words := make(chan websocket.CloseError, 1)
 		go func() { words <- tb.lastWord() }()

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -55,28 +56,30 @@ func badMessage(err error) *verdict {
 		"INVALID_MESSAGE: the frame is no AttachRequest in proto3 JSON: " + err.Error()}
 }
 
-// writesConfig returns the reply to a message that would write a config file, or read one for that, if pages may not do
-// that. It returns nil for any other message.
+// writesConfig returns the reply to a message that would write a config file, read one for that, or find a server to
+// add, if pages may not do that. It returns nil for any other message.
 func writesConfig(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
-	switch m.GetMessage().(type) {
-	case *mcphubv1.AttachRequest_AddServer, *mcphubv1.AttachRequest_UpdateServer,
-		*mcphubv1.AttachRequest_RemoveServer, *mcphubv1.AttachRequest_UndoConfigWrite,
-		*mcphubv1.AttachRequest_ListConfigFiles, *mcphubv1.AttachRequest_ReadConfigText,
-		*mcphubv1.AttachRequest_GetServerEntry, *mcphubv1.AttachRequest_SearchRegistry,
-		*mcphubv1.AttachRequest_GetRegistryServer, *mcphubv1.AttachRequest_ReadBundle,
-		*mcphubv1.AttachRequest_FillProposal, *mcphubv1.AttachRequest_ChooseBundle:
-	default:
+	method := m.GetCall().GetMethod()
+	if m.GetChooseBundle() == nil && !of(&mcphubv1.ConfigService_ServiceDesc, method) &&
+		!of(&mcphubv1.RegistryService_ServiceDesc, method) {
 		return nil
 	}
 	return denied(m, "CONFIG_WRITES_OFF", "This page may not change config files; use mcphub config. Nothing was written.")
 }
 
+// of reports whether the service has a method with that path.
+func of(service *grpc.ServiceDesc, path string) bool {
+	return strings.HasPrefix(path, "/"+service.ServiceName+"/")
+}
+
 // namesFile returns the reply to a message that makes the hub read a file of this computer, or that needs a file
 // dialog. It returns nil for any other message.
 func namesFile(m *mcphubv1.AttachRequest) *mcphubv1.AttachResponse {
-	_, choose := m.GetMessage().(*mcphubv1.AttachRequest_ChooseBundle)
-	if !choose && m.GetReadBundle().GetPath() == "" {
-		return nil
+	if m.GetChooseBundle() == nil {
+		var r mcphubv1.ReadBundleRequest
+		if m.GetCall().GetRequest().UnmarshalTo(&r) != nil || r.GetPath() == "" {
+			return nil // the hub takes no other message for a ReadBundleRequest
+		}
 	}
 	return denied(m, "BUNDLE_NOT_CHOSEN", "A page in a browser cannot name a file; use mcphub config add --bundle.")
 }
@@ -88,13 +91,19 @@ func denied(m *mcphubv1.AttachRequest, reason, text string) *mcphubv1.AttachResp
 	}}}
 }
 
-// atRegistry sets the registry in a message that asks one: the page does not choose it.
+// atRegistry sets the registry in a message that asks one: the page does not choose it. The hub refuses a message whose
+// type is not the one of its method.
 func atRegistry(m *mcphubv1.AttachRequest, address string) {
-	if r := m.GetSearchRegistry(); r != nil {
-		r.RegistryUrl = address
+	in := m.GetCall().GetRequest()
+	var search mcphubv1.SearchRegistryRequest
+	if in.UnmarshalTo(&search) == nil {
+		search.RegistryUrl = address
+		_ = in.MarshalFrom(&search) // cannot fail: it has just been unmarshalled
 	}
-	if r := m.GetGetRegistryServer(); r != nil {
-		r.RegistryUrl = address
+	var get mcphubv1.GetRegistryServerRequest
+	if in.UnmarshalTo(&get) == nil {
+		get.RegistryUrl = address
+		_ = in.MarshalFrom(&get)
 	}
 }
 

@@ -34,10 +34,6 @@ const (
 	// wants this keeps the socket's address, the hub's certificate, and its own certificate with the key
 	// (docs/adr/0023-host-comes-back.md). Not set: the hub does not wait.
 	EnvReturnGrace = "MCPHUB_RETURN_GRACE"
-	// EnvLeftFile names a file, private to the user, in which a hub that ends without its host records the requests that
-	// it has ended. The next hub with this file tells its windows about them. A host sets the same file for all hubs of
-	// one workspace. Not set: the requests are not recorded.
-	EnvLeftFile = "MCPHUB_LEFT_FILE"
 	// EnvDumpable set to 1 leaves a hub on Linux open to debuggers, core dumps and /proc for all processes of its user.
 	// These include its servers, which can then read its environment. Not set: only root can.
 	EnvDumpable = "MCPHUB_DUMPABLE"

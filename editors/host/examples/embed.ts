@@ -15,8 +15,12 @@ function failed(error: unknown): void {
   void window.close();
 }
 
+const asked = new Set<string>();
+
 function ask(prompt: Prompt): void {
-  const { question } = prompt;
+  const { promptId, question } = prompt;
+  if (asked.has(promptId)) return; // a window that comes back gets a snapshot again
+  asked.add(promptId);
   if (question.case === 'toolApproval')
     console.log(`May ${question.value.tool} be called with ${question.value.argumentsJson}? y or n`);
   else console.log('May this be started? y or n', question.value); // everything that a file of the folder would run
@@ -34,10 +38,11 @@ for (const { file, line, message } of problems) console.error(`${file}:${line}: 
 process.on('SIGINT', () =>
   window.send({ message: { case: 'cancelMcpRequest', value: { requestId, reason: 'Ctrl+C' } } }),
 );
+let call: Promise<void> | undefined;
 for await (const { event } of window) {
   if (event.case === 'snapshot') {
     event.value.prompts.forEach(ask); // from now on somebody can be asked
-    hub.requests
+    call ??= hub.requests
       .callTool({ requestId, server, tool, argumentsJson })
       .then(({ outcome }) => console.log(outcome.value), failed)
       .finally(() => window.close());

@@ -1,11 +1,13 @@
 // Handles the messages of a page that searches for servers. The host decides which registry is asked and which file of
 // this computer is read; a page can name neither.
-import { create } from '@bufbuild/protobuf';
-import type { AttachRequest } from './gen/mcphub/v1/editor_pb.js';
-import { ReadBundleRequestSchema } from './gen/mcphub/v1/registry_pb.js';
+import type { AttachRequest, Call } from './gen/mcphub/v1/editor_pb.js';
+import { RegistryService } from './gen/mcphub/v1/registry_pb.js';
 import { HubError, asHubError } from './failure.js';
 import type { RelayOptions } from './options.js';
 import type { PageVoice } from './pagevoice.js';
+import { callOf, requestOf } from './windowcalls.js';
+
+const { searchRegistry, getRegistryServer, readBundle } = RegistryService.method;
 
 /** The maximum number of messages that wait for the host. */
 const mostWaiting = 16;
@@ -26,37 +28,14 @@ export class Finding {
   takes(request: AttachRequest): boolean {
     const { message, messageId } = request;
     switch (message.case) {
-      case 'searchRegistry':
-      case 'getRegistryServer': {
-        const { value } = message;
-        this.#wait(messageId, async () => {
-          value.registryUrl = (await this.#options.registry?.()) ?? '';
-          return request;
-        });
-        return true;
-      }
+      case 'call':
+        return this.#takesCall(request, message.value);
       case 'chooseBundle':
         this.#wait(messageId, async () => {
-          const path = await this.#chosen();
-          request.message = {
-            case: 'readBundle',
-            value: create(ReadBundleRequestSchema, { from: { case: 'path', value: path } }),
-          };
+          const from = { case: 'path', value: await this.#chosen() } as const;
+          request.message = { case: 'call', value: callOf(readBundle, { from }) };
           return request;
         });
-        return true;
-      case 'readBundle':
-        if (message.value.from.case !== 'path') {
-          return false;
-        }
-        this.#voice.refuse(
-          messageId,
-          new HubError(
-            'permission_denied',
-            'BUNDLE_NOT_CHOSEN',
-            'A page cannot name a file of this computer. Choose the bundle in the dialog of its host.',
-          ),
-        );
         return true;
       case 'giveUp': {
         const waiting = this.#waiting.get(message.value.messageId);
@@ -70,6 +49,40 @@ export class Finding {
       default:
         return false;
     }
+  }
+
+  #takesCall(request: AttachRequest, call: Call): boolean {
+    const search = requestOf(searchRegistry, call);
+    if (search !== undefined) {
+      this.#asks(request, (registryUrl) => callOf(searchRegistry, { ...search, registryUrl }));
+      return true;
+    }
+    const read = requestOf(getRegistryServer, call);
+    if (read !== undefined) {
+      this.#asks(request, (registryUrl) => callOf(getRegistryServer, { ...read, registryUrl }));
+      return true;
+    }
+    const bundle = requestOf(readBundle, call);
+    if (bundle === undefined || bundle.from.case === 'proposalId') {
+      return false;
+    }
+    this.#voice.refuse(
+      request.messageId,
+      new HubError(
+        'permission_denied',
+        'BUNDLE_NOT_CHOSEN',
+        'A page cannot name a file of this computer. Choose the bundle in the dialog of its host.',
+      ),
+    );
+    return true;
+  }
+
+  /** Makes a call that is sent to a registry. */
+  #asks(request: AttachRequest, call: (registryUrl: string) => Call): void {
+    this.#wait(request.messageId, async () => {
+      request.message = { case: 'call', value: call((await this.#options.registry?.()) ?? '') };
+      return request;
+    });
   }
 
   async #chosen(): Promise<string> {

@@ -1,33 +1,30 @@
 // Decides what a relay does not forward to the hub: messages that change config files, if the host has not turned that
 // on, and the consent of a program to the launch of a server that it wrote itself.
+import type { DescMethod } from '@bufbuild/protobuf';
+import { ConfigService } from './gen/mcphub/v1/config_pb.js';
 import type { AttachRequest } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
+import { RegistryService } from './gen/mcphub/v1/registry_pb.js';
 import { HubError } from './failure.js';
 import type { RelayOptions } from './options.js';
 
-const writes = new Set<string | undefined>([
-  'addServer',
-  'updateServer',
-  'removeServer',
-  'undoConfigWrite',
-  // Messages that a page needs for that: they return files and entries with all values, which may be secret.
-  'listConfigFiles',
-  'readConfigText',
-  'getServerEntry',
-  // Messages with which a page finds a server to add. They also send requests to registries.
-  'searchRegistry',
-  'getRegistryServer',
-  'readBundle',
-  'fillProposal',
-  'chooseBundle',
-]);
+/**
+ * Services for a page that changes config files: they write files, return files and entries with all values, which may
+ * be secret, and send requests to registries.
+ */
+const ofWrites: ReadonlySet<string> = new Set([ConfigService.typeName, RegistryService.typeName]);
 
 /**
  * Returns the error with which a message of a page about config files is refused, or undefined if it is to be
- * forwarded.
+ * forwarded. `method` is that of a call.
  */
-export function writeForbidden({ message }: AttachRequest, options: RelayOptions): HubError | undefined {
-  return writes.has(message.case) && options.configWrites !== true
+export function writeForbidden(
+  { message }: AttachRequest,
+  method: DescMethod | undefined,
+  options: RelayOptions,
+): HubError | undefined {
+  const writes = message.case === 'chooseBundle' || (method !== undefined && ofWrites.has(method.parent.typeName));
+  return writes && options.configWrites !== true
     ? new HubError(
         'permission_denied',
         'CONFIG_WRITES_OFF',

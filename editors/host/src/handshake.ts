@@ -48,8 +48,6 @@ export interface Introduction {
   readonly returnGraceMs: number | undefined;
   /** Name of the host's program, by which the hub finds its state. */
   readonly program: string;
-  /** The file in which the hub records what it ended when no host came back. */
-  readonly leftFile?: string | undefined;
 }
 
 /** Returns the environment of a hub: that of its host, with the variables of the handshake, which take precedence. */
@@ -74,9 +72,6 @@ export function hubEnvironment(
   }
   if (intro.returnGraceMs !== undefined) {
     env['MCPHUB_RETURN_GRACE'] = `${Math.max(0, Math.round(intro.returnGraceMs))}ms`;
-  }
-  if (intro.leftFile !== undefined) {
-    env['MCPHUB_LEFT_FILE'] = intro.leftFile;
   }
   return env;
 }

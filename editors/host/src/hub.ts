@@ -24,7 +24,7 @@ import { describeEnd } from './process.js';
 import { PageRelay } from './relay.js';
 import { openStream } from './stream.js';
 import type { HubStream } from './stream.js';
-import { ResumingWindow } from './window.js';
+import { ReturningWindow } from './window.js';
 import type { HubWindow } from './window.js';
 
 interface Waiter {
@@ -170,11 +170,11 @@ export class Hub {
   }
 
   /**
-   * Opens a window that resumes by itself. It waits for the hub if that was not started yet, and ends when the hub is
-   * stopped or has failed.
+   * Opens a window that comes back by itself. It waits for the hub if that was not started yet, and ends when the hub
+   * is stopped or has failed.
    */
   window(hello: MessageInitShape<typeof HelloSchema>, options: { signal?: AbortSignal } = {}): HubWindow {
-    return new ResumingWindow(this, hello, options.signal);
+    return new ReturningWindow(this, hello, options.signal);
   }
 
   /** Relays messages between a page and a stream. */

@@ -1,6 +1,6 @@
 // The files by which the next process finds the hub of this one: one small file for each hub. It is private to the
 // user, since it holds the client's key.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,13 +58,6 @@ export class KeptFile {
   #path(hostPid: number): string {
     return join(this.#directory, fileName(this.#id, hostPid));
   }
-}
-
-/**
- * Returns the file in which a hub with this key records what it ended when no host came back. The next hub reports it.
- */
-export function leftFile(directory: string, key: string): string {
-  return join(directory, `left-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }
 
 const nobody = 0;

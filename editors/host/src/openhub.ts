@@ -3,7 +3,7 @@ import { installedBinary } from './binary.js';
 import { selfSigned } from './certificate.js';
 import { HubError, asHubError } from './failure.js';
 import { hubEnvironment, parseHandshake, protocolVersion } from './handshake.js';
-import { claim, keep, leftFile, targetOf } from './keep.js';
+import { claim, keep, targetOf } from './keep.js';
 import type { KeepRecord } from './keep.js';
 import { LiveHub } from './livehub.js';
 import { AdoptedProcess } from './liveness.js';
@@ -115,7 +115,6 @@ async function spawned(options: OpenOptions, signal: AbortSignal): Promise<LiveH
         clientCert: client?.cert,
         returnGraceMs: options.keep?.graceMs,
         program: options.program,
-        leftFile: options.keep === undefined ? undefined : leftFile(options.keep.directory, options.keep.key),
       }),
       survive: options.keep !== undefined,
     });

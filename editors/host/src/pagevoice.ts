@@ -4,9 +4,10 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { AttachResponseSchema, HubConnectionState } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachResponse, AttachResponseJson } from './gen/mcphub/v1/editor_pb.js';
 import type { HubError } from './failure.js';
-import { replyOfFailure } from './failure.js';
+import { failureOfDecoding, replyOfFailure } from './failure.js';
 import type { HubState } from './hubstate.js';
 import type { AddServerProposed } from './options.js';
+import { registry } from './windowcalls.js';
 
 /** The host's end of a page, for example a webview. */
 export interface PageEnd {
@@ -28,10 +29,21 @@ export class PageVoice {
   }
 
   post(message: AttachResponse): void {
-    if (!this.#over) {
-      // The webview may be disposed before its relay is told.
-      harmless(() => this.#page.post(toJson(AttachResponseSchema, message)));
+    if (this.#over) {
+      return;
     }
+    let json: AttachResponseJson;
+    try {
+      // enumAsInteger has no effect: the type of the result depends on it.
+      json = toJson(AttachResponseSchema, message, { registry, enumAsInteger: false });
+    } catch (error) {
+      if (message.event.case === 'reply') {
+        this.refuse(message.event.value.messageId, failureOfDecoding(error)); // the page would wait for ever
+      }
+      return;
+    }
+    // The webview may be disposed before its relay is told.
+    harmless(() => this.#page.post(json));
   }
 
   tellHub(state: HubState, message: string): void {

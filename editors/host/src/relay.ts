@@ -1,14 +1,8 @@
 // Relays between a page and a stream, with proto3 JSON on the page's side. The page sends its own hello. The relay adds
 // the state of the hub, refuses messages that must not reach the hub, and calls the hooks of the host.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
-import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
-import {
-  AttachRequestSchema,
-  HelloSchema,
-  HubConnectionState,
-  ResumeSchema,
-  SetRootsSchema,
-} from './gen/mcphub/v1/editor_pb.js';
+import type { DescMethodUnary, JsonValue, MessageInitShape } from '@bufbuild/protobuf';
+import { AttachRequestSchema, HelloSchema, HubConnectionState, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
 import type { PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import type { Attached, Unanswered } from './attached.js';
@@ -21,7 +15,8 @@ import { Finding } from './finding.js';
 import { launchForbidden, writeForbidden } from './forbidden.js';
 import { OpenPrompts } from './prompts.js';
 import type { StreamSource } from './source.js';
-import { beyondAll, comebackDelay, mayComeBack } from './window.js';
+import { comebackDelay, mayComeBack } from './window.js';
+import { methodOf, registry } from './windowcalls.js';
 
 /** The maximum number of messages of a page whose replies have not come. */
 const maxUnanswered = 4096;
@@ -118,11 +113,13 @@ export class PageRelay implements Relay {
 
   #heard(message: unknown): void {
     let request: AttachRequest;
+    let method: DescMethodUnary | undefined;
     try {
-      request = fromJson(AttachRequestSchema, message as JsonValue); // fromJson checks the type
+      request = fromJson(AttachRequestSchema, message as JsonValue, { registry }); // fromJson checks the type
       if (request.message.case === undefined) {
         throw new Error('it says nothing');
       }
+      method = request.message.case === 'call' ? methodOf(request.message.value) : undefined;
     } catch (error) {
       this.#voice.refuse(
         idOf(message),
@@ -134,7 +131,7 @@ export class PageRelay implements Relay {
       );
       return;
     }
-    const forbidden = writeForbidden(request, this.#options);
+    const forbidden = writeForbidden(request, method, this.#options);
     if (forbidden !== undefined) {
       this.#voice.refuse(request.messageId, forbidden);
     } else if (request.message.case === 'hello') {
@@ -179,8 +176,8 @@ export class PageRelay implements Relay {
       return;
     }
     const before = this.#attached;
-    if (hello.resume === undefined && this.#hubId !== '' && hello.windowId === this.#windowId) {
-      hello.resume = create(ResumeSchema, { hubId: this.#hubId, afterSequence: beyondAll });
+    if (this.#hubId !== '' && hello.windowId === this.#windowId) {
+      hello.comesBackTo = this.#hubId; // what the page names may be older, if its hello crossed a welcome
     }
     this.#windowId = hello.windowId;
     const attached: Attached = {
@@ -331,13 +328,18 @@ export class PageRelay implements Relay {
     }
     harmless(() => this.#options.event?.(message));
     this.#voice.post(message);
-    // Only after the page knows the open prompts.
-    const knows = event.case === 'snapshot' || (event.case === 'welcome' && event.value.resumed);
-    if (knows && this.#reveal !== undefined) {
+    if (event.case === 'snapshot') {
+      this.#pageKnows();
+    }
+  }
+
+  /** Sends what had to wait until the page knew the open prompts. */
+  #pageKnows(): void {
+    if (this.#reveal !== undefined) {
       this.#voice.reveal(this.#reveal);
       this.#reveal = undefined;
     }
-    if (knows && this.#toAdd !== undefined) {
+    if (this.#toAdd !== undefined) {
       this.#voice.openAddServer(this.#toAdd);
       this.#toAdd = undefined;
     }

@@ -1,4 +1,4 @@
-// One raw window stream. It does not resume: when it has ended, it stays ended.
+// One raw window stream. It does not come back: when it has ended, it stays ended.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EditorService } from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequestSchema, AttachResponse, HelloSchema } from './gen/mcphub/v1/editor_pb.js';

@@ -1,7 +1,7 @@
 // gRPC with one hub, for the services of protobuf-es, by @grpc/grpc-js. docs/adr/0033-grpc-js.md explains the choice of
 // this library and of its options. Only this file, call.ts, headers.ts and longframes.ts depend on it.
 import { createSecureContext } from 'node:tls';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { Client, connectivityState, credentials, status } from '@grpc/grpc-js';
 import type { ChannelCredentials, ChannelOptions, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
@@ -11,6 +11,7 @@ import { metadataOf } from './headers.js';
 import { cutStreamsHere } from './longframes.js';
 import { fromLongBinary, sliceSize } from './longtext.js';
 import type { Identity } from './certificate.js';
+import { encoded, pathOf } from './wire.js';
 
 /** Where a hub listens, and how both sides authenticate. */
 export interface Target {
@@ -345,10 +346,6 @@ function closed(): HubError {
   return failureOfConnection('this host has closed it');
 }
 
-function pathOf(method: DescMethod): string {
-  return `/${method.parent.typeName}/${method.name}`;
-}
-
 // grpc-js gets and returns bytes, so that a long answer can be decoded in slices.
 function same(bytes: Buffer): Buffer {
   return bytes;
@@ -356,18 +353,4 @@ function same(bytes: Buffer): Buffer {
 
 async function decoded<D extends DescMessage>(schema: D, bytes: Buffer): Promise<MessageShape<D>> {
   return bytes.byteLength > sliceSize ? fromLongBinary(schema, bytes) : fromBinary(schema, bytes);
-}
-
-function encoded<D extends DescMessage>(schema: D, init: MessageInitShape<D>): Buffer {
-  try {
-    const bytes = toBinary(schema, create(schema, init));
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  } catch (error) {
-    throw new HubError(
-      'invalid_argument',
-      '',
-      `This is no ${schema.name} (${asHubError(error).message}): nothing was sent.`,
-      { cause: error },
-    );
-  }
 }

@@ -1,21 +1,23 @@
-// A window that survives: after a broken stream it resumes where it was; after a restart of the hub it begins with a
-// snapshot.
+// A window that survives: after a broken stream and after a restart of the hub it attaches again, and its reader gets a
+// new snapshot.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clone, create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { AttachRequestSchema, HelloSchema, ResumeSchema } from './gen/mcphub/v1/editor_pb.js';
-import type { AttachResponse, Hello, Reply } from './gen/mcphub/v1/editor_pb.js';
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { AttachRequestSchema, HelloSchema } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachRequest, AttachResponse, Hello, Reply } from './gen/mcphub/v1/editor_pb.js';
 import type { AcceptPromptSchema, DeclinePromptSchema, Prompt, PromptAnswerSchema } from './gen/mcphub/v1/prompt_pb.js';
 import { HubError, asHubError, failureOfAbort, failureOfReply } from './failure.js';
 import { Inbox } from './inbox.js';
 import { becomes } from './source.js';
 import type { StreamSource } from './source.js';
 import type { HubStream } from './stream.js';
+import { callOf, responseOf } from './windowcalls.js';
 
 /**
  * An attached window. It must be read: replies come in order with the other messages, and a window that nobody reads
- * stops.
+ * stops. After each return to a hub, the reader gets a welcome and a snapshot, which replaces all that it knew: what
+ * happened meanwhile is not told in any other way.
  */
 export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
   readonly windowId: string;
@@ -29,6 +31,17 @@ export interface HubWindow extends AsyncIterable<AttachResponse, undefined> {
    * HubError (unavailable) if the stream breaks before the reply.
    */
   ask(message: MessageInitShape<typeof AttachRequestSchema>, options?: { signal?: AbortSignal }): Promise<Reply>;
+  /**
+   * Calls a unary method of the hub in this window, for example `McpServerService.method.listTools`. The contract says
+   * at `Call` how that differs from a call of a `Client`. Rejects as `ask` does. An abort also gives the call up at the
+   * hub, which has no effect on what is carried out in any case (`GiveUp`). CallTool, ReadResource and GetMcpPrompt
+   * resolve at their end with an empty message, because every window gets the result by `mcpRequestFinished`.
+   */
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    options?: { signal?: AbortSignal },
+  ): Promise<MessageShape<O>>;
   /**
    * Answers a prompt that was shown in full, and rejects if the hub refuses the answer: the prompt is then still open,
    * or was closed before (`PROMPT_CLOSED`). A yes to a launch carries the hash of what was shown.
@@ -63,10 +76,6 @@ const maxUnread = 1024;
 const maxUnreadAsking = 16 * 1024;
 /** How long a closed window waits for the hub to end its stream. */
 const closeGraceMs = 2000;
-/**
- * A sequence that no hub has reached. A stream that resumes there replaces the previous one and begins with a snapshot.
- */
-export const beyondAll = 2n ** 64n - 1n;
 const firstDelayMs = 100;
 const maxDelayMs = 5000;
 
@@ -83,7 +92,7 @@ export function comebackDelay(failures: number): number {
   return failures <= 1 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 2));
 }
 
-export class ResumingWindow implements HubWindow {
+export class ReturningWindow implements HubWindow {
   readonly windowId: string;
   readonly #source: StreamSource;
   readonly #hello: Hello;
@@ -92,8 +101,6 @@ export class ResumingWindow implements HubWindow {
   readonly #asked = new Map<string, { resolve: (reply: Reply) => void; reject: (error: HubError) => void }>();
   readonly #over: Promise<void>;
   #stream: HubStream | undefined;
-  #hubId = '';
-  #lastSequence: bigint | undefined; // of that hub; undefined: it has sent no sequence yet
   #askCount = 0;
   #failures = 0;
   #closeTimer: NodeJS.Timeout | undefined;
@@ -149,7 +156,14 @@ export class ResumingWindow implements HubWindow {
     const waited = new AbortController();
     try {
       return await new Promise<Reply>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(failureOfAbort(signal)), { once: true, signal: waited.signal });
+        signal?.addEventListener(
+          'abort',
+          () => {
+            giveUp(stream, request);
+            reject(failureOfAbort(signal));
+          },
+          { once: true, signal: waited.signal },
+        );
         this.#asked.set(request.messageId, { resolve, reject });
         stream.send(request);
         this.#roomMade(); // the reply may come after unread messages
@@ -158,6 +172,15 @@ export class ResumingWindow implements HubWindow {
       this.#asked.delete(request.messageId);
       waited.abort();
     }
+  }
+
+  async call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    options?: { signal?: AbortSignal },
+  ): Promise<MessageShape<O>> {
+    const reply = await this.ask({ message: { case: 'call', value: callOf(method, request) } }, options);
+    return responseOf(method, reply);
   }
 
   async answer<Action extends keyof Answers>(
@@ -195,7 +218,7 @@ export class ResumingWindow implements HubWindow {
     // A window may be opened before its hub is started. Once there was a hub, its stop ends the window.
     await becomes(this.#source, (s) => s !== 'stopped', signal);
     while (!signal.aborted && (await this.#hubIsReady(signal))) {
-      const stream = this.#source.attach(this.#helloNow());
+      const stream = this.#source.attach(this.#hello);
       this.#stream = stream;
       let ended: HubError | undefined;
       try {
@@ -243,24 +266,11 @@ export class ResumingWindow implements HubWindow {
     return state === 'ready';
   }
 
-  #helloNow(): Hello {
-    this.#hello.resume =
-      this.#hubId === ''
-        ? this.#hello.resume
-        : create(ResumeSchema, { hubId: this.#hubId, afterSequence: this.#lastSequence ?? beyondAll });
-    return this.#hello;
-  }
-
   async #take(message: AttachResponse): Promise<void> {
     const { event } = message;
     if (event.case === 'welcome') {
       this.#failures = 0;
-      if (event.value.hubId !== this.#hubId) {
-        this.#lastSequence = undefined; // sequences of another hub do not apply to this one
-      }
-      this.#hubId = event.value.hubId;
-    } else if (event.case === 'snapshot' || message.sequence > (this.#lastSequence ?? 0n)) {
-      this.#lastSequence = message.sequence; // the sequence of a snapshot may be smaller than the last one
+      this.#hello.comesBackTo = event.value.hubId;
     }
     if (event.case === 'reply') {
       const asked = this.#asked.get(event.value.messageId);
@@ -308,5 +318,17 @@ export class ResumingWindow implements HubWindow {
 
   #absent(): HubError {
     return new HubError('unavailable', 'HUB_NOT_READY', 'This window is not attached to a hub now: nothing was sent.');
+  }
+}
+
+/** Gives up a call that has no reply yet. For any other message it does nothing. */
+function giveUp(stream: HubStream, { message, messageId }: AttachRequest): void {
+  if (message.case !== 'call') {
+    return;
+  }
+  try {
+    stream.send({ message: { case: 'giveUp', value: { messageId } } });
+  } catch {
+    // The stream has just broken, and the call with it.
   }
 }

@@ -3,20 +3,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { create } from '@bufbuild/protobuf';
-import { AttachResponseSchema, CancelDelivery, HubError } from '../dist/index.js';
-import type { AttachResponse, AttachResponseJson, HubWindow } from '../dist/index.js';
+import { CancelDelivery, HubError } from '../dist/index.js';
+import type { AttachResponse, AttachResponseJson, AttachResponseSchema, HubWindow } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
-import { ResumingWindow } from '../dist/window.js';
+import { ReturningWindow } from '../dist/window.js';
 import { FakeSource, settle } from './fakestream.js';
-import type { FakeStream } from './fakestream.js';
 
 type Event = NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>;
 
-const ended: Event = {
-  case: 'mcpRequestCancelled',
-  value: { requestId: 'r', server: 's', delivery: CancelDelivery.PENDING, serverMayContinue: true },
-};
+const cancelled = { requestId: 'r', server: 's', delivery: CancelDelivery.PENDING, serverMayContinue: true };
+const ended: Event = { case: 'mcpRequestCancelled', value: cancelled };
 const outcomes = [
   { delivery: CancelDelivery.DELIVERED, error: '', page: { delivery: 'CANCEL_DELIVERY_DELIVERED' } },
   {
@@ -27,10 +23,6 @@ const outcomes = [
   { delivery: CancelDelivery.NOT_NEEDED, error: '', page: { delivery: 'CANCEL_DELIVERY_NOT_NEEDED' } },
 ];
 
-function numbered(stream: FakeStream, sequence: bigint, event: Event): void {
-  stream.inbox.push(create(AttachResponseSchema, { sequence, event }));
-}
-
 async function next(window: HubWindow): Promise<AttachResponse['event'] | undefined> {
   const { value } = await window[Symbol.asyncIterator]().next();
   return value?.event;
@@ -39,28 +31,34 @@ async function next(window: HubWindow): Promise<AttachResponse['event'] | undefi
 for (const { delivery, error, page } of outcomes) {
   const name = CancelDelivery[delivery];
 
-  test(`a window reads that a cancel was pending, and after a break that it is ${name}`, async () => {
+  test(`a window reads that a cancel was pending, and that it is ${name} from the event or after a break`, async () => {
     const source = new FakeSource();
-    const window = new ResumingWindow(source, {}, undefined);
+    const window = new ReturningWindow(source, {}, undefined);
     await settle();
     source.stream(0).welcome();
-    numbered(source.stream(0), 7n, ended);
-    source.stream(0).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
+    source.stream(0).say(ended);
     assert.equal((await next(window))?.case, 'welcome');
-    const cancelled = await next(window);
-    assert.ok(cancelled?.case === 'mcpRequestCancelled');
-    assert.deepEqual([cancelled.value.delivery, cancelled.value.serverNotified], [CancelDelivery.PENDING, false]);
-    while (source.streams.length < 2) {
-      await settle();
-    }
-    assert.equal(source.stream(1).hello.resume?.afterSequence, 7n, 'so the hub sends it the event that it has missed');
-    numbered(source.stream(1), 8n, {
-      case: 'mcpRequestCancelDelivery',
-      value: { requestId: 'r', server: 's', delivery, error },
-    });
+    const first = await next(window);
+    assert.ok(first?.case === 'mcpRequestCancelled');
+    assert.deepEqual([first.value.delivery, first.value.serverNotified], [CancelDelivery.PENDING, false]);
+    source.stream(0).say({ case: 'mcpRequestCancelDelivery', value: { requestId: 'r', server: 's', delivery, error } });
     const outcome = await next(window);
     assert.ok(outcome?.case === 'mcpRequestCancelDelivery');
     assert.deepEqual([outcome.value.requestId, outcome.value.delivery, outcome.value.error], ['r', delivery, error]);
+
+    source.stream(0).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
+    while (source.streams.length < 2) {
+      await settle();
+    }
+    source.stream(1).welcome();
+    const history = [{ end: { case: 'cancelled' as const, value: { ...cancelled, delivery, deliveryError: error } } }];
+    source.stream(1).say({ case: 'snapshot', value: { history } });
+    assert.equal((await next(window))?.case, 'welcome');
+    const snapshot = await next(window);
+    assert.ok(snapshot?.case === 'snapshot');
+    const end = snapshot.value.history[0]?.end;
+    assert.ok(end?.case === 'cancelled');
+    assert.deepEqual([end.value.delivery, end.value.deliveryError], [delivery, error]);
     await window.close();
   });
 

@@ -121,11 +121,10 @@ function handle(stream: http2.ServerHttp2Stream, path: string): void {
                 hubId: `fake-${process.pid}`,
                 version: mode === 'old' ? '0.0.9' : '',
                 windowId: message.value.windowId,
-                resumed: message.value.resume !== undefined,
               },
             },
           });
-          say(stream, { sequence: 7n, event: { case: 'snapshot', value: {} } });
+          say(stream, { event: { case: 'snapshot', value: {} } });
         } else if (messageId !== '') {
           say(stream, { event: { case: 'reply', value: { messageId } } });
         }

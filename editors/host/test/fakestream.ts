@@ -1,7 +1,7 @@
 // Fake streams of a hub: tests send the events, and see what the code sends.
 import assert from 'node:assert/strict';
-import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { clone, create } from '@bufbuild/protobuf';
+import type { DescMethod, MessageInitShape } from '@bufbuild/protobuf';
 import { Inbox } from '../dist/inbox.js';
 import { AttachRequestSchema, AttachResponseSchema, HelloSchema, HubError } from '../dist/index.js';
 import type { AttachRequest, AttachResponse, Hello, HubState, HubStream } from '../dist/index.js';
@@ -60,7 +60,7 @@ export class FakeSource implements StreamSource {
     }
   }
   attach(hello: MessageInitShape<typeof HelloSchema>): HubStream {
-    const stream = new FakeStream(create(HelloSchema, hello));
+    const stream = new FakeStream(clone(HelloSchema, create(HelloSchema, hello)));
     this.streams.push(stream);
     return stream;
   }
@@ -80,3 +80,14 @@ export class FakeSource implements StreamSource {
 
 /** Waits until everything has run that needs no timer. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns a call of a method as a page says it. */
+export function call(
+  { parent, name, input }: DescMethod,
+  request: Readonly<Record<string, unknown>> = {},
+): { method: string; request: { '@type': string } } {
+  return {
+    method: `/${parent.typeName}/${name}`,
+    request: { '@type': `type.googleapis.com/${input.typeName}`, ...request },
+  };
+}

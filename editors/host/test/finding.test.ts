@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { toJson } from '@bufbuild/protobuf';
-import { AttachRequestSchema } from '../dist/index.js';
+import { AttachRequestSchema, RegistryService } from '../dist/index.js';
 import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
-import { FakeSource, settle } from './fakestream.js';
+import { registry } from '../dist/windowcalls.js';
+import { FakeSource, call, settle } from './fakestream.js';
+
+const { searchRegistry, getRegistryServer, readBundle } = RegistryService.method;
 
 /** Attaches a page to a fake hub. It returns what the hub gets, and the replies that the page gets without the hub. */
 async function scene(t: TestContext, options: RelayOptions) {
@@ -34,7 +37,7 @@ async function scene(t: TestContext, options: RelayOptions) {
       source
         .stream(0)
         .sent.splice(0)
-        .map((m) => toJson(AttachRequestSchema, m)),
+        .map((m) => toJson(AttachRequestSchema, m, { registry })),
     told: () =>
       posted
         .splice(0)
@@ -44,32 +47,34 @@ async function scene(t: TestContext, options: RelayOptions) {
 
 test('the registry is the one that the host says, whatever the page names', async (t) => {
   const { say, heard, told } = await scene(t, { registry: () => 'https://registry.example' });
-  await say({ messageId: '1', searchRegistry: { registryUrl: 'http://127.0.0.1', query: 'q' } });
-  await say({ messageId: '2', getRegistryServer: { registryUrl: 'http://127.0.0.1', name: 'a/b' } });
+  await say({ messageId: '1', call: call(searchRegistry, { registryUrl: 'http://127.0.0.1', query: 'q' }) });
+  await say({ messageId: '2', call: call(getRegistryServer, { registryUrl: 'http://127.0.0.1', name: 'a/b' }) });
   assert.deepEqual(heard(), [
-    { messageId: '1', searchRegistry: { registryUrl: 'https://registry.example', query: 'q' } },
-    { messageId: '2', getRegistryServer: { registryUrl: 'https://registry.example', name: 'a/b' } },
+    { messageId: '1', call: call(searchRegistry, { registryUrl: 'https://registry.example', query: 'q' }) },
+    { messageId: '2', call: call(getRegistryServer, { registryUrl: 'https://registry.example', name: 'a/b' }) },
   ]);
   assert.deepEqual(told(), []);
 });
 
 test('a host without a registry has the hub say so', async (t) => {
   const { say, heard } = await scene(t, {});
-  await say({ messageId: '1', searchRegistry: { registryUrl: 'http://127.0.0.1' } });
-  assert.deepEqual(heard(), [{ messageId: '1', searchRegistry: {} }]);
+  await say({ messageId: '1', call: call(searchRegistry, { registryUrl: 'http://127.0.0.1' }) });
+  assert.deepEqual(heard(), [{ messageId: '1', call: call(searchRegistry) }]);
 });
 
 test('a file is read only when a person has chosen it', async (t) => {
   let chosen: string | undefined = '/tmp/a.mcpb';
   const { say, heard, told } = await scene(t, { chooseBundle: () => Promise.resolve(chosen) });
-  await say({ messageId: '1', readBundle: { path: '/etc/passwd' } });
+  await say({ messageId: '1', call: call(readBundle, { path: '/etc/passwd' }) });
   assert.deepEqual(heard(), []);
   assert.deepEqual(told(), ['1 PERMISSION_DENIED BUNDLE_NOT_CHOSEN']);
+  await say({ messageId: '1', call: call(readBundle) });
+  assert.deepEqual(told(), ['1 PERMISSION_DENIED BUNDLE_NOT_CHOSEN'], 'it names no proposal');
   await say({ messageId: '2', chooseBundle: {} });
-  await say({ messageId: '3', readBundle: { proposalId: 'p' } });
+  await say({ messageId: '3', call: call(readBundle, { proposalId: 'p' }) });
   assert.deepEqual(heard(), [
-    { messageId: '2', readBundle: { path: '/tmp/a.mcpb' } },
-    { messageId: '3', readBundle: { proposalId: 'p' } },
+    { messageId: '2', call: call(readBundle, { path: '/tmp/a.mcpb' }) },
+    { messageId: '3', call: call(readBundle, { proposalId: 'p' }) },
   ]);
   chosen = undefined;
   await say({ messageId: '4', chooseBundle: {} });
@@ -82,7 +87,7 @@ test('a host without a dialog, and one whose dialog fails, are told to the page'
   await without.say({ messageId: '1', chooseBundle: {} });
   assert.deepEqual(without.told(), ['1 UNIMPLEMENTED BUNDLE_NOT_CHOSEN']);
   const failing = await scene(t, { registry: () => Promise.reject(new Error('no')) });
-  await failing.say({ messageId: '1', searchRegistry: {} });
+  await failing.say({ messageId: '1', call: call(searchRegistry) });
   assert.match(failing.told()[0] ?? '', /^1 /);
   assert.deepEqual(failing.heard(), []);
 });
@@ -90,20 +95,20 @@ test('a host without a dialog, and one whose dialog fails, are told to the page'
 test('what waits for the host is given up there, and what waits for the hub is given up at the hub', async (t) => {
   let choose: (address: string) => void = () => {};
   const { say, heard, told } = await scene(t, { registry: () => new Promise((done) => (choose = done)) });
-  await say({ messageId: '1', searchRegistry: {} });
+  await say({ messageId: '1', call: call(searchRegistry) });
   await say({ messageId: '2', giveUp: { messageId: '1' } });
   assert.deepEqual(told(), ['2 done ']);
   choose('https://registry.example');
   await settle();
   assert.deepEqual(heard(), []);
   assert.deepEqual(told(), ['1 CANCELLED CANCELLED']);
-  await say({ messageId: '3', searchRegistry: {} });
+  await say({ messageId: '3', call: call(searchRegistry) });
   choose('https://registry.example');
   await settle();
   await say({ messageId: '4', giveUp: { messageId: '3' } });
   assert.deepEqual(
     heard().map((m) => Object.keys(m as object).join()),
-    ['messageId,searchRegistry', 'messageId,giveUp'],
+    ['messageId,call', 'messageId,giveUp'],
   );
 });
 

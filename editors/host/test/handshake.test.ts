@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { selfSigned } from '../dist/certificate.js';
 import { HubError } from '../dist/failure.js';
 import { hubEnvironment, oldestHub, parseHandshake, serves } from '../dist/handshake.js';
-import { leftFile } from '../dist/keep.js';
 
 const der = new X509Certificate(selfSigned().cert).raw.toString('base64').replace(/=+$/, ''); // as go-plugin writes it
 
@@ -52,13 +51,11 @@ test('the environment carries the handshake and nothing of another go-plugin', (
       clientCert: undefined,
       returnGraceMs: 1500,
       program: 'an editor',
-      leftFile: '/tmp/keep/left.json',
     },
   );
   assert.deepEqual(Object.keys(env).sort(), [
     'MCPHUB_HOST_PID',
     'MCPHUB_HOST_PROGRAM',
-    'MCPHUB_LEFT_FILE',
     'MCPHUB_LOG',
     'MCPHUB_PLAINTEXT',
     'MCPHUB_PLUGIN_COOKIE',
@@ -70,12 +67,6 @@ test('the environment carries the handshake and nothing of another go-plugin', (
   assert.equal(env['PLUGIN_PROTOCOL_VERSIONS'], '1');
   assert.equal(env['MCPHUB_RETURN_GRACE'], '1500ms');
   assert.equal(env['MCPHUB_HOST_PROGRAM'], 'an editor');
-});
-
-test('hubs of one key leave what they ended in one file, and those of another in another', () => {
-  assert.equal(leftFile('/keep', 'a'), leftFile('/keep', 'a'));
-  assert.notEqual(leftFile('/keep', 'a'), leftFile('/keep', 'b'));
-  assert.match(leftFile('/keep', '../x'), /^[/\\]keep[/\\]left-[0-9a-f]{32}\.json$/);
 });
 
 test('the certificate is a whole one: self-signed, for localhost, its own authority, with a key that fits', () => {

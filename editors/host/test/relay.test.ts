@@ -2,10 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { create, toJson } from '@bufbuild/protobuf';
-import { AttachRequestSchema, AttachResponseSchema, CancelOutcome, HubError, RequestState } from '../dist/index.js';
+import { AnySchema, anyPack } from '@bufbuild/protobuf/wkt';
+import {
+  AttachRequestSchema,
+  AttachResponseSchema,
+  CancelOutcome,
+  ConfigService,
+  HubError,
+  McpHubService,
+  McpServerService,
+  ReadRequestResponseSchema,
+  RegistryService,
+  RequestState,
+} from '../dist/index.js';
 import type { AttachResponseJson, RelayOptions } from '../dist/index.js';
 import { PageRelay } from '../dist/relay.js';
-import { FakeSource, settle } from './fakestream.js';
+import { registry } from '../dist/windowcalls.js';
+import { FakeSource, call, settle } from './fakestream.js';
 
 function scene(
   t: TestContext,
@@ -55,8 +68,8 @@ test("the page is told how the hub stands, and its hello opens a stream with the
   say({ hello: { promptKinds: kinds, title: 'side bar' } });
   const { hello } = source.stream(0);
   assert.deepEqual(
-    [hello.windowId, hello.title, hello.roots.map((r) => r.uri), hello.resume],
-    ['side', 'side bar', ['file:///repos/a'], undefined],
+    [hello.windowId, hello.title, hello.roots.map((r) => r.uri), hello.comesBackTo],
+    ['side', 'side bar', ['file:///repos/a'], ''],
   );
   source.stream(0).welcome();
   source.stream(0).say({ case: 'toolsChanged', value: { server: 's' } });
@@ -148,7 +161,7 @@ test('without a hub messages are refused, and hello is kept until there is one',
   assert.deepEqual(told().at(-1), { hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'It is gone.' } });
 });
 
-test('a page that loads anew takes the place of its own stream and gets a snapshot', async (t) => {
+test('a page that loads anew takes the place of its own stream', async (t) => {
   const { source, say } = scene(t);
   say({ hello: {} });
   say({ hello: { title: 'loaded anew before the welcome' } });
@@ -157,10 +170,23 @@ test('a page that loads anew takes the place of its own stream and gets a snapsh
   await settle();
   assert.equal(source.streams.length, 2);
   assert.deepEqual(
-    [source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.resume?.hubId],
+    [source.stream(0).ended, source.stream(1).hello.windowId, source.stream(1).hello.comesBackTo],
     ['broken', 'minted', 'h1'],
   );
-  assert.ok((source.stream(1).hello.resume?.afterSequence ?? 0n) > 1n << 60n); // greater than any hub's sequence number
+});
+
+test('a page comes back to the hub that it names, and to the one of the last welcome once there was one', async (t) => {
+  const { source, say } = scene(t);
+  say({ hello: { windowId: 'side', comesBackTo: 'before the reload' } });
+  assert.equal(source.stream(0).hello.comesBackTo, 'before the reload');
+  say({ hello: { windowId: 'side', comesBackTo: 'before the reload', title: 'crosses the welcome' } });
+  source.stream(0).welcome('h1');
+  await settle();
+  assert.equal(source.stream(1).hello.comesBackTo, 'h1', 'the window that is attached there is its own');
+  source.stream(1).welcome('h1');
+  await settle();
+  say({ hello: { windowId: 'another', comesBackTo: 'h0' } });
+  assert.equal(source.stream(2).hello.comesBackTo, 'h0', 'nothing is known of another window');
 });
 
 test('a stream that breaks is told, its open questions are answered, and READY follows', async (t) => {
@@ -178,8 +204,8 @@ test('a stream that breaks is told, its open questions are answered, and READY f
   assert.deepEqual(starting, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'too slow' } });
   t.mock.timers.tick(0);
   assert.deepEqual(told(), [READY]);
-  say({ hello: { windowId: 'minted', resume: { hubId: 'h1', afterSequence: '5' } } });
-  assert.equal(source.stream(1).hello.resume?.afterSequence, 5n);
+  say({ hello: { windowId: 'minted', comesBackTo: 'h1' } });
+  assert.equal(source.stream(1).hello.comesBackTo, 'h1');
   source.stream(1).inbox.end(new HubError('already_exists', 'WINDOW_ID_IN_USE', 'in use'));
   await settle();
   assert.deepEqual(told().at(-1), { hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'in use' } });
@@ -315,7 +341,7 @@ test('an answer between hello and welcome is refused: nobody knows yet which hub
   assert.deepEqual(source.stream(0).sent, []);
 });
 
-test('the prompts of a hub are forgotten with it, and kept over a resume', async (t) => {
+test('the prompts of a hub are forgotten with it, and kept until the next snapshot of the same hub', async (t) => {
   const known: (string | undefined)[] = [];
   const { source, say } = scene(t, {
     answer: (_, prompt) => {
@@ -339,7 +365,13 @@ test('the prompts of a hub are forgotten with it, and kept over a resume', async
     say({ answerPrompt: { promptId: 'p', accept: {} } });
     await settle();
   }
-  assert.deepEqual(known, ['old', undefined]);
+  say({ hello: { windowId: 'minted' } });
+  source.stream(3).welcome('h2');
+  source.stream(3).say({ case: 'snapshot', value: { prompts: [{ promptId: 'p', server: 'new' }] } });
+  await settle();
+  say({ answerPrompt: { promptId: 'p', accept: {} } });
+  await settle();
+  assert.deepEqual(known, ['old', undefined, 'new']);
 });
 
 test('a message that cannot be shown to the page costs neither the stream nor the rest', async (t) => {
@@ -444,7 +476,7 @@ test('a page is told at once what to reveal, and one that is not there yet when 
   assert.deepEqual(told(), []);
 });
 
-const remove = { messageId: 'w1', removeServer: { server: 's' } };
+const remove = { messageId: 'w1', call: call(ConfigService.method.removeServer, { server: 's' }) };
 
 test('config files are written for pages whose hosts have turned that on, and for no others', async (t) => {
   const closed = scene(t);
@@ -452,18 +484,10 @@ test('config files are written for pages whose hosts have turned that on, and fo
   closed.source.stream(0).welcome();
   await settle();
   closed.told();
+  const methods = [...ConfigService.methods, ...RegistryService.methods];
+  assert.equal(methods.length, 11);
   for (const message of [
-    { messageId: 'w1', addServer: { server: 's', entryJson: '{}' } },
-    { messageId: 'w1', updateServer: { server: 's', patchJson: '{}' } },
-    remove,
-    { messageId: 'w1', undoConfigWrite: {} },
-    { messageId: 'w1', listConfigFiles: {} },
-    { messageId: 'w1', readConfigText: { text: '{}' } },
-    { messageId: 'w1', getServerEntry: { server: 's' } },
-    { messageId: 'w1', searchRegistry: {} },
-    { messageId: 'w1', getRegistryServer: { name: 'a/b' } },
-    { messageId: 'w1', readBundle: { proposalId: 'p' } },
-    { messageId: 'w1', fillProposal: { proposalId: 'p' } },
+    ...methods.map((method) => ({ messageId: 'w1', call: call(method) })),
     { messageId: 'w1', chooseBundle: {} },
   ]) {
     closed.say(message);
@@ -519,19 +543,21 @@ test('what a view asks goes to the hub as the page said it, and what comes of it
   await settle();
   told();
 
+  const { callTool, readRequest } = McpHubService.method;
+  const { readResource } = McpServerService.method;
   const ofView = { server: 's', appRequestId: 'shown', ownerWindowId: 'own page' };
   const argumentsJson = '{"big":12345678901234567890,"a":1.0}';
   const ofViews = [
-    { messageId: 'v1', callTool: { requestId: 'r1', tool: 'next', argumentsJson, ...ofView } },
-    { messageId: 'v2', readResource: { requestId: 'r2', uri: 'ui://s/data', ...ofView } },
-    { messageId: 'v3', callTool: { requestId: 'r3', tool: 'for models', ...ofView } },
+    { messageId: 'v1', call: call(callTool, { requestId: 'r1', tool: 'next', argumentsJson, ...ofView }) },
+    { messageId: 'v2', call: call(readResource, { requestId: 'r2', uri: 'ui://s/data', ...ofView }) },
+    { messageId: 'v3', call: call(callTool, { requestId: 'r3', tool: 'for models', ...ofView }) },
     { messageId: 'v4', cancelMcpRequest: { requestId: 'r2', reason: 'The view has closed.' } },
   ];
   for (const message of ofViews) {
     say(message);
   }
   assert.deepEqual(
-    stream.sent.map((m) => toJson(AttachRequestSchema, m)),
+    stream.sent.map((m) => toJson(AttachRequestSchema, m, { registry })),
     ofViews,
   );
   assert.deepEqual(told(), []);
@@ -550,13 +576,129 @@ test('what a view asks goes to the hub as the page said it, and what comes of it
     { reply: { messageId: 'v4', cancelOutcome: 'CANCEL_OUTCOME_CANCELLING' } },
   ]);
 
-  say({ messageId: 'v5', readRequest: { requestId: 'r1', part: 'REQUEST_PART_RESULT' } });
-  assert.deepEqual(toJson(AttachRequestSchema, stream.sent.at(-1) ?? create(AttachRequestSchema)), {
-    messageId: 'v5',
-    readRequest: { requestId: 'r1', part: 'REQUEST_PART_RESULT' },
-  });
+  const read = { messageId: 'v5', call: call(readRequest, { requestId: 'r1', part: 'REQUEST_PART_RESULT' }) };
+  say(read);
+  assert.deepEqual(toJson(AttachRequestSchema, stream.sent.at(-1) ?? create(AttachRequestSchema), { registry }), read);
   const text = '{"content":[{"type":"text","text":"é"}],"structuredContent":{"n":1.0}}';
-  stream.say({ case: 'reply', value: { messageId: 'v5', response: { case: 'readRequest', value: { text } } } });
+  const response = anyPack(ReadRequestResponseSchema, create(ReadRequestResponseSchema, { text }));
+  stream.say({ case: 'reply', value: { messageId: 'v5', response } });
   await settle();
-  assert.deepEqual(told(), [{ reply: { messageId: 'v5', readRequest: { text } } }]);
+  const type = 'type.googleapis.com/mcphub.v1.ReadRequestResponse';
+  assert.deepEqual(told(), [{ reply: { messageId: 'v5', response: { '@type': type, text } } }]);
+});
+
+test('a call that is none, or that could mean something else to the hub, is refused', async (t) => {
+  const { source, say, told } = scene(t, { configWrites: true, registry: () => 'https://registry.example' });
+  say({ hello: {} });
+  source.stream(0).welcome();
+  await settle();
+  told();
+  const { searchRegistry } = RegistryService.method;
+  const { listTools } = McpServerService.method;
+  const [good, other] = [call(searchRegistry, { registryUrl: 'http://127.0.0.1' }), call(listTools, { server: 's' })];
+  const { request } = good;
+  const { '@type': type, ...fields } = request;
+  const bad: Record<string, unknown> = {
+    'of no method': { request },
+    'of an unknown method': { ...good, method: '/mcphub.v1.RegistryService/Search' },
+    'of an unknown service': { ...good, method: '/mcphub.v1.Registry/SearchRegistry' },
+    'of the stream itself': { method: '/mcphub.v1.EditorService/Attach', request },
+    'of another spelling': { ...good, method: '/mcphub.v1.registryservice/searchregistry' },
+    'without a slash': { ...good, method: 'mcphub.v1.RegistryService/SearchRegistry' },
+    'with two slashes': { ...good, method: '//mcphub.v1.RegistryService/SearchRegistry' },
+    'with a slash at the end': { ...good, method: '/mcphub.v1.RegistryService/SearchRegistry/' },
+    'with spaces': { ...good, method: ' /mcphub.v1.RegistryService/SearchRegistry' },
+    'with a query': { ...good, method: '/mcphub.v1.RegistryService/SearchRegistry?' },
+    'escaped': { ...good, method: '/mcphub.v1.RegistryService/%53earchRegistry' },
+    'without a request': { method: good.method },
+    'with an empty request': { method: good.method, request: {} },
+    'with the request of another method': { method: good.method, request: other.request },
+    'with the response of the method': {
+      method: good.method,
+      request: { '@type': type.replace('Request', 'Response') },
+    },
+    'to another method with this request': { method: other.method, request },
+    'with a type of no contract': { ...good, request: { '@type': 'type.googleapis.com/google.protobuf.Empty' } },
+    'with an unknown field': { ...good, request: { ...request, registry_URL: 'http://127.0.0.1' } },
+    'with a text': { ...good, request: 'text' },
+    'with another call': { ...good, request: { '@type': 'type.googleapis.com/mcphub.v1.Call', ...good } },
+  };
+  for (const [name, called] of Object.entries(bad)) {
+    say({ messageId: name, call: called });
+    await settle();
+    const replies = told() as { reply: { messageId: string; error: { code: string; reason: string } } }[];
+    assert.deepEqual(
+      replies.map(({ reply }) => [reply.messageId, reply.error.code, reply.error.reason]),
+      [[name, 'INVALID_ARGUMENT', 'MALFORMED_MESSAGE']],
+      name,
+    );
+  }
+  say({ messageId: 'two messages', call: other, chooseBundle: {} });
+  assert.equal((told() as AttachResponseJson[])[0]?.reply?.error?.reason, 'MALFORMED_MESSAGE');
+  assert.equal(source.stream(0).sent.length, 0);
+
+  // The spelling of the type does not count: the hub gets the usual one, with what the host decides.
+  const spellings = [type, 'example.com/mcphub.v1.SearchRegistryRequest', 'mcphub.v1.SearchRegistryRequest'];
+  for (const spelling of spellings) {
+    say({ messageId: spelling, call: { ...good, request: { ...fields, '@type': spelling } } });
+    await settle();
+  }
+  assert.deepEqual(
+    source.stream(0).sent.map((m) => toJson(AttachRequestSchema, m, { registry })),
+    spellings.map((messageId) => ({
+      messageId,
+      call: call(searchRegistry, { registryUrl: 'https://registry.example' }),
+    })),
+  );
+});
+
+test('a page without config writes gets around that by no service and no spelling', async (t) => {
+  const { source, say, told } = scene(t);
+  say({ hello: {} });
+  source.stream(0).welcome();
+  await settle();
+  told();
+  const { addServer } = ConfigService.method;
+  const { listTools } = McpServerService.method;
+  const { method, request } = call(addServer, { server: 's', entryJson: '{}' });
+  for (const called of [
+    { method: method.toUpperCase(), request },
+    { method: method.slice(1), request },
+    { method: call(listTools).method, request },
+    { method, request: call(listTools).request },
+  ]) {
+    say({ messageId: 'm', call: called });
+    assert.equal((told() as AttachResponseJson[])[0]?.reply?.error?.code, 'INVALID_ARGUMENT');
+  }
+  say({ message_id: 'm', call: { method, request } }); // the JSON of a message has these names, too
+  assert.equal((told() as AttachResponseJson[])[0]?.reply?.error?.reason, 'CONFIG_WRITES_OFF');
+  assert.equal(source.stream(0).sent.length, 0);
+});
+
+test('a response that this host cannot pass on is told to the page as an error, and costs nothing else', async (t) => {
+  const { source, say, told } = scene(t);
+  say({ hello: {} });
+  const stream = source.stream(0);
+  stream.welcome();
+  await settle();
+  told();
+  const known = 'type.googleapis.com/mcphub.v1.ListToolsResponse';
+  for (const response of [
+    { typeUrl: 'type.googleapis.com/mcphub.v9.ListToolsResponse', value: new Uint8Array() },
+    { typeUrl: known, value: new Uint8Array([0xff]) },
+  ]) {
+    say({ messageId: 'm1', call: call(McpServerService.method.listTools) });
+    stream.say({ case: 'reply', value: { messageId: 'm1', response: create(AnySchema, response) } });
+    stream.say({ case: 'reply', value: { response: create(AnySchema, response) } });
+    stream.say({ case: 'toolsChanged', value: { server: 'next' } });
+    await settle();
+    const [reply, next, ...more] = told() as AttachResponseJson[];
+    assert.deepEqual(
+      [reply?.reply?.messageId, reply?.reply?.error?.code, reply?.reply?.error?.reason],
+      ['m1', 'INTERNAL', 'PROTOCOL_ERROR'],
+    );
+    assert.deepEqual([next, more], [{ toolsChanged: { server: 'next' } }, []]);
+  }
+  assert.equal(stream.ended, '');
+  assert.equal(stream.sent.length, 2);
 });

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, toJson } from '@bufbuild/protobuf';
+import { AnySchema, anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
+import type { Any } from '@bufbuild/protobuf/wkt';
 import {
   ApprovalScope,
+  CallToolResponseSchema,
   HelloSchema,
   HubError,
+  ListToolsRequestSchema,
+  ListToolsResponseSchema,
+  McpHubService,
+  McpServerService,
   PromptAnswerSchema,
   PromptSchema,
   SetRootsSchema,
 } from '../dist/index.js';
 import type { HubWindow } from '../dist/index.js';
-import { ResumingWindow } from '../dist/window.js';
+import { ReturningWindow } from '../dist/window.js';
 import { FakeSource, settle } from './fakestream.js';
 import type { FakeStream } from './fakestream.js';
 import { failure } from './stage.js';
@@ -20,7 +27,7 @@ function opened(
   signal?: AbortSignal,
   source = new FakeSource(),
 ): { source: FakeSource; window: HubWindow } {
-  return { source, window: new ResumingWindow(source, hello, signal) };
+  return { source, window: new ReturningWindow(source, hello, signal) };
 }
 
 /** Returns the next event of a window, which must have arrived. */
@@ -29,13 +36,11 @@ async function next(window: HubWindow): Promise<string | undefined> {
   return value?.event.case;
 }
 
-function event(stream: FakeStream, sequence: bigint): void {
-  stream.inbox.push({
-    $typeName: 'mcphub.v1.AttachResponse',
-    sequence,
-    event: { case: 'toolsChanged', value: { $typeName: 'mcphub.v1.ToolsChanged', server: 's' } },
-  });
+function event(stream: FakeStream): void {
+  stream.say({ case: 'toolsChanged', value: { server: 's' } });
 }
+
+const question = { message: { case: 'cancelMcpRequest', value: { requestId: 'r' } } } as const;
 
 test('a window that is opened before the hub is started waits for it, and ends when the hub is stopped', async () => {
   const source = new FakeSource();
@@ -81,21 +86,26 @@ for (const [reason, code] of [
   ['DRAINING', 'unavailable'],
   ['CONNECTION_LOST', 'unavailable'],
 ] as const) {
-  test(`after ${reason} a window goes on where it was`, async () => {
+  test(`after ${reason} a window comes back to its hub, and its reader gets welcome and snapshot again`, async () => {
     const { source, window } = opened({ title: 'test' });
     await settle();
+    assert.equal(source.stream(0).hello.comesBackTo, '');
     source.stream(0).welcome();
-    event(source.stream(0), 41n);
+    source.stream(0).say({ case: 'snapshot', value: {} });
+    event(source.stream(0));
     source.stream(0).inbox.end(new HubError(code, reason, 'broken'));
-    assert.deepEqual([await next(window), await next(window)], ['welcome', 'toolsChanged']);
+    assert.deepEqual(
+      [await next(window), await next(window), await next(window)],
+      ['welcome', 'snapshot', 'toolsChanged'],
+    );
     while (source.streams.length < 2) {
       await settle();
     }
     const { hello } = source.stream(1);
-    assert.deepEqual(
-      [hello.windowId, hello.title, hello.resume?.hubId, hello.resume?.afterSequence],
-      [window.windowId, 'test', 'h1', 41n],
-    );
+    assert.deepEqual([hello.windowId, hello.title, hello.comesBackTo], [window.windowId, 'test', 'h1']);
+    source.stream(1).welcome();
+    source.stream(1).say({ case: 'snapshot', value: {} });
+    assert.deepEqual([await next(window), await next(window)], ['welcome', 'snapshot']);
     await window.close();
     assert.equal(source.stream(1).ended, 'closed');
   });
@@ -120,8 +130,8 @@ for (const [reason, code] of [
 test('a window that nobody reads takes 1,024 messages and lets the hub wait', async () => {
   const { source, window } = opened();
   await settle();
-  for (let i = 1n; i <= 5000n; i++) {
-    event(source.stream(0), i);
+  for (let i = 0; i < 5000; i++) {
+    event(source.stream(0));
   }
   await settle();
   assert.equal(source.stream(0).inbox.size, 5000 - 1025); // one message is with the reader
@@ -136,12 +146,12 @@ test('a reader that awaits a reply gets it, whatever came before', async () => {
   await settle();
   for (const early of [true, false]) {
     // Asked before the events arrive, or when the window is full.
-    const asked = early ? window.ask({ message: { case: 'cancelRequests', value: {} } }) : undefined;
+    const asked = early ? window.ask(question) : undefined;
     for (let i = 0; i < 3000; i++) {
-      event(source.stream(0), 1n);
+      event(source.stream(0));
     }
     await settle();
-    const reply = asked ?? window.ask({ message: { case: 'cancelRequests', value: {} } });
+    const reply = asked ?? window.ask(question);
     const messageId = source.stream(0).sent.at(-1)?.messageId ?? '';
     source.stream(0).say({ case: 'reply', value: { messageId } });
     assert.equal((await reply).messageId, messageId);
@@ -187,9 +197,9 @@ test('a reader that awaits a reply behind far too much loses the reply, not the 
   const { source, window } = opened();
   await settle();
   source.stream(0).welcome();
-  const asked = failure(window.ask({ message: { case: 'cancelRequests', value: {} } }));
-  for (let i = 1n; i <= 40_000n; i++) {
-    event(source.stream(0), i);
+  const asked = failure(window.ask(question));
+  for (let i = 0; i < 40_000; i++) {
+    event(source.stream(0));
   }
   assert.deepEqual(
     [(await asked).code, (await asked).reason, source.stream(0).ended],
@@ -198,11 +208,7 @@ test('a reader that awaits a reply behind far too much loses the reply, not the 
   while (source.streams.length < 2) {
     await settle();
   }
-  // It resumes after the last event that it has taken, so no event comes twice.
-  assert.deepEqual(
-    [source.stream(1).hello.resume?.hubId, source.stream(1).hello.resume?.afterSequence],
-    ['h1', 16_384n],
-  );
+  assert.equal(source.stream(1).hello.comesBackTo, 'h1');
   await window.close();
 });
 
@@ -220,7 +226,7 @@ test('closing twice is closing once; a hub that does not end the stream is not w
   t.mock.timers.tick(2000);
   await closed;
   assert.equal(stream.ended, 'broken');
-  assert.equal((await failure(window.ask({ message: { case: 'cancelRequests', value: {} } }))).reason, 'HUB_NOT_READY');
+  assert.equal((await failure(window.ask(question))).reason, 'HUB_NOT_READY');
 });
 
 test('an abort closes the window; one that has been opened with an aborted signal attaches to nothing', async () => {
@@ -239,7 +245,6 @@ test('questions of a stream that breaks are answered, and an abort of one leaves
   const { source, window } = opened();
   await settle();
   const aborting = new AbortController();
-  const question = { message: { case: 'cancelRequests', value: {} } } as const;
   const [aborted, lost] = [failure(window.ask(question, { signal: aborting.signal })), failure(window.ask(question))];
   aborting.abort();
   assert.equal((await aborted).code, 'cancelled');
@@ -262,7 +267,7 @@ test('roots that are said while there is no stream are said with the next hello,
       },
     },
   });
-  assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { reason: 'HUB_NOT_READY' });
+  assert.throws(() => window.send(question), { reason: 'HUB_NOT_READY' });
   await settle();
   source.become('ready', '');
   await settle();
@@ -284,29 +289,28 @@ test('a window that is closed in the moment in which the hub gets ready attaches
   assert.equal(source.streams.length, 0);
 });
 
-test('a stream that breaks before the snapshot of another hub begins with a snapshot: the point of the hub before means nothing to it', async () => {
-  const { source, window } = opened();
+test('a window comes back to the hub of its last welcome, even if nothing has followed that', async () => {
+  const { source, window } = opened({ comesBackTo: 'h0' });
   await settle();
-  source.stream(0).welcome('h1');
-  event(source.stream(0), 41n);
-  source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
-  while (source.streams.length < 2) {
-    await settle();
+  assert.equal(source.stream(0).hello.comesBackTo, 'h0', 'as its host has said');
+  for (const [n, hubId] of [
+    [0, 'h1'],
+    [1, 'h2'],
+    [2, undefined],
+    [3, 'h2'],
+  ] as const) {
+    if (hubId !== undefined) {
+      source.stream(n).welcome(hubId);
+    }
+    source.stream(n).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+    while (source.streams.length < n + 2) {
+      await settle();
+    }
   }
-  source.stream(1).welcome('h2');
-  source.stream(1).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
-  while (source.streams.length < 3) {
-    await settle();
-  }
-  const { resume } = source.stream(2).hello;
-  assert.deepEqual([resume?.hubId, resume?.afterSequence], ['h2', 2n ** 64n - 1n]);
-  source.stream(2).welcome('h2');
-  event(source.stream(2), 7n);
-  source.stream(2).inbox.end(new HubError('unavailable', 'CONNECTION_LOST', 'broken'));
-  while (source.streams.length < 4) {
-    await settle();
-  }
-  assert.equal(source.stream(3).hello.resume?.afterSequence, 7n);
+  assert.deepEqual(
+    source.streams.map(({ hello }) => hello.comesBackTo),
+    ['h0', 'h1', 'h2', 'h2', 'h2'],
+  );
   await window.close();
 });
 
@@ -324,7 +328,7 @@ test('roots that are said to a stream that has just broken are kept and said wit
       },
     },
   });
-  assert.throws(() => window.send({ message: { case: 'cancelRequests', value: {} } }), { code: 'unavailable' });
+  assert.throws(() => window.send(question), { code: 'unavailable' });
   while (source.streams.length < 2) {
     await settle();
   }
@@ -332,5 +336,85 @@ test('roots that are said to a stream that has just broken are kept and said wit
     source.stream(1).hello.roots.map((r) => r.uri),
     ['file:///repos/a'],
   );
+  await window.close();
+});
+
+test('a call of a method is sent with its request, and resolves with the response', async () => {
+  const { source, window } = opened();
+  await settle();
+  const { listTools, stopServer } = McpServerService.method;
+  const called = window.call(listTools, { server: 's', allowCached: true });
+  const [sent] = source.stream(0).sent;
+  assert.ok(sent?.message.case === 'call');
+  assert.equal(sent.message.value.method, '/mcphub.v1.McpServerService/ListTools');
+  assert.equal(sent.message.value.request?.typeUrl, 'type.googleapis.com/mcphub.v1.ListToolsRequest');
+  assert.deepEqual(
+    anyUnpack(sent.message.value.request, ListToolsRequestSchema),
+    create(ListToolsRequestSchema, { server: 's', allowCached: true }),
+  );
+  const response = anyPack(ListToolsResponseSchema, create(ListToolsResponseSchema, { tools: [{ name: 't' }] }));
+  source.stream(0).say({ case: 'reply', value: { messageId: sent.messageId, response } });
+  assert.deepEqual(
+    (await called).tools.map(({ name }) => name),
+    ['t'],
+  );
+  const refused = failure(window.call(stopServer, { server: 'none' }));
+  const { messageId = '' } = source.stream(0).sent[1] ?? {};
+  const error = { code: 'NOT_FOUND', reason: 'SERVER_NOT_FOUND', message: 'no such server' };
+  source.stream(0).say({ case: 'reply', value: { messageId, error } });
+  assert.deepEqual([(await refused).code, (await refused).reason], ['not_found', 'SERVER_NOT_FOUND']);
+  await window.close();
+});
+
+test('a call whose result goes to every window ends with an empty message, and any other type is refused', async () => {
+  const { source, window } = opened();
+  await settle();
+  const answer = (response?: Any): void => {
+    const { messageId } = source.stream(0).sent.at(-1) ?? assert.fail('nothing was sent');
+    source.stream(0).say({ case: 'reply', value: { messageId, ...(response === undefined ? {} : { response }) } });
+  };
+  const tool = window.call(McpHubService.method.callTool, { server: 's', tool: 't' });
+  answer();
+  assert.deepEqual(await tool, create(CallToolResponseSchema));
+  const list = (): Promise<HubError> => failure(window.call(McpServerService.method.listTools, {}));
+  const other = list();
+  answer(anyPack(CallToolResponseSchema, create(CallToolResponseSchema)));
+  const unreadable = list();
+  const typeUrl = 'type.googleapis.com/mcphub.v1.ListToolsResponse';
+  answer(create(AnySchema, { typeUrl, value: new Uint8Array([0xff]) }));
+  for (const error of await Promise.all([other, unreadable])) {
+    assert.deepEqual([error.code, error.reason], ['internal', 'PROTOCOL_ERROR']);
+  }
+  assert.equal(source.stream(0).ended, '', 'the window stays attached');
+  await window.close();
+});
+
+test('an aborted call is given up at the hub, and one that cannot be sent rejects', async () => {
+  const { source, window } = opened();
+  await settle();
+  const aborting = new AbortController();
+  const { signal } = aborting;
+  const { listResources } = McpServerService.method;
+  const aborted = [
+    failure(window.call(listResources, { server: 's' }, { signal })),
+    failure(window.ask(question, { signal })),
+  ];
+  aborting.abort();
+  for (const error of await Promise.all(aborted)) {
+    assert.equal(error.code, 'cancelled');
+  }
+  const [called, , ...more] = source.stream(0).sent;
+  assert.deepEqual(
+    more.map(({ message }) => message.case === 'giveUp' && message.value.messageId),
+    [called?.messageId],
+  );
+  assert.equal((await failure(window.call(listResources, {}, { signal }))).code, 'cancelled');
+  const invalid = await failure(window.call(McpHubService.method.readRequest, { offset: 2n ** 80n }));
+  assert.equal(invalid.code, 'invalid_argument');
+  assert.equal(source.stream(0).sent.length, 3);
+  source.stream(0).inbox.end(new HubError('unavailable', 'HUB_DIED', 'died'));
+  source.become('restarting', '');
+  await settle();
+  assert.equal((await failure(window.call(listResources, {}))).reason, 'HUB_NOT_READY');
   await window.close();
 });

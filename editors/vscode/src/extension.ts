@@ -13,7 +13,6 @@ import { CommandWorld } from './commands/commandworld.js';
 import { ConfigFiles } from './config/configfiles.js';
 import { Documents } from './commands/documents.js';
 import { HubProcess, describe, setting } from './hub/hubprocess.js';
-import { EndedAway } from './hub/endedaway.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
 import { Notifier } from './questions/notify.js';
 import { ConfigProblems } from './lens/configproblems.js';
@@ -86,11 +85,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   });
 
   const grants = new Grants(context.globalState);
-  const endedAway = new EndedAway(() => sidebar.show());
   const stopServerLogs = watcher.listen({
-    event: (said) => {
-      endedAway.event(said);
-      const { event } = said;
+    event: ({ event }) => {
       if (event.case === 'logMessage') {
         output.serverSaid(event.value);
       }

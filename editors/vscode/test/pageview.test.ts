@@ -81,6 +81,23 @@ test('a page that has no hub yet opens the form that adds a server when it has o
   view.dispose();
 });
 
+test('a page is the window that the extension says, on the folders that it says', () => {
+  newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const webview = { onDidReceiveMessage: () => ({ dispose: () => undefined }) } as unknown as vscode.Webview;
+  const view = new PageView(newWorld(started, ['file:///repos/a']), webview, 'vscode-sidebar');
+  started.fire(hub as unknown as Hub);
+  const said = { windowId: 'its own', title: 'page', roots: [], comesBackTo: 'the hub of before the reload' };
+  assert.deepEqual(hub.options[0]?.hello?.(said), {
+    windowId: 'vscode-sidebar',
+    title: 'page',
+    roots: [{ uri: 'file:///repos/a', name: 'file:///repos/a' }],
+    comesBackTo: 'the hub of before the reload',
+  });
+  view.dispose();
+});
+
 // Finding B2: the outcome of a pending cancel comes after the end of its request, and only the page knows where to show
 // it.
 test('the page of a view is posted that a cancel was pending, and then what became of it', () => {

@@ -44,8 +44,8 @@ function worldWith(t: TestContext) {
         hear = event;
         return () => undefined;
       },
-      ask: ({ message }: { message: { case: string; value: { uri: string } } }) => {
-        orders.push(`${message.case} ${message.value.uri}`);
+      call: ({ localName }: { localName: string }, { uri }: { uri: string }) => {
+        orders.push(`${localName} ${uri}`);
         return Promise.resolve({});
       },
     },
@@ -167,5 +167,22 @@ test('it is subscribed to again at another hub, once its server is there, and ne
   w.say({ case: 'snapshot', value: { subscriptions: [] } });
   await settle();
   assert.equal(w.orders.length, 2);
+  watch.dispose();
+});
+
+test('a change that was missed while the stream was broken is read all the same', async (t) => {
+  const w = worldWith(t);
+  const document = documentUri({ server: 's', uri: 'x:a' });
+  const watch = w.files.watch(document);
+  assert.equal(await w.read(document), 'x:a 1');
+  w.say({ case: 'snapshot', value: { subscriptions: [{ server: 's', uri: 'x:a' }] } });
+  w.pass(2000);
+  assert.equal(w.changes.length, 1);
+  assert.equal(await w.read(document), 'x:a 2');
+  w.say({ case: 'snapshot', value: { subscriptions: [] } });
+  w.pass(2000);
+  await settle();
+  assert.equal(w.changes.length, 1, 'another hub starts no server for that');
+  assert.deepEqual(w.orders, ['subscribeResource x:a', 'subscribeResource x:a']);
   watch.dispose();
 });

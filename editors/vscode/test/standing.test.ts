@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CancelDelivery, PromptCause, RequestState } from '@mcphub/host';
+import { CancelDelivery, PromptCause, RequestState, ServerState } from '@mcphub/host';
 import type { AttachResponse, Prompt, Request, Server } from '@mcphub/host';
-import { lost, nothing, runningRequests, transition, type Standing } from '../src/hub/standing.js';
+import { lost, missed, nothing, runningRequests, transition, type Standing } from '../src/hub/standing.js';
 
 type Event = AttachResponse['event'];
 
@@ -13,7 +13,12 @@ const prompt = (promptId: string): Prompt =>
 const after = (before: Standing, event: Event): Standing => transition(before, { event } as AttachResponse).after;
 const change = (before: Standing, event: Event): ReturnType<typeof transition>['change'] =>
   transition(before, { event } as AttachResponse).change;
-const snapshot = (parts: { servers?: Server[]; requests?: Request[]; prompts?: Prompt[] }): Event =>
+const snapshot = (parts: {
+  servers?: Server[];
+  requests?: Request[];
+  prompts?: Prompt[];
+  history?: unknown[];
+}): Event =>
   ({
     case: 'snapshot',
     value: { servers: [], requests: [], prompts: [], problems: [], history: [], ...parts },
@@ -66,6 +71,40 @@ test('a snapshot after a break tells which prompts are new and which are gone', 
     gone.map((c) => [c.prompt.promptId, c.end]),
     [['old', undefined]],
   );
+});
+
+test('a snapshot after a break stands for the ends, the beginnings and the changes of tools that were missed', () => {
+  const ready = { name: 's', state: ServerState.READY } as Server;
+  const servers = [ready, { name: 'stopped', state: ServerState.STOPPED } as Server];
+  const before = after(nothing, snapshot({ servers, requests: ['a', 'b', 'c', 'd'].map((id) => request(id)) }));
+  const history = [
+    { end: { case: 'finished', value: { requestId: 'long ago' } } },
+    { end: { case: 'finished', value: { requestId: 'd' } } },
+    { end: { case: 'cancelled', value: { requestId: 'a' } } },
+    { end: { case: 'finished', value: { requestId: 'b', state: RequestState.FAILED } } },
+  ];
+  const again = snapshot({ servers, requests: [request('c'), request('d'), request('e')], history });
+  const of = (standing: Standing, event: Event): unknown[] =>
+    missed(standing, { event } as AttachResponse).map(({ case: name, value }) => [
+      name,
+      name === 'mcpRequestStarted'
+        ? value.request?.requestId
+        : name === 'mcpRequestCancelled' || name === 'mcpRequestFinished'
+          ? value.requestId
+          : name === 'toolsChanged' && value.server,
+    ]);
+  assert.deepEqual(
+    of(before, again),
+    [
+      ['mcpRequestCancelled', 'a'],
+      ['mcpRequestFinished', 'b'],
+      ['mcpRequestStarted', 'e'],
+      ['toolsChanged', 's'],
+    ],
+    'd has begun anew',
+  );
+  assert.deepEqual(of(nothing, again), [], 'nothing was missed before the first one, or with another hub');
+  assert.deepEqual(of(before, ended('a')), []);
 });
 
 test('a prompt closes once, with its cause', () => {

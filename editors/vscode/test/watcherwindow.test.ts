@@ -1,7 +1,7 @@
 // The extension's own window, with a fake hub.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CancelDelivery } from '@mcphub/host';
+import { CancelDelivery, McpHubService } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow } from '@mcphub/host';
 import { Frames } from '../src/page/frames.js';
 import { WatcherWindow } from '../src/hub/watcherwindow.js';
@@ -171,4 +171,60 @@ test('what became of a pending cancel is told to who listens, and changes nothin
     ['b', CancelDelivery.FAILED],
   ]);
   assert.deepEqual(changes, []);
+});
+
+test('after a break a question that has closed is taken back, and one that is open is not told again', async () => {
+  const { hub, feed } = playedHub();
+  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const told: string[] = [];
+  let snapshots = 0;
+  const second = new Promise<void>((resolve) => {
+    watcher.listen({
+      changed: ({ opened = [], closed = [] }, { requests }) => {
+        told.push(
+          ...opened.map(({ promptId }) => `asks ${promptId}`),
+          ...closed.map(({ prompt }) => `took back ${prompt.promptId}`),
+          `${requests.size} run`,
+        );
+      },
+      event: ({ event }) => {
+        if (event.case === 'mcpRequestFinished') {
+          told.push(`ended ${event.value.requestId}`);
+        } else if (event.case === 'snapshot' && ++snapshots === 2) {
+          resolve();
+        }
+      },
+    });
+  });
+  const snapshot = (prompts: string[], requests: string[], ended: string[] = []): void => {
+    const value = {
+      servers: [],
+      requests: requests.map((requestId) => ({ requestId })),
+      prompts: prompts.map((promptId) => ({ promptId, server: 's' })),
+      history: ended.map((requestId) => ({ end: { case: 'finished', value: { requestId } } })),
+    };
+    feed({ case: 'welcome', value: {} } as AttachResponse['event']);
+    feed({ case: 'snapshot', value } as unknown as AttachResponse['event']);
+  };
+  watcher.follow(hub);
+  snapshot(['kept', 'closed'], ['a', 'b']);
+  snapshot(['kept', 'new'], ['b'], ['a']);
+  await second;
+  await watcher.close();
+  assert.deepEqual(told, ['asks kept', 'asks closed', '2 run', 'asks new', 'took back closed', '1 run', 'ended a']);
+});
+
+test('a window calls methods of the hub that it follows, and of no other', async () => {
+  const { hub } = playedHub();
+  const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
+  const call = async (): Promise<unknown> => watcher.call(McpHubService.method.cancelRequests, { reason: 'r' });
+  await assert.rejects(call, /McpHub does not run/u);
+  const window = hub.window({});
+  const called: unknown[] = [];
+  window.call = ((...given: unknown[]) => Promise.resolve(called.push(given))) as unknown as HubWindow['call'];
+  watcher.follow(hub);
+  await call();
+  assert.deepEqual(called, [[McpHubService.method.cancelRequests, { reason: 'r' }]]);
+  await watcher.close();
+  await assert.rejects(call, /McpHub does not run/u);
 });

@@ -9,7 +9,6 @@ export function translateFrame() {
   document.documentElement.lang = language;
   byId('sections').setAttribute('aria-label', t('Sections'));
   byId('strip').setAttribute('aria-label', t('Questions out of view'));
-  byId('away').setAttribute('aria-label', t('Ended while this window was away'));
   for (const [section, name] of [
     ['questions', t('Questions')],
     ['running', t('Running')],

@@ -4,7 +4,6 @@ import { moreWays } from './adding/addform.js';
 import { bundleWay, registryWay } from './adding/findingways.js';
 import { announce } from './elements/announce.js';
 import { viewsSection } from './apps/views.js';
-import { awayPainter } from './away.js';
 import { bannerPainter } from './connection.js';
 import { translateFrame } from './frame.js';
 import { iconButton } from './elements/icon.js';
@@ -28,9 +27,7 @@ if (surface.kind === 'web') await loadTheme();
 const state = createState();
 const stream = openStream(surface, {
   message: (message) => {
-    const known = transition(state, message);
-    if (known) requestPaint();
-    return known;
+    if (transition(state, message)) requestPaint();
   },
 });
 
@@ -39,6 +36,7 @@ const page = {
   surface,
   state,
   announce,
+  call: stream.call,
   ask: stream.ask,
   drafts: stream,
   subscribed,
@@ -64,13 +62,11 @@ const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => rev
 byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
 const paintBanner = bannerPainter(page);
-const paintAway = awayPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 /** @type {import('./page.js').Section[]} */
 const sections = [
   views, // painted first: it uncovers what a view covers before a later section moves the focus there
   { paint: (changed) => changed.connection && paintBanner() },
-  { paint: (changed) => changed.history && paintAway() },
   questionsSection(page),
   runningSection(page),
   serversSection(page),

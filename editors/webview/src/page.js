@@ -1,14 +1,15 @@
 // What every section of the page gets, and the interface that a section implements.
 
-/** @typedef {import('../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
 /** @typedef {import('../../host/src/gen/mcphub/v1/request_pb.js').HubErrorJson} HubError */
+/** What every reply has. @typedef {Pick<import('./hub/methods.js').Reply, 'error' | 'errorPlace'>} Reply */
 
 /**
  * @typedef {object} Page
  * @property {import('./surface.js').Surface} surface
  * @property {import('./hub/state.js').State} state
+ * @property {import('./hub/stream.js').Stream['call']} call
  * @property {import('./hub/stream.js').Stream['ask']} ask
- * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft' | 'dismissed'>} drafts
+ * @property {Pick<import('./hub/stream.js').Stream, 'draft' | 'keepDraft'>} drafts
  * @property {typeof import('./elements/announce.js').announce} announce
  * @property {(server: string, uri: string, on: boolean) => void} subscribed records the hub's reply to a message that
  * subscribes to a resource or unsubscribes from it

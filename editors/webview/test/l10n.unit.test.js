@@ -108,11 +108,11 @@ function isRefusal(node) {
   return ts.isNewExpression(parent) && parent.expression.getText() === 'Refusal';
 }
 
-/** Returns whether a text is a name of a class, or a selector. @param {ts.Node} node */
+/** Returns whether a text is a name of a class or of a method of the hub, or a selector. @param {ts.Node} node */
 const isForProgram = ({ parent }) =>
   (ts.isPropertyAssignment(parent) && /^'?(?:class|testid)'?$/.test(parent.name.getText()))
   || (ts.isCallExpression(parent)
-    && /(?:querySelector(?:All)?|matches|closest|longClass)$/.test(parent.expression.getText()));
+    && /\b(?:querySelector(?:All)?|matches|closest|longClass|call)$/.test(parent.expression.getText()));
 
 /** @param {string} name @param {string} source */
 export function textsIn(name, source) {

@@ -224,7 +224,7 @@ try {
       `${shots}lost-${theme}.png`,
       { theme, snapshot: busySnapshot(), viewport: { width: 480, height: 700 } },
       async ({ hub }) => {
-        await hub.sayAside({
+        await hub.say({
           hubConnection: {
             state: 'HUB_CONNECTION_STATE_STARTING',
             message: 'The hub has ended. It is being started again.',

@@ -27,6 +27,9 @@ const finished = (requestId = 'r-1', rest = {}) => ({
   },
 });
 
+/** An end in the history of a snapshot. @param {string} requestId */
+const endOf = (requestId) => ({ finished: finished(requestId).mcpRequestFinished });
+
 /** @param {import('../src/hub/state.js').AttachResponse[]} messages @returns {State} */
 function after(...messages) {
   const state = createState();
@@ -35,7 +38,7 @@ function after(...messages) {
   return state;
 }
 
-test('a snapshot replaces all that the window knew, and a prompt that it lacks is closed', () => {
+test('a snapshot replaces all that the window knew but what has ended, and a prompt that it lacks is closed', () => {
   const state = after({
     snapshot: {
       servers: [{ name: 'old' }],
@@ -51,7 +54,83 @@ test('a snapshot replaces all that the window knew, and a prompt that it lacks i
   assert.deepEqual([...state.requests.keys()], ['r-new']);
   assert.deepEqual([...state.prompts.keys()], ['p-new']);
   assert.deepEqual([...state.closed.keys()], ['p-old']);
-  assert.equal(state.history.length, 0);
+  assert.deepEqual(
+    state.history.map((entry) => entry.requestId),
+    ['h-old'],
+  );
+});
+
+test('what ended while the connection was lost goes into the history with what was known of it, and is news', () => {
+  const [first, second] = ['2026-10-05T12:00:00Z', '2026-10-05T12:01:00Z'];
+  const state = after({
+    snapshot: {
+      requests: [
+        request('r-1', { startTime: first, parentRequestId: 'r-0' }),
+        request('r-2', { startTime: first }),
+        request('r-3', { startTime: first }),
+      ],
+      history: [{ endTime: first, finished: { requestId: 'h-1' } }],
+    },
+  });
+  assert.equal(state.endedNow.length, 0, 'what had ended before is no news');
+  const ended = (requestId = '', endTime = second) => ({ endTime, ...endOf(requestId) });
+  transition(state, {
+    snapshot: {
+      requests: [request('r-2', { startTime: first }), request('r-3', { startTime: second })],
+      history: [ended('h-1', first), ended('h-2'), ended('r-1'), ended('r-1', '2026-10-05T12:02:00Z'), ended('r-3')],
+    },
+  });
+  assert.deepEqual([...state.requests.keys()], ['r-2', 'r-3']);
+  assert.deepEqual(
+    state.endedNow.map(({ requestId, endTime }) => [requestId, endTime]),
+    [
+      ['r-1', second],
+      ['r-3', second],
+    ],
+    'what the page has never shown is no news, nor is a later request with the same id',
+  );
+  assert.equal(state.endedNow[0]?.about.startTime, first);
+  assert.equal(state.endedNow[0].about.parentRequestId, 'r-0');
+  assert.deepEqual(
+    state.history.map(({ requestId }) => requestId),
+    ['h-1', 'h-2', 'r-1', 'r-1', 'r-3'],
+  );
+});
+
+test('an end that is known stays as it is when a snapshot tells of it again, but for the outcome of its cancel', () => {
+  const [first, second, third] = ['2026-10-05T12:00:00Z', '2026-10-05T12:01:00Z', '2026-10-05T12:02:00Z'];
+  const cancelled = { requestId: 'r-3', delivery: /** @type {const} */ ('CANCEL_DELIVERY_PENDING') };
+  const state = after(
+    { time: first, ...finished('r-1') },
+    { time: second, ...finished('r-2', { resultJson: '{"a":1}' }) },
+    { time: third, mcpRequestCancelled: cancelled },
+  );
+  const [, was, pending] = state.history;
+  transition(state, {
+    snapshot: {
+      history: [
+        { endTime: second, ...endOf('r-2') },
+        { endTime: third, cancelled: { ...cancelled, delivery: 'CANCEL_DELIVERY_FAILED', deliveryError: 'no' } },
+      ],
+    },
+  });
+  assert.deepEqual(
+    state.history.map(({ requestId }) => requestId),
+    ['r-1', 'r-2', 'r-3'],
+    'the hub may have forgotten the first one',
+  );
+  assert.equal(state.history[1], was);
+  assert.equal(state.history[2]?.key, pending?.key);
+  assert.match(cancelWords(state.history[2]?.cancelled ?? {}), /could not be sent to the server: no/);
+});
+
+test('a long question that follows its snapshot was never closed', () => {
+  const prompt = { promptId: 'p-1' };
+  const state = after({ snapshot: { prompts: [prompt] } });
+  transition(state, { snapshot: {} });
+  transition(state, { promptOpened: { prompt } });
+  assert.deepEqual([...state.prompts.keys()], ['p-1']);
+  assert.equal(state.closed.size, 0);
 });
 
 test('a request runs, is being cancelled, and ends in the history with what was known of it', () => {
@@ -178,7 +257,7 @@ test('a hub that does not answer loses nothing, and a page that waits for its we
   const silent = /** @type {const} */ ({ state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'It does not answer.' });
   const goesOn = /** @type {const} */ ({ state: 'HUB_CONNECTION_STATE_RESPONSIVE' });
   const state = after({ snapshot: { requests: [request()] } });
-  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w', resumed: true } });
+  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w' } });
   transition(state, { hubConnection: silent });
   assert.deepEqual(state.connection, { state: 'unresponsive', message: 'It does not answer.' });
   transition(state, { hubConnection: goesOn });
@@ -189,14 +268,6 @@ test('a hub that does not answer loses nothing, and a page that waits for its we
   assert.deepEqual(state.connection, { state: 'starting', message: 'It does not answer.' });
   transition(state, { hubConnection: goesOn });
   assert.equal(state.connection.state, 'starting');
-});
-
-test('a resume changes nothing of what was known', () => {
-  const state = after({ snapshot: { servers: [{ name: 'files' }], requests: [request()] } });
-  transition(state, { hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING' } });
-  transition(state, { welcome: { hubId: 'hub-1', windowId: 'w', resumed: true } });
-  assert.equal(state.requests.size, 1);
-  assert.equal(state.servers.size, 1);
 });
 
 test('the history keeps the latest 10,000, and results within their bound', () => {
@@ -316,6 +387,18 @@ test('an update marks what is subscribed to, and what lies below it, once', () =
   assert.equal(state.changed.subscribed, false, 'a flood paints nothing');
   transition(state, { serverChanged: { server: { name: 'files' }, removed: true } });
   assert.equal(state.subscriptions.size, 0);
+});
+
+test('what was subscribed to before the connection was lost may have changed meanwhile', () => {
+  const [a, b] = ['x:a', 'x:b'].map((uri) => ({ server: 'files', uri }));
+  const state = after({ snapshot: { subscriptions: [a ?? {}] } });
+  const marks = () => [...state.subscriptions.values()].map(({ uri, changed }) => [uri, changed]);
+  assert.deepEqual(marks(), [['x:a', false]]);
+  transition(state, { snapshot: { subscriptions: [a ?? {}, b ?? {}] } });
+  assert.deepEqual(marks(), [
+    ['x:a', true],
+    ['x:b', false],
+  ]);
 });
 
 test('what the window did not get is counted until a snapshot, and notices among it make every list of tools stale', () => {

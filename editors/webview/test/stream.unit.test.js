@@ -1,4 +1,4 @@
-// Hello, resume and replies: what the page sends to a hub, and when.
+// Hello, calls and replies: what the page sends to a hub, and when.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,8 +13,6 @@ import { rowsInSight } from '../src/elements/virtuallist.js';
 function harness({ memory, open = true } = {}) {
   /** @type {AttachRequest[]} */
   const sent = [];
-  /** @type {AttachResponse[]} */
-  const heard = [];
   /** @type {Memory[]} */
   const remembered = [];
   let reachable = true;
@@ -35,16 +33,12 @@ function harness({ memory, open = true } = {}) {
     },
     'test',
     {
-      message: (message) => {
-        heard.push(message);
-        return !('resourceUpdated' in message);
-      },
+      message: () => {},
     },
   );
   return {
     stream,
     sent,
-    heard,
     remembered,
     say: (/** @type {AttachResponse} */ message) => say(message),
     cut: () => (reachable = false),
@@ -74,53 +68,73 @@ test('a relayed page says hello at once, a socket when it is open', () => {
   assert.equal(socket.sent[0]?.hello?.promptKinds?.length, 7);
 });
 
-test('after a break the page resumes from the latest event that it understood', () => {
+test('after a break the page comes back as the window that it was, to the hub that it was attached to', () => {
   const { say, sent } = harness();
+  assert.equal(sent[0]?.hello?.comesBackTo, undefined, 'it was attached to none');
   say(welcome);
-  say({ sequence: '65536', snapshot: {} });
-  say({ sequence: '131072', toolsChanged: { server: 'files' } });
-  say({ sequence: '999999999', resourceUpdated: { server: 'files' } });
   say(ready);
-  assert.deepEqual(sent.at(-1)?.hello?.resume, { hubId: 'hub-1', afterSequence: '131072' });
-  assert.equal(sent.at(-1)?.hello?.windowId, 'w-1');
+  assert.deepEqual([sent[1]?.hello?.windowId, sent[1]?.hello?.comesBackTo], ['w-1', 'hub-1']);
+  say({ welcome: { hubId: 'hub-2', windowId: 'w-1' } });
+  say(ready);
+  assert.deepEqual([sent[2]?.hello?.windowId, sent[2]?.hello?.comesBackTo], ['w-1', 'hub-2']);
 });
 
-test('an event that was seen before is not heard again, a snapshot always is', () => {
-  const { say, heard } = harness();
-  say(welcome);
-  say({ sequence: '18446744073709551000', snapshot: {} });
-  say({ sequence: '18446744073709550999', toolsChanged: {} });
-  assert.equal(heard.length, 2);
-  say({ sequence: '1', snapshot: {} });
-  assert.equal(heard.length, 3);
+test('a page that was loaded anew comes back as the window that it was, or takes another id when refused', () => {
+  const { say, sent, remembered } = harness({ memory: { windowId: 'w-1', hubId: 'hub-1' } });
+  assert.deepEqual([sent[0]?.hello?.windowId, sent[0]?.hello?.comesBackTo], ['w-1', 'hub-1']);
+  say(ready);
+  assert.deepEqual(sent[1], sent[0], 'the first hello may have come before there was a hub');
+  say(ready);
+  const { windowId = '' } = sent[2]?.hello ?? {};
+  assert.ok(windowId && windowId !== 'w-1');
+  say({ welcome: { hubId: 'hub-1', windowId } });
+  assert.deepEqual(remembered.at(-1), { windowId, hubId: 'hub-1' });
 });
 
-test('a page that was loaded anew keeps its window id, frees it when refused, and takes another one after that', () => {
-  const { say, sent } = harness({ memory: { windowId: 'w-1', hubId: 'hub-1' } });
-  assert.deepEqual([sent[0]?.hello?.windowId, sent[0]?.hello?.resume], ['w-1', undefined]);
-  say(ready);
-  assert.equal(sent[1]?.hello?.windowId, 'w-1');
-  assert.equal(sent[1].hello.resume?.hubId, 'hub-1');
-  say(ready);
-  assert.notEqual(sent[2]?.hello?.windowId, 'w-1');
-  assert.equal(sent[2]?.hello?.resume, undefined);
-});
-
-test('every question gets its own reply, and a lost connection is one', async () => {
+test('a call names its method, every one gets its own answer, and a lost connection is one', async () => {
   const { stream, say, sent } = harness();
-  const first = stream.ask({ listTools: { server: 'a' } });
-  const second = stream.ask({ listTools: { server: 'b' } });
-  const ids = sent.slice(1).map((message) => message.messageId);
-  say({ reply: { messageId: ids[1] ?? '', listTools: {} } });
-  assert.ok((await second).listTools);
+  const first = stream.call('ListTools', { server: 'a' });
+  const second = stream.call('AddServer', { server: 'b' });
+  assert.deepEqual(sent.slice(1), [
+    {
+      messageId: 'm1',
+      call: {
+        method: '/mcphub.v1.McpServerService/ListTools',
+        request: { '@type': 'type.googleapis.com/mcphub.v1.ListToolsRequest', 'server': 'a' },
+      },
+    },
+    {
+      messageId: 'm2',
+      call: {
+        method: '/mcphub.v1.ConfigService/AddServer',
+        request: { '@type': 'type.googleapis.com/mcphub.v1.AddServerRequest', 'server': 'b' },
+      },
+    },
+  ]);
+  /** @type {import('../../host/src/gen/mcphub/v1/config_pb.js').AddServerResponseJson & { '@type': string }} */
+  const response = { '@type': 'type.googleapis.com/mcphub.v1.AddServerResponse', 'write': { server: 'b' } };
+  say({ reply: { messageId: 'm2', response } });
+  assert.equal((await second).response?.write?.server, 'b');
   say({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING' } });
   assert.equal((await first).error?.code, 'UNAVAILABLE');
+});
+
+test('a call that nobody waits for any more is given up, once', async () => {
+  const { stream, say, sent } = harness();
+  const unwanted = new AbortController();
+  const call = stream.call('SearchRegistry', { query: 'a' }, unwanted.signal);
+  unwanted.abort();
+  assert.equal((await call).error?.code, 'CANCELLED');
+  assert.deepEqual(sent.at(-1), { giveUp: { messageId: 'm1' } });
+  const before = sent.length;
+  say({ reply: { messageId: 'm1' } });
+  assert.equal(sent.length, before);
 });
 
 test('what cannot be sent is answered at once, and never sent later', async () => {
   const { stream, cut, sent } = harness();
   cut();
-  assert.equal((await stream.ask({ startServer: { server: 'a' } })).error?.reason, 'CONNECTION_LOST');
+  assert.equal((await stream.call('StartServer', { server: 'a' })).error?.reason, 'CONNECTION_LOST');
   assert.equal(sent.length, 1);
 });
 

@@ -11,6 +11,7 @@ package mcphubv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	anypb "google.golang.org/protobuf/types/known/anypb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -30,7 +31,7 @@ type HubConnectionState int32
 const (
 	// Unknown.
 	HubConnectionState_HUB_CONNECTION_STATE_UNSPECIFIED HubConnectionState = 0
-	// The hub runs. The page must send hello, with resume if it has seen any event.
+	// The hub runs. The page must send hello.
 	HubConnectionState_HUB_CONNECTION_STATE_READY HubConnectionState = 1
 	// The hub is being started, for the first time or again after it ended. Nothing that the page sends now arrives.
 	HubConnectionState_HUB_CONNECTION_STATE_STARTING HubConnectionState = 2
@@ -105,41 +106,10 @@ type AttachRequest struct {
 	//	*AttachRequest_AnswerPrompt
 	//	*AttachRequest_SetRoots
 	//	*AttachRequest_SetCapabilities
-	//	*AttachRequest_CallTool
-	//	*AttachRequest_CancelRequests
-	//	*AttachRequest_ListTools
-	//	*AttachRequest_StartServer
-	//	*AttachRequest_StopServer
-	//	*AttachRequest_RestartServer
-	//	*AttachRequest_SetServerEnabled
-	//	*AttachRequest_SignIn
-	//	*AttachRequest_SignOut
-	//	*AttachRequest_GetTrace
-	//	*AttachRequest_MuteServer
-	//	*AttachRequest_PromptsInView
-	//	*AttachRequest_ReadRequest
-	//	*AttachRequest_ReadResource
-	//	*AttachRequest_ListResources
-	//	*AttachRequest_ListResourceTemplates
-	//	*AttachRequest_ListMcpPrompts
-	//	*AttachRequest_GetMcpPrompt
-	//	*AttachRequest_Complete
-	//	*AttachRequest_ExpandUriTemplate
-	//	*AttachRequest_SubscribeResource
-	//	*AttachRequest_UnsubscribeResource
-	//	*AttachRequest_AddServer
-	//	*AttachRequest_UpdateServer
-	//	*AttachRequest_RemoveServer
-	//	*AttachRequest_UndoConfigWrite
-	//	*AttachRequest_ListConfigFiles
-	//	*AttachRequest_ReadConfigText
-	//	*AttachRequest_GetServerEntry
-	//	*AttachRequest_SearchRegistry
-	//	*AttachRequest_GetRegistryServer
-	//	*AttachRequest_ReadBundle
-	//	*AttachRequest_FillProposal
-	//	*AttachRequest_ChooseBundle
+	//	*AttachRequest_Call
 	//	*AttachRequest_GiveUp
+	//	*AttachRequest_PromptsInView
+	//	*AttachRequest_ChooseBundle
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -234,100 +204,19 @@ func (x *AttachRequest) GetSetCapabilities() *SetCapabilities {
 	return nil
 }
 
-func (x *AttachRequest) GetCallTool() *CallToolRequest {
+func (x *AttachRequest) GetCall() *Call {
 	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_CallTool); ok {
-			return x.CallTool
+		if x, ok := x.Message.(*AttachRequest_Call); ok {
+			return x.Call
 		}
 	}
 	return nil
 }
 
-func (x *AttachRequest) GetCancelRequests() *CancelRequestsRequest {
+func (x *AttachRequest) GetGiveUp() *GiveUp {
 	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_CancelRequests); ok {
-			return x.CancelRequests
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetListTools() *ListToolsRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ListTools); ok {
-			return x.ListTools
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetStartServer() *StartServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_StartServer); ok {
-			return x.StartServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetStopServer() *StopServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_StopServer); ok {
-			return x.StopServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetRestartServer() *RestartServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_RestartServer); ok {
-			return x.RestartServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetSetServerEnabled() *SetServerEnabledRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_SetServerEnabled); ok {
-			return x.SetServerEnabled
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetSignIn() *SignInRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_SignIn); ok {
-			return x.SignIn
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetSignOut() *SignOutRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_SignOut); ok {
-			return x.SignOut
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetGetTrace() *GetTraceRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_GetTrace); ok {
-			return x.GetTrace
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetMuteServer() *MuteServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_MuteServer); ok {
-			return x.MuteServer
+		if x, ok := x.Message.(*AttachRequest_GiveUp); ok {
+			return x.GiveUp
 		}
 	}
 	return nil
@@ -342,208 +231,10 @@ func (x *AttachRequest) GetPromptsInView() *PromptsInView {
 	return nil
 }
 
-func (x *AttachRequest) GetReadRequest() *ReadRequestRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ReadRequest); ok {
-			return x.ReadRequest
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetReadResource() *ReadResourceRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ReadResource); ok {
-			return x.ReadResource
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetListResources() *ListResourcesRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ListResources); ok {
-			return x.ListResources
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetListResourceTemplates() *ListResourceTemplatesRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ListResourceTemplates); ok {
-			return x.ListResourceTemplates
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetListMcpPrompts() *ListMcpPromptsRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ListMcpPrompts); ok {
-			return x.ListMcpPrompts
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetGetMcpPrompt() *GetMcpPromptRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_GetMcpPrompt); ok {
-			return x.GetMcpPrompt
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetComplete() *CompleteRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_Complete); ok {
-			return x.Complete
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetExpandUriTemplate() *ExpandUriTemplateRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ExpandUriTemplate); ok {
-			return x.ExpandUriTemplate
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetSubscribeResource() *SubscribeResourceRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_SubscribeResource); ok {
-			return x.SubscribeResource
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetUnsubscribeResource() *UnsubscribeResourceRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_UnsubscribeResource); ok {
-			return x.UnsubscribeResource
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetAddServer() *AddServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_AddServer); ok {
-			return x.AddServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetUpdateServer() *UpdateServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_UpdateServer); ok {
-			return x.UpdateServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetRemoveServer() *RemoveServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_RemoveServer); ok {
-			return x.RemoveServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetUndoConfigWrite() *UndoConfigWriteRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_UndoConfigWrite); ok {
-			return x.UndoConfigWrite
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetListConfigFiles() *ListConfigFilesRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ListConfigFiles); ok {
-			return x.ListConfigFiles
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetReadConfigText() *ReadConfigTextRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ReadConfigText); ok {
-			return x.ReadConfigText
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetGetServerEntry() *GetServerEntryRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_GetServerEntry); ok {
-			return x.GetServerEntry
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetSearchRegistry() *SearchRegistryRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_SearchRegistry); ok {
-			return x.SearchRegistry
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetGetRegistryServer() *GetRegistryServerRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_GetRegistryServer); ok {
-			return x.GetRegistryServer
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetReadBundle() *ReadBundleRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_ReadBundle); ok {
-			return x.ReadBundle
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetFillProposal() *FillProposalRequest {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_FillProposal); ok {
-			return x.FillProposal
-		}
-	}
-	return nil
-}
-
 func (x *AttachRequest) GetChooseBundle() *ChooseBundle {
 	if x != nil {
 		if x, ok := x.Message.(*AttachRequest_ChooseBundle); ok {
 			return x.ChooseBundle
-		}
-	}
-	return nil
-}
-
-func (x *AttachRequest) GetGiveUp() *GiveUp {
-	if x != nil {
-		if x, ok := x.Message.(*AttachRequest_GiveUp); ok {
-			return x.GiveUp
 		}
 	}
 	return nil
@@ -578,193 +269,26 @@ type AttachRequest_SetCapabilities struct {
 	SetCapabilities *SetCapabilities `protobuf:"bytes,6,opt,name=set_capabilities,json=setCapabilities,proto3,oneof"`
 }
 
-type AttachRequest_CallTool struct {
-	// Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
-	// them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
-	// result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
-	// one.
-	CallTool *CallToolRequest `protobuf:"bytes,7,opt,name=call_tool,json=callTool,proto3,oneof"`
+type AttachRequest_Call struct {
+	// Calls a method of the hub.
+	Call *Call `protobuf:"bytes,7,opt,name=call,proto3,oneof"`
 }
 
-type AttachRequest_CancelRequests struct {
-	// Cancels all requests of a scope, with origin user. The reply lists them.
-	CancelRequests *CancelRequestsRequest `protobuf:"bytes,8,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
-}
-
-type AttachRequest_ListTools struct {
-	// Lists tools. The reply has the list.
-	ListTools *ListToolsRequest `protobuf:"bytes,9,opt,name=list_tools,json=listTools,proto3,oneof"`
-}
-
-type AttachRequest_StartServer struct {
-	// Starts a server. The reply is sent when the server is ready or the start has failed.
-	StartServer *StartServerRequest `protobuf:"bytes,10,opt,name=start_server,json=startServer,proto3,oneof"`
-}
-
-type AttachRequest_StopServer struct {
-	// Stops a server.
-	StopServer *StopServerRequest `protobuf:"bytes,11,opt,name=stop_server,json=stopServer,proto3,oneof"`
-}
-
-type AttachRequest_RestartServer struct {
-	// Restarts a server.
-	RestartServer *RestartServerRequest `protobuf:"bytes,12,opt,name=restart_server,json=restartServer,proto3,oneof"`
-}
-
-type AttachRequest_SetServerEnabled struct {
-	// Switches a server on or off.
-	SetServerEnabled *SetServerEnabledRequest `protobuf:"bytes,13,opt,name=set_server_enabled,json=setServerEnabled,proto3,oneof"`
-}
-
-type AttachRequest_SignIn struct {
-	// Signs in to a server.
-	SignIn *SignInRequest `protobuf:"bytes,14,opt,name=sign_in,json=signIn,proto3,oneof"`
-}
-
-type AttachRequest_SignOut struct {
-	// Forgets the tokens of a server.
-	SignOut *SignOutRequest `protobuf:"bytes,15,opt,name=sign_out,json=signOut,proto3,oneof"`
-}
-
-type AttachRequest_GetTrace struct {
-	// Reads timelines. The reply has them.
-	GetTrace *GetTraceRequest `protobuf:"bytes,16,opt,name=get_trace,json=getTrace,proto3,oneof"`
-}
-
-type AttachRequest_MuteServer struct {
-	// Forbids a server to ask questions, or allows it again.
-	MuteServer *MuteServerRequest `protobuf:"bytes,17,opt,name=mute_server,json=muteServer,proto3,oneof"`
+type AttachRequest_GiveUp struct {
+	// Gives up an earlier call that has no reply yet.
+	GiveUp *GiveUp `protobuf:"bytes,8,opt,name=give_up,json=giveUp,proto3,oneof"`
 }
 
 type AttachRequest_PromptsInView struct {
 	// Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
 	// which does not pass it on; a hub ignores it.
-	PromptsInView *PromptsInView `protobuf:"bytes,18,opt,name=prompts_in_view,json=promptsInView,proto3,oneof"`
-}
-
-type AttachRequest_ReadRequest struct {
-	// Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
-	ReadRequest *ReadRequestRequest `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
-}
-
-type AttachRequest_ReadResource struct {
-	// Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
-	ReadResource *ReadResourceRequest `protobuf:"bytes,31,opt,name=read_resource,json=readResource,proto3,oneof"`
-}
-
-type AttachRequest_ListResources struct {
-	// Lists resources of a server. The reply has at most 1,000 of them.
-	ListResources *ListResourcesRequest `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
-}
-
-type AttachRequest_ListResourceTemplates struct {
-	// Lists resource templates of a server. The reply has at most 1,000 of them.
-	ListResourceTemplates *ListResourceTemplatesRequest `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
-}
-
-type AttachRequest_ListMcpPrompts struct {
-	// Lists prompt templates of a server. The reply has at most 1,000 of them.
-	ListMcpPrompts *ListMcpPromptsRequest `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
-}
-
-type AttachRequest_GetMcpPrompt struct {
-	// Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
-	GetMcpPrompt *GetMcpPromptRequest `protobuf:"bytes,93,opt,name=get_mcp_prompt,json=getMcpPrompt,proto3,oneof"`
-}
-
-type AttachRequest_Complete struct {
-	// Asks a server for possible values of an argument. The reply has them.
-	Complete *CompleteRequest `protobuf:"bytes,94,opt,name=complete,proto3,oneof"`
-}
-
-type AttachRequest_ExpandUriTemplate struct {
-	// Puts values into a URI template. The reply has the URI.
-	ExpandUriTemplate *ExpandUriTemplateRequest `protobuf:"bytes,95,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
-}
-
-type AttachRequest_SubscribeResource struct {
-	// Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-	// connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
-	// subscriptions of one server. The snapshot lists the subscriptions of the window.
-	SubscribeResource *SubscribeResourceRequest `protobuf:"bytes,96,opt,name=subscribe_resource,json=subscribeResource,proto3,oneof"`
-}
-
-type AttachRequest_UnsubscribeResource struct {
-	// Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
-	UnsubscribeResource *UnsubscribeResourceRequest `protobuf:"bytes,97,opt,name=unsubscribe_resource,json=unsubscribeResource,proto3,oneof"`
-}
-
-type AttachRequest_AddServer struct {
-	// Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
-	// the stream passes on this message and the three after it only if this is turned on in the host.
-	AddServer *AddServerRequest `protobuf:"bytes,32,opt,name=add_server,json=addServer,proto3,oneof"`
-}
-
-type AttachRequest_UpdateServer struct {
-	// Changes an entry of a config file. The reply says what was written.
-	UpdateServer *UpdateServerRequest `protobuf:"bytes,33,opt,name=update_server,json=updateServer,proto3,oneof"`
-}
-
-type AttachRequest_RemoveServer struct {
-	// Removes an entry from a config file. The reply says what was written.
-	RemoveServer *RemoveServerRequest `protobuf:"bytes,34,opt,name=remove_server,json=removeServer,proto3,oneof"`
-}
-
-type AttachRequest_UndoConfigWrite struct {
-	// Undoes the last write of a config file. The reply says what was written.
-	UndoConfigWrite *UndoConfigWriteRequest `protobuf:"bytes,35,opt,name=undo_config_write,json=undoConfigWrite,proto3,oneof"`
-}
-
-type AttachRequest_ListConfigFiles struct {
-	// Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
-	// after it under the same condition as add_server.
-	ListConfigFiles *ListConfigFilesRequest `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
-}
-
-type AttachRequest_ReadConfigText struct {
-	// Finds the servers in a text. The reply has them.
-	ReadConfigText *ReadConfigTextRequest `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
-}
-
-type AttachRequest_GetServerEntry struct {
-	// Reads the entry of a server. The reply has it.
-	GetServerEntry *GetServerEntryRequest `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
-}
-
-type AttachRequest_SearchRegistry struct {
-	// Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
-	// after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
-	// itself.
-	SearchRegistry *SearchRegistryRequest `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
-}
-
-type AttachRequest_GetRegistryServer struct {
-	// Reads a server of a registry. The reply has it.
-	GetRegistryServer *GetRegistryServerRequest `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
-}
-
-type AttachRequest_ReadBundle struct {
-	// Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
-	// proposal_id.
-	ReadBundle *ReadBundleRequest `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
-}
-
-type AttachRequest_FillProposal struct {
-	// Makes an entry from a proposal. The reply has the entry.
-	FillProposal *FillProposalRequest `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
+	PromptsInView *PromptsInView `protobuf:"bytes,9,opt,name=prompts_in_view,json=promptsInView,proto3,oneof"`
 }
 
 type AttachRequest_ChooseBundle struct {
-	// Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
-	// read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
-	ChooseBundle *ChooseBundle `protobuf:"bytes,74,opt,name=choose_bundle,json=chooseBundle,proto3,oneof"`
-}
-
-type AttachRequest_GiveUp struct {
-	// Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
-	// fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
-	// CANCELLED, unless its result was already on the way.
-	GiveUp *GiveUp `protobuf:"bytes,75,opt,name=give_up,json=giveUp,proto3,oneof"`
+	// Asks the host between the page and the hub to let a person choose the file of a bundle. The host calls ReadBundle
+	// with that file, and the page gets the reply of it. A hub refuses this message.
+	ChooseBundle *ChooseBundle `protobuf:"bytes,10,opt,name=choose_bundle,json=chooseBundle,proto3,oneof"`
 }
 
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
@@ -777,75 +301,85 @@ func (*AttachRequest_SetRoots) isAttachRequest_Message() {}
 
 func (*AttachRequest_SetCapabilities) isAttachRequest_Message() {}
 
-func (*AttachRequest_CallTool) isAttachRequest_Message() {}
+func (*AttachRequest_Call) isAttachRequest_Message() {}
 
-func (*AttachRequest_CancelRequests) isAttachRequest_Message() {}
-
-func (*AttachRequest_ListTools) isAttachRequest_Message() {}
-
-func (*AttachRequest_StartServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_StopServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_RestartServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_SetServerEnabled) isAttachRequest_Message() {}
-
-func (*AttachRequest_SignIn) isAttachRequest_Message() {}
-
-func (*AttachRequest_SignOut) isAttachRequest_Message() {}
-
-func (*AttachRequest_GetTrace) isAttachRequest_Message() {}
-
-func (*AttachRequest_MuteServer) isAttachRequest_Message() {}
+func (*AttachRequest_GiveUp) isAttachRequest_Message() {}
 
 func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
 
-func (*AttachRequest_ReadRequest) isAttachRequest_Message() {}
-
-func (*AttachRequest_ReadResource) isAttachRequest_Message() {}
-
-func (*AttachRequest_ListResources) isAttachRequest_Message() {}
-
-func (*AttachRequest_ListResourceTemplates) isAttachRequest_Message() {}
-
-func (*AttachRequest_ListMcpPrompts) isAttachRequest_Message() {}
-
-func (*AttachRequest_GetMcpPrompt) isAttachRequest_Message() {}
-
-func (*AttachRequest_Complete) isAttachRequest_Message() {}
-
-func (*AttachRequest_ExpandUriTemplate) isAttachRequest_Message() {}
-
-func (*AttachRequest_SubscribeResource) isAttachRequest_Message() {}
-
-func (*AttachRequest_UnsubscribeResource) isAttachRequest_Message() {}
-
-func (*AttachRequest_AddServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_UpdateServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_RemoveServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_UndoConfigWrite) isAttachRequest_Message() {}
-
-func (*AttachRequest_ListConfigFiles) isAttachRequest_Message() {}
-
-func (*AttachRequest_ReadConfigText) isAttachRequest_Message() {}
-
-func (*AttachRequest_GetServerEntry) isAttachRequest_Message() {}
-
-func (*AttachRequest_SearchRegistry) isAttachRequest_Message() {}
-
-func (*AttachRequest_GetRegistryServer) isAttachRequest_Message() {}
-
-func (*AttachRequest_ReadBundle) isAttachRequest_Message() {}
-
-func (*AttachRequest_FillProposal) isAttachRequest_Message() {}
-
 func (*AttachRequest_ChooseBundle) isAttachRequest_Message() {}
 
-func (*AttachRequest_GiveUp) isAttachRequest_Message() {}
+// Call is a call of a unary method of the hub's services, with the same messages, checks and errors as over gRPC. These
+// things differ:
+//
+//   - What the call cancels was cancelled with origin user.
+//   - The methods of a host alone are refused: PERMISSION_DENIED (METHOD_OF_HOSTS) for Drain, ReloadConfig and those of
+//     GatewayService; INVALID_ARGUMENT for the fields preapproved, model_name, view and caller of CallTool.
+//   - CallTool, ReadResource and GetMcpPrompt are requests that go on when the window closes, unless owner_window_id
+//     names one. Their reply has no response: every window gets the result by mcp_request_finished, and ReadRequest
+//     reads all of it.
+//   - Methods that change something are carried out even if the stream ends before the reply. Those that start, stop or
+//     switch servers take effect in the order of the messages.
+//   - Lists of resources, resource templates and prompt templates have at most 1,000 entries.
+//   - What SubscribeResource subscribes to, this window is subscribed to: over connections to the server, until
+//     UnsubscribeResource or until the window has closed for good. A window may have at most 256 subscriptions of one
+//     server. The snapshot lists them.
+//
+// A host that relays the stream to a page passes on the methods of ConfigService and RegistryService only if that is
+// turned on in the host, ReadBundle of a page only with a proposal_id, and sets registry_url itself.
+type Call struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// gRPC path of the method, for example "/mcphub.v1.McpHubService/CallTool".
+	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// The request message of that method.
+	Request       *anypb.Any `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Call) Reset() {
+	*x = Call{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Call) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Call) ProtoMessage() {}
+
+func (x *Call) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Call.ProtoReflect.Descriptor instead.
+func (*Call) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Call) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *Call) GetRequest() *anypb.Any {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
 
 // ChooseBundle has no fields yet.
 type ChooseBundle struct {
@@ -856,7 +390,7 @@ type ChooseBundle struct {
 
 func (x *ChooseBundle) Reset() {
 	*x = ChooseBundle{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +402,7 @@ func (x *ChooseBundle) String() string {
 func (*ChooseBundle) ProtoMessage() {}
 
 func (x *ChooseBundle) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[1]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,10 +415,11 @@ func (x *ChooseBundle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChooseBundle.ProtoReflect.Descriptor instead.
 func (*ChooseBundle) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
 }
 
-// GiveUp names the message that is given up.
+// GiveUp names the message that is given up. Its reply has the error CANCELLED, unless the result was already on the
+// way. It has no effect on calls that are carried out even if the stream ends.
 type GiveUp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// AttachRequest.message_id of that message.
@@ -895,7 +430,7 @@ type GiveUp struct {
 
 func (x *GiveUp) Reset() {
 	*x = GiveUp{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +442,7 @@ func (x *GiveUp) String() string {
 func (*GiveUp) ProtoMessage() {}
 
 func (x *GiveUp) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[2]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +455,7 @@ func (x *GiveUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiveUp.ProtoReflect.Descriptor instead.
 func (*GiveUp) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GiveUp) GetMessageId() string {
@@ -942,7 +477,7 @@ type PromptsInView struct {
 
 func (x *PromptsInView) Reset() {
 	*x = PromptsInView{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +489,7 @@ func (x *PromptsInView) String() string {
 func (*PromptsInView) ProtoMessage() {}
 
 func (x *PromptsInView) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +502,7 @@ func (x *PromptsInView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptsInView.ProtoReflect.Descriptor instead.
 func (*PromptsInView) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PromptsInView) GetPromptIds() []string {
@@ -989,8 +524,10 @@ type Hello struct {
 	PromptKinds []PromptKind `protobuf:"varint,3,rep,packed,name=prompt_kinds,json=promptKinds,proto3,enum=mcphub.v1.PromptKind" json:"prompt_kinds,omitempty"`
 	// Workspace folders of the window. They can be set later by set_roots.
 	Roots []*Root `protobuf:"bytes,4,rep,name=roots,proto3" json:"roots,omitempty"`
-	// Continues after an interruption. Absent: a snapshot is sent.
-	Resume *Resume `protobuf:"bytes,5,opt,name=resume,proto3" json:"resume,omitempty"`
+	// Id of the hub process that this window was attached to before. If it is the id of this hub, a stream that is still
+	// attached with window_id ends with WINDOW_SUPERSEDED. Otherwise such a window_id is refused: WINDOW_ID_IN_USE.
+	// Empty: the window was not attached before. At most 128 bytes.
+	ComesBackTo string `protobuf:"bytes,5,opt,name=comes_back_to,json=comesBackTo,proto3" json:"comes_back_to,omitempty"`
 	// Largest number of progress events per second for each request, 1 to 20. 0: 20.
 	MaxProgressRate int32 `protobuf:"varint,6,opt,name=max_progress_rate,json=maxProgressRate,proto3" json:"max_progress_rate,omitempty"`
 	// True: for sampling, this window can run requests that use tools.
@@ -1012,7 +549,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +561,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +574,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Hello) GetWindowId() string {
@@ -1068,11 +605,11 @@ func (x *Hello) GetRoots() []*Root {
 	return nil
 }
 
-func (x *Hello) GetResume() *Resume {
+func (x *Hello) GetComesBackTo() string {
 	if x != nil {
-		return x.Resume
+		return x.ComesBackTo
 	}
-	return nil
+	return ""
 }
 
 func (x *Hello) GetMaxProgressRate() int32 {
@@ -1108,62 +645,6 @@ func (x *Hello) GetActsFor() string {
 		return x.ActsFor
 	}
 	return ""
-}
-
-// Resume says what the window has already seen.
-type Resume struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the hub process that the window was attached to.
-	HubId string `protobuf:"bytes,1,opt,name=hub_id,json=hubId,proto3" json:"hub_id,omitempty"`
-	// Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
-	// snapshot.
-	AfterSequence uint64 `protobuf:"varint,2,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Resume) Reset() {
-	*x = Resume{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Resume) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Resume) ProtoMessage() {}
-
-func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Resume.ProtoReflect.Descriptor instead.
-func (*Resume) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *Resume) GetHubId() string {
-	if x != nil {
-		return x.HubId
-	}
-	return ""
-}
-
-func (x *Resume) GetAfterSequence() uint64 {
-	if x != nil {
-		return x.AfterSequence
-	}
-	return 0
 }
 
 // Root is a workspace folder.
@@ -1390,11 +871,8 @@ func (x *SetCapabilities) GetExtensionsJson() string {
 // AttachResponse is one message of the hub.
 type AttachResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
-	// calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
-	Sequence uint64 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// When the event happened.
-	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
 	// The event.
 	//
 	// Types that are valid to be assigned to Event:
@@ -1454,13 +932,6 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *AttachResponse) GetSequence() uint64 {
-	if x != nil {
-		return x.Sequence
-	}
-	return 0
 }
 
 func (x *AttachResponse) GetTime() *timestamppb.Timestamp {
@@ -1681,116 +1152,115 @@ type isAttachResponse_Event interface {
 
 type AttachResponse_Welcome struct {
 	// The first message of the hub.
-	Welcome *Welcome `protobuf:"bytes,3,opt,name=welcome,proto3,oneof"`
+	Welcome *Welcome `protobuf:"bytes,2,opt,name=welcome,proto3,oneof"`
 }
 
 type AttachResponse_Snapshot struct {
-	// The present state of everything that the window shows. It replaces all that the window knew. The window continues
-	// from its sequence number.
-	Snapshot *Snapshot `protobuf:"bytes,4,opt,name=snapshot,proto3,oneof"`
+	// The present state of everything that the window shows. It replaces all that the window knew.
+	Snapshot *Snapshot `protobuf:"bytes,3,opt,name=snapshot,proto3,oneof"`
 }
 
 type AttachResponse_Reply struct {
 	// The answer to an AttachRequest with a message_id.
-	Reply *Reply `protobuf:"bytes,5,opt,name=reply,proto3,oneof"`
+	Reply *Reply `protobuf:"bytes,4,opt,name=reply,proto3,oneof"`
 }
 
 type AttachResponse_ServerChanged struct {
 	// The state of a server changed, or a server was added or removed by a change of the config.
-	ServerChanged *ServerChanged `protobuf:"bytes,6,opt,name=server_changed,json=serverChanged,proto3,oneof"`
+	ServerChanged *ServerChanged `protobuf:"bytes,5,opt,name=server_changed,json=serverChanged,proto3,oneof"`
 }
 
 type AttachResponse_ToolsChanged struct {
 	// The tools of a server changed: list them again.
-	ToolsChanged *ToolsChanged `protobuf:"bytes,7,opt,name=tools_changed,json=toolsChanged,proto3,oneof"`
+	ToolsChanged *ToolsChanged `protobuf:"bytes,6,opt,name=tools_changed,json=toolsChanged,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestStarted struct {
 	// A request began.
-	McpRequestStarted *McpRequestStarted `protobuf:"bytes,8,opt,name=mcp_request_started,json=mcpRequestStarted,proto3,oneof"`
+	McpRequestStarted *McpRequestStarted `protobuf:"bytes,7,opt,name=mcp_request_started,json=mcpRequestStarted,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestProgressed struct {
 	// State or progress of a request. Several of these events may be merged into one, with the newest values.
-	McpRequestProgressed *McpRequestProgressed `protobuf:"bytes,9,opt,name=mcp_request_progressed,json=mcpRequestProgressed,proto3,oneof"`
+	McpRequestProgressed *McpRequestProgressed `protobuf:"bytes,8,opt,name=mcp_request_progressed,json=mcpRequestProgressed,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestCancelling struct {
 	// A cancel was accepted.
-	McpRequestCancelling *McpRequestCancelling `protobuf:"bytes,10,opt,name=mcp_request_cancelling,json=mcpRequestCancelling,proto3,oneof"`
+	McpRequestCancelling *McpRequestCancelling `protobuf:"bytes,9,opt,name=mcp_request_cancelling,json=mcpRequestCancelling,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestCancelled struct {
 	// A request ended by a cancel. This event is terminal.
-	McpRequestCancelled *McpRequestCancelled `protobuf:"bytes,11,opt,name=mcp_request_cancelled,json=mcpRequestCancelled,proto3,oneof"`
+	McpRequestCancelled *McpRequestCancelled `protobuf:"bytes,10,opt,name=mcp_request_cancelled,json=mcpRequestCancelled,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestFinished struct {
 	// A request ended in another way. This event is terminal.
-	McpRequestFinished *McpRequestFinished `protobuf:"bytes,12,opt,name=mcp_request_finished,json=mcpRequestFinished,proto3,oneof"`
+	McpRequestFinished *McpRequestFinished `protobuf:"bytes,11,opt,name=mcp_request_finished,json=mcpRequestFinished,proto3,oneof"`
 }
 
 type AttachResponse_PromptOpened struct {
 	// A prompt opened.
-	PromptOpened *PromptOpened `protobuf:"bytes,13,opt,name=prompt_opened,json=promptOpened,proto3,oneof"`
+	PromptOpened *PromptOpened `protobuf:"bytes,12,opt,name=prompt_opened,json=promptOpened,proto3,oneof"`
 }
 
 type AttachResponse_PromptClosed struct {
 	// A prompt closed, whatever the cause.
-	PromptClosed *PromptClosed `protobuf:"bytes,14,opt,name=prompt_closed,json=promptClosed,proto3,oneof"`
+	PromptClosed *PromptClosed `protobuf:"bytes,13,opt,name=prompt_closed,json=promptClosed,proto3,oneof"`
 }
 
 type AttachResponse_LogMessage struct {
 	// A server logged something. This event may be dropped.
-	LogMessage *LogMessage `protobuf:"bytes,15,opt,name=log_message,json=logMessage,proto3,oneof"`
+	LogMessage *LogMessage `protobuf:"bytes,14,opt,name=log_message,json=logMessage,proto3,oneof"`
 }
 
 type AttachResponse_Dropped struct {
 	// The number of events that this window did not get.
-	Dropped *Dropped `protobuf:"bytes,16,opt,name=dropped,proto3,oneof"`
+	Dropped *Dropped `protobuf:"bytes,15,opt,name=dropped,proto3,oneof"`
 }
 
 type AttachResponse_ResourcesChanged struct {
 	// The resources of a server changed: list them again.
-	ResourcesChanged *ResourcesChanged `protobuf:"bytes,17,opt,name=resources_changed,json=resourcesChanged,proto3,oneof"`
+	ResourcesChanged *ResourcesChanged `protobuf:"bytes,16,opt,name=resources_changed,json=resourcesChanged,proto3,oneof"`
 }
 
 type AttachResponse_McpPromptsChanged struct {
 	// The prompt templates of a server changed: list them again.
-	McpPromptsChanged *McpPromptsChanged `protobuf:"bytes,18,opt,name=mcp_prompts_changed,json=mcpPromptsChanged,proto3,oneof"`
+	McpPromptsChanged *McpPromptsChanged `protobuf:"bytes,17,opt,name=mcp_prompts_changed,json=mcpPromptsChanged,proto3,oneof"`
 }
 
 type AttachResponse_ResourceUpdated struct {
 	// A resource that somebody has subscribed to changed: read it again.
-	ResourceUpdated *ResourceUpdated `protobuf:"bytes,19,opt,name=resource_updated,json=resourceUpdated,proto3,oneof"`
+	ResourceUpdated *ResourceUpdated `protobuf:"bytes,18,opt,name=resource_updated,json=resourceUpdated,proto3,oneof"`
 }
 
 type AttachResponse_ConfigReloaded struct {
 	// The config was read again, on request or because a file changed.
-	ConfigReloaded *ConfigReloaded `protobuf:"bytes,20,opt,name=config_reloaded,json=configReloaded,proto3,oneof"`
+	ConfigReloaded *ConfigReloaded `protobuf:"bytes,19,opt,name=config_reloaded,json=configReloaded,proto3,oneof"`
 }
 
 type AttachResponse_HubConnection struct {
 	// The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
 	// this stream to a page.
-	HubConnection *HubConnection `protobuf:"bytes,21,opt,name=hub_connection,json=hubConnection,proto3,oneof"`
+	HubConnection *HubConnection `protobuf:"bytes,20,opt,name=hub_connection,json=hubConnection,proto3,oneof"`
 }
 
 type AttachResponse_McpRequestCancelDelivery struct {
 	// The outcome of a cancel that was still being sent when its request ended.
-	McpRequestCancelDelivery *McpRequestCancelDelivery `protobuf:"bytes,22,opt,name=mcp_request_cancel_delivery,json=mcpRequestCancelDelivery,proto3,oneof"`
+	McpRequestCancelDelivery *McpRequestCancelDelivery `protobuf:"bytes,21,opt,name=mcp_request_cancel_delivery,json=mcpRequestCancelDelivery,proto3,oneof"`
 }
 
 type AttachResponse_RevealPrompt struct {
 	// Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
 	// a page.
-	RevealPrompt *RevealPrompt `protobuf:"bytes,23,opt,name=reveal_prompt,json=revealPrompt,proto3,oneof"`
+	RevealPrompt *RevealPrompt `protobuf:"bytes,22,opt,name=reveal_prompt,json=revealPrompt,proto3,oneof"`
 }
 
 type AttachResponse_OpenAddServer struct {
 	// Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
 	// stream to a page.
-	OpenAddServer *OpenAddServer `protobuf:"bytes,40,opt,name=open_add_server,json=openAddServer,proto3,oneof"`
+	OpenAddServer *OpenAddServer `protobuf:"bytes,23,opt,name=open_add_server,json=openAddServer,proto3,oneof"`
 }
 
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
@@ -1847,7 +1317,7 @@ type OpenAddServer struct {
 	EntryText string `protobuf:"bytes,2,opt,name=entry_text,json=entryText,proto3" json:"entry_text,omitempty"`
 	// True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
 	// for that.
-	Bundle        bool `protobuf:"varint,70,opt,name=bundle,proto3" json:"bundle,omitempty"`
+	Bundle        bool `protobuf:"varint,3,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2015,9 +1485,7 @@ type Welcome struct {
 	// Id of this window: the one of hello, or the one that the hub has made.
 	WindowId string `protobuf:"bytes,2,opt,name=window_id,json=windowId,proto3" json:"window_id,omitempty"`
 	// Version of the hub.
-	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	// True: the events after the resume point follow. False: a snapshot follows.
-	Resumed       bool `protobuf:"varint,4,opt,name=resumed,proto3" json:"resumed,omitempty"`
+	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2071,13 +1539,6 @@ func (x *Welcome) GetVersion() string {
 		return x.Version
 	}
 	return ""
-}
-
-func (x *Welcome) GetResumed() bool {
-	if x != nil {
-		return x.Resumed
-	}
-	return false
 }
 
 // Snapshot is the present state of everything that a window shows.
@@ -2182,10 +1643,7 @@ type EndedRequest struct {
 	//
 	//	*EndedRequest_Cancelled
 	//	*EndedRequest_Finished
-	End isEndedRequest_End `protobuf_oneof:"end"`
-	// True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
-	// time. Most fields of the event are empty.
-	EarlierHub    bool `protobuf:"varint,4,opt,name=earlier_hub,json=earlierHub,proto3" json:"earlier_hub,omitempty"`
+	End           isEndedRequest_End `protobuf_oneof:"end"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2252,13 +1710,6 @@ func (x *EndedRequest) GetFinished() *McpRequestFinished {
 	return nil
 }
 
-func (x *EndedRequest) GetEarlierHub() bool {
-	if x != nil {
-		return x.EarlierHub
-	}
-	return false
-}
-
 type isEndedRequest_End interface {
 	isEndedRequest_End()
 }
@@ -2290,29 +1741,10 @@ type Reply struct {
 	// FAILED_PRECONDITION with WINDOW_DETACHED for an answer that arrives when the window has detached.
 	Error *HubError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	// The place that the error is about, for an error about a config file.
-	ErrorPlace *ConfigPlace `protobuf:"bytes,43,opt,name=error_place,json=errorPlace,proto3" json:"error_place,omitempty"`
-	// The result of the message, if it has one.
-	//
-	// Types that are valid to be assigned to Response:
-	//
-	//	*Reply_CancelRequests
-	//	*Reply_ListTools
-	//	*Reply_GetTrace
-	//	*Reply_ReadRequest
-	//	*Reply_ListResources
-	//	*Reply_ListResourceTemplates
-	//	*Reply_ListMcpPrompts
-	//	*Reply_Complete
-	//	*Reply_ExpandUriTemplate
-	//	*Reply_ConfigWrite
-	//	*Reply_ListConfigFiles
-	//	*Reply_ReadConfigText
-	//	*Reply_GetServerEntry
-	//	*Reply_SearchRegistry
-	//	*Reply_GetRegistryServer
-	//	*Reply_ReadBundle
-	//	*Reply_FillProposal
-	Response      isReply_Response `protobuf_oneof:"response"`
+	ErrorPlace *ConfigPlace `protobuf:"bytes,4,opt,name=error_place,json=errorPlace,proto3" json:"error_place,omitempty"`
+	// The response message of the method of a call (of ReadBundle, for choose_bundle). Absent for an error, and for
+	// CallTool, ReadResource and GetMcpPrompt.
+	Response      *anypb.Any `protobuf:"bytes,5,opt,name=response,proto3" json:"response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2375,289 +1807,12 @@ func (x *Reply) GetErrorPlace() *ConfigPlace {
 	return nil
 }
 
-func (x *Reply) GetResponse() isReply_Response {
+func (x *Reply) GetResponse() *anypb.Any {
 	if x != nil {
 		return x.Response
 	}
 	return nil
 }
-
-func (x *Reply) GetCancelRequests() *CancelRequestsResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_CancelRequests); ok {
-			return x.CancelRequests
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetListTools() *ListToolsResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ListTools); ok {
-			return x.ListTools
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetGetTrace() *GetTraceResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_GetTrace); ok {
-			return x.GetTrace
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetReadRequest() *ReadRequestResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ReadRequest); ok {
-			return x.ReadRequest
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetListResources() *ListResourcesResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ListResources); ok {
-			return x.ListResources
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetListResourceTemplates() *ListResourceTemplatesResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ListResourceTemplates); ok {
-			return x.ListResourceTemplates
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetListMcpPrompts() *ListMcpPromptsResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ListMcpPrompts); ok {
-			return x.ListMcpPrompts
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetComplete() *CompleteResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_Complete); ok {
-			return x.Complete
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetExpandUriTemplate() *ExpandUriTemplateResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ExpandUriTemplate); ok {
-			return x.ExpandUriTemplate
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetConfigWrite() *ConfigWrite {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ConfigWrite); ok {
-			return x.ConfigWrite
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetListConfigFiles() *ListConfigFilesResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ListConfigFiles); ok {
-			return x.ListConfigFiles
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetReadConfigText() *ReadConfigTextResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ReadConfigText); ok {
-			return x.ReadConfigText
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetGetServerEntry() *GetServerEntryResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_GetServerEntry); ok {
-			return x.GetServerEntry
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetSearchRegistry() *SearchRegistryResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_SearchRegistry); ok {
-			return x.SearchRegistry
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetGetRegistryServer() *GetRegistryServerResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_GetRegistryServer); ok {
-			return x.GetRegistryServer
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetReadBundle() *ReadBundleResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_ReadBundle); ok {
-			return x.ReadBundle
-		}
-	}
-	return nil
-}
-
-func (x *Reply) GetFillProposal() *FillProposalResponse {
-	if x != nil {
-		if x, ok := x.Response.(*Reply_FillProposal); ok {
-			return x.FillProposal
-		}
-	}
-	return nil
-}
-
-type isReply_Response interface {
-	isReply_Response()
-}
-
-type Reply_CancelRequests struct {
-	// Result of cancel_requests.
-	CancelRequests *CancelRequestsResponse `protobuf:"bytes,4,opt,name=cancel_requests,json=cancelRequests,proto3,oneof"`
-}
-
-type Reply_ListTools struct {
-	// Result of list_tools.
-	ListTools *ListToolsResponse `protobuf:"bytes,5,opt,name=list_tools,json=listTools,proto3,oneof"`
-}
-
-type Reply_GetTrace struct {
-	// Result of get_trace.
-	GetTrace *GetTraceResponse `protobuf:"bytes,6,opt,name=get_trace,json=getTrace,proto3,oneof"`
-}
-
-type Reply_ReadRequest struct {
-	// Result of read_request.
-	ReadRequest *ReadRequestResponse `protobuf:"bytes,30,opt,name=read_request,json=readRequest,proto3,oneof"`
-}
-
-type Reply_ListResources struct {
-	// Result of list_resources.
-	ListResources *ListResourcesResponse `protobuf:"bytes,90,opt,name=list_resources,json=listResources,proto3,oneof"`
-}
-
-type Reply_ListResourceTemplates struct {
-	// Result of list_resource_templates.
-	ListResourceTemplates *ListResourceTemplatesResponse `protobuf:"bytes,91,opt,name=list_resource_templates,json=listResourceTemplates,proto3,oneof"`
-}
-
-type Reply_ListMcpPrompts struct {
-	// Result of list_mcp_prompts.
-	ListMcpPrompts *ListMcpPromptsResponse `protobuf:"bytes,92,opt,name=list_mcp_prompts,json=listMcpPrompts,proto3,oneof"`
-}
-
-type Reply_Complete struct {
-	// Result of complete.
-	Complete *CompleteResponse `protobuf:"bytes,93,opt,name=complete,proto3,oneof"`
-}
-
-type Reply_ExpandUriTemplate struct {
-	// Result of expand_uri_template.
-	ExpandUriTemplate *ExpandUriTemplateResponse `protobuf:"bytes,94,opt,name=expand_uri_template,json=expandUriTemplate,proto3,oneof"`
-}
-
-type Reply_ConfigWrite struct {
-	// Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
-	// server_changed.
-	ConfigWrite *ConfigWrite `protobuf:"bytes,31,opt,name=config_write,json=configWrite,proto3,oneof"`
-}
-
-type Reply_ListConfigFiles struct {
-	// Result of list_config_files.
-	ListConfigFiles *ListConfigFilesResponse `protobuf:"bytes,40,opt,name=list_config_files,json=listConfigFiles,proto3,oneof"`
-}
-
-type Reply_ReadConfigText struct {
-	// Result of read_config_text.
-	ReadConfigText *ReadConfigTextResponse `protobuf:"bytes,41,opt,name=read_config_text,json=readConfigText,proto3,oneof"`
-}
-
-type Reply_GetServerEntry struct {
-	// Result of get_server_entry.
-	GetServerEntry *GetServerEntryResponse `protobuf:"bytes,42,opt,name=get_server_entry,json=getServerEntry,proto3,oneof"`
-}
-
-type Reply_SearchRegistry struct {
-	// Result of search_registry.
-	SearchRegistry *SearchRegistryResponse `protobuf:"bytes,70,opt,name=search_registry,json=searchRegistry,proto3,oneof"`
-}
-
-type Reply_GetRegistryServer struct {
-	// Result of get_registry_server.
-	GetRegistryServer *GetRegistryServerResponse `protobuf:"bytes,71,opt,name=get_registry_server,json=getRegistryServer,proto3,oneof"`
-}
-
-type Reply_ReadBundle struct {
-	// Result of read_bundle and choose_bundle.
-	ReadBundle *ReadBundleResponse `protobuf:"bytes,72,opt,name=read_bundle,json=readBundle,proto3,oneof"`
-}
-
-type Reply_FillProposal struct {
-	// Result of fill_proposal.
-	FillProposal *FillProposalResponse `protobuf:"bytes,73,opt,name=fill_proposal,json=fillProposal,proto3,oneof"`
-}
-
-func (*Reply_CancelRequests) isReply_Response() {}
-
-func (*Reply_ListTools) isReply_Response() {}
-
-func (*Reply_GetTrace) isReply_Response() {}
-
-func (*Reply_ReadRequest) isReply_Response() {}
-
-func (*Reply_ListResources) isReply_Response() {}
-
-func (*Reply_ListResourceTemplates) isReply_Response() {}
-
-func (*Reply_ListMcpPrompts) isReply_Response() {}
-
-func (*Reply_Complete) isReply_Response() {}
-
-func (*Reply_ExpandUriTemplate) isReply_Response() {}
-
-func (*Reply_ConfigWrite) isReply_Response() {}
-
-func (*Reply_ListConfigFiles) isReply_Response() {}
-
-func (*Reply_ReadConfigText) isReply_Response() {}
-
-func (*Reply_GetServerEntry) isReply_Response() {}
-
-func (*Reply_SearchRegistry) isReply_Response() {}
-
-func (*Reply_GetRegistryServer) isReply_Response() {}
-
-func (*Reply_ReadBundle) isReply_Response() {}
-
-func (*Reply_FillProposal) isReply_Response() {}
 
 // ServerChanged holds the present state of a server.
 type ServerChanged struct {
@@ -3389,9 +2544,9 @@ func (x *McpRequestCancelled) GetTitle() string {
 
 // McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
 // terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
-// each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
-// and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
-// window that knows no such request ignores it.
+// each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped.
+// It belongs to the latest request with this id that ended with PENDING; a window that knows no such request ignores
+// it.
 type McpRequestCancelDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the request.
@@ -3848,7 +3003,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x13mcphub/v1/hub.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x18mcphub/v1/registry.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xb8\x16\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xc6\x04\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3856,72 +3011,36 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x12cancel_mcp_request\x18\x03 \x01(\v2\x1b.mcphub.v1.CancelMcpRequestH\x00R\x10cancelMcpRequest\x12>\n" +
 	"\ranswer_prompt\x18\x04 \x01(\v2\x17.mcphub.v1.PromptAnswerH\x00R\fanswerPrompt\x122\n" +
 	"\tset_roots\x18\x05 \x01(\v2\x13.mcphub.v1.SetRootsH\x00R\bsetRoots\x12G\n" +
-	"\x10set_capabilities\x18\x06 \x01(\v2\x1a.mcphub.v1.SetCapabilitiesH\x00R\x0fsetCapabilities\x129\n" +
-	"\tcall_tool\x18\a \x01(\v2\x1a.mcphub.v1.CallToolRequestH\x00R\bcallTool\x12K\n" +
-	"\x0fcancel_requests\x18\b \x01(\v2 .mcphub.v1.CancelRequestsRequestH\x00R\x0ecancelRequests\x12<\n" +
-	"\n" +
-	"list_tools\x18\t \x01(\v2\x1b.mcphub.v1.ListToolsRequestH\x00R\tlistTools\x12B\n" +
-	"\fstart_server\x18\n" +
-	" \x01(\v2\x1d.mcphub.v1.StartServerRequestH\x00R\vstartServer\x12?\n" +
-	"\vstop_server\x18\v \x01(\v2\x1c.mcphub.v1.StopServerRequestH\x00R\n" +
-	"stopServer\x12H\n" +
-	"\x0erestart_server\x18\f \x01(\v2\x1f.mcphub.v1.RestartServerRequestH\x00R\rrestartServer\x12R\n" +
-	"\x12set_server_enabled\x18\r \x01(\v2\".mcphub.v1.SetServerEnabledRequestH\x00R\x10setServerEnabled\x123\n" +
-	"\asign_in\x18\x0e \x01(\v2\x18.mcphub.v1.SignInRequestH\x00R\x06signIn\x126\n" +
-	"\bsign_out\x18\x0f \x01(\v2\x19.mcphub.v1.SignOutRequestH\x00R\asignOut\x129\n" +
-	"\tget_trace\x18\x10 \x01(\v2\x1a.mcphub.v1.GetTraceRequestH\x00R\bgetTrace\x12?\n" +
-	"\vmute_server\x18\x11 \x01(\v2\x1c.mcphub.v1.MuteServerRequestH\x00R\n" +
-	"muteServer\x12B\n" +
-	"\x0fprompts_in_view\x18\x12 \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12B\n" +
-	"\fread_request\x18\x1e \x01(\v2\x1d.mcphub.v1.ReadRequestRequestH\x00R\vreadRequest\x12E\n" +
-	"\rread_resource\x18\x1f \x01(\v2\x1e.mcphub.v1.ReadResourceRequestH\x00R\freadResource\x12H\n" +
-	"\x0elist_resources\x18Z \x01(\v2\x1f.mcphub.v1.ListResourcesRequestH\x00R\rlistResources\x12a\n" +
-	"\x17list_resource_templates\x18[ \x01(\v2'.mcphub.v1.ListResourceTemplatesRequestH\x00R\x15listResourceTemplates\x12L\n" +
-	"\x10list_mcp_prompts\x18\\ \x01(\v2 .mcphub.v1.ListMcpPromptsRequestH\x00R\x0elistMcpPrompts\x12F\n" +
-	"\x0eget_mcp_prompt\x18] \x01(\v2\x1e.mcphub.v1.GetMcpPromptRequestH\x00R\fgetMcpPrompt\x128\n" +
-	"\bcomplete\x18^ \x01(\v2\x1a.mcphub.v1.CompleteRequestH\x00R\bcomplete\x12U\n" +
-	"\x13expand_uri_template\x18_ \x01(\v2#.mcphub.v1.ExpandUriTemplateRequestH\x00R\x11expandUriTemplate\x12T\n" +
-	"\x12subscribe_resource\x18` \x01(\v2#.mcphub.v1.SubscribeResourceRequestH\x00R\x11subscribeResource\x12Z\n" +
-	"\x14unsubscribe_resource\x18a \x01(\v2%.mcphub.v1.UnsubscribeResourceRequestH\x00R\x13unsubscribeResource\x12<\n" +
-	"\n" +
-	"add_server\x18  \x01(\v2\x1b.mcphub.v1.AddServerRequestH\x00R\taddServer\x12E\n" +
-	"\rupdate_server\x18! \x01(\v2\x1e.mcphub.v1.UpdateServerRequestH\x00R\fupdateServer\x12E\n" +
-	"\rremove_server\x18\" \x01(\v2\x1e.mcphub.v1.RemoveServerRequestH\x00R\fremoveServer\x12O\n" +
-	"\x11undo_config_write\x18# \x01(\v2!.mcphub.v1.UndoConfigWriteRequestH\x00R\x0fundoConfigWrite\x12O\n" +
-	"\x11list_config_files\x18( \x01(\v2!.mcphub.v1.ListConfigFilesRequestH\x00R\x0flistConfigFiles\x12L\n" +
-	"\x10read_config_text\x18) \x01(\v2 .mcphub.v1.ReadConfigTextRequestH\x00R\x0ereadConfigText\x12L\n" +
-	"\x10get_server_entry\x18* \x01(\v2 .mcphub.v1.GetServerEntryRequestH\x00R\x0egetServerEntry\x12K\n" +
-	"\x0fsearch_registry\x18F \x01(\v2 .mcphub.v1.SearchRegistryRequestH\x00R\x0esearchRegistry\x12U\n" +
-	"\x13get_registry_server\x18G \x01(\v2#.mcphub.v1.GetRegistryServerRequestH\x00R\x11getRegistryServer\x12?\n" +
-	"\vread_bundle\x18H \x01(\v2\x1c.mcphub.v1.ReadBundleRequestH\x00R\n" +
-	"readBundle\x12E\n" +
-	"\rfill_proposal\x18I \x01(\v2\x1e.mcphub.v1.FillProposalRequestH\x00R\ffillProposal\x12>\n" +
-	"\rchoose_bundle\x18J \x01(\v2\x17.mcphub.v1.ChooseBundleH\x00R\fchooseBundle\x12,\n" +
-	"\agive_up\x18K \x01(\v2\x11.mcphub.v1.GiveUpH\x00R\x06giveUpB\t\n" +
-	"\amessage\"\x0e\n" +
+	"\x10set_capabilities\x18\x06 \x01(\v2\x1a.mcphub.v1.SetCapabilitiesH\x00R\x0fsetCapabilities\x12%\n" +
+	"\x04call\x18\a \x01(\v2\x0f.mcphub.v1.CallH\x00R\x04call\x12,\n" +
+	"\agive_up\x18\b \x01(\v2\x11.mcphub.v1.GiveUpH\x00R\x06giveUp\x12B\n" +
+	"\x0fprompts_in_view\x18\t \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12>\n" +
+	"\rchoose_bundle\x18\n" +
+	" \x01(\v2\x17.mcphub.v1.ChooseBundleH\x00R\fchooseBundleB\t\n" +
+	"\amessage\"N\n" +
+	"\x04Call\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12.\n" +
+	"\arequest\x18\x02 \x01(\v2\x14.google.protobuf.AnyR\arequest\"\x0e\n" +
 	"\fChooseBundle\"'\n" +
 	"\x06GiveUp\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\".\n" +
 	"\rPromptsInView\x12\x1d\n" +
 	"\n" +
-	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xfe\x02\n" +
+	"prompt_ids\x18\x01 \x03(\tR\tpromptIds\"\xf7\x02\n" +
 	"\x05Hello\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\tR\bwindowId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x128\n" +
 	"\fprompt_kinds\x18\x03 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
-	"\x05roots\x18\x04 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\x12)\n" +
-	"\x06resume\x18\x05 \x01(\v2\x11.mcphub.v1.ResumeR\x06resume\x12*\n" +
+	"\x05roots\x18\x04 \x03(\v2\x0f.mcphub.v1.RootR\x05roots\x12\"\n" +
+	"\rcomes_back_to\x18\x05 \x01(\tR\vcomesBackTo\x12*\n" +
 	"\x11max_progress_rate\x18\x06 \x01(\x05R\x0fmaxProgressRate\x12%\n" +
 	"\x0esampling_tools\x18\a \x01(\bR\rsamplingTools\x12'\n" +
 	"\x0fextensions_json\x18\b \x01(\tR\x0eextensionsJson\x12\x1f\n" +
 	"\vmax_history\x18\t \x01(\x05R\n" +
 	"maxHistory\x12\x19\n" +
 	"\bacts_for\x18\n" +
-	" \x01(\tR\aactsFor\"F\n" +
-	"\x06Resume\x12\x15\n" +
-	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12%\n" +
-	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\",\n" +
+	" \x01(\tR\aactsFor\",\n" +
 	"\x04Root\x12\x10\n" +
 	"\x03uri\x18\x01 \x01(\tR\x03uri\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"I\n" +
@@ -3934,92 +3053,68 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xe2\f\n" +
-	"\x0eAttachResponse\x12\x1a\n" +
-	"\bsequence\x18\x01 \x01(\x04R\bsequence\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
-	"\awelcome\x18\x03 \x01(\v2\x12.mcphub.v1.WelcomeH\x00R\awelcome\x121\n" +
-	"\bsnapshot\x18\x04 \x01(\v2\x13.mcphub.v1.SnapshotH\x00R\bsnapshot\x12(\n" +
-	"\x05reply\x18\x05 \x01(\v2\x10.mcphub.v1.ReplyH\x00R\x05reply\x12A\n" +
-	"\x0eserver_changed\x18\x06 \x01(\v2\x18.mcphub.v1.ServerChangedH\x00R\rserverChanged\x12>\n" +
-	"\rtools_changed\x18\a \x01(\v2\x17.mcphub.v1.ToolsChangedH\x00R\ftoolsChanged\x12N\n" +
-	"\x13mcp_request_started\x18\b \x01(\v2\x1c.mcphub.v1.McpRequestStartedH\x00R\x11mcpRequestStarted\x12W\n" +
-	"\x16mcp_request_progressed\x18\t \x01(\v2\x1f.mcphub.v1.McpRequestProgressedH\x00R\x14mcpRequestProgressed\x12W\n" +
-	"\x16mcp_request_cancelling\x18\n" +
-	" \x01(\v2\x1f.mcphub.v1.McpRequestCancellingH\x00R\x14mcpRequestCancelling\x12T\n" +
-	"\x15mcp_request_cancelled\x18\v \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\x13mcpRequestCancelled\x12Q\n" +
-	"\x14mcp_request_finished\x18\f \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\x12mcpRequestFinished\x12>\n" +
-	"\rprompt_opened\x18\r \x01(\v2\x17.mcphub.v1.PromptOpenedH\x00R\fpromptOpened\x12>\n" +
-	"\rprompt_closed\x18\x0e \x01(\v2\x17.mcphub.v1.PromptClosedH\x00R\fpromptClosed\x128\n" +
-	"\vlog_message\x18\x0f \x01(\v2\x15.mcphub.v1.LogMessageH\x00R\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xc6\f\n" +
+	"\x0eAttachResponse\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
+	"\awelcome\x18\x02 \x01(\v2\x12.mcphub.v1.WelcomeH\x00R\awelcome\x121\n" +
+	"\bsnapshot\x18\x03 \x01(\v2\x13.mcphub.v1.SnapshotH\x00R\bsnapshot\x12(\n" +
+	"\x05reply\x18\x04 \x01(\v2\x10.mcphub.v1.ReplyH\x00R\x05reply\x12A\n" +
+	"\x0eserver_changed\x18\x05 \x01(\v2\x18.mcphub.v1.ServerChangedH\x00R\rserverChanged\x12>\n" +
+	"\rtools_changed\x18\x06 \x01(\v2\x17.mcphub.v1.ToolsChangedH\x00R\ftoolsChanged\x12N\n" +
+	"\x13mcp_request_started\x18\a \x01(\v2\x1c.mcphub.v1.McpRequestStartedH\x00R\x11mcpRequestStarted\x12W\n" +
+	"\x16mcp_request_progressed\x18\b \x01(\v2\x1f.mcphub.v1.McpRequestProgressedH\x00R\x14mcpRequestProgressed\x12W\n" +
+	"\x16mcp_request_cancelling\x18\t \x01(\v2\x1f.mcphub.v1.McpRequestCancellingH\x00R\x14mcpRequestCancelling\x12T\n" +
+	"\x15mcp_request_cancelled\x18\n" +
+	" \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\x13mcpRequestCancelled\x12Q\n" +
+	"\x14mcp_request_finished\x18\v \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\x12mcpRequestFinished\x12>\n" +
+	"\rprompt_opened\x18\f \x01(\v2\x17.mcphub.v1.PromptOpenedH\x00R\fpromptOpened\x12>\n" +
+	"\rprompt_closed\x18\r \x01(\v2\x17.mcphub.v1.PromptClosedH\x00R\fpromptClosed\x128\n" +
+	"\vlog_message\x18\x0e \x01(\v2\x15.mcphub.v1.LogMessageH\x00R\n" +
 	"logMessage\x12.\n" +
-	"\adropped\x18\x10 \x01(\v2\x12.mcphub.v1.DroppedH\x00R\adropped\x12J\n" +
-	"\x11resources_changed\x18\x11 \x01(\v2\x1b.mcphub.v1.ResourcesChangedH\x00R\x10resourcesChanged\x12N\n" +
-	"\x13mcp_prompts_changed\x18\x12 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
-	"\x10resource_updated\x18\x13 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
-	"\x0fconfig_reloaded\x18\x14 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
-	"\x0ehub_connection\x18\x15 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
-	"\x1bmcp_request_cancel_delivery\x18\x16 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
-	"\rreveal_prompt\x18\x17 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
-	"\x0fopen_add_server\x18( \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServerB\a\n" +
+	"\adropped\x18\x0f \x01(\v2\x12.mcphub.v1.DroppedH\x00R\adropped\x12J\n" +
+	"\x11resources_changed\x18\x10 \x01(\v2\x1b.mcphub.v1.ResourcesChangedH\x00R\x10resourcesChanged\x12N\n" +
+	"\x13mcp_prompts_changed\x18\x11 \x01(\v2\x1c.mcphub.v1.McpPromptsChangedH\x00R\x11mcpPromptsChanged\x12G\n" +
+	"\x10resource_updated\x18\x12 \x01(\v2\x1a.mcphub.v1.ResourceUpdatedH\x00R\x0fresourceUpdated\x12D\n" +
+	"\x0fconfig_reloaded\x18\x13 \x01(\v2\x19.mcphub.v1.ConfigReloadedH\x00R\x0econfigReloaded\x12A\n" +
+	"\x0ehub_connection\x18\x14 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
+	"\x1bmcp_request_cancel_delivery\x18\x15 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
+	"\rreveal_prompt\x18\x16 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
+	"\x0fopen_add_server\x18\x17 \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServerB\a\n" +
 	"\x05event\"^\n" +
 	"\rOpenAddServer\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1d\n" +
 	"\n" +
 	"entry_text\x18\x02 \x01(\tR\tentryText\x12\x16\n" +
-	"\x06bundle\x18F \x01(\bR\x06bundle\"+\n" +
+	"\x06bundle\x18\x03 \x01(\bR\x06bundle\"+\n" +
 	"\fRevealPrompt\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\"^\n" +
 	"\rHubConnection\x123\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1d.mcphub.v1.HubConnectionStateR\x05state\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"q\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"W\n" +
 	"\aWelcome\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
 	"\twindow_id\x18\x02 \x01(\tR\bwindowId\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\x12\x18\n" +
-	"\aresumed\x18\x04 \x01(\bR\aresumed\"\xc8\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xc8\x02\n" +
 	"\bSnapshot\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x12.\n" +
 	"\brequests\x18\x02 \x03(\v2\x12.mcphub.v1.RequestR\brequests\x12+\n" +
 	"\aprompts\x18\x03 \x03(\v2\x11.mcphub.v1.PromptR\aprompts\x124\n" +
 	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x121\n" +
 	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\x12I\n" +
-	"\rsubscriptions\x18\x06 \x03(\v2#.mcphub.v1.SubscribeResourceRequestR\rsubscriptions\"\xea\x01\n" +
+	"\rsubscriptions\x18\x06 \x03(\v2#.mcphub.v1.SubscribeResourceRequestR\rsubscriptions\"\xc9\x01\n" +
 	"\fEndedRequest\x125\n" +
 	"\bend_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12>\n" +
 	"\tcancelled\x18\x02 \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\tcancelled\x12;\n" +
-	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinished\x12\x1f\n" +
-	"\vearlier_hub\x18\x04 \x01(\bR\n" +
-	"earlierHubB\x05\n" +
-	"\x03end\"\xd3\v\n" +
+	"\bfinished\x18\x03 \x01(\v2\x1d.mcphub.v1.McpRequestFinishedH\x00R\bfinishedB\x05\n" +
+	"\x03end\"\xfd\x01\n" +
 	"\x05Reply\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12?\n" +
 	"\x0ecancel_outcome\x18\x02 \x01(\x0e2\x18.mcphub.v1.CancelOutcomeR\rcancelOutcome\x12)\n" +
 	"\x05error\x18\x03 \x01(\v2\x13.mcphub.v1.HubErrorR\x05error\x127\n" +
-	"\verror_place\x18+ \x01(\v2\x16.mcphub.v1.ConfigPlaceR\n" +
-	"errorPlace\x12L\n" +
-	"\x0fcancel_requests\x18\x04 \x01(\v2!.mcphub.v1.CancelRequestsResponseH\x00R\x0ecancelRequests\x12=\n" +
-	"\n" +
-	"list_tools\x18\x05 \x01(\v2\x1c.mcphub.v1.ListToolsResponseH\x00R\tlistTools\x12:\n" +
-	"\tget_trace\x18\x06 \x01(\v2\x1b.mcphub.v1.GetTraceResponseH\x00R\bgetTrace\x12C\n" +
-	"\fread_request\x18\x1e \x01(\v2\x1e.mcphub.v1.ReadRequestResponseH\x00R\vreadRequest\x12I\n" +
-	"\x0elist_resources\x18Z \x01(\v2 .mcphub.v1.ListResourcesResponseH\x00R\rlistResources\x12b\n" +
-	"\x17list_resource_templates\x18[ \x01(\v2(.mcphub.v1.ListResourceTemplatesResponseH\x00R\x15listResourceTemplates\x12M\n" +
-	"\x10list_mcp_prompts\x18\\ \x01(\v2!.mcphub.v1.ListMcpPromptsResponseH\x00R\x0elistMcpPrompts\x129\n" +
-	"\bcomplete\x18] \x01(\v2\x1b.mcphub.v1.CompleteResponseH\x00R\bcomplete\x12V\n" +
-	"\x13expand_uri_template\x18^ \x01(\v2$.mcphub.v1.ExpandUriTemplateResponseH\x00R\x11expandUriTemplate\x12;\n" +
-	"\fconfig_write\x18\x1f \x01(\v2\x16.mcphub.v1.ConfigWriteH\x00R\vconfigWrite\x12P\n" +
-	"\x11list_config_files\x18( \x01(\v2\".mcphub.v1.ListConfigFilesResponseH\x00R\x0flistConfigFiles\x12M\n" +
-	"\x10read_config_text\x18) \x01(\v2!.mcphub.v1.ReadConfigTextResponseH\x00R\x0ereadConfigText\x12M\n" +
-	"\x10get_server_entry\x18* \x01(\v2!.mcphub.v1.GetServerEntryResponseH\x00R\x0egetServerEntry\x12L\n" +
-	"\x0fsearch_registry\x18F \x01(\v2!.mcphub.v1.SearchRegistryResponseH\x00R\x0esearchRegistry\x12V\n" +
-	"\x13get_registry_server\x18G \x01(\v2$.mcphub.v1.GetRegistryServerResponseH\x00R\x11getRegistryServer\x12@\n" +
-	"\vread_bundle\x18H \x01(\v2\x1d.mcphub.v1.ReadBundleResponseH\x00R\n" +
-	"readBundle\x12F\n" +
-	"\rfill_proposal\x18I \x01(\v2\x1f.mcphub.v1.FillProposalResponseH\x00R\ffillProposalB\n" +
-	"\n" +
-	"\bresponse\"T\n" +
+	"\verror_place\x18\x04 \x01(\v2\x16.mcphub.v1.ConfigPlaceR\n" +
+	"errorPlace\x120\n" +
+	"\bresponse\x18\x05 \x01(\v2\x14.google.protobuf.AnyR\bresponse\"T\n" +
 	"\rServerChanged\x12)\n" +
 	"\x06server\x18\x01 \x01(\v2\x11.mcphub.v1.ServerR\x06server\x12\x18\n" +
 	"\aremoved\x18\x02 \x01(\bR\aremoved\"&\n" +
@@ -4139,238 +3234,144 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_mcphub_v1_editor_proto_goTypes = []any{
-	(HubConnectionState)(0),               // 0: mcphub.v1.HubConnectionState
-	(*AttachRequest)(nil),                 // 1: mcphub.v1.AttachRequest
-	(*ChooseBundle)(nil),                  // 2: mcphub.v1.ChooseBundle
-	(*GiveUp)(nil),                        // 3: mcphub.v1.GiveUp
-	(*PromptsInView)(nil),                 // 4: mcphub.v1.PromptsInView
-	(*Hello)(nil),                         // 5: mcphub.v1.Hello
-	(*Resume)(nil),                        // 6: mcphub.v1.Resume
-	(*Root)(nil),                          // 7: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),              // 8: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                      // 9: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),               // 10: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),                // 11: mcphub.v1.AttachResponse
-	(*OpenAddServer)(nil),                 // 12: mcphub.v1.OpenAddServer
-	(*RevealPrompt)(nil),                  // 13: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),                 // 14: mcphub.v1.HubConnection
-	(*Welcome)(nil),                       // 15: mcphub.v1.Welcome
-	(*Snapshot)(nil),                      // 16: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),                  // 17: mcphub.v1.EndedRequest
-	(*Reply)(nil),                         // 18: mcphub.v1.Reply
-	(*ServerChanged)(nil),                 // 19: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),                  // 20: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),              // 21: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),             // 22: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),               // 23: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),                // 24: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),             // 25: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),          // 26: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),          // 27: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),           // 28: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil),      // 29: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),            // 30: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),                  // 31: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),                    // 32: mcphub.v1.LogMessage
-	(*Dropped)(nil),                       // 33: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),                  // 34: mcphub.v1.PromptAnswer
-	(*CallToolRequest)(nil),               // 35: mcphub.v1.CallToolRequest
-	(*CancelRequestsRequest)(nil),         // 36: mcphub.v1.CancelRequestsRequest
-	(*ListToolsRequest)(nil),              // 37: mcphub.v1.ListToolsRequest
-	(*StartServerRequest)(nil),            // 38: mcphub.v1.StartServerRequest
-	(*StopServerRequest)(nil),             // 39: mcphub.v1.StopServerRequest
-	(*RestartServerRequest)(nil),          // 40: mcphub.v1.RestartServerRequest
-	(*SetServerEnabledRequest)(nil),       // 41: mcphub.v1.SetServerEnabledRequest
-	(*SignInRequest)(nil),                 // 42: mcphub.v1.SignInRequest
-	(*SignOutRequest)(nil),                // 43: mcphub.v1.SignOutRequest
-	(*GetTraceRequest)(nil),               // 44: mcphub.v1.GetTraceRequest
-	(*MuteServerRequest)(nil),             // 45: mcphub.v1.MuteServerRequest
-	(*ReadRequestRequest)(nil),            // 46: mcphub.v1.ReadRequestRequest
-	(*ReadResourceRequest)(nil),           // 47: mcphub.v1.ReadResourceRequest
-	(*ListResourcesRequest)(nil),          // 48: mcphub.v1.ListResourcesRequest
-	(*ListResourceTemplatesRequest)(nil),  // 49: mcphub.v1.ListResourceTemplatesRequest
-	(*ListMcpPromptsRequest)(nil),         // 50: mcphub.v1.ListMcpPromptsRequest
-	(*GetMcpPromptRequest)(nil),           // 51: mcphub.v1.GetMcpPromptRequest
-	(*CompleteRequest)(nil),               // 52: mcphub.v1.CompleteRequest
-	(*ExpandUriTemplateRequest)(nil),      // 53: mcphub.v1.ExpandUriTemplateRequest
-	(*SubscribeResourceRequest)(nil),      // 54: mcphub.v1.SubscribeResourceRequest
-	(*UnsubscribeResourceRequest)(nil),    // 55: mcphub.v1.UnsubscribeResourceRequest
-	(*AddServerRequest)(nil),              // 56: mcphub.v1.AddServerRequest
-	(*UpdateServerRequest)(nil),           // 57: mcphub.v1.UpdateServerRequest
-	(*RemoveServerRequest)(nil),           // 58: mcphub.v1.RemoveServerRequest
-	(*UndoConfigWriteRequest)(nil),        // 59: mcphub.v1.UndoConfigWriteRequest
-	(*ListConfigFilesRequest)(nil),        // 60: mcphub.v1.ListConfigFilesRequest
-	(*ReadConfigTextRequest)(nil),         // 61: mcphub.v1.ReadConfigTextRequest
-	(*GetServerEntryRequest)(nil),         // 62: mcphub.v1.GetServerEntryRequest
-	(*SearchRegistryRequest)(nil),         // 63: mcphub.v1.SearchRegistryRequest
-	(*GetRegistryServerRequest)(nil),      // 64: mcphub.v1.GetRegistryServerRequest
-	(*ReadBundleRequest)(nil),             // 65: mcphub.v1.ReadBundleRequest
-	(*FillProposalRequest)(nil),           // 66: mcphub.v1.FillProposalRequest
-	(PromptKind)(0),                       // 67: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
-	(*PromptClosed)(nil),                  // 69: mcphub.v1.PromptClosed
-	(*Server)(nil),                        // 70: mcphub.v1.Server
-	(*Request)(nil),                       // 71: mcphub.v1.Request
-	(*Prompt)(nil),                        // 72: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),                 // 73: mcphub.v1.ConfigProblem
-	(CancelOutcome)(0),                    // 74: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                      // 75: mcphub.v1.HubError
-	(*ConfigPlace)(nil),                   // 76: mcphub.v1.ConfigPlace
-	(*CancelRequestsResponse)(nil),        // 77: mcphub.v1.CancelRequestsResponse
-	(*ListToolsResponse)(nil),             // 78: mcphub.v1.ListToolsResponse
-	(*GetTraceResponse)(nil),              // 79: mcphub.v1.GetTraceResponse
-	(*ReadRequestResponse)(nil),           // 80: mcphub.v1.ReadRequestResponse
-	(*ListResourcesResponse)(nil),         // 81: mcphub.v1.ListResourcesResponse
-	(*ListResourceTemplatesResponse)(nil), // 82: mcphub.v1.ListResourceTemplatesResponse
-	(*ListMcpPromptsResponse)(nil),        // 83: mcphub.v1.ListMcpPromptsResponse
-	(*CompleteResponse)(nil),              // 84: mcphub.v1.CompleteResponse
-	(*ExpandUriTemplateResponse)(nil),     // 85: mcphub.v1.ExpandUriTemplateResponse
-	(*ConfigWrite)(nil),                   // 86: mcphub.v1.ConfigWrite
-	(*ListConfigFilesResponse)(nil),       // 87: mcphub.v1.ListConfigFilesResponse
-	(*ReadConfigTextResponse)(nil),        // 88: mcphub.v1.ReadConfigTextResponse
-	(*GetServerEntryResponse)(nil),        // 89: mcphub.v1.GetServerEntryResponse
-	(*SearchRegistryResponse)(nil),        // 90: mcphub.v1.SearchRegistryResponse
-	(*GetRegistryServerResponse)(nil),     // 91: mcphub.v1.GetRegistryServerResponse
-	(*ReadBundleResponse)(nil),            // 92: mcphub.v1.ReadBundleResponse
-	(*FillProposalResponse)(nil),          // 93: mcphub.v1.FillProposalResponse
-	(RequestState)(0),                     // 94: mcphub.v1.RequestState
-	(*Progress)(nil),                      // 95: mcphub.v1.Progress
-	(*Task)(nil),                          // 96: mcphub.v1.Task
-	(*Cancellation)(nil),                  // 97: mcphub.v1.Cancellation
-	(RequestDirection)(0),                 // 98: mcphub.v1.RequestDirection
-	(*Timings)(nil),                       // 99: mcphub.v1.Timings
-	(Era)(0),                              // 100: mcphub.v1.Era
-	(CancelDelivery)(0),                   // 101: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                      // 102: mcphub.v1.McpError
+	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
+	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
+	(*Call)(nil),                     // 2: mcphub.v1.Call
+	(*ChooseBundle)(nil),             // 3: mcphub.v1.ChooseBundle
+	(*GiveUp)(nil),                   // 4: mcphub.v1.GiveUp
+	(*PromptsInView)(nil),            // 5: mcphub.v1.PromptsInView
+	(*Hello)(nil),                    // 6: mcphub.v1.Hello
+	(*Root)(nil),                     // 7: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),         // 8: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                 // 9: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),          // 10: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),           // 11: mcphub.v1.AttachResponse
+	(*OpenAddServer)(nil),            // 12: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),             // 13: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),            // 14: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 15: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 16: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 17: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 18: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 19: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 20: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 21: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 22: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 23: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 24: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 25: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 26: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 27: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 28: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 29: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),       // 30: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 31: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 32: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 33: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 34: mcphub.v1.PromptAnswer
+	(*anypb.Any)(nil),                // 35: google.protobuf.Any
+	(PromptKind)(0),                  // 36: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 37: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 38: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 39: mcphub.v1.Server
+	(*Request)(nil),                  // 40: mcphub.v1.Request
+	(*Prompt)(nil),                   // 41: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 42: mcphub.v1.ConfigProblem
+	(*SubscribeResourceRequest)(nil), // 43: mcphub.v1.SubscribeResourceRequest
+	(CancelOutcome)(0),               // 44: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 45: mcphub.v1.HubError
+	(*ConfigPlace)(nil),              // 46: mcphub.v1.ConfigPlace
+	(RequestState)(0),                // 47: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 48: mcphub.v1.Progress
+	(*Task)(nil),                     // 49: mcphub.v1.Task
+	(*Cancellation)(nil),             // 50: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 51: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 52: mcphub.v1.Timings
+	(Era)(0),                         // 53: mcphub.v1.Era
+	(CancelDelivery)(0),              // 54: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 55: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
-	5,   // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
-	8,   // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	34,  // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
-	9,   // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
-	10,  // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
-	35,  // 5: mcphub.v1.AttachRequest.call_tool:type_name -> mcphub.v1.CallToolRequest
-	36,  // 6: mcphub.v1.AttachRequest.cancel_requests:type_name -> mcphub.v1.CancelRequestsRequest
-	37,  // 7: mcphub.v1.AttachRequest.list_tools:type_name -> mcphub.v1.ListToolsRequest
-	38,  // 8: mcphub.v1.AttachRequest.start_server:type_name -> mcphub.v1.StartServerRequest
-	39,  // 9: mcphub.v1.AttachRequest.stop_server:type_name -> mcphub.v1.StopServerRequest
-	40,  // 10: mcphub.v1.AttachRequest.restart_server:type_name -> mcphub.v1.RestartServerRequest
-	41,  // 11: mcphub.v1.AttachRequest.set_server_enabled:type_name -> mcphub.v1.SetServerEnabledRequest
-	42,  // 12: mcphub.v1.AttachRequest.sign_in:type_name -> mcphub.v1.SignInRequest
-	43,  // 13: mcphub.v1.AttachRequest.sign_out:type_name -> mcphub.v1.SignOutRequest
-	44,  // 14: mcphub.v1.AttachRequest.get_trace:type_name -> mcphub.v1.GetTraceRequest
-	45,  // 15: mcphub.v1.AttachRequest.mute_server:type_name -> mcphub.v1.MuteServerRequest
-	4,   // 16: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
-	46,  // 17: mcphub.v1.AttachRequest.read_request:type_name -> mcphub.v1.ReadRequestRequest
-	47,  // 18: mcphub.v1.AttachRequest.read_resource:type_name -> mcphub.v1.ReadResourceRequest
-	48,  // 19: mcphub.v1.AttachRequest.list_resources:type_name -> mcphub.v1.ListResourcesRequest
-	49,  // 20: mcphub.v1.AttachRequest.list_resource_templates:type_name -> mcphub.v1.ListResourceTemplatesRequest
-	50,  // 21: mcphub.v1.AttachRequest.list_mcp_prompts:type_name -> mcphub.v1.ListMcpPromptsRequest
-	51,  // 22: mcphub.v1.AttachRequest.get_mcp_prompt:type_name -> mcphub.v1.GetMcpPromptRequest
-	52,  // 23: mcphub.v1.AttachRequest.complete:type_name -> mcphub.v1.CompleteRequest
-	53,  // 24: mcphub.v1.AttachRequest.expand_uri_template:type_name -> mcphub.v1.ExpandUriTemplateRequest
-	54,  // 25: mcphub.v1.AttachRequest.subscribe_resource:type_name -> mcphub.v1.SubscribeResourceRequest
-	55,  // 26: mcphub.v1.AttachRequest.unsubscribe_resource:type_name -> mcphub.v1.UnsubscribeResourceRequest
-	56,  // 27: mcphub.v1.AttachRequest.add_server:type_name -> mcphub.v1.AddServerRequest
-	57,  // 28: mcphub.v1.AttachRequest.update_server:type_name -> mcphub.v1.UpdateServerRequest
-	58,  // 29: mcphub.v1.AttachRequest.remove_server:type_name -> mcphub.v1.RemoveServerRequest
-	59,  // 30: mcphub.v1.AttachRequest.undo_config_write:type_name -> mcphub.v1.UndoConfigWriteRequest
-	60,  // 31: mcphub.v1.AttachRequest.list_config_files:type_name -> mcphub.v1.ListConfigFilesRequest
-	61,  // 32: mcphub.v1.AttachRequest.read_config_text:type_name -> mcphub.v1.ReadConfigTextRequest
-	62,  // 33: mcphub.v1.AttachRequest.get_server_entry:type_name -> mcphub.v1.GetServerEntryRequest
-	63,  // 34: mcphub.v1.AttachRequest.search_registry:type_name -> mcphub.v1.SearchRegistryRequest
-	64,  // 35: mcphub.v1.AttachRequest.get_registry_server:type_name -> mcphub.v1.GetRegistryServerRequest
-	65,  // 36: mcphub.v1.AttachRequest.read_bundle:type_name -> mcphub.v1.ReadBundleRequest
-	66,  // 37: mcphub.v1.AttachRequest.fill_proposal:type_name -> mcphub.v1.FillProposalRequest
-	2,   // 38: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
-	3,   // 39: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
-	67,  // 40: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	7,   // 41: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	6,   // 42: mcphub.v1.Hello.resume:type_name -> mcphub.v1.Resume
-	7,   // 43: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	67,  // 44: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	68,  // 45: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	15,  // 46: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	16,  // 47: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	18,  // 48: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	19,  // 49: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	20,  // 50: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	25,  // 51: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	26,  // 52: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	27,  // 53: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	28,  // 54: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30,  // 55: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	31,  // 56: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	69,  // 57: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	32,  // 58: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	33,  // 59: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	21,  // 60: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	22,  // 61: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	23,  // 62: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	24,  // 63: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	14,  // 64: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	29,  // 65: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	13,  // 66: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	12,  // 67: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	0,   // 68: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	70,  // 69: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	71,  // 70: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	72,  // 71: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	73,  // 72: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	17,  // 73: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	54,  // 74: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
-	68,  // 75: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	28,  // 76: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30,  // 77: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	74,  // 78: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	75,  // 79: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	76,  // 80: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	77,  // 81: mcphub.v1.Reply.cancel_requests:type_name -> mcphub.v1.CancelRequestsResponse
-	78,  // 82: mcphub.v1.Reply.list_tools:type_name -> mcphub.v1.ListToolsResponse
-	79,  // 83: mcphub.v1.Reply.get_trace:type_name -> mcphub.v1.GetTraceResponse
-	80,  // 84: mcphub.v1.Reply.read_request:type_name -> mcphub.v1.ReadRequestResponse
-	81,  // 85: mcphub.v1.Reply.list_resources:type_name -> mcphub.v1.ListResourcesResponse
-	82,  // 86: mcphub.v1.Reply.list_resource_templates:type_name -> mcphub.v1.ListResourceTemplatesResponse
-	83,  // 87: mcphub.v1.Reply.list_mcp_prompts:type_name -> mcphub.v1.ListMcpPromptsResponse
-	84,  // 88: mcphub.v1.Reply.complete:type_name -> mcphub.v1.CompleteResponse
-	85,  // 89: mcphub.v1.Reply.expand_uri_template:type_name -> mcphub.v1.ExpandUriTemplateResponse
-	86,  // 90: mcphub.v1.Reply.config_write:type_name -> mcphub.v1.ConfigWrite
-	87,  // 91: mcphub.v1.Reply.list_config_files:type_name -> mcphub.v1.ListConfigFilesResponse
-	88,  // 92: mcphub.v1.Reply.read_config_text:type_name -> mcphub.v1.ReadConfigTextResponse
-	89,  // 93: mcphub.v1.Reply.get_server_entry:type_name -> mcphub.v1.GetServerEntryResponse
-	90,  // 94: mcphub.v1.Reply.search_registry:type_name -> mcphub.v1.SearchRegistryResponse
-	91,  // 95: mcphub.v1.Reply.get_registry_server:type_name -> mcphub.v1.GetRegistryServerResponse
-	92,  // 96: mcphub.v1.Reply.read_bundle:type_name -> mcphub.v1.ReadBundleResponse
-	93,  // 97: mcphub.v1.Reply.fill_proposal:type_name -> mcphub.v1.FillProposalResponse
-	70,  // 98: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	73,  // 99: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	71,  // 100: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	94,  // 101: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	95,  // 102: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	96,  // 103: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	97,  // 104: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	98,  // 105: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	97,  // 106: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	99,  // 107: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	100, // 108: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	75,  // 109: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	96,  // 110: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	101, // 111: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	101, // 112: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	98,  // 113: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	94,  // 114: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	102, // 115: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	75,  // 116: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	99,  // 117: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	96,  // 118: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	72,  // 119: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,   // 120: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	11,  // 121: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	121, // [121:122] is the sub-list for method output_type
-	120, // [120:121] is the sub-list for method input_type
-	120, // [120:120] is the sub-list for extension type_name
-	120, // [120:120] is the sub-list for extension extendee
-	0,   // [0:120] is the sub-list for field type_name
+	6,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
+	8,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
+	34, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	9,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
+	10, // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
+	2,  // 5: mcphub.v1.AttachRequest.call:type_name -> mcphub.v1.Call
+	4,  // 6: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
+	5,  // 7: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
+	3,  // 8: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
+	35, // 9: mcphub.v1.Call.request:type_name -> google.protobuf.Any
+	36, // 10: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	7,  // 11: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	7,  // 12: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	36, // 13: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	37, // 14: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	15, // 15: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	16, // 16: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	18, // 17: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	19, // 18: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	20, // 19: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	25, // 20: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	26, // 21: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	27, // 22: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	28, // 23: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30, // 24: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	31, // 25: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	38, // 26: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	32, // 27: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	33, // 28: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	21, // 29: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	22, // 30: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	23, // 31: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	24, // 32: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	14, // 33: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	29, // 34: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	13, // 35: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	12, // 36: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	0,  // 37: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	39, // 38: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	40, // 39: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	41, // 40: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	42, // 41: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	17, // 42: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	43, // 43: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
+	37, // 44: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	28, // 45: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	30, // 46: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	44, // 47: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	45, // 48: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	46, // 49: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	35, // 50: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
+	39, // 51: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	42, // 52: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	40, // 53: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	47, // 54: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	48, // 55: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	49, // 56: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	50, // 57: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	51, // 58: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	50, // 59: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	52, // 60: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	53, // 61: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	45, // 62: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	49, // 63: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	54, // 64: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	54, // 65: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	51, // 66: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	47, // 67: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	55, // 68: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	45, // 69: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	52, // 70: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	49, // 71: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	41, // 72: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 73: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	11, // 74: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	74, // [74:75] is the sub-list for method output_type
+	73, // [73:74] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -4379,9 +3380,7 @@ func file_mcphub_v1_editor_proto_init() {
 		return
 	}
 	file_mcphub_v1_config_proto_init()
-	file_mcphub_v1_hub_proto_init()
 	file_mcphub_v1_prompt_proto_init()
-	file_mcphub_v1_registry_proto_init()
 	file_mcphub_v1_request_proto_init()
 	file_mcphub_v1_server_proto_init()
 	file_mcphub_v1_editor_proto_msgTypes[0].OneofWrappers = []any{
@@ -4390,41 +3389,10 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_AnswerPrompt)(nil),
 		(*AttachRequest_SetRoots)(nil),
 		(*AttachRequest_SetCapabilities)(nil),
-		(*AttachRequest_CallTool)(nil),
-		(*AttachRequest_CancelRequests)(nil),
-		(*AttachRequest_ListTools)(nil),
-		(*AttachRequest_StartServer)(nil),
-		(*AttachRequest_StopServer)(nil),
-		(*AttachRequest_RestartServer)(nil),
-		(*AttachRequest_SetServerEnabled)(nil),
-		(*AttachRequest_SignIn)(nil),
-		(*AttachRequest_SignOut)(nil),
-		(*AttachRequest_GetTrace)(nil),
-		(*AttachRequest_MuteServer)(nil),
-		(*AttachRequest_PromptsInView)(nil),
-		(*AttachRequest_ReadRequest)(nil),
-		(*AttachRequest_ReadResource)(nil),
-		(*AttachRequest_ListResources)(nil),
-		(*AttachRequest_ListResourceTemplates)(nil),
-		(*AttachRequest_ListMcpPrompts)(nil),
-		(*AttachRequest_GetMcpPrompt)(nil),
-		(*AttachRequest_Complete)(nil),
-		(*AttachRequest_ExpandUriTemplate)(nil),
-		(*AttachRequest_SubscribeResource)(nil),
-		(*AttachRequest_UnsubscribeResource)(nil),
-		(*AttachRequest_AddServer)(nil),
-		(*AttachRequest_UpdateServer)(nil),
-		(*AttachRequest_RemoveServer)(nil),
-		(*AttachRequest_UndoConfigWrite)(nil),
-		(*AttachRequest_ListConfigFiles)(nil),
-		(*AttachRequest_ReadConfigText)(nil),
-		(*AttachRequest_GetServerEntry)(nil),
-		(*AttachRequest_SearchRegistry)(nil),
-		(*AttachRequest_GetRegistryServer)(nil),
-		(*AttachRequest_ReadBundle)(nil),
-		(*AttachRequest_FillProposal)(nil),
-		(*AttachRequest_ChooseBundle)(nil),
+		(*AttachRequest_Call)(nil),
 		(*AttachRequest_GiveUp)(nil),
+		(*AttachRequest_PromptsInView)(nil),
+		(*AttachRequest_ChooseBundle)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[10].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
@@ -4453,25 +3421,6 @@ func file_mcphub_v1_editor_proto_init() {
 	file_mcphub_v1_editor_proto_msgTypes[16].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
-	}
-	file_mcphub_v1_editor_proto_msgTypes[17].OneofWrappers = []any{
-		(*Reply_CancelRequests)(nil),
-		(*Reply_ListTools)(nil),
-		(*Reply_GetTrace)(nil),
-		(*Reply_ReadRequest)(nil),
-		(*Reply_ListResources)(nil),
-		(*Reply_ListResourceTemplates)(nil),
-		(*Reply_ListMcpPrompts)(nil),
-		(*Reply_Complete)(nil),
-		(*Reply_ExpandUriTemplate)(nil),
-		(*Reply_ConfigWrite)(nil),
-		(*Reply_ListConfigFiles)(nil),
-		(*Reply_ReadConfigText)(nil),
-		(*Reply_GetServerEntry)(nil),
-		(*Reply_SearchRegistry)(nil),
-		(*Reply_GetRegistryServer)(nil),
-		(*Reply_ReadBundle)(nil),
-		(*Reply_FillProposal)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -30,12 +30,12 @@ const (
 //
 // EditorService connects windows with the hub. A webview sends and receives the proto3 JSON of its messages.
 type EditorServiceClient interface {
-	// Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
-	// by the events that the window has missed. docs/protocol.md describes the stream.
+	// Attach opens one window. The first message must be hello. The first responses are welcome and a snapshot; events
+	// follow. docs/protocol.md describes the stream.
 	//
-	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
-	// UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
-	// resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
+	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again), UNAVAILABLE
+	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not say that it
+	// comes back), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AttachRequest, AttachResponse], error)
 }
 
@@ -66,12 +66,12 @@ type EditorService_AttachClient = grpc.BidiStreamingClient[AttachRequest, Attach
 //
 // EditorService connects windows with the hub. A webview sends and receives the proto3 JSON of its messages.
 type EditorServiceServer interface {
-	// Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
-	// by the events that the window has missed. docs/protocol.md describes the stream.
+	// Attach opens one window. The first message must be hello. The first responses are welcome and a snapshot; events
+	// follow. docs/protocol.md describes the stream.
 	//
-	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
-	// UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
-	// resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
+	// Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again), UNAVAILABLE
+	// (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not say that it
+	// comes back), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
 	Attach(grpc.BidiStreamingServer[AttachRequest, AttachResponse]) error
 	mustEmbedUnimplementedEditorServiceServer()
 }

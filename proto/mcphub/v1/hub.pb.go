@@ -873,7 +873,7 @@ type GetInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Version of the binary.
 	Version string `protobuf:"bytes,1,opt,name=version,proto3" json:"version,omitempty"`
-	// Id of this hub process. A window can resume its stream only with the same hub process.
+	// Id of this hub process. A window that comes back names it in its hello.
 	HubId string `protobuf:"bytes,2,opt,name=hub_id,json=hubId,proto3" json:"hub_id,omitempty"`
 	// MCP revisions that the hub supports, newest first.
 	ProtocolRevisions []string `protobuf:"bytes,3,rep,name=protocol_revisions,json=protocolRevisions,proto3" json:"protocol_revisions,omitempty"`

@@ -195,48 +195,14 @@ func (x *AttachRequest) Check() error {
 		return within("set_roots", m.SetRoots.Validate())
 	case *AttachRequest_SetCapabilities:
 		return within("set_capabilities", m.SetCapabilities.Validate())
-	case *AttachRequest_CallTool:
-		return within("call_tool", m.CallTool.Validate())
-	case *AttachRequest_CancelRequests:
-		return within("cancel_requests", m.CancelRequests.Validate())
-	case *AttachRequest_ListTools:
-		return within("list_tools", m.ListTools.Validate())
-	case *AttachRequest_StartServer:
-		return within("start_server", m.StartServer.Validate())
-	case *AttachRequest_StopServer:
-		return within("stop_server", m.StopServer.Validate())
-	case *AttachRequest_RestartServer:
-		return within("restart_server", m.RestartServer.Validate())
-	case *AttachRequest_SetServerEnabled:
-		return within("set_server_enabled", m.SetServerEnabled.Validate())
-	case *AttachRequest_MuteServer:
-		return within("mute_server", m.MuteServer.Validate())
-	case *AttachRequest_SignIn:
-		return within("sign_in", m.SignIn.Validate())
-	case *AttachRequest_SignOut:
-		return within("sign_out", m.SignOut.Validate())
-	case *AttachRequest_GetTrace:
-		return within("get_trace", m.GetTrace.Validate())
-	case *AttachRequest_ReadRequest:
-		return within("read_request", m.ReadRequest.Validate())
-	case *AttachRequest_ReadResource:
-		return within("read_resource", m.ReadResource.Validate())
-	case *AttachRequest_AddServer:
-		return within("add_server", m.AddServer.Validate())
-	case *AttachRequest_UpdateServer:
-		return within("update_server", m.UpdateServer.Validate())
-	case *AttachRequest_RemoveServer:
-		return within("remove_server", m.RemoveServer.Validate())
-	case *AttachRequest_UndoConfigWrite:
-		return within("undo_config_write", m.UndoConfigWrite.Validate())
-	case *AttachRequest_ListConfigFiles:
+	case *AttachRequest_GiveUp:
+		return within("give_up", requiredID("message_id", m.GiveUp.GetMessageId()))
+	case *AttachRequest_Call: // the service, which knows the methods, checks the request
 		return nil
-	case *AttachRequest_ReadConfigText:
-		return within("read_config_text", m.ReadConfigText.Validate())
-	case *AttachRequest_GetServerEntry:
-		return within("get_server_entry", m.GetServerEntry.Validate())
+	case *AttachRequest_PromptsInView, *AttachRequest_ChooseBundle:
+		return nil
 	}
-	return x.checkFinding()
+	return errors.New("message: none is set, or one that this hub does not know")
 }
 
 // Validate implements the validator of the gRPC server.
@@ -259,7 +225,7 @@ func (x *Hello) Validate() error {
 		label("acts_for", x.GetActsFor()),
 		kinds("prompt_kinds", x.GetPromptKinds()),
 		roots(x.GetRoots()),
-		id("resume.hub_id", x.GetResume().GetHubId()),
+		id("comes_back_to", x.GetComesBackTo()),
 		extensions("extensions_json", x.GetExtensionsJson()),
 	)
 	if rate := x.GetMaxProgressRate(); rate < 0 || rate > maxRate {

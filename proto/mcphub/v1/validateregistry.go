@@ -17,25 +17,6 @@ const (
 	maxGivenBytes  = 1 << 20
 )
 
-// checkFinding checks the messages of a window that looks for servers.
-func (x *AttachRequest) checkFinding() error {
-	switch m := x.GetMessage().(type) {
-	case *AttachRequest_SearchRegistry:
-		return within("search_registry", m.SearchRegistry.Validate())
-	case *AttachRequest_GetRegistryServer:
-		return within("get_registry_server", m.GetRegistryServer.Validate())
-	case *AttachRequest_ReadBundle:
-		return within("read_bundle", m.ReadBundle.Validate())
-	case *AttachRequest_FillProposal:
-		return within("fill_proposal", m.FillProposal.Validate())
-	case *AttachRequest_GiveUp:
-		return within("give_up", requiredID("message_id", m.GiveUp.GetMessageId()))
-	case *AttachRequest_ChooseBundle:
-		return nil
-	}
-	return x.checkBrowsing()
-}
-
 // Validate implements the validator of the gRPC server.
 func (x *SearchRegistryRequest) Validate() error {
 	err := first(atMost("registry_url", x.GetRegistryUrl(), maxAddress), atMost("cursor", x.GetCursor(), maxCursor))

@@ -109,29 +109,6 @@ func (x *SignInRequest) Validate() error { return required("server", x.GetServer
 // Validate implements the validator of the gRPC server.
 func (x *SignOutRequest) Validate() error { return required("server", x.GetServer(), maxName) }
 
-// checkBrowsing is Check for what is about resources, prompt templates and completion, and for what is unknown.
-func (x *AttachRequest) checkBrowsing() error {
-	switch m := x.GetMessage().(type) {
-	case *AttachRequest_ListResources:
-		return within("list_resources", m.ListResources.Validate())
-	case *AttachRequest_ListResourceTemplates:
-		return within("list_resource_templates", m.ListResourceTemplates.Validate())
-	case *AttachRequest_ListMcpPrompts:
-		return within("list_mcp_prompts", m.ListMcpPrompts.Validate())
-	case *AttachRequest_GetMcpPrompt:
-		return within("get_mcp_prompt", m.GetMcpPrompt.Validate())
-	case *AttachRequest_Complete:
-		return within("complete", m.Complete.Validate())
-	case *AttachRequest_ExpandUriTemplate:
-		return within("expand_uri_template", m.ExpandUriTemplate.Validate())
-	case *AttachRequest_SubscribeResource:
-		return within("subscribe_resource", m.SubscribeResource.Validate())
-	case *AttachRequest_UnsubscribeResource:
-		return within("unsubscribe_resource", m.UnsubscribeResource.Validate())
-	}
-	return errors.New("message: none is set, or one that this hub does not know")
-}
-
 func values(field string, of map[string]string) error {
 	if len(of) > maxArguments {
 		return fmt.Errorf("%s: more than %d", field, maxArguments)

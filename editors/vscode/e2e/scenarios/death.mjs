@@ -72,26 +72,6 @@ scenario(
 );
 
 scenario(
-  'a window that comes back too late is told what was ended meanwhile',
-  async (act) => {
-    const workspace = act.workspace();
-    const window = await act.open(workspace);
-    const page = await window.openSideBar();
-    await page.call('demo', 'long_task', { steps: 10_000, step_ms: 200 });
-    await workspace.journal.has({ event: 'started', tool: 'long_task' });
-    const gone = [hubOf(workspace).pid];
-    await window.close();
-    await untilGone('the hub', gone);
-    const again = await act.open(workspace);
-    const late = await again.openSideBar();
-    await again.notification('While this window was away, McpHub ended 1 request').waitFor();
-    await late.frame.locator('#away').filter({ hasText: 'ended 1 request' }).waitFor();
-    await late.endedAs('long_task', /cancelled/i);
-  },
-  { stage: briefStage },
-);
-
-scenario(
   'kill -9 of the extension host in an open window: the editor starts another one, and page, call and hub are there again',
   async (act) => {
     const workspace = act.workspace();

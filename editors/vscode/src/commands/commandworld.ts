@@ -1,5 +1,5 @@
 // The objects that the commands use.
-import { CancelOutcome, HubError } from '@mcphub/host';
+import { CancelOutcome, HubError, McpHubService } from '@mcphub/host';
 import type { Answers } from '../questions/answers.js';
 import type { ConfigFiles } from '../config/configfiles.js';
 import type { DemoServer } from '../begin/demoserver.js';
@@ -67,8 +67,7 @@ export class CommandWorld {
   async stopAll(reason: string): Promise<number> {
     const value = { scope: { case: 'all', value: true } as const, reason };
     try {
-      const { response } = await this.watcher.ask({ message: { case: 'cancelRequests', value } });
-      return response.case === 'cancelRequests' ? response.value.requestIds.length : 0;
+      return (await this.watcher.call(McpHubService.method.cancelRequests, value)).requestIds.length;
     } catch (error) {
       if (!(error instanceof HubError) || error.code !== 'unavailable') {
         throw error;

@@ -1,6 +1,6 @@
 // The state of everything, as the extension's own window receives it: one state and one transition function. The status
 // bar, notifications and pick lists read it.
-import { RequestDirection, RequestState } from '@mcphub/host';
+import { RequestDirection, RequestState, ServerState } from '@mcphub/host';
 import type { AttachResponse, Prompt, PromptClosed, Request, Server } from '@mcphub/host';
 
 export interface Standing {
@@ -18,7 +18,7 @@ export interface Change {
   readonly closed?: readonly PromptEnd[];
 }
 
-/** A prompt that is no longer open. Without an end it closed unseen, because the hub was replaced. */
+/** A prompt that is no longer open. Without an end it closed unseen: the stream was broken, or the hub was replaced. */
 export interface PromptEnd {
   readonly prompt: Prompt;
   readonly end: PromptClosed | undefined;
@@ -102,6 +102,41 @@ export function transition(
     default:
       return { after: before, change: {} };
   }
+}
+
+/**
+ * Returns the events that a snapshot stands for, if it comes after a broken stream: how known requests have ended, that
+ * others have begun, and that the tools of any server may have changed.
+ */
+export function missed(before: Standing, { event }: AttachResponse): AttachResponse['event'][] {
+  if (event.case !== 'snapshot' || !before.known) {
+    return [];
+  }
+  const { history, requests, servers } = event.value;
+  const open = new Set(requests.map(({ requestId }) => requestId));
+  const ended = ({ requestId }: { readonly requestId: string }): boolean =>
+    before.requests.has(requestId) && !open.has(requestId);
+  return [
+    ...history.flatMap(({ end }): AttachResponse['event'][] =>
+      end.case === 'cancelled' && ended(end.value)
+        ? [{ case: 'mcpRequestCancelled', value: end.value }]
+        : end.case === 'finished' && ended(end.value)
+          ? [{ case: 'mcpRequestFinished', value: end.value }]
+          : [],
+    ),
+    ...requests
+      .filter(({ requestId }) => !before.requests.has(requestId))
+      .map((request) => ({
+        case: 'mcpRequestStarted' as const,
+        value: { $typeName: 'mcphub.v1.McpRequestStarted' as const, request },
+      })),
+    ...servers
+      .filter(({ state }) => state === ServerState.READY)
+      .map(({ name }) => ({
+        case: 'toolsChanged' as const,
+        value: { $typeName: 'mcphub.v1.ToolsChanged' as const, server: name },
+      })),
+  ];
 }
 
 /** Returns the state after the loss of the hub: everything is empty. Its prompts can no longer be answered. */

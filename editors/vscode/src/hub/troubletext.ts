@@ -2,20 +2,6 @@
 import * as vscode from 'vscode';
 import { inMessage } from '../plaintext.js';
 
-/** Returns one sentence about what an earlier hub has ended. */
-export function endedAwayText(requests: number, questions: number): string {
-  const what = [
-    ...(requests === 0 ? [] : [requests === 1 ? vscode.l10n.t('1 request') : vscode.l10n.t('{0} requests', requests)]),
-    ...(questions === 0
-      ? []
-      : [questions === 1 ? vscode.l10n.t('1 question') : vscode.l10n.t('{0} questions', questions)]),
-  ];
-  return vscode.l10n.t(
-    'While this window was away, McpHub ended {0}: nobody came back in time.',
-    what.length === 2 ? vscode.l10n.t('{0} and {1}', what[0] ?? '', what[1] ?? '') : (what[0] ?? ''),
-  );
-}
-
 export type TroubleAction = 'Restart McpHub' | 'Open Settings' | 'Show Logs';
 
 /** Returns the label of the button. */

@@ -2,7 +2,7 @@
 // given outside a page.
 import { PromptKind, type ApprovalScope } from '@mcphub/host';
 import type { AttachResponse, Hub, HubWindow, Reply } from '@mcphub/host';
-import { lost, nothing, transition, type Change, type Standing } from './standing.js';
+import { lost, missed, nothing, transition, type Change, type Standing } from './standing.js';
 
 export interface Root {
   readonly uri: string;
@@ -46,6 +46,7 @@ export interface Answer {
 
 export interface WatcherListener {
   changed?(change: Change, standing: Standing): void;
+  /** Is also called, before the snapshot after a broken stream, for the missed events that the snapshot stands for. */
   event?(event: AttachResponse): void;
 }
 
@@ -90,7 +91,7 @@ export class WatcherWindow {
       // The page shows views and can be opened at any time. If this were declared later, idle servers would be
       // connected again.
       extensionsJson: this.#extensions,
-      maxHistory: 200, // entries of an earlier hub come first
+      maxHistory: 200, // it shows how requests ended while the stream was broken
     });
     this.#window = window;
     this.#forget();
@@ -123,16 +124,22 @@ export class WatcherWindow {
   }
 
   /** Sends a message and resolves with the reply. Rejects with a HubError if the message was not carried out. */
-  ask(message: RequestInit, options?: { signal?: AbortSignal }): Promise<Reply> {
-    const window = this.#window;
-    if (window === undefined) {
-      return Promise.reject(new Error('McpHub does not run; start it with the command “McpHub: Restart McpHub”'));
-    }
-    return window.ask(message, options);
+  async ask(message: RequestInit): Promise<Reply> {
+    return this.#followed().ask(message);
   }
+
+  /** Calls a method of the hub in this window. Rejects in the same way. */
+  readonly call: HubWindow['call'] = async (...called) => this.#followed().call(...called);
 
   answer({ promptId, action }: Answer): Promise<Reply> {
     return this.ask({ message: { case: 'answerPrompt', value: { promptId, action } } });
+  }
+
+  #followed(): HubWindow {
+    if (this.#window === undefined) {
+      throw new Error('McpHub does not run; start it with the command “McpHub: Restart McpHub”');
+    }
+    return this.#window;
   }
 
   async close(): Promise<void> {
@@ -150,8 +157,12 @@ export class WatcherWindow {
         }
         this.#lost &&= response.event.case !== 'welcome';
         if (!this.#lost) {
-          const { after, change } = transition(this.#standing, response);
+          const before = this.#standing;
+          const { after, change } = transition(before, response);
           this.#apply(after, change);
+          for (const event of missed(before, response)) {
+            this.#tell((listener) => listener.event?.({ ...response, event }));
+          }
         }
         this.#tell((listener) => listener.event?.(response));
       }

@@ -9,7 +9,6 @@ import { demoFile, demoName } from '../begin/demoserver.js';
 import { describe, type HubProcess } from '../hub/hubprocess.js';
 import type { Output } from '../log/output.js';
 import type { Frames } from './frames.js';
-import { PageHello } from './pagehello.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
 import type { Root } from '../hub/watcherwindow.js';
@@ -174,10 +173,9 @@ export class PageView implements vscode.Disposable {
 
   #relayOptions(): RelayOptions {
     const { answers, roots } = this.#world;
-    const hello = new PageHello(this.#windowId, roots);
     return {
-      hello: (said) => hello.complete(said),
-      event: (event) => hello.heard(event),
+      // The extension knows better which window the page is, and which folders are open.
+      hello: (said) => ({ ...said, windowId: this.#windowId, roots: [...roots()] }),
       inView: (promptIds) => {
         this.#inView = new Set(promptIds);
         this.#inViewChanged.fire();

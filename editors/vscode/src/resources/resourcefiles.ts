@@ -3,7 +3,7 @@
 // end causes only one request at a time.
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { ServerState, type AttachResponse } from '@mcphub/host';
+import { McpServerService, ServerState, type AttachResponse } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
 import type { HubProcess } from '../hub/hubprocess.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
@@ -29,7 +29,7 @@ interface Watched extends ResourceName {
 
 export interface ResourceWorld {
   readonly process: Pick<HubProcess, 'hub'>;
-  readonly watcher: Pick<WatcherWindow, 'ask' | 'listen' | 'standing'>;
+  readonly watcher: Pick<WatcherWindow, 'call' | 'listen' | 'standing'>;
   readonly ready: () => Promise<void>;
   readonly warn: (text: string) => void;
 }
@@ -200,11 +200,16 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     } else if (event.case === 'dropped' && event.value.notices > 0n) {
       this.#watched.forEach((one) => this.#outdated(one)); // it is not known for which resources they were
     } else if (event.case === 'snapshot') {
-      // The subscriptions of this window end with their hub.
+      // The subscriptions of this window end with their hub. For those that are still there, a change may have been
+      // reported while the stream was broken.
       const now = new Set(event.value.subscriptions.map(({ server, uri }) => `${server}\n${uri}`));
       for (const one of this.#watched.values()) {
         one.subscribed = now.has(`${one.server}\n${one.uri}`);
-        void this.#subscribe(one);
+        if (one.subscribed) {
+          this.#outdated(one);
+        } else {
+          void this.#subscribe(one);
+        }
       }
     } else if (event.case === 'serverChanged') {
       for (const one of this.#watched.values()) {
@@ -239,7 +244,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
     one.subscribed = true;
     const value = { server: one.server, uri: one.uri };
     try {
-      await this.#world.watcher.ask({ message: { case: 'subscribeResource', value } });
+      await this.#world.watcher.call(McpServerService.method.subscribeResource, value);
       if (one.editors === 0) {
         await this.#unsubscribe(one); // the document was closed meanwhile
       }
@@ -258,7 +263,7 @@ export class ResourceFiles implements vscode.FileSystemProvider, vscode.Disposab
       return; // another document shows the same resource under another name
     }
     const value = { server: one.server, uri: one.uri };
-    await this.#world.watcher.ask({ message: { case: 'unsubscribeResource', value } }).catch(() => undefined);
+    await this.#world.watcher.call(McpServerService.method.unsubscribeResource, value).catch(() => undefined);
   }
 }
 

@@ -73,10 +73,11 @@ export function addForm(page, done, close) {
             : (files.element.querySelector('select') ?? undefined);
       },
       say: (text) => nameField.say(text),
-      message: ({ form: now, changedForm, settings, inputs, preview }) => {
+      order: ({ form: now, changedForm, settings, inputs, preview }) => {
         const entry = proposal.entry;
-        return {
-          addServer: {
+        return [
+          'AddServer',
+          {
             server: name.value.trim(),
             configFile: files.chosen?.path ?? '',
             ...(entry
@@ -92,7 +93,7 @@ export function addForm(page, done, close) {
             preview,
             ...(proposal.proposalId && { proposalId: proposal.proposalId }),
           },
-        };
+        ];
       },
     },
     {

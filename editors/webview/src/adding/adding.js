@@ -27,7 +27,7 @@ const undoTime = 300_000;
  * @returns {import('./proposal.js').Adding & { promptsChanged: () => void }}
  */
 export function adding(page, place, list) {
-  const { ask, announce, state } = page;
+  const { call, announce, state } = page;
   const notice = h('div', {
     'class': 'banner',
     'role': 'region',
@@ -103,12 +103,13 @@ export function adding(page, place, list) {
       if (undoing) return;
       undoing = true;
       undo.setAttribute('aria-disabled', 'true');
-      const { configWrite, error } = await ask({ undoConfigWrite: { writtenBy: writer, undoId: write.undoId ?? '' } });
+      const { response, error } = await call('UndoConfigWrite', { writtenBy: writer, undoId: write.undoId ?? '' });
+      const undone = response?.write;
       undoing = false;
       undo.removeAttribute('aria-disabled');
-      if (configWrite) {
-        const text = t('“{0}” is as it was before.', shortName(configWrite.server));
-        if (said.isConnected) wrote(configWrite, text, false);
+      if (undone) {
+        const text = t('“{0}” is as it was before.', shortName(undone.server));
+        if (said.isConnected) wrote(undone, text, false);
         else announce(text); // the notice of a later write has replaced this one
         return;
       }
@@ -124,9 +125,9 @@ export function adding(page, place, list) {
     awaits = server;
     list.shown(server);
     promptsChanged();
-    const reply = await ask({ startServer: { server } });
+    const { error } = await call('StartServer', { server });
     awaits = '';
-    if (!reply.error) announce(t('{0} runs.', shortName(server)));
+    if (!error) announce(t('{0} runs.', shortName(server)));
   }
   function promptsChanged() {
     if (!awaits) return;

@@ -6,6 +6,8 @@ import { t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
 import { offers, waiting } from './offer.js';
 
+/** @typedef {import('../hub/methods.js').Answer<'ReadBundle'>} Read */
+
 /**
  * @param {import('../page.js').Page} page
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
@@ -17,8 +19,10 @@ export function bundleFile(page, propose) {
     dataset: { testid: 'bundle-choose' },
     onclick: () => begin(),
   });
-  const begin = () => void readBundle(page, wait, { chooseBundle: {} }, one, propose);
-  const wait = waiting(page);
+  const chosen = async (/** @type {AbortSignal} */ unwanted) =>
+    /** @type {Read} */ (await page.ask({ chooseBundle: {} }, unwanted));
+  const begin = () => void readBundle(page, wait, chosen, one, propose);
+  const wait = waiting();
   const one = h('div', { class: 'fields' });
   const element = h(
     'div',
@@ -40,14 +44,13 @@ export function bundleFile(page, propose) {
  * Lets the hub read a bundle, and shows what is in it.
  * @param {import('../page.js').Page} page
  * @param {ReturnType<typeof waiting>} wait
- * @param {import('../hub/stream.js').AttachRequest} message
+ * @param {(unwanted: AbortSignal) => Promise<Read>} request
  * @param {HTMLElement} place
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
  * @param {() => void} [back]
  */
-export async function readBundle(page, wait, message, place, propose, back) {
-  const reply = await wait.ask(t('Reading it…'), message);
-  const read = reply?.readBundle;
+export async function readBundle(page, wait, request, place, propose, back) {
+  const read = (await wait.ask(t('Reading it…'), request))?.response;
   if (!read?.proposal) return;
   const title = read.title || read.proposal.subject || '';
   const about = {

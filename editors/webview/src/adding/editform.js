@@ -30,10 +30,11 @@ export function editForm(page, server, done, close) {
       file: () => file,
       name: () => server,
       check: () => undefined,
-      message: ({ changedForm, settings, inputs, preview }) =>
+      order: ({ changedForm, settings, inputs, preview }) =>
         changedForm || settings
-          ? {
-              updateServer: {
+          ? [
+              'UpdateServer',
+              {
                 server,
                 configFile,
                 ...(changedForm && { form: changedForm, inputs }),
@@ -41,7 +42,7 @@ export function editForm(page, server, done, close) {
                 writtenBy: writer,
                 preview,
               },
-            }
+            ]
           : undefined,
     },
     {
@@ -68,9 +69,9 @@ export function editForm(page, server, done, close) {
    */
   async function read(saved = false) {
     configFile = page.state.servers.get(server)?.configFile ?? '';
-    const { error, getServerEntry } = await page.ask({ getServerEntry: { server, configFile } });
-    const entry = getServerEntry?.entry;
-    file = getServerEntry?.file ?? file;
+    const { error, response } = await page.call('GetServerEntry', { server, configFile });
+    const entry = response?.entry;
+    file = response?.file ?? file;
     const faults = entry?.problems?.filter((p) => p.fatal) ?? [];
     if (!entry?.form) {
       replace(
@@ -169,7 +170,7 @@ export function removal(page, server, done, close) {
     [remove],
     close,
   );
-  const order = (/** @type {boolean} */ preview) => page.ask({ removeServer: { server, configFile, preview } });
+  const order = (/** @type {boolean} */ preview) => page.call('RemoveServer', { server, configFile, preview });
   /** @param {import('../page.js').Reply} reply */
   const tell = ({ error, errorPlace }) => {
     replace(
@@ -182,14 +183,14 @@ export function removal(page, server, done, close) {
   };
   void order(true).then((reply) => {
     tell(reply);
-    if (reply.configWrite) replace(said, written(reply.configWrite));
+    if (reply.response?.write) replace(said, written(reply.response.write));
   });
   async function act() {
     remove.setAttribute('aria-disabled', 'true');
     const reply = await order(false);
     remove.removeAttribute('aria-disabled');
     tell(reply);
-    if (reply.configWrite) done(reply.configWrite);
+    if (reply.response?.write) done(reply.response.write);
     else problem.focus();
   }
   return { element, focus };

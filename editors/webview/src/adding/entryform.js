@@ -15,10 +15,9 @@ import { whatBecomes } from './whatbecomes.js';
 
 /** @typedef {import('./proposal.js').Proposal} Proposal */
 /** @typedef {import('./proposal.js').ServerForm} ServerForm */
-/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../hub/methods.js').Order<'AddServer' | 'UpdateServer'>} Order */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigFileJson} ConfigFile */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWrite */
-/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
 
 /** The writer of an entry, as the launch consent shows it. */
 export const writer = 'McpHub’s page';
@@ -33,7 +32,7 @@ const previewPause = 300;
  * @property {() => HTMLElement | undefined} check shows faults of file and name, and returns the first field with one
  * @property {(message: string, place: import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigPlaceJson | undefined) => void} [say]
  * @property {(entry: { form: ServerForm | undefined, changedForm: ServerForm | undefined, settings: object | undefined,
- *   inputs: object[], preview: boolean }) => AttachRequest | undefined} message undefined: nothing changes
+ *   inputs: object[], preview: boolean }) => Order | undefined} order undefined: nothing changes
  */
 
 /**
@@ -43,7 +42,7 @@ const previewPause = 300;
  *   the written values
  */
 export function entryForm(page, target, { submit, done }) {
-  const { ask, surface } = page;
+  const { call, surface } = page;
   /** @type {'command' | 'url'} */
   let kind = 'command';
   /** @type {Proposal} */
@@ -188,8 +187,8 @@ export function entryForm(page, target, { submit, done }) {
     };
   }
 
-  /** @param {boolean} dry @returns {AttachRequest | undefined} */
-  function message(dry) {
+  /** @param {boolean} dry @returns {Order | undefined} */
+  function order(dry) {
     const file = target.file();
     const entry = proposal.entry;
     // Variables in a pasted text are spelled in the dialect of that text. The hub translates them for the file.
@@ -208,7 +207,7 @@ export function entryForm(page, target, { submit, done }) {
     const inputs = [...values.asked(), ...(kind === 'url' ? headers : env).asked(idOf)].filter(({ id }) =>
       used.has(id ?? ''),
     );
-    return target.message({
+    return target.order({
       form: changes || !entry ? now : undefined,
       changedForm: changes && entry ? now : undefined,
       settings: settings.read(),
@@ -233,10 +232,14 @@ export function entryForm(page, target, { submit, done }) {
     return first.find((one) => one !== undefined);
   }
 
-  /** Shows why the hub has refused. @param {Reply} reply @returns {HTMLElement | undefined} the field that shows it */
-  function sayWhy(reply) {
-    const text = reply.error?.message ?? '';
-    const key = reply.errorPlace?.key ?? '';
+  /**
+   * Shows why the hub has refused.
+   * @param {import('../page.js').Reply} reply
+   * @returns {HTMLElement | undefined} the field that shows it
+   */
+  function sayWhy({ error, errorPlace }) {
+    const text = error?.message ?? '';
+    const key = errorPlace?.key ?? '';
     const [head = '', ...rest] = key.split(/[.[]/);
     const name = rest.join('.');
     /** @type {HTMLElement | undefined} */
@@ -258,13 +261,8 @@ export function entryForm(page, target, { submit, done }) {
       unsay = () => field.say('');
       at = /** @type {HTMLElement} */ (field.element.querySelector('input, textarea, select'));
     }
-    if (!at && target.say && reply.error?.reason === 'SERVER_EXISTS') target.say(text, reply.errorPlace);
-    replace(
-      problem,
-      visible(text),
-      ' ',
-      reply.errorPlace?.line ? placeLink(surface, reply.errorPlace.file, reply.errorPlace.line) : '',
-    );
+    if (!at && target.say && error?.reason === 'SERVER_EXISTS') target.say(text, errorPlace);
+    replace(problem, visible(text), ' ', errorPlace?.line ? placeLink(surface, errorPlace.file, errorPlace.line) : '');
     show(problem, !at);
     return at;
   }
@@ -278,15 +276,15 @@ export function entryForm(page, target, { submit, done }) {
     unsay();
     unsay = () => {};
     const ready = (kind === 'url' ? url : command).value.trim() !== '' && target.name() !== '' && target.file();
-    const order = ready && element.isConnected ? message(true) : undefined;
-    if (!order) {
+    const dry = ready && element.isConnected ? order(true) : undefined;
+    if (!dry) {
       replace(shownPreview);
       return;
     }
-    const reply = await ask(order);
+    const reply = await call(dry[0], dry[1]);
     await pressOver();
     if (mine !== asked) return;
-    if (!reply.configWrite) {
+    if (!reply.response?.write) {
       replace(shownPreview);
       // The fault is shown at its field. The focus stays where it is, since a person may still be typing.
       if (reply.error?.code !== 'UNAVAILABLE') sayWhy(reply);
@@ -294,7 +292,7 @@ export function entryForm(page, target, { submit, done }) {
     }
     const now = form(target.file()?.environmentReference ?? '', true);
     const secrets = [env, headers, values].flatMap((part) => part.secrets());
-    replace(shownPreview, ...whatBecomes(reply.configWrite, now, secrets));
+    replace(shownPreview, ...whatBecomes(reply.response.write, now, secrets));
   }
 
   async function write() {
@@ -306,20 +304,20 @@ export function entryForm(page, target, { submit, done }) {
       wrong.focus();
       return;
     }
-    const order = message(false);
-    if (!order) {
+    const given = order(false);
+    if (!given) {
       setText(problem, t('Nothing is changed yet.'));
       show(problem, true);
       return;
     }
     busy = true;
     save.setAttribute('aria-disabled', 'true');
-    const reply = await ask(order);
+    const reply = await call(given[0], given[1]);
     busy = false;
     save.removeAttribute('aria-disabled');
-    if (reply.configWrite) {
+    if (reply.response?.write) {
       show(problem, false);
-      done(reply.configWrite, same(order, message(false)));
+      done(reply.response.write, same(given, order(false)));
     } else (sayWhy(reply) ?? problem).focus();
   }
 

@@ -23,7 +23,7 @@ export function likeliestFile(files) {
 }
 
 /** @param {import('../page.js').Page} page @param {() => void} changed */
-export function fileChoice({ ask, surface }, changed) {
+export function fileChoice({ call, surface }, changed) {
   const select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
   const others = h('ul', { class: 'lines' });
   const why = h('details', { hidden: true }, h('summary', {}), others);
@@ -39,9 +39,9 @@ export function fileChoice({ ask, surface }, changed) {
     /** Returns the files that have an entry of this name. @param {string} name */
     having: (name) => files.filter((file) => file.servers?.includes(name)),
     list: async () => {
-      const reply = await ask({ listConfigFiles: {} });
+      const { error, response } = await call('ListConfigFiles', {});
       const before = select.value;
-      files = reply.listConfigFiles?.files ?? [];
+      files = response?.files ?? [];
       const good = files.filter((file) => !file.notWritable);
       const seen = new Set();
       select.replaceChildren(
@@ -67,8 +67,8 @@ export function fileChoice({ ask, surface }, changed) {
         ...bad.map((file) => h('li', {}, placeLink(surface, file.path, file.line), ` ${visible(file.notWritable)}`)),
       );
       field.say(
-        reply.error
-          ? (reply.error.message ?? '')
+        error
+          ? (error.message ?? '')
           : good.length === 0
             ? t(
                 'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.',

@@ -115,18 +115,18 @@ export function offers(page, about, offered, { propose, download }) {
     busy = true;
     go.setAttribute('aria-disabled', 'true');
     const given = Object.fromEntries(fields.map((field) => [field.id, { values: field.read() }]));
-    const { error, fillProposal } = await page.ask({ fillProposal: { proposalId, values: given } });
+    const { error, response: filled } = await page.call('FillProposal', { proposalId, values: given });
     busy = false;
     go.removeAttribute('aria-disabled');
     if (picked !== chosen || !element.isConnected) return;
-    const missing = new Set(fillProposal?.missing);
+    const missing = new Set(filled?.missing);
     const wrong = fields.filter(({ id }) => missing.has(id));
     for (const field of wrong) field.say(t('It is needed.'));
     if (wrong[0]) {
       wrong[0].focus();
       return;
     }
-    if (error || !fillProposal?.form) {
+    if (error || !filled?.form) {
       const place = fields.find((field) => error?.message?.startsWith(`${field.title}: `));
       if (place) {
         place.say(error?.message ?? '');
@@ -137,12 +137,12 @@ export function offers(page, about, offered, { propose, download }) {
       }
       return;
     }
-    const asked = (picked.inputs ?? []).filter(({ id }) => fillProposal.entryJson?.includes(`\${input:${id}}`));
+    const asked = (picked.inputs ?? []).filter(({ id }) => filled.entryJson?.includes(`\${input:${id}}`));
     propose({
       ...proposalOf({
         server: picked.server ?? '',
-        form: fillProposal.form,
-        entryJson: fillProposal.entryJson ?? '',
+        form: filled.form,
+        entryJson: filled.entryJson ?? '',
         dialect: 'vscode',
         environmentReference: '${env:NAME}',
       }),
@@ -218,9 +218,8 @@ function inputField(input) {
 /**
  * Returns the element for a request that takes some time. It shows that the request runs, and has a button that stops
  * it. The reply to an earlier request is ignored.
- * @param {import('../page.js').Page} page
  */
-export function waiting(page) {
+export function waiting() {
   const said = h('span', { role: 'status' });
   let mine = 0;
   /** Gives up the open request. @type {AbortController | undefined} */
@@ -251,19 +250,19 @@ export function waiting(page) {
       said.textContent = text;
     },
     /**
+     * @template {import('../page.js').Reply} R
      * @param {string} doing
-     * @param {import('../hub/stream.js').AttachRequest} message
-     * @returns {Promise<import('../page.js').Reply | undefined>} undefined: the request failed, which is shown, or was
-     * given up
+     * @param {(unwanted: AbortSignal) => Promise<R>} request
+     * @returns {Promise<R | undefined>} undefined: the request failed, which is shown, or was given up
      */
-    ask: async (doing, message) => {
+    ask: async (doing, request) => {
       giveUp(false);
       const own = ++mine;
       problem.textContent = '';
       said.textContent = doing;
       show(stop, true);
       asked = new AbortController();
-      const reply = await page.ask(message, asked.signal);
+      const reply = await request(asked.signal);
       if (own !== mine) return undefined;
       asked = undefined;
       show(stop, false);

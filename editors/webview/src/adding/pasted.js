@@ -13,7 +13,7 @@ const mostText = 256 << 10;
  * @param {import('../page.js').Page} page
  * @param {(proposal: import('./proposal.js').Proposal) => void} propose
  */
-export function pastedText({ ask, announce }, propose) {
+export function pastedText({ call, announce }, propose) {
   const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
   const read = h('button', {
     class: 'primary',
@@ -57,12 +57,12 @@ export function pastedText({ ask, announce }, propose) {
       field.say(tooLong(size));
       return;
     }
-    const reply = await ask({ readConfigText: { text } });
+    const { error, response } = await call('ReadConfigText', { text });
     if (mine !== asked) return;
-    const entries = reply.readConfigText?.entries ?? [];
-    const faults = (reply.readConfigText?.problems ?? []).filter((p) => p.fatal || entries.length === 0);
+    const entries = response?.entries ?? [];
+    const faults = (response?.problems ?? []).filter((p) => p.fatal || entries.length === 0);
     const at = (/** @type {number | undefined} */ line) => (line ? t('Line {0}: ', line) : '');
-    field.say(reply.error?.message ?? faults.map((p) => `${at(p.line)}${p.message ?? ''}`).join('\n'));
+    field.say(error?.message ?? faults.map((p) => `${at(p.line)}${p.message ?? ''}`).join('\n'));
     const [one] = entries;
     if (entries.length === 1 && one?.form) {
       propose(proposalOf(one));

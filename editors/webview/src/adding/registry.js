@@ -50,7 +50,7 @@ export function registrySearch(page, propose) {
       }),
     ),
   });
-  const wait = waiting(page);
+  const wait = waiting();
   const results = h('ul', { class: 'lines found', role: 'list', dataset: { testid: 'registry-results' } });
   results.setAttribute('aria-label', t('Servers of the registry'));
   const rows = roving(results, () => [...results.querySelectorAll('button')]);
@@ -89,8 +89,10 @@ export function registrySearch(page, propose) {
   }
 
   async function takePage() {
-    const reply = await wait.ask(t('Searching…'), { searchRegistry: { query, cursor } });
-    const found = reply?.searchRegistry;
+    const reply = await wait.ask(t('Searching…'), (unwanted) =>
+      page.call('SearchRegistry', { query, cursor }, unwanted),
+    );
+    const found = reply?.response;
     if (!found) return false;
     results.append(...(found.servers ?? []).map(row));
     rows.refresh();
@@ -127,10 +129,10 @@ export function registrySearch(page, propose) {
 
   /** @param {RegistryServer} known */
   async function look(known) {
-    const reply = await wait.ask(t('Asking for it…'), {
-      getRegistryServer: { name: known.name ?? '', version: known.version ?? '' },
-    });
-    const found = reply?.getRegistryServer;
+    const reply = await wait.ask(t('Asking for it…'), (unwanted) =>
+      page.call('GetRegistryServer', { name: known.name ?? '', version: known.version ?? '' }, unwanted),
+    );
+    const found = reply?.response;
     if (!found) return;
     const server = found.server ?? {};
     const back = () => {
@@ -146,7 +148,15 @@ export function registrySearch(page, propose) {
     };
     const choice = offers(page, about, found.proposals ?? [], {
       propose,
-      download: (proposalId) => void readBundle(page, wait, { readBundle: { proposalId } }, one, propose, back),
+      download: (proposalId) =>
+        void readBundle(
+          page,
+          wait,
+          (unwanted) => page.call('ReadBundle', { proposalId }, unwanted),
+          one,
+          propose,
+          back,
+        ),
     });
     replace(
       one,

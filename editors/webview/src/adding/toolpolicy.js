@@ -48,25 +48,24 @@ export function toolPolicy(page, { server = '', name = '' }) {
     const before = heard;
     field.say('');
     show(note, false);
-    const reply = await page.ask({
-      updateServer: {
-        server,
-        configFile: page.state.servers.get(server)?.configFile ?? '',
-        settings: { approvals: { [name]: chosen } },
-        writtenBy: writer,
-      },
+    const { error, response } = await page.call('UpdateServer', {
+      server,
+      configFile: page.state.servers.get(server)?.configFile ?? '',
+      settings: { approvals: { [name]: chosen } },
+      writtenBy: writer,
     });
+    const written = response?.write;
     busy = false;
-    if (!reply.configWrite) {
+    if (!written) {
       if (heard !== before) heed();
       else select.value = shown;
-      field.say(reply.error?.message ?? '');
+      field.say(error?.message ?? '');
       return;
     }
     shown = chosen;
-    page.adding?.wrote(reply.configWrite, t('“{0}” was changed: {1}.', shortName(server), shortName(name)));
+    page.adding?.wrote(written, t('“{0}” was changed: {1}.', shortName(server), shortName(name)));
     replace(note);
-    show(note, reply.configWrite.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
+    show(note, written.needsConsent === true && chosen === 'APPROVAL_POLICY_ALLOW');
     setText(note, t('It counts once you have agreed to the entry as it is now: you are asked at the next start.'));
     void write(); // another policy may have been chosen meanwhile
   }

@@ -264,7 +264,7 @@ export function openView(page, of, { gone, fill, moves }) {
 
   async function give() {
     try {
-      const text = await readPart(page.ask, of.requestId, 'REQUEST_PART_ARGUMENTS', mostArguments);
+      const text = await readPart(page.call, of.requestId, 'REQUEST_PART_ARGUMENTS', mostArguments);
       bridge?.given(/** @type {Record<string, unknown>} */ (text === '' ? {} : nativeParse(text)));
     } catch (error) {
       tell(t('The view has no arguments'), whyUnread(error, t('They could not be read.')));

@@ -21,18 +21,18 @@ export function callTool(page, of, params, signal) {
   if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given)))
     throw new Refusal(-32602, 'The arguments are no object.');
   const argumentsJson = given === undefined ? '' : JSON.stringify(given);
-  return carried(page, signal, (requestId) => ({
-    callTool: { requestId, server: of.server, tool: name, argumentsJson, ...ofView(page, of) },
-  }));
+  return carried(page, signal, (requestId) =>
+    page.call('CallTool', { requestId, server: of.server, tool: name, argumentsJson, ...ofView(page, of) }),
+  );
 }
 
 /** @param {Page} page @param {Of} of @param {Record<string, unknown>} params @param {AbortSignal} signal */
 export function readResource(page, of, params, signal) {
   const uri = params['uri'];
   if (typeof uri !== 'string' || uri === '') throw new Refusal(-32602, 'The address of a resource is missing.');
-  return carried(page, signal, (requestId) => ({
-    readResource: { requestId, server: of.server, uri, ...ofView(page, of) },
-  }));
+  return carried(page, signal, (requestId) =>
+    page.call('ReadResource', { requestId, server: of.server, uri, ...ofView(page, of) }),
+  );
 }
 
 /**
@@ -41,9 +41,9 @@ export function readResource(page, of, params, signal) {
  * @param {Of} of
  */
 export async function listTools(page, of) {
-  const { listTools: list, error } = await page.ask({ listTools: { server: of.server, allowCached: true } });
+  const { response, error } = await page.call('ListTools', { server: of.server, allowCached: true });
   if (error) throw new Refusal(-32000, visible(error.message));
-  const tools = (list?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
+  const tools = (response?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
   const size = tools.reduce((sum, { definitionJson }) => sum + (definitionJson?.length ?? 0), 0);
   if (size > mostResult) return { size, list: undefined };
   const parsed = tools.map((tool) => /** @type {unknown} */ (nativeParse(tool.definitionJson ?? '{}')));
@@ -68,16 +68,16 @@ const ofView = (page, of) => ({ appRequestId: of.requestId, ownerWindowId: page.
  * Makes a request for a view, and returns its result. Throws a Refusal.
  * @param {Page} page
  * @param {AbortSignal} signal cancels the request, with the reason of the signal
- * @param {(requestId: string) => Parameters<Page['ask']>[0]} message
+ * @param {(requestId: string) => Promise<import('../page.js').Reply>} begin
  */
-async function carried(page, signal, message) {
+async function carried(page, signal, begin) {
   const requestId = crypto.randomUUID();
   const cancel = () => {
     const reason = typeof signal.reason === 'string' && signal.reason !== '' ? { reason: signal.reason } : {};
     void page.ask({ cancelMcpRequest: { requestId, ...reason } });
   };
   signal.addEventListener('abort', cancel, { once: true });
-  const { error } = await page.ask(message(requestId));
+  const { error } = await begin(requestId);
   signal.removeEventListener('abort', cancel);
   const entry = page.state.history.findLast((one) => one.requestId === requestId);
   const refused = entry?.finished?.mcpError;
@@ -87,11 +87,12 @@ async function carried(page, signal, message) {
     throw new Refusal(-32000, said === '' ? (error.message ?? '') : `It was cancelled: ${said}`);
   }
   signal.throwIfAborted();
-  const ask = (/** @type {Parameters<Page['ask']>[0]} */ asked) => page.ask(asked, signal);
+  /** @type {Page['call']} */
+  const call = (method, request) => page.call(method, request, signal);
   try {
     const text = entry
-      ? await readResult({ ...page, ask }, entry, mostResult)
-      : await readPart(ask, requestId, 'REQUEST_PART_RESULT', mostResult);
+      ? await readResult({ call }, entry, mostResult)
+      : await readPart(call, requestId, 'REQUEST_PART_RESULT', mostResult);
     return /** @type {unknown} */ (nativeParse(text));
   } catch (error) {
     throw new Refusal(-32000, whyUnread(error, t('The result could not be read.')));

@@ -31,9 +31,9 @@ export async function readView(page, of, signal) {
  * @param {string} uri
  * @param {AbortSignal} signal
  */
-async function listedAs({ ask }, server, uri, signal) {
-  const { listResources } = await ask({ listResources: { server, query: uri, limit: mostListed } }, signal);
-  const entry = listResources?.resources?.find((one) => one.uri === uri);
+async function listedAs({ call }, server, uri, signal) {
+  const { response } = await call('ListResources', { server, query: uri, limit: mostListed }, signal);
+  const entry = response?.resources?.find((one) => one.uri === uri);
   return entry?.definitionJson ? dict(dict(nativeParse(entry.definitionJson))['_meta'])['ui'] : undefined;
 }
 

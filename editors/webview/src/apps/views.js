@@ -57,9 +57,9 @@ export function viewsSection(page) {
   function drawn(server) {
     let tools = known.get(server);
     if (!tools) {
-      const asking = page.ask({ listTools: { server, allowCached: true } }).then(({ listTools, error }) => {
+      const asking = page.call('ListTools', { server, allowCached: true }).then(({ response, error }) => {
         if (error && known.get(server) === asking) known.delete(server);
-        return new Map((listTools?.tools ?? []).filter((t) => t.uiResourceUri).map((t) => [t.name ?? '', t]));
+        return new Map((response?.tools ?? []).filter((t) => t.uiResourceUri).map((t) => [t.name ?? '', t]));
       });
       known.set(server, (tools = asking));
     }

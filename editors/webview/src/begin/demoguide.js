@@ -54,7 +54,7 @@ const steps = [
  * @returns {{ element: HTMLElement, update: () => void, ended: () => void }}
  */
 export function demoGuide(page) {
-  const { surface, state, ask, announce } = page;
+  const { surface, state, call, announce } = page;
   const problem = h('p', { class: 'problem', role: 'alert' });
   const rows = steps.map((step) => {
     const seen = h('p', { class: 'seen', hidden: true, dataset: { testid: `${step.testid}-seen` } });
@@ -80,8 +80,8 @@ export function demoGuide(page) {
   async function run({ tool, given }) {
     setText(problem, '');
     const requestId = crypto.randomUUID();
-    const call = { requestId, server: surface.demo?.server ?? '', tool, argumentsJson: JSON.stringify(given) };
-    const { error } = await ask({ callTool: call });
+    const argumentsJson = JSON.stringify(given);
+    const { error } = await call('CallTool', { requestId, server: surface.demo?.server ?? '', tool, argumentsJson });
     // A call that has begun shows its end in the history. To be cancelled is its purpose, so that is no problem.
     const began = state.history.some((ended) => ended.requestId === requestId);
     setText(problem, began ? '' : visible(error?.message));
@@ -97,7 +97,7 @@ export function demoGuide(page) {
         text,
         dataset: { testid: 'remove-demo' },
         onclick: async () => {
-          const { error } = await ask({ removeServer: { server } });
+          const { error } = await call('RemoveServer', { server });
           setText(problem, visible(error?.message));
         },
       })

@@ -95,7 +95,7 @@ function waysInEditor({ surface }, slot) {
  * @param {HTMLElement} slot
  * @param {HTMLElement} problem
  */
-function waysInBrowser({ surface, ask }, slot, problem) {
+function waysInBrowser({ surface, call }, slot, problem) {
   const { demo } = surface;
   const add = h('button', {
     class: 'primary',
@@ -104,9 +104,10 @@ function waysInBrowser({ surface, ask }, slot, problem) {
     onclick: async () => {
       if (!demo?.entryJson) return;
       setText(problem, '');
-      const configFile = likeliestFile((await ask({ listConfigFiles: {} })).listConfigFiles?.files ?? [])?.path ?? '';
-      const { error } = await ask({ addServer: { server: demo.server, entryJson: demo.entryJson, configFile } });
-      const start = error ?? (await ask({ startServer: { server: demo.server } })).error;
+      const { response } = await call('ListConfigFiles', {});
+      const configFile = likeliestFile(response?.files ?? [])?.path ?? '';
+      const { error } = await call('AddServer', { server: demo.server, entryJson: demo.entryJson, configFile });
+      const start = error ?? (await call('StartServer', { server: demo.server })).error;
       setText(problem, visible(start?.message));
     },
   });

@@ -38,12 +38,11 @@ export function browseView(page, server) {
   const subscribes = () => objectOf(declared().get('resources')).get('subscribe') === true;
   const completes = () => declared().has('completions');
 
-  const resources = offerList(page, server, {
+  const resources = offerList(server, {
     title: t('Resources'),
     testid: 'resources',
-    order: (query) => ({ listResources: { server, query } }),
-    read: ({ listResources }) =>
-      listResources && { entries: listResources.resources ?? [], matched: listResources.matched ?? 0 },
+    ask: (query, unwanted) => page.call('ListResources', { server, query }, unwanted),
+    read: ({ resources: entries = [], matched = 0 }) => ({ entries, matched }),
     keyOf: (/** @type {Resource} */ one) => `${one.uri} ${one.definitionJson}`,
     words: (one) => wordsOf([one.uri, one.name, one.title, one.description, one.mimeType]),
     view: (one) => resourceView(page, server, one, subscribes),
@@ -54,21 +53,20 @@ export function browseView(page, server) {
         .map(({ uri }) => ({ server, uri }));
     },
   });
-  const templates = offerList(page, server, {
+  const templates = offerList(server, {
     title: t('Resource Templates'),
     testid: 'templates',
-    order: (query) => ({ listResourceTemplates: { server, query } }),
-    read: ({ listResourceTemplates: list }) =>
-      list && { entries: list.resourceTemplates ?? [], matched: list.matched ?? 0 },
+    ask: (query, unwanted) => page.call('ListResourceTemplates', { server, query }, unwanted),
+    read: ({ resourceTemplates: entries = [], matched = 0 }) => ({ entries, matched }),
     keyOf: (/** @type {Template} */ one) => `${one.uriTemplate} ${one.definitionJson}`,
     words: (one) => wordsOf([one.uriTemplate, one.name, one.title, one.description, one.mimeType]),
     view: (one) => templateView(page, server, one, { subscribes, completes }),
   });
-  const prompts = offerList(page, server, {
+  const prompts = offerList(server, {
     title: t('Prompts'),
     testid: 'mcp-prompts',
-    order: (query) => ({ listMcpPrompts: { server, query } }),
-    read: ({ listMcpPrompts: list }) => list && { entries: list.prompts ?? [], matched: list.matched ?? 0 },
+    ask: (query, unwanted) => page.call('ListMcpPrompts', { server, query }, unwanted),
+    read: ({ prompts: entries = [], matched = 0 }) => ({ entries, matched }),
     keyOf: (/** @type {McpPrompt} */ one) => `${one.name} ${one.definitionJson}`,
     words: (one) => wordsOf([one.name, one.title, one.description]),
     view: (one) => promptView(page, server, one, completes),

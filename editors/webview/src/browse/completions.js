@@ -20,13 +20,10 @@ const longest = 1 << 20;
  * @returns {Promise<Proposals>}
  */
 export async function completions(page, { server, reference, argument, value, context }, unwanted) {
-  const { error, complete } = await page.ask(
-    { complete: { server, ...reference, argument, value, context } },
-    unwanted,
-  );
-  const refusal = error ?? complete?.error;
+  const { error, response } = await page.call('Complete', { server, ...reference, argument, value, context }, unwanted);
+  const refusal = error ?? response?.error;
   if (refusal) return { values: [], note: visible(refusal.message).slice(0, 300) };
-  const json = complete?.resultJson ?? '';
+  const json = response?.resultJson ?? '';
   if (json.length > longest) return { values: [], note: t('The proposals of the server are too long.') };
   try {
     const completion = objectOf(objectOf(parse(json)).get('completion'));

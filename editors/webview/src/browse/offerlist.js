@@ -6,7 +6,6 @@ import { roving } from '../elements/roving.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
-/** @typedef {import('../page.js').Reply} Reply */
 /**
  * @typedef {object} OfferView one entry
  * @property {HTMLElement} element
@@ -15,12 +14,13 @@ import { t } from '../words/t.js';
  * @property {() => void} requestsChanged
  */
 /**
- * @template T
+ * @template T of the entries
+ * @template R of the response
  * @typedef {object} Kind
  * @property {string} title of the list
  * @property {string} testid
- * @property {(query: string) => import('../hub/stream.js').AttachRequest} order
- * @property {(reply: Reply) => { entries: readonly T[], matched: number } | undefined} read
+ * @property {(query: string, unwanted: AbortSignal) => Promise<import('../page.js').Reply & { response?: R }>} ask
+ * @property {(response: R) => { entries: readonly T[], matched: number }} read
  * @property {(entry: T) => string} keyOf returns a key that stays the same as long as the entry has not changed
  * @property {(entry: T) => string} words returns the text that a search for the entry uses
  * @property {(entry: T) => OfferView} view
@@ -33,11 +33,11 @@ const pause = 300;
 
 /**
  * @template T
- * @param {import('../page.js').Page} page
+ * @template R
  * @param {string} server
- * @param {Kind<T>} kind
+ * @param {Kind<T, R>} kind
  */
-export function offerList(page, server, kind) {
+export function offerList(server, kind) {
   const of = t('{0} of {1}', kind.title, shortName(server));
   const count = h('span', { class: 'count' });
   const summary = h('summary', {}, `${kind.title} `, count);
@@ -94,18 +94,17 @@ export function offerList(page, server, kind) {
     const mine = (asking = new AbortController());
     stale = false;
     setText(note, entries.length === 0 ? t('Listing…') : '');
-    const reply = await page.ask(kind.order(query), mine.signal);
+    const { error, response } = await kind.ask(query, mine.signal);
     if (mine.signal.aborted) return; // a later list was requested
     asking = undefined;
-    const found = kind.read(reply);
-    stale = reply.error?.code === 'UNAVAILABLE' || reply.error?.code === 'CANCELLED';
-    if (found) {
-      ({ entries, matched } = found);
+    stale = error?.code === 'UNAVAILABLE' || error?.code === 'CANCELLED';
+    if (response) {
+      ({ entries, matched } = kind.read(response));
       queried = query;
       if (query === '') total = matched;
     }
     paint();
-    if (reply.error) setText(note, visible(reply.error.message));
+    if (error) setText(note, visible(error.message));
   }
 
   // If the page has the whole list, it can search without the hub.

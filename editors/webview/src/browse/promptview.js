@@ -48,9 +48,9 @@ export function promptView(page, server, prompt, completes) {
         verb: t('Get Prompt'),
         name: title || name,
         home: head,
-        message: (requestId) => {
+        order: (requestId) => {
           const given = fields.read();
-          return given ? { getMcpPrompt: { requestId, server, name, arguments: given } } : '';
+          return given ? ['GetMcpPrompt', { requestId, server, name, arguments: given }] : '';
         },
         extra: (entry) =>
           hasResult(entry)

@@ -8,7 +8,7 @@ import { goToRequest } from '../running/requestrow.js';
 import { shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 
-/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../hub/methods.js').Order<'ReadResource' | 'GetMcpPrompt'>} Order */
 /** @typedef {import('../hub/ended.js').Ended} Ended */
 
 /**
@@ -24,13 +24,13 @@ import { t } from '../words/t.js';
  * @param {string} of.verb text of the button
  * @param {string} of.name what is read or filled in, for people who do not see where the button is
  * @param {HTMLElement} of.home takes the focus when the element that has it disappears
- * @param {(requestId: string) => AttachRequest | string | Promise<AttachRequest | string>} of.message returns the
- * message, or a text that says why there is none; '': this is shown already
+ * @param {(requestId: string) => Order | string | Promise<Order | string>} of.order returns the call that makes the
+ * request, or a text that says why there is none; '': this is shown already
  * @param {(entry: Ended) => HTMLElement | undefined | false} [of.extra] returns further actions for the result
  * @param {(HTMLElement | undefined)[]} [of.actions] are placed beside the button
  * @returns {Requester}
  */
-export function requester(page, { verb, name, home, message, extra, actions = [] }) {
+export function requester(page, { verb, name, home, order, extra, actions = [] }) {
   /** The id of the last request that was made here. @type {string | undefined} */
   let requestId;
   let sending = false;
@@ -57,10 +57,10 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     const mine = crypto.randomUUID();
     begun(true);
     setText(problem, '');
-    const order = await message(mine);
-    if (typeof order === 'string') {
+    const given = await order(mine);
+    if (typeof given === 'string') {
       begun(false);
-      setText(problem, order); // an earlier request that still runs is shown as before
+      setText(problem, given); // an earlier request that still runs is shown as before
       return;
     }
     requestId = mine;
@@ -68,7 +68,7 @@ export function requester(page, { verb, name, home, message, extra, actions = []
     show(status, true);
     show(where, false);
     setText(status, t('Asking…'));
-    const { error } = await page.ask(order);
+    const { error } = await page.call(given[0], given[1]);
     if (mine !== requestId) return;
     begun(false);
     // If the history has the end of the request, it is shown from there. Otherwise the request never began, or the page

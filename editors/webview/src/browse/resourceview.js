@@ -49,7 +49,7 @@ export function resourceView(page, server, resource, subscribes) {
         verb: t('Read'),
         name: title || name || uri,
         home: head,
-        message: (requestId) => ({ readResource: { requestId, server, uri } }),
+        order: (requestId) => ['ReadResource', { requestId, server, uri }],
         actions: [subscribe.button, openResource(page, server, uri)],
       });
       return [

@@ -36,8 +36,7 @@ export function subscribeControl(page, server, uri, offered) {
     const [mine, on] = [of, subscribed() === undefined];
     busy = true;
     update();
-    const resource = { server, uri: mine };
-    const { error } = await page.ask(on ? { subscribeResource: resource } : { unsubscribeResource: resource });
+    const { error } = await page.call(on ? 'SubscribeResource' : 'UnsubscribeResource', { server, uri: mine });
     busy = false;
     if (!error) page.subscribed(server, mine, on);
     setText(problem, visible(error?.message));

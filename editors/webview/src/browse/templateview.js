@@ -53,14 +53,14 @@ export function templateView(page, server, template, { subscribes, completes }) 
         verb: t('Read'),
         name: title || name || uriTemplate,
         home: head,
-        message: async (requestId) => {
+        order: async (requestId) => {
           const values = fields.read() ?? {};
-          const { error, expandUriTemplate } = await page.ask({ expandUriTemplate: { uriTemplate, values } });
-          const uri = expandUriTemplate?.uri ?? '';
+          const { error, response } = await page.call('ExpandUriTemplate', { uriTemplate, values });
+          const uri = response?.uri ?? '';
           subscribe.update(uri);
           replace(made, uri !== '' && facts([['URI', fullName(uri)]]), uri !== '' && openResource(page, server, uri));
           if (error) return visible(error.message);
-          return { readResource: { requestId, server, uri } };
+          return ['ReadResource', { requestId, server, uri }];
         },
         actions: [subscribe.button],
       });

@@ -21,7 +21,7 @@ import { plural, t } from '../words/t.js';
  */
 export function endedDetails(page, entry, resultFirst = false) {
   const { about, cancelled, finished, outcome } = entry;
-  const { surface, state, ask } = page;
+  const { surface, state, call } = page;
   const end = cancelled ?? finished;
   const error = end && 'hubError' in end ? end.hubError : cancelled?.error;
   const mcpError = finished?.mcpError;
@@ -42,8 +42,8 @@ export function endedDetails(page, entry, resultFirst = false) {
           ? plural(open(), 'Restart, which cancels {0} request of it?', 'Restart, which cancels {0} requests of it?')
           : '',
       act: async () => {
-        const reply = await ask({ restartServer: { server } });
-        problem.textContent = visible(reply.error?.message);
+        const { error: refusal } = await call('RestartServer', { server });
+        problem.textContent = visible(refusal?.message);
       },
     });
   const trace = h('div', { class: 'trace' });
@@ -51,12 +51,12 @@ export function endedDetails(page, entry, resultFirst = false) {
     class: 'link',
     text: t('Show the timeline'),
     onclick: async () => {
-      const reply = await ask({ getTrace: { requestId: entry.requestId, maxTraces: 1 } });
+      const read = await call('GetTrace', { requestId: entry.requestId, maxTraces: 1 });
       replace(
         trace,
-        reply.error
-          ? h('p', { class: 'problem', text: visible(reply.error.message) })
-          : timeline(reply.getTrace?.traces?.[0]),
+        read.error
+          ? h('p', { class: 'problem', text: visible(read.error.message) })
+          : timeline(read.response?.traces?.[0]),
       );
     },
   });
@@ -81,7 +81,6 @@ export function endedDetails(page, entry, resultFirst = false) {
         t('The hub'),
         outcome === 'lost' && t('It ended while this was open. Whether the server has carried it out is not known.'),
       ],
-      [t('The hub'), entry.away && t('It ended itself, and this with it: nobody came back to it in time.')],
       [t('Started'), about.startTime && clockTime(about.startTime)],
       [t('Ended'), clockTime(entry.endTime)],
       [t('Waited before'), took(end?.timings?.queued)],
@@ -108,11 +107,10 @@ export function endedDetails(page, entry, resultFirst = false) {
       'div',
       { class: 'actions' },
       restart,
-      !entry.earlier && !entry.away && page.offerView({ ...about, requestId: entry.requestId }),
+      !entry.earlier && page.offerView({ ...about, requestId: entry.requestId }),
       againButton(page, entry, say),
-      !entry.earlier && !entry.away && showTrace,
+      !entry.earlier && showTrace,
       !entry.earlier
-        && !entry.away
         && commandLink(surface, 'mcphub.showTrace', [entry.requestId], t('Open the timeline as a document')),
       reportAction(page, entry, say),
     ),

@@ -9,8 +9,8 @@ import { t } from '../words/t.js';
 /** @typedef {'done' | 'tool-error' | 'failed' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost'} Outcome */
 
 /**
- * @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'], finished?: EndedRequest['finished'],
- * earlierHub?: boolean }} End
+ * @typedef {{ endTime?: string | undefined, cancelled?: EndedRequest['cancelled'],
+ * finished?: EndedRequest['finished'] }} End
  */
 
 /**
@@ -18,7 +18,6 @@ import { t } from '../words/t.js';
  * @property {string} key unique for this entry, since a host may reuse a request id
  * @property {string} requestId
  * @property {boolean} earlier the request was made with an earlier hub; the present hub does not know it
- * @property {boolean} away an earlier hub ended the request because no window came back in time
  * @property {string} endTime
  * @property {Outcome} outcome
  * @property {string} words the text that the filter searches
@@ -103,7 +102,6 @@ function entryOf(end, request) {
     key: `e${++keys}`,
     requestId: about.requestId ?? '',
     earlier: false,
-    away: end.earlierHub ?? false,
     endTime: end.endTime ?? '',
     outcome,
     about,
@@ -135,16 +133,40 @@ export function addLost(history, request) {
   return entry;
 }
 
+/** @param {string | undefined} requestId @param {string | undefined} endTime */
+const endKey = (requestId, endTime) => `${requestId} ${endTime}`;
+
 /**
- * Replaces the entries of the present hub by those of a snapshot. Entries of earlier hubs stay, since only this page
- * still knows them.
+ * Takes in the history of a snapshot. An end that the page knows already stays the same entry: a person may be looking
+ * at it, and the snapshot may lack its result. Ends that the snapshot lacks stay, too: only this page still knows them.
  * @param {Ended[]} history
  * @param {readonly EndedRequest[]} latest oldest first
+ * @param {Map<string, Request>} over the requests that were open when the page heard of them last, and are not any more
+ * @returns {Ended[]} the ends of these requests
  */
-export function replaceHistory(history, latest) {
-  const kept = history.filter((entry) => entry.earlier);
-  history.splice(0, history.length, ...kept, ...latest.map((end) => entryOf(end, undefined)));
+export function joinHistory(history, latest, over) {
+  const known = new Map(history.filter((one) => !one.earlier).map((one) => [endKey(one.requestId, one.endTime), one]));
+  /** @type {Set<Ended>} */
+  const listed = new Set();
+  /** @type {Ended[]} */
+  const fresh = [];
+  const joined = latest.map((end) => {
+    const { requestId = '' } = end.cancelled ?? end.finished ?? {};
+    const entry = known.get(endKey(requestId, end.endTime));
+    if (entry) {
+      listed.add(entry);
+      const { delivery, deliveryError } = end.cancelled ?? {};
+      return !delivery || delivery === entry.cancelled?.delivery ? entry : delivered(entry, delivery, deliveryError);
+    }
+    const request = over.get(requestId);
+    const made = entryOf(end, request);
+    if (request) fresh.push(made);
+    over.delete(requestId); // a later end with the same id is that of another request
+    return made;
+  });
+  history.splice(0, history.length, ...history.filter((entry) => !listed.has(entry)), ...joined);
   bound(history);
+  return fresh;
 }
 
 /** Marks all entries as those of a hub that has ended. @param {readonly Ended[]} history */
@@ -207,13 +229,23 @@ export function cancelDelivered(history, { requestId, delivery, error }) {
       entry.requestId === requestId && !entry.earlier && entry.cancelled?.delivery === 'CANCEL_DELIVERY_PENDING',
   );
   const entry = history[at];
-  if (!entry?.cancelled || !delivery) return false;
-  const cancelled = {
-    ...entry.cancelled,
-    delivery,
-    deliveryError: error ?? '',
-    serverNotified: delivery === 'CANCEL_DELIVERY_DELIVERED',
-  };
-  history[at] = { ...entry, cancelled };
+  if (!entry || !delivery) return false;
+  history[at] = delivered(entry, delivery, error);
   return true;
 }
+
+/**
+ * @param {Ended} entry
+ * @param {import('../../../host/src/gen/mcphub/v1/request_pb.js').CancelDeliveryJson} delivery
+ * @param {string} [deliveryError]
+ * @returns {Ended}
+ */
+const delivered = (entry, delivery, deliveryError = '') => ({
+  ...entry,
+  cancelled: {
+    ...entry.cancelled,
+    delivery,
+    deliveryError,
+    serverNotified: delivery === 'CANCEL_DELIVERY_DELIVERED',
+  },
+});

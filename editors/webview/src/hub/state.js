@@ -1,7 +1,7 @@
 // The state of the page, in one object. Messages of the window stream change it (transition), and so do replies about
 // subscriptions (subscriptionSet). Nothing here uses the DOM.
 
-import { addEnded, addLost, cancelDelivered, replaceHistory, sealHistory } from './ended.js';
+import { addEnded, addLost, cancelDelivered, joinHistory, sealHistory } from './ended.js';
 import {
   anyChanged,
   readBegan,
@@ -60,7 +60,8 @@ import { t } from '../words/t.js';
  * @property {Map<string, Prompt>} prompts the open prompts by id, oldest first
  * @property {Map<string, PromptClosed>} closed how prompts ended, by id; the painter empties it
  * @property {Ended[]} history oldest first
- * @property {Ended[]} endedNow the entries since the last paint, without those of a snapshot; the painter empties it
+ * @property {Ended[]} endedNow the entries since the last paint; of those of a snapshot, only the ends of requests that
+ *   the page knew. The painter empties it
  * @property {string | undefined} reveal the prompt that is to be shown, '' for the oldest; the painter clears it
  * @property {{ server?: string, entryText?: string, bundle?: boolean } | undefined} openAdd the host
  *   wants to open the form that adds a server; the painter clears it
@@ -248,7 +249,9 @@ export function transition(state, message) {
     );
   } else if (message.promptOpened?.prompt) {
     const { prompt } = message.promptOpened;
-    state.prompts.set(prompt.promptId ?? '', prompt);
+    const { promptId = '' } = prompt;
+    state.prompts.set(promptId, prompt);
+    state.closed.delete(promptId); // a long question is not in the snapshot, but follows it
     changed.prompts = true;
   } else if (message.promptClosed) {
     const { promptId = '' } = message.promptClosed;
@@ -321,10 +324,13 @@ function serverChanged(state, server, removed) {
   }
 }
 
-/** Replaces everything that the window knew by a snapshot. @param {State} state @param {Snapshot} snapshot */
+/**
+ * Replaces everything that the window knew by a snapshot, except what has ended, which stays.
+ * @param {State} state @param {Snapshot} snapshot
+ */
 function replaceAll(state, snapshot) {
-  const { changed } = state;
-  const gone = [...state.servers.keys(), ...state.requests.keys()];
+  const { changed, requests: before } = state;
+  const gone = [...state.servers.keys(), ...before.keys()];
   const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
   for (const promptId of state.prompts.keys()) {
     if (!prompts.has(promptId))
@@ -337,7 +343,13 @@ function replaceAll(state, snapshot) {
   state.prompts = prompts;
   state.problems = snapshot.problems ?? [];
   state.dropped = { logMessages: 0, notices: 0 };
-  replaceHistory(state.history, snapshot.history ?? []);
+  const over = new Map(
+    [...before].filter(([id, { startTime }]) => {
+      const now = state.requests.get(id);
+      return !now || now.startTime !== startTime;
+    }),
+  );
+  state.endedNow.push(...joinHistory(state.history, snapshot.history ?? [], over));
   replaceSubscribed(state.subscriptions, snapshot.subscriptions ?? []);
   for (const id of [...gone, ...state.requests.keys()]) changed.requests.add(id);
   for (const name of [...gone, ...state.servers.keys()]) {

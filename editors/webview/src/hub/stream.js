@@ -1,32 +1,31 @@
-// The page's side of the window stream: when it says hello, what it resumes, and which reply belongs to which message.
+// The page's side of the window stream: when it says hello, how it calls the hub, and which reply belongs to which
+// message.
 
+import { callOf } from './methods.js';
 import { relayTransport, socketTransport } from './transport.js';
 import { t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} Reply */
-/** @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ResumeJson} Resume */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/prompt_pb.js').PromptKindJson} PromptKind */
 /** @typedef {import('./transport.js').Transport} Transport */
 
 /**
  * @typedef {object} Stream
- * @property {(message: AttachRequest) => void} send
- * @property {(message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>} ask sends a message with a
- * messageId, and returns the reply. It never rejects: if the connection is lost, the reply has the error UNAVAILABLE.
- * unwanted: nobody waits for the reply any more, and the hub is told so
+ * @property {import('./methods.js').Call} call calls a method of the hub. It never rejects: if the connection is lost,
+ * the answer has the error UNAVAILABLE. unwanted: nobody waits for the answer any more, and the hub is told so
+ * @property {(message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>} ask sends a message that is no call,
+ * and returns the reply, as call does
  * @property {(promptId: string) => string | undefined} draft returns what was typed for a question before the page was
  * reloaded. It is defined only for a hub that is known to be the same
  * @property {(promptId: string, text: string) => void} keepDraft stores what was typed for after the next reload; ''
  * removes it
- * @property {(mark?: boolean) => boolean} dismissed reports whether the user has closed the banner about what an
- * earlier hub had ended; mark: the user closes it now
  */
 
 /**
  * @typedef {object} Handlers
- * @property {(message: AttachResponse) => boolean} message takes a message; false: it means nothing to the page
+ * @property {(message: AttachResponse) => void} message takes a message of the hub that is no reply
  */
 
 /** @type {PromptKind[]} */
@@ -42,11 +41,6 @@ const promptKinds = [
 
 // Maximum length of all drafts together, in UTF-16 units: the editor writes what a page keeps to its own store.
 const mostDrafts = 200_000;
-
-// A sequence that is later than every event. After a reload the page knows its window but no event. The hub may still
-// hold the old stream of the window, and refuse the window id for that reason. A resume from this sequence makes the
-// hub release the window and send a snapshot, since nothing can be resumed from there.
-const beyondAll = '18446744073709551615';
 
 /** The client capability which says that views (MCP Apps) are shown. */
 const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
@@ -77,32 +71,21 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
   /** @type {Map<string, (reply: Reply) => void>} */
   const waiting = new Map();
   let asked = 0;
-  /**
-   * The last event that this window has received. It is set from a welcome on: before that there is nothing to resume.
-   * @type {Required<Resume> | undefined}
-   */
-  let seen;
   let hellosWithoutWelcome = 0;
 
   const transport = open(receive);
   const memory = transport.recall();
   let windowId = memory?.windowId ?? crypto.randomUUID();
+  /** The hub that this window was attached to last; '': none. */
+  let hubId = memory?.hubId ?? '';
   /** @type {Map<string, string>} */
   const drafts = new Map(Object.entries(memory?.drafts ?? {}));
-  let dismissedOf = memory?.dismissedOf;
-  let draftsOf = memory?.hubId; // prompts of another hub may have the same ids
   if (transport.open) hello();
 
   function hello() {
-    let resume = seen;
-    // The hub has refused the last hello, perhaps because of the window id. If an old stream of this window has the id,
-    // the second try releases it. If another window has it, the third try takes a new id.
-    if (hellosWithoutWelcome === 1 && !resume && memory) resume = { hubId: memory.hubId, afterSequence: beyondAll };
-    if (hellosWithoutWelcome > 1) {
-      windowId = crypto.randomUUID();
-      resume = undefined;
-    }
-    hellosWithoutWelcome++;
+    // The first hello may be lost while the hub starts. If the second one is not welcomed either, another window has
+    // this id.
+    if (hellosWithoutWelcome++ > 1) windowId = crypto.randomUUID();
     transport.post({
       hello: {
         windowId,
@@ -111,7 +94,7 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
         samplingTools: false,
         maxHistory: 1000,
         ...(extensionsJson && { extensionsJson }),
-        ...(resume && { resume: { ...resume } }),
+        ...(hubId && { comesBackTo: hubId }),
       },
     });
   }
@@ -127,11 +110,10 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
     if (message.welcome) {
       hellosWithoutWelcome = 0;
       windowId = message.welcome.windowId ?? windowId;
-      const hubId = message.welcome.hubId ?? '';
-      if (!message.welcome.resumed || seen?.hubId !== hubId) seen = { hubId, afterSequence: beyondAll };
-      if (draftsOf !== hubId) drafts.clear();
-      draftsOf = hubId;
-      remember(hubId);
+      const before = hubId;
+      hubId = message.welcome.hubId ?? '';
+      if (hubId !== before) drafts.clear(); // prompts of another hub may have the same ids
+      remember();
     }
     if (message.snapshot) {
       const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
@@ -143,29 +125,11 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
       waiting.delete(id);
       return;
     }
-    const { sequence } = message;
-    const numbered = sequence !== undefined && /^[1-9]\d*$/.test(sequence);
-    if (
-      numbered
-      && !message.snapshot
-      && seen
-      && seen.afterSequence !== beyondAll
-      && BigInt(sequence) <= BigInt(seen.afterSequence)
-    )
-      return;
-    // Only a message that the page understands counts as seen: the number of any other message must not hide the events
-    // that follow.
-    if (handlers.message(message) && numbered && seen) seen.afterSequence = sequence;
+    handlers.message(message);
   }
 
-  /** @param {string} hubId */
-  function remember(hubId) {
-    transport.remember({
-      windowId,
-      hubId,
-      ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }),
-      ...(dismissedOf === hubId && { dismissedOf }),
-    });
+  function remember() {
+    transport.remember({ windowId, hubId, ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }) });
   }
 
   // It is not known whether the hub has received the messages without a reply. The events after the next welcome report
@@ -176,40 +140,45 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
     for (const [id, answer] of lost) answer(lostReply(id));
   }
 
+  /** @type {Stream['ask']} */
+  const ask = (message, unwanted) => {
+    const messageId = `m${++asked}`;
+    return new Promise((answer) => {
+      const giveUp = () => {
+        if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
+        answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
+      };
+      waiting.set(messageId, (reply) => {
+        unwanted?.removeEventListener('abort', giveUp);
+        answer(reply);
+      });
+      unwanted?.addEventListener('abort', giveUp, { once: true });
+      if (transport.post({ ...message, messageId })) return;
+      waiting.delete(messageId);
+      answer(lostReply(messageId));
+    });
+  };
+
+  /**
+   * @template {import('./methods.js').Method} M
+   * @param {M} method
+   * @param {import('./methods.js').RequestOf<M>} request
+   * @param {AbortSignal} [unwanted]
+   */
+  const call = async (method, request, unwanted) =>
+    /** @type {import('./methods.js').Answer<M>} */ (await ask(callOf(method, request), unwanted));
+
   return {
     draft: (promptId) => drafts.get(promptId),
     keepDraft: (promptId, text) => {
-      if (!seen || (drafts.get(promptId) ?? '') === text) return;
+      if ((drafts.get(promptId) ?? '') === text) return;
       drafts.delete(promptId);
       const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
       if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
-      remember(seen.hubId);
+      remember();
     },
-    dismissed: (mark = false) => {
-      if (mark && seen) {
-        dismissedOf = seen.hubId;
-        remember(seen.hubId);
-      }
-      return dismissedOf !== undefined && dismissedOf === seen?.hubId;
-    },
-    send: (message) => void transport.post(message),
-    ask: (message, unwanted) => {
-      const messageId = `m${++asked}`;
-      return new Promise((answer) => {
-        const giveUp = () => {
-          if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
-          answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
-        };
-        waiting.set(messageId, (reply) => {
-          unwanted?.removeEventListener('abort', giveUp);
-          answer(reply);
-        });
-        unwanted?.addEventListener('abort', giveUp, { once: true });
-        if (transport.post({ ...message, messageId })) return;
-        waiting.delete(messageId);
-        answer(lostReply(messageId));
-      });
-    },
+    ask,
+    call,
   };
 }
 

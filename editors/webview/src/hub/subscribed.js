@@ -32,8 +32,8 @@ export function setSubscribed(all, server, uri, on) {
 }
 
 /**
- * Replaces the subscriptions by those of a snapshot, and keeps the marks. Changes during the lost connection are not
- * known, so nothing else is marked.
+ * Replaces the subscriptions by those of a snapshot. Those that were there before are marked: it is not known whether
+ * their resources have changed while the connection was lost.
  * @param {Subscriptions} all
  * @param {readonly { server?: string, uri?: string }[]} now
  */
@@ -42,7 +42,8 @@ export function replaceSubscribed(all, now) {
   all.clear();
   for (const { server = '', uri = '' } of now) {
     const key = keyOf(server, uri);
-    all.set(key, before.get(key) ?? { server, uri, changed: false, again: false });
+    const changed = before.has(key);
+    all.set(key, { server, uri, changed, again: changed });
   }
 }
 

@@ -9,9 +9,9 @@ import { t } from '../words/t.js';
 /** @typedef {import('../surface.js').Surface} Surface */
 
 /**
- * What a window keeps over a reload of its page. drafts: what was typed for open questions, by prompt id. dismissedOf:
- * the id of the hub for which the user has closed the banner about what the previous hub had ended.
- * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string>, dismissedOf?: string }} Memory
+ * What a window keeps over a reload of its page. hubId: the hub that it was attached to. drafts: what was typed for
+ * open questions, by prompt id.
+ * @typedef {{ windowId: string, hubId: string, drafts?: Record<string, string> }} Memory
  */
 
 /**

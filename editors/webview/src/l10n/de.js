@@ -5,18 +5,11 @@ export default {
   // The frame, the connection, the keys.
   'Sections': 'Abschnitte',
   'Questions out of view': 'Fragen außer Sicht',
-  'Ended while this window was away': 'Beendet, während dieses Fenster weg war',
   'Questions': 'Fragen',
   'Running': 'Läuft',
   'Servers': 'Server',
   'History': 'Verlauf',
-  'While this window was away, McpHub ended {0}: nobody came back in time. They are in the history.':
-    'Während dieses Fenster weg war, hat McpHub {0} beendet: Niemand kam rechtzeitig zurück. Im Verlauf ist alles zu finden.',
-  '{0} requests': { one: '{0} Anfrage', other: '{0} Anfragen' },
-  '{0} questions': { one: '{0} Frage', other: '{0} Fragen' },
-  ' and ': ' und ',
   ' or ': ' oder ',
-  'Close, and go to the history': 'Schließen und zum Verlauf gehen',
   'McpHub does not run.': 'McpHub läuft nicht.',
   'McpHub is starting…': 'McpHub startet…',
   'Show the logs': 'Protokolle anzeigen',
@@ -138,8 +131,6 @@ export default {
   'The hub': 'Der Hub',
   'It ended while this was open. Whether the server has carried it out is not known.':
     'Er endete, während das offen war. Ob der Server es ausgeführt hat, ist nicht bekannt.',
-  'It ended itself, and this with it: nobody came back to it in time.':
-    'Er hat sich beendet und das mit ihm: Niemand kam rechtzeitig zu ihm zurück.',
   'Started': 'Begonnen',
   'Ended': 'Beendet',
   'Waited before': 'Davor gewartet',

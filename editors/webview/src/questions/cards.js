@@ -33,7 +33,7 @@ import { t } from '../words/t.js';
  * @property {() => number} now returns the time by the hub's clock, which counts for deadlines
  * @property {() => string} windowId of this window
  * @property {import('../page.js').Page['drafts']} [drafts]
- * @property {(promptId: string) => void} [gone] is called when the card has left the page, after its note
+ * @property {() => void} [gone] is called when the card has left the page, after its note
  */
 /**
  * @typedef {object} Card
@@ -371,7 +371,7 @@ export function promptCard(prompt, actions) {
       const over = () => {
         if (article.contains(document.activeElement)) passFocus();
         article.remove();
-        actions.gone?.(promptId);
+        actions.gone?.();
       };
       const typed = !here && kind.edited?.() ? kind.typed?.() : '';
       if (typed) {

@@ -15,9 +15,9 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
   const place = byId('cards');
   const nothing = h('p', { class: 'muted', text: t('No open questions.') });
   place.before(nothing);
-  /** The cards by prompt id, including those that have become notes. @type {Map<string, import('./cards.js').Card>} */
+  /** The cards of the open prompts, by prompt id. @type {Map<string, import('./cards.js').Card>} */
   const cards = new Map();
-  const showNothing = () => show(nothing, cards.size === 0);
+  const showNothing = () => show(nothing, place.childElementCount === 0); // notes are in their place, too
 
   /** @param {string} promptId */
   const reveal = (promptId) => {
@@ -54,10 +54,7 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
     answer: (answer) => ask({ answerPrompt: answer }),
     serverOf: (name) => state.servers.get(name),
     requestOf: (id) => state.requests.get(id),
-    gone: (promptId) => {
-      cards.delete(promptId);
-      showNothing();
-    },
+    gone: showNothing,
   };
 
   return {
@@ -66,6 +63,7 @@ export function questionsSection({ surface, state, ask, announce, drafts }) {
       for (const [promptId, closed] of state.closed) {
         state.closed.delete(promptId);
         cards.get(promptId)?.closed(closed);
+        cards.delete(promptId);
         view.forget(promptId);
       }
       for (const [promptId, prompt] of state.prompts) {

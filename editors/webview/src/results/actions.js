@@ -16,7 +16,7 @@ import { t } from '../words/t.js';
  * @returns {(HTMLElement | undefined)[]}
  */
 export function partActions(page, { requestId, part, name, what, failed }) {
-  const { surface, ask, announce } = page;
+  const { surface, call, announce } = page;
   const args = [requestId, part, name];
   const link = (/** @type {string} */ command, /** @type {string} */ text) => {
     const element = commandLink(surface, command, args, text);
@@ -37,9 +37,9 @@ export function partActions(page, { requestId, part, name, what, failed }) {
       link('mcphub.copyPart', t('Copy')),
     ];
   return [
-    own(t('Download'), async () => download(`${name}.json`, await readPieces(ask, requestId, part, Infinity))),
+    own(t('Download'), async () => download(`${name}.json`, await readPieces(call, requestId, part, Infinity))),
     own(t('Copy'), async () => {
-      await navigator.clipboard.writeText(await readPart(ask, requestId, part, Infinity));
+      await navigator.clipboard.writeText(await readPart(call, requestId, part, Infinity));
       announce(t('Copied'));
     }),
   ];

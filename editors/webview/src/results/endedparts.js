@@ -21,9 +21,8 @@ import { t } from '../words/t.js';
 const mostAgain = 1 << 20;
 
 /** Reports whether the hub may still have the arguments and the result of a request. @param {Ended} entry */
-const isKept = ({ earlier, away, about }) =>
+const isKept = ({ earlier, about }) =>
   !earlier
-  && !away
   && about.direction !== 'REQUEST_DIRECTION_INCOMING'
   && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');
 
@@ -73,7 +72,7 @@ export function argumentsPart(page, entry) {
     try {
       replace(
         place,
-        jsonTree(await indexJson(await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS')), t('Arguments')),
+        jsonTree(await indexJson(await readPart(page.call, entry.requestId, 'REQUEST_PART_ARGUMENTS')), t('Arguments')),
       );
     } catch (error) {
       replace(place, note(wordsOf(error)));
@@ -190,14 +189,14 @@ export function againButton(page, entry, say) {
   const call = async () => {
     requestId = crypto.randomUUID();
     const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
-    const argumentsJson = given ? await readPart(page.ask, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
+    const argumentsJson = given ? await readPart(page.call, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
     // Announced only now: reading the arguments may fail, and from here on the request is sent.
     page.announce(called);
     show(runs, true);
-    if (method === 'resources/read') return page.ask({ readResource: { requestId, server, uri } });
+    if (method === 'resources/read') return page.call('ReadResource', { requestId, server, uri });
     if (method === 'prompts/get')
-      return page.ask({ getMcpPrompt: { requestId, server, name: uri, arguments: textsOf(argumentsJson) } });
-    return page.ask({ callTool: { requestId, server, tool, argumentsJson } });
+      return page.call('GetMcpPrompt', { requestId, server, name: uri, arguments: textsOf(argumentsJson) });
+    return page.call('CallTool', { requestId, server, tool, argumentsJson });
   };
   let busy = false;
   const name = shortName(tool || uri);
@@ -239,16 +238,16 @@ export function againButton(page, entry, say) {
  * @param {(text: string) => void} say
  */
 export function reportAction(page, entry, say) {
-  if (entry.earlier || entry.away) return undefined;
+  if (entry.earlier) return undefined;
   const text = t('Save Bug Report…');
   if (page.surface.kind !== 'web') return commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text);
   return h('button', {
     class: 'link',
     text,
     onclick: async () => {
-      const { error, getTrace } = await page.ask({ getTrace: { requestId: entry.requestId, bundle: true } });
+      const { error, response } = await page.call('GetTrace', { requestId: entry.requestId, bundle: true });
       say(visible(error?.message));
-      if (getTrace) download(`mcphub-report-${entry.requestId}.json`, [pretty(getTrace.bundleJson)]);
+      if (response) download(`mcphub-report-${entry.requestId}.json`, [pretty(response.bundleJson)]);
     },
   });
 }

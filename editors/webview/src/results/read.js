@@ -22,24 +22,27 @@ export class Unread extends Error {
 
 /**
  * Reads a part in pieces. Throws an Unread.
- * @param {Page['ask']} ask
+ * @param {Page['call']} call
  * @param {string} requestId
  * @param {RequestPart} part
  * @param {number} [most] bytes; a longer part is not read
  * @returns {Promise<string[]>} the pieces
  */
-export async function readPieces(ask, requestId, part, most = mostRead) {
+export async function readPieces(call, requestId, part, most = mostRead) {
   /** @type {string[]} */
   const pieces = [];
   for (let offset = 0; ;) {
-    const { error, readRequest } = await ask({
-      readRequest: { requestId, part, offset: String(offset), limit: pieceBytes },
+    const { error, response } = await call('ReadRequest', {
+      requestId,
+      part,
+      offset: String(offset),
+      limit: pieceBytes,
     });
-    if (error || !readRequest) throw new Unread(visible(error?.message) || t('The hub has not said it.'));
-    const size = Number(readRequest.size ?? 0);
+    if (error || !response) throw new Unread(visible(error?.message) || t('The hub has not said it.'));
+    const size = Number(response.size ?? 0);
     if (size > most) throw new Unread('', size);
-    pieces.push(readRequest.text ?? '');
-    const next = Number(readRequest.nextOffset ?? 0);
+    pieces.push(response.text ?? '');
+    const next = Number(response.nextOffset ?? 0);
     if (next <= offset) return pieces;
     offset = next;
   }
@@ -47,21 +50,21 @@ export async function readPieces(ask, requestId, part, most = mostRead) {
 
 /**
  * Reads a part as one text. Throws an Unread.
- * @param {Page['ask']} ask @param {string} requestId @param {RequestPart} part @param {number} [most]
+ * @param {Page['call']} call @param {string} requestId @param {RequestPart} part @param {number} [most]
  */
-export const readPart = async (ask, requestId, part, most) => (await readPieces(ask, requestId, part, most)).join('');
+export const readPart = async (call, requestId, part, most) => (await readPieces(call, requestId, part, most)).join('');
 
 /**
  * Returns the result of an ended request: from the history, or from the hub if that still keeps it. Throws an Unread.
- * @param {Page} page
+ * @param {Pick<Page, 'call'>} page
  * @param {import('../hub/ended.js').Ended} entry
  * @param {number} [most] bytes
  */
 export async function readResult(page, entry, most) {
   const here = entry.finished?.resultJson ?? '';
   if (here !== '') return here;
-  if (entry.earlier || entry.away) throw new Unread(t('It was of a hub that has ended, and is no longer kept.'));
-  return readPart(page.ask, entry.requestId, 'REQUEST_PART_RESULT', most);
+  if (entry.earlier) throw new Unread(t('It was of a hub that has ended, and is no longer kept.'));
+  return readPart(page.call, entry.requestId, 'REQUEST_PART_RESULT', most);
 }
 
 /** Reports whether a request has a result. @param {import('../hub/ended.js').Ended} entry */

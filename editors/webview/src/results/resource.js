@@ -29,9 +29,9 @@ export function resourceReader(page, server, uri, view) {
     setText(said, t('Reading…'));
     try {
       const requestId = crypto.randomUUID();
-      const { error } = await page.ask({ readResource: { requestId, server, uri } });
+      const { error } = await page.call('ReadResource', { requestId, server, uri });
       if (error) throw new Unread(visible(error.message));
-      replace(place, await view(await readPart(page.ask, requestId, 'REQUEST_PART_RESULT'), requestId));
+      replace(place, await view(await readPart(page.call, requestId, 'REQUEST_PART_RESULT'), requestId));
       setText(said, '');
     } catch (error) {
       setText(

@@ -41,7 +41,7 @@ export function goToRequest({ state, reveal }, id = '') {
  * @param {Request} request
  * @returns {RequestRow}
  */
-export function requestRow({ state, ask, reveal, offerView }, request) {
+export function requestRow({ state, call, ask, reveal, offerView }, request) {
   const { requestId = '', server = '' } = request;
   const title = titleOf(request);
   const about = t('{0} of {1}', title, shortName(server));
@@ -81,7 +81,7 @@ export function requestRow({ state, ask, reveal, offerView }, request) {
             'Restart, which cancels {0} other requests of it?',
           )
         : '',
-    act: async () => tell(await ask({ restartServer: { server } })),
+    act: async () => tell(await call('RestartServer', { server })),
   });
   const showQuestion = h('button', {
     'class': 'link',

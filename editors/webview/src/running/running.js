@@ -14,7 +14,7 @@ import { plural, t } from '../words/t.js';
 
 /** @param {import('../page.js').Page} page @returns {import('../page.js').Section} */
 export function runningSection(page) {
-  const { state, ask, announce } = page;
+  const { state, call, announce } = page;
   const title = byId('running-title');
   const list = h('ol', { 'class': 'requests', 'aria-labelledby': 'running-title' });
   const nothing = h('p', { class: 'muted', text: t('Nothing is running.') });
@@ -43,11 +43,11 @@ export function runningSection(page) {
   /** @param {string} reason */
   async function stopEverything(reason) {
     stopAll.disable(true);
-    const reply = await ask({ cancelRequests: { all: true, ...(reason && { reason }) } });
+    const { error, response } = await call('CancelRequests', { all: true, ...(reason && { reason }) });
     stopAll.disable(false);
-    setText(stopProblem, visible(reply.error?.message));
-    const count = reply.cancelRequests?.requestIds?.length ?? 0;
-    if (!reply.error) announce(plural(count, 'Cancelling {0} request.', 'Cancelling {0} requests.'));
+    setText(stopProblem, visible(error?.message));
+    const count = response?.requestIds?.length ?? 0;
+    if (!error) announce(plural(count, 'Cancelling {0} request.', 'Cancelling {0} requests.'));
   }
 
   /** @param {Request} request */

@@ -12,7 +12,7 @@ import { plural, t } from '../words/t.js';
 
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerStateJson} ServerState */
 /** @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ServerJson} Server */
-/** @typedef {import('../hub/stream.js').AttachRequest} AttachRequest */
+/** @typedef {import('../page.js').Page['call']} Call */
 
 /**
  * The sign of each state. The signs differ in shape, so that no state is shown by its colour alone.
@@ -34,7 +34,7 @@ const icons = {
  * The actions for a server. when is tested on the state in words (see update). loses returns the question that is shown
  * if running calls would end.
  * @type {{ label: string, glyph?: import('../elements/icon.js').IconName, testid?: string, loses?: (calls: number) => string, when: RegExp,
- * message: (server: string) => AttachRequest }[]}
+ * act: (call: Call, server: string) => Promise<import('../page.js').Reply> }[]}
  */
 const actions = [
   // An entry of the workspace counts only after the consent of the user. The question shows what it would run.
@@ -42,13 +42,13 @@ const actions = [
     label: t('Review the workspace’s entry'),
     testid: 'review-entry',
     when: /waiting/,
-    message: (server) => ({ startServer: { server, workspaceEntry: true } }),
+    act: (call, server) => call('StartServer', { server, workspaceEntry: true }),
   },
   {
     label: t('Start'),
     glyph: 'start',
     when: /STOPPED|FAILED|GIVEN_UP/,
-    message: (server) => ({ startServer: { server } }),
+    act: (call, server) => call('StartServer', { server }),
   },
   {
     label: t('Restart'),
@@ -56,34 +56,34 @@ const actions = [
     testid: 'restart-server',
     loses: (n) => plural(n, 'Restart, which cancels {0} request?', 'Restart, which cancels {0} requests?'),
     when: /READY|CONNECTING/,
-    message: (server) => ({ restartServer: { server } }),
+    act: (call, server) => call('RestartServer', { server }),
   },
   {
     label: t('Stop'),
     glyph: 'stop',
     loses: (n) => plural(n, 'Stop, which cancels {0} request?', 'Stop, which cancels {0} requests?'),
     when: /READY|CONNECTING/,
-    message: (server) => ({ stopServer: { server } }),
+    act: (call, server) => call('StopServer', { server }),
   },
   {
     label: t('Disable'),
     loses: (n) => plural(n, 'Disable, which cancels {0} request?', 'Disable, which cancels {0} requests?'),
     when: /^SERVER_STATE_(?!DISABLED|BROKEN)/,
-    message: (server) => ({ setServerEnabled: { server, enabled: false } }),
+    act: (call, server) => call('SetServerEnabled', { server, enabled: false }),
   },
-  { label: t('Enable'), when: /DISABLED/, message: (server) => ({ setServerEnabled: { server, enabled: true } }) },
+  { label: t('Enable'), when: /DISABLED/, act: (call, server) => call('SetServerEnabled', { server, enabled: true }) },
   {
     label: t('Allow questions'),
     testid: 'allow-questions',
     when: /silenced/,
-    message: (server) => ({ muteServer: { server, muted: false } }),
+    act: (call, server) => call('MuteServer', { server, muted: false }),
   },
-  { label: t('Sign in'), when: /sign-in:.*NEEDED/, message: (server) => ({ signIn: { server } }) },
+  { label: t('Sign in'), when: /sign-in:.*NEEDED/, act: (call, server) => call('SignIn', { server }) },
   {
     label: t('Sign out'),
     loses: (n) => plural(n, 'Sign out, which cancels {0} request?', 'Sign out, which cancels {0} requests?'),
     when: /sign-in:.*SIGNED_IN/,
-    message: (server) => ({ signOut: { server } }),
+    act: (call, server) => call('SignOut', { server }),
   },
 ];
 
@@ -107,7 +107,7 @@ const actions = [
  * @returns {ServerView}
  */
 export function serverView(page, name) {
-  const { state, ask, surface } = page;
+  const { state, surface } = page;
   const shownName = shortName(name);
   const icon = h('span', { 'class': 'icon', 'aria-hidden': 'true' });
   const word = h('span', { class: 'state' });
@@ -146,8 +146,8 @@ export function serverView(page, name) {
       ...(action.testid && { testid: action.testid }),
       question: () => (action.loses && calls() ? action.loses(calls()) : ''),
       act: async () => {
-        const reply = await ask(action.message(name));
-        setText(refused, visible(reply.error?.message));
+        const { error } = await action.act(page.call, name);
+        setText(refused, visible(error?.message));
       },
     }),
   }));

@@ -15,7 +15,6 @@ const atFirst = 20;
 
 /** @param {import('../page.js').Page} page @param {string} server */
 export function toolList(page, server) {
-  const { ask } = page;
   const filter = h('input', {
     'type': 'search',
     'aria-label': t('Filter the tools of {0}', shortName(server)),
@@ -63,11 +62,11 @@ export function toolList(page, server) {
     stale = false;
     const mine = ++asked;
     setText(note, tools.length === 0 ? t('Listing…') : '');
-    const reply = await ask({ listTools: { server, allowCached } });
+    const { error: refusal, response } = await page.call('ListTools', { server, allowCached });
     if (mine !== asked) return; // a later list was requested
-    const error = reply.error ?? reply.listTools?.troubles?.[0]?.error;
+    const error = refusal ?? response?.troubles?.[0]?.error;
     stale = error?.code === 'UNAVAILABLE';
-    if (!reply.error) tools = reply.listTools?.tools ?? [];
+    if (!refusal) tools = response?.tools ?? [];
     const cached = tools.some((tool) => tool.cached);
     setText(
       note,

@@ -128,10 +128,9 @@ export function toolView(page, tool) {
     show(status, true);
     show(where, false);
     setText(status, t('Calling…'));
-    const reply = await page.ask({ callTool: { requestId: mine, server, tool: name, argumentsJson } });
+    const { error } = await page.call('CallTool', { requestId: mine, server, tool: name, argumentsJson });
     if (mine !== requestId) return;
     begun(false);
-    const { error } = reply;
     // If the history has the end of the call, it is shown from there. Otherwise the call never began, or the page has
     // not received its end.
     if (ended()) {

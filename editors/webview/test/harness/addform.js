@@ -70,15 +70,13 @@ export async function fillAddForm({ by, hub, page, pass }) {
     if (value) await page.getByRole('textbox', { name: `Value of ${name ?? ''}` }).fill(value);
   }
   await pass(400);
-  await hub.reply(hub.all('addServer').at(-1) ?? {}, {
-    configWrite: {
-      server: 'notes',
-      configFile: '/config/mcp.json',
-      needsConsent: true,
-      linesBefore: '  "servers": {}\n',
-      linesAfter: '  "servers": {\n    "notes": {\n      "type": "stdio",\n      "command": "npx"\n    }\n  }\n',
-      problems: [{ key: 'cwd', message: 'is relative: it begins at the file', server: 'notes' }],
-    },
+  await hub.wrote(hub.all('addServer').at(-1) ?? {}, {
+    server: 'notes',
+    configFile: '/config/mcp.json',
+    needsConsent: true,
+    linesBefore: '  "servers": {}\n',
+    linesAfter: '  "servers": {\n    "notes": {\n      "type": "stdio",\n      "command": "npx"\n    }\n  }\n',
+    problems: [{ key: 'cwd', message: 'is relative: it begins at the file', server: 'notes' }],
   });
   await by('adding-name').fill('');
   await by('adding-save').click();

@@ -3,21 +3,22 @@
 // arrive.
 
 import { EventEmitter, once } from 'node:events';
+import { decoded, encoded, kindOf } from './calls.js';
 import { long } from './long.js';
 import { asRelayed, faultOf } from './schema.js';
 
 /**
- * @typedef {import('./schema.js').AttachRequestJson} AttachRequestJson
+ * @typedef {import('./calls.js').Kind} Kind
+ * @typedef {import('./calls.js').Message} Message
+ * @typedef {import('./calls.js').Reply} Reply
  * @typedef {import('./schema.js').AttachResponseJson} AttachResponseJson
  * @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').SnapshotJson} SnapshotJson
- * @typedef {import('../../../host/src/gen/mcphub/v1/editor_pb.js').ReplyJson} ReplyJson
+ * @typedef {import('../../../host/src/gen/mcphub/v1/config_pb.js').ConfigWriteJson} ConfigWriteJson
  * @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} ToolJson
- * @typedef {Exclude<keyof AttachRequestJson, 'messageId'>} RequestKind
- * @typedef {Omit<AttachResponseJson, 'sequence' | 'reply'>} EventJson
  */
 
 export class Hub {
-  /** Everything that the page has sent, in order. @type {AttachRequestJson[]} */
+  /** Everything that the page has sent, in order. @type {Message[]} */
   sent = [];
   /** The faults of the page's messages. @type {string[]} */
   faults = [];
@@ -34,17 +35,16 @@ export class Hub {
   pieceBytes = 1 << 20;
   /**
    * Further replies, by the kind of the message; undefined: there is no reply.
-   * @type {{ [kind in RequestKind]?: (message: AttachRequestJson) => Omit<ReplyJson, 'messageId'> | undefined }}
+   * @type {{ [kind in Kind]?: (message: Message) => Reply | undefined }}
    */
   answers = {};
-  /** The kinds of messages that are not answered automatically. @type {Set<RequestKind>} */
+  /** The kinds of messages that are not answered automatically. @type {Set<Kind>} */
   silent = new Set();
   hubId = 'hub-1';
   /** The id that the window has sent, or the one that the hub has given it. */
   windowId = '';
 
-  #sequence = 100;
-  /** @type {Map<RequestKind, number>} */
+  /** @type {Map<Kind, number>} */
   #read = new Map();
   #heard = new EventEmitter();
   /** @type {(message: AttachResponseJson) => Promise<void>} */
@@ -70,40 +70,35 @@ export class Hub {
   }
 
   /**
-   * Sends an event with the next sequence number.
+   * Sends an event.
    *
-   * @param {EventJson} event
+   * @param {Omit<AttachResponseJson, 'reply'>} event
    */
   say(event) {
-    this.#sequence += 1 + (this.#sequence % 3);
-    return this.#send({ sequence: String(this.#sequence), time: this.#now().toISOString(), ...event });
-  }
-
-  /**
-   * Sends a message that belongs only to this stream, without a sequence number.
-   *
-   * @param {EventJson} event
-   */
-  sayAside(event) {
     return this.#send({ time: this.#now().toISOString(), ...event });
   }
 
   /**
    * Answers one message of the page.
    *
-   * @param {AttachRequestJson} message
-   * @param {Omit<ReplyJson, 'messageId'>} [reply]
+   * @param {Message} message
+   * @param {Reply} [reply]
    */
   reply(message, reply = {}) {
     if (!message.messageId) throw new Error(`the page wants no reply to ${JSON.stringify(message)}`);
-    return this.#send({ reply: { messageId: message.messageId, ...reply } });
+    return this.#send({ reply: encoded(message, reply) });
   }
 
-  /** Sends welcome, and a snapshot unless the window resumes. @param {boolean} [resumed] */
-  async welcome(resumed = false) {
+  /** Answers a message that writes a config file. @param {Message} message @param {ConfigWriteJson} write */
+  wrote(message, write) {
+    return this.reply(message, { [kindOf(message)]: { write } });
+  }
+
+  /** Sends welcome and a snapshot. */
+  async welcome() {
     // Both go into the outbox at once: the snapshot would undo an event between them, and a real hub sends none there.
-    const welcomed = this.#send({ welcome: { hubId: this.hubId, windowId: this.windowId, version: '1.0.0', resumed } });
-    await (resumed ? welcomed : this.say({ snapshot: this.snapshot }));
+    void this.#send({ welcome: { hubId: this.hubId, windowId: this.windowId, version: '1.0.0' } });
+    await this.say({ snapshot: this.snapshot });
   }
 
   /** Waits until the page has received everything that was sent so far. */
@@ -111,30 +106,24 @@ export class Hub {
     await this.#outbox;
   }
 
-  /** The latest sequence number. */
-  get sequence() {
-    return String(this.#sequence);
-  }
-
   /** Takes a message of the page. @param {unknown} message */
   hear(message) {
     const fault = faultOf(message);
     if (fault !== undefined) this.faults.push(`${fault}: ${JSON.stringify(message)}`);
-    const request = /** @type {AttachRequestJson} */ (message);
+    const request = decoded(/** @type {import('./schema.js').AttachRequestJson} */ (message));
     this.sent.push(request);
     this.#answer(request);
     this.#heard.emit('message');
   }
 
-  /** @param {AttachRequestJson} message */
+  /** @param {Message} message */
   #answer(message) {
     if (message.hello && !this.silent.has('hello')) {
       this.windowId = message.hello.windowId || 'window-1';
-      void this.welcome(message.hello.resume?.hubId === this.hubId);
+      void this.welcome();
     }
     for (const [kind, answer] of Object.entries(this.answers)) {
-      const reply =
-        kind in message && !this.silent.has(/** @type {RequestKind} */ (kind)) ? answer(message) : undefined;
+      const reply = kind in message && !this.silent.has(/** @type {Kind} */ (kind)) ? answer(message) : undefined;
       if (reply) void this.reply(message, reply);
     }
     if (message.listTools && !this.silent.has('listTools'))
@@ -144,7 +133,7 @@ export class Hub {
       void this.reply(message, { cancelOutcome: 'CANCEL_OUTCOME_CANCELLING' });
   }
 
-  /** @param {AttachRequestJson} message @param {NonNullable<AttachRequestJson['readRequest']>} asked */
+  /** @param {Message} message @param {NonNullable<Message['readRequest']>} asked */
   #piece(message, { requestId = '', part = 'REQUEST_PART_UNSPECIFIED', offset = '0' }) {
     const text = this.kept[`${requestId} ${part.replace('REQUEST_PART_', '')}`];
     if (text === undefined) {
@@ -162,7 +151,7 @@ export class Hub {
     });
   }
 
-  /** Returns all messages of a kind so far. @param {RequestKind} kind */
+  /** Returns all messages of a kind so far. @param {Kind} kind */
   all(kind) {
     return this.sent.filter((message) => kind in message);
   }
@@ -170,9 +159,9 @@ export class Hub {
   /**
    * Waits for the next message of a kind that next has not returned yet, and returns it.
    *
-   * @template {RequestKind} K
+   * @template {Kind} K
    * @param {K} kind
-   * @returns {Promise<AttachRequestJson & { [key in K]-?: NonNullable<AttachRequestJson[K]> }>}
+   * @returns {Promise<Message & { [key in K]-?: NonNullable<Message[K]> }>}
    */
   async next(kind) {
     const index = this.#read.get(kind) ?? 0;
@@ -180,8 +169,7 @@ export class Hub {
     const signal = AbortSignal.timeout(long);
     for (;;) {
       const message = this.all(kind)[index];
-      if (message)
-        return /** @type {AttachRequestJson & { [key in K]-?: NonNullable<AttachRequestJson[K]> }} */ (message);
+      if (message) return /** @type {Message & { [key in K]-?: NonNullable<Message[K]> }} */ (message);
       await once(this.#heard, 'message', { signal }).catch((/** @type {unknown} */ error) => {
         const sent = this.sent.map((other) => Object.keys(other).join('+')).join(', ');
         throw new Error(`the page has not sent ${kind} (message ${index + 1}); it has sent: ${sent}`, { cause: error });

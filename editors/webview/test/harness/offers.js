@@ -74,25 +74,25 @@ function some(all, query = '', most = 1000) {
 /** Makes the hub answer requests for these offers. @param {import('./hub.js').Hub} hub @param {Offers} [offers] */
 export function offer(hub, offers = someOffers()) {
   Object.assign(hub.answers, {
-    listResources: (/** @type {import('./hub.js').AttachRequestJson} */ m) => {
+    listResources: (/** @type {import('./hub.js').Message} */ m) => {
       const { found, matched } = some(offers.resources, m.listResources?.query);
       return { listResources: { resources: found, matched } };
     },
-    listResourceTemplates: (/** @type {import('./hub.js').AttachRequestJson} */ m) => {
+    listResourceTemplates: (/** @type {import('./hub.js').Message} */ m) => {
       const { found, matched } = some(offers.templates, m.listResourceTemplates?.query);
       return { listResourceTemplates: { resourceTemplates: found, matched } };
     },
-    listMcpPrompts: (/** @type {import('./hub.js').AttachRequestJson} */ m) => {
+    listMcpPrompts: (/** @type {import('./hub.js').Message} */ m) => {
       const { found, matched } = some(offers.prompts, m.listMcpPrompts?.query);
       return { listMcpPrompts: { prompts: found, matched } };
     },
-    complete: (/** @type {import('./hub.js').AttachRequestJson} */ m) => {
+    complete: (/** @type {import('./hub.js').Message} */ m) => {
       const values = ['go', 'gopher', 'java', 'javascript', 'rust'].filter((v) =>
         v.startsWith(m.complete?.value ?? ''),
       );
       return { complete: { resultJson: JSON.stringify({ completion: { values } }) } };
     },
-    expandUriTemplate: (/** @type {import('./hub.js').AttachRequestJson} */ m) => ({
+    expandUriTemplate: (/** @type {import('./hub.js').Message} */ m) => ({
       expandUriTemplate: {
         uri: (m.expandUriTemplate?.uriTemplate ?? '').replace(/\{(\w+)\}/g, (_, name) =>
           encodeURIComponent(m.expandUriTemplate?.values?.[String(name)] ?? ''),

@@ -1,5 +1,6 @@
-// The generated schema of the window stream. It checks messages in both directions. Node 20 cannot load TypeScript, so
-// the generated files are bundled in memory. The types come from the same files.
+// The generated schema of the window stream, and of the services whose methods it calls. It checks messages in both
+// directions. Node 20 cannot load TypeScript, so the generated files are bundled in memory. The types come from the
+// same files.
 
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,11 @@ import { nativeParse } from '../../src/words/jsontext.js';
 
 const entry = `
   export { AttachRequestSchema, AttachResponseSchema } from './mcphub/v1/editor_pb.ts';
-  export { fromJson, toJson } from '@bufbuild/protobuf';
+  export { file_mcphub_v1_config } from './mcphub/v1/config_pb.ts';
+  export { file_mcphub_v1_hub } from './mcphub/v1/hub_pb.ts';
+  export { file_mcphub_v1_registry } from './mcphub/v1/registry_pb.ts';
+  export { file_mcphub_v1_server } from './mcphub/v1/server_pb.ts';
+  export { createRegistry, fromJson, toJson } from '@bufbuild/protobuf';
 `;
 
 const bundled = await build({
@@ -26,11 +31,22 @@ const bundled = await build({
   platform: 'node',
   write: false,
 });
-/** @type {Promise<typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js') & typeof import('@bufbuild/protobuf')>} */
+/**
+ * @type {Promise<typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js')
+ * & import('../../src/hub/methods.js').Contract & typeof import('@bufbuild/protobuf')>}
+ */
 const loaded = import(
   `data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`
 );
 const schema = await loaded;
+
+/** The services whose methods a page may call, and the types of their messages. */
+export const registry = schema.createRegistry(
+  schema.file_mcphub_v1_config,
+  schema.file_mcphub_v1_hub,
+  schema.file_mcphub_v1_registry,
+  schema.file_mcphub_v1_server,
+);
 
 /**
  * Returns a message as a host would relay it: checked against the schema, and in proto3 JSON, in which a field with its
@@ -40,7 +56,8 @@ const schema = await loaded;
  * @returns {AttachResponseJson}
  */
 export function asRelayed(message) {
-  return schema.toJson(schema.AttachResponseSchema, schema.fromJson(schema.AttachResponseSchema, message));
+  const parsed = schema.fromJson(schema.AttachResponseSchema, message, { registry });
+  return /** @type {AttachResponseJson} */ (schema.toJson(schema.AttachResponseSchema, parsed, { registry }));
 }
 
 /**
@@ -59,10 +76,8 @@ export const membersOf = (json) => /** @type {Record<string, unknown>} */ (nativ
  */
 export function faultOf(message) {
   try {
-    const parsed = schema.fromJson(
-      schema.AttachRequestSchema,
-      /** @type {import('@bufbuild/protobuf').JsonValue} */ (message),
-    );
+    const json = /** @type {import('@bufbuild/protobuf').JsonValue} */ (message);
+    const parsed = schema.fromJson(schema.AttachRequestSchema, json, { registry });
     return parsed.message.case === undefined ? 'an AttachRequest that says nothing' : undefined;
   } catch (error) {
     return String(error);

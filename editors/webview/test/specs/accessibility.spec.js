@@ -206,10 +206,6 @@ const scenes = [
     },
   },
   {
-    what: 'what ended while the window was away',
-    snapshot: { servers: [server('files')], history: [{ ...cancelled('h-1'), earlierHub: true }, finished('h-2')] },
-  },
-  {
     what: 'a request for a completion with several models',
     snapshot: { servers: [server('review')], prompts: [prompts.sampling] },
     surface: {
@@ -224,7 +220,7 @@ const scenes = [
     snapshot: busySnapshot(),
     surface: { commands: ['mcphub.restartHub'] },
     act: async ({ hub, settle }) => {
-      await hub.sayAside({
+      await hub.say({
         hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'McpHub does not answer.' },
       });
       await settle();
@@ -249,7 +245,7 @@ const scenes = [
       await by('remove-now').click();
       const write = { server: 'notes', configFile: '/config/mcp.json', undoId: 'u-1' };
       for (const message of [await hub.next('removeServer'), await hub.next('removeServer')])
-        await hub.reply(message, { configWrite: write });
+        await hub.wrote(message, write);
       await by('server-files').getByRole('button').first().click();
       await by('edit-entry').first().click();
       await hub.reply(await hub.next('getServerEntry'), {
@@ -273,7 +269,7 @@ const scenes = [
     what: 'the lost connection',
     snapshot: busySnapshot(),
     act: async ({ hub, settle }) => {
-      await hub.sayAside({
+      await hub.say({
         hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'The hub has failed five times in a row.' },
       });
       await settle();

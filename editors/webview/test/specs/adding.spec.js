@@ -22,7 +22,7 @@ async function order({ hub }) {
   for (;;) {
     const message = await hub.next('addServer');
     if (!message.addServer.preview) return message;
-    await hub.reply(message, { configWrite: { ...written, linesAfter: '"notes": {}\n' } });
+    await hub.wrote(message, { ...written, linesAfter: '"notes": {}\n' });
   }
 }
 
@@ -52,7 +52,7 @@ mainTest(
     await pass(1_000);
     const preview = await hub.next('addServer');
     assert.equal(preview.addServer.preview, true);
-    await hub.reply(preview, { configWrite: { ...written, linesAfter: '    "notes": { "command": "npx" }\n' } });
+    await hub.wrote(preview, { ...written, linesAfter: '    "notes": { "command": "npx" }\n' });
     await settle();
     assert.match(await by('adding').innerText(), /npx -y notes-mcp "my notes"/);
     assert.match(await by('adding').innerText(), /"notes": { "command": "npx" }/);
@@ -69,7 +69,7 @@ mainTest(
       preview: false,
     });
     await hub.say({ serverChanged: { server: server('notes', { state: 'SERVER_STATE_STOPPED', place: 2 }) } });
-    await hub.reply(sent, { configWrite: { ...written, undoId: 'u-1' } });
+    await hub.wrote(sent, { ...written, undoId: 'u-1' });
     const start = await hub.next('startServer');
     assert.equal(start.startServer.server, 'notes');
     assert.match(await by('written').innerText(), /“notes” was added\..*mcp\.json:9/s);
@@ -90,7 +90,7 @@ mainTest(
     const undo = await hub.next('undoConfigWrite');
     assert.deepEqual(undo.undoConfigWrite, { writtenBy: 'McpHub’s page', undoId: 'u-1' });
     await hub.say({ serverChanged: { server: server('notes', { place: 2 }), removed: true } });
-    await hub.reply(undo, { configWrite: { ...written, configLine: 0, undoId: 'u-2' } });
+    await hub.wrote(undo, { ...written, configLine: 0, undoId: 'u-2' });
     await settle();
     assert.match(await by('written').innerText(), /is as it was before/);
     assert.equal(await page.locator('[data-testid="server-notes"]').count(), 0);
@@ -208,7 +208,7 @@ pageTest('what the hub refuses is told at the field that it is about', setup, as
   assert.equal(await by('adding-command').inputValue(), 'npx');
   await by('adding-save').click();
   await order(opened);
-  await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended.' } });
+  await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The hub has ended.' } });
   await settle();
   assert.match(await by('adding').innerText(), /connection to the hub was lost/, 'a hub that was killed');
   assert.equal(await by('adding-name').inputValue(), 'notes');
@@ -288,7 +288,7 @@ pageTest(
   setup,
   async (opened) => {
     const { by, hub, page, settle } = opened;
-    await hub.sayAside({ openAddServer: { server: 'mine', entryText: '{"command": "uvx"}' } });
+    await hub.say({ openAddServer: { server: 'mine', entryText: '{"command": "uvx"}' } });
     await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
     const read = await hub.next('readConfigText');
     assert.equal(read.readConfigText.text, '{"command": "uvx"}');

@@ -95,7 +95,7 @@ pageTest('a view makes room for a question that opens', withView, async (opened)
 
 pageTest('a view makes room for a question that is to be seen', asked, async (opened) => {
   await fill(opened);
-  await opened.hub.sayAside({ revealPrompt: { promptId: 'p-approval' } });
+  await opened.hub.say({ revealPrompt: { promptId: 'p-approval' } });
   await opened.page.locator(inline).waitFor();
   await opened.settle();
   assert.match(await opened.focused(), /^h3/);

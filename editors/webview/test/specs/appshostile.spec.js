@@ -141,7 +141,7 @@ pageTest(
     const script = `
     for (const to of [parent.parent, top]) {
       to.postMessage({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message: 'spoofed' } }, '*');
-      to.postMessage({ sequence: '9999', snapshot: { servers: [{ name: 'spoofed' }] } }, '*');
+      to.postMessage({ snapshot: { servers: [{ name: 'spoofed' }] } }, '*');
       to.postMessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'refresh' } }, '*');
     }
     parent.postMessage({ jsonrpc: '2.0', method: 'ui/notifications/sandbox-ended', params: { reason: 'flood' } }, '*');

@@ -1,8 +1,8 @@
-// The page and its hub: hello, resume, reload, a lost connection and its return.
+// The page and its hub: hello, reload, a lost connection and its return.
 
 import assert from 'node:assert/strict';
-import { clickAnyway, mainTest } from '../harness/pagetest.js';
-import { busySnapshot, finished, prompts, request, server } from '../harness/world.js';
+import { clickAnyway, mainTest, pageTest } from '../harness/pagetest.js';
+import { busySnapshot, finished, prompts, request, server, tool } from '../harness/world.js';
 
 mainTest('hello declares all seven kinds and asks for the history', { snapshot: busySnapshot() }, ({ hub }) => {
   const [first] = hub.sent;
@@ -18,7 +18,7 @@ mainTest('hello declares all seven kinds and asks for the history', { snapshot: 
   ]);
   assert.equal(first.hello.maxHistory, 1000);
   assert.ok(!first.hello.samplingTools);
-  assert.equal(first.hello.resume, undefined, 'there is nothing to resume');
+  assert.equal(first.hello.comesBackTo, undefined, 'it was attached to no hub before');
 });
 
 mainTest(
@@ -41,7 +41,7 @@ mainTest(
     const again = hub.all('hello')[1]?.hello;
     assert.ok(own);
     assert.equal(again?.windowId, own);
-    assert.equal(again.resume, undefined, 'a page that has lost its memory cannot go on from where it was');
+    assert.equal(again.comesBackTo, 'hub-1', 'so that the hub lets go of the stream of before');
   },
 );
 
@@ -51,7 +51,7 @@ mainTest(
   async ({ by, hub, page, pass, settle }) => {
     await by('prompt-p-approval').waitFor();
     await pass(1_000);
-    await hub.sayAside({
+    await hub.say({
       hubConnection: {
         state: 'HUB_CONNECTION_STATE_STARTING',
         message: 'The hub has ended (signal 9). It is being started again.',
@@ -63,7 +63,7 @@ mainTest(
     for (const id of ['cancel', 'accept', 'decline']) await clickAnyway(by(id));
     await settle();
     assert.equal(hub.sent.length, before, 'what is sent now would not arrive');
-    await hub.sayAside({
+    await hub.say({
       hubConnection: {
         state: 'HUB_CONNECTION_STATE_FAILED',
         message: 'The hub has failed five times in a row. See the output.',
@@ -72,7 +72,7 @@ mainTest(
     await by('connection').filter({ hasText: 'five times in a row' }).waitFor();
     hub.hubId = 'hub-2';
     hub.snapshot = { servers: [server('files')], requests: [], prompts: [] };
-    await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
+    await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
     await by('prompt-p-approval').locator(':scope[data-phase="closed"]').waitFor();
     await page.mouse.move(0, 0);
     await pass(7_000);
@@ -91,7 +91,7 @@ mainTest(
   async ({ by, hub, settle }) => {
     await by('request-r-1').waitFor();
     await by('prompt-p-form').getByRole('textbox').first().fill('half a');
-    await hub.sayAside({
+    await hub.say({
       hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE', message: 'McpHub does not answer.' },
     });
     await by('connection').filter({ hasText: 'McpHub does not answer.' }).waitFor();
@@ -103,7 +103,7 @@ mainTest(
     );
     await by('prompt-p-form').getByRole('textbox').first().press('End');
     await by('prompt-p-form').getByRole('textbox').first().pressSequentially(' word');
-    await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_RESPONSIVE' } });
+    await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_RESPONSIVE' } });
     await by('connection').waitFor({ state: 'hidden' });
     await settle();
     assert.equal(hub.all('hello').length, 1);
@@ -111,45 +111,136 @@ mainTest(
   },
 );
 
+/**
+ * Breaks the connection, and makes it again with another snapshot.
+ *
+ * @param {import('../harness/pagetest.js').Opened} opened
+ * @param {import('../harness/hub.js').SnapshotJson} snapshot
+ */
+async function reconnect({ by, hub, settle }, snapshot) {
+  hub.snapshot = snapshot;
+  await hub.say({
+    hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The connection is being made anew.' },
+  });
+  await by('connection').filter({ hasText: 'being made anew' }).waitFor();
+  await settle();
+  const before = hub.all('hello').length;
+  await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
+  while (hub.all('hello').length === before) await settle();
+  await by('connection').waitFor({ state: 'hidden' });
+  await settle();
+}
+
+/** Two ended requests. A snapshot may leave the result out. @param {string} resultJson */
+const past = (resultJson) => [finished('h-1', { resultJson, resultSizeBytes: '14' }, -60), finished('h-2', {}, -50)];
+
 mainTest(
-  'the same hub is resumed from the latest sequence number, and what was seen stays',
-  { snapshot: { servers: [server('files')], requests: [request('r-1')], prompts: [prompts.form] } },
-  async ({ by, hub, settle }) => {
-    await by('request-r-1').waitFor();
-    await hub.say({ serverChanged: { server: server('late') } });
-    await by('server-late').waitFor();
-    const seen = hub.sequence;
-    await hub.sayAside({
-      hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message: 'The connection is being made anew.' },
-    });
-    await hub.sayAside({ hubConnection: { state: 'HUB_CONNECTION_STATE_READY' } });
-    await hub.next('hello');
-    const again = hub.all('hello')[1]?.hello;
-    assert.deepEqual(again?.resume, { hubId: 'hub-1', afterSequence: seen });
-    await by('connection').waitFor({ state: 'hidden' });
+  'the page comes back to the same hub: what is there now is shown, and what a person was doing stays',
+  {
+    snapshot: {
+      servers: [server('files')],
+      requests: [request('r-1')],
+      prompts: [prompts.form, prompts.approval],
+      history: past('{"content":[]}'),
+    },
+    tools: { files: [tool('files', 'find', { type: 'object', properties: { query: { type: 'string' } } })] },
+    viewport: { width: 480, height: 2400 },
+  },
+  async (opened) => {
+    const { by, hub, page, pass, settle } = opened;
+    await by('server-files').getByRole('button').first().click();
+    await by('tool-find').getByRole('button').first().click();
+    await by('tool-find').getByLabel('query').fill('a needle');
+    await by('ended-h-1').click();
     await settle();
-    assert.equal(await by('request-r-1').count(), 1);
+    const name = by('prompt-p-form').getByLabel('Full name').first();
+    await name.fill('Ada');
+    await name.evaluate((field) => field instanceof HTMLInputElement && field.setSelectionRange(1, 2));
+    const details = page.locator('#history .details');
+    assert.match(await details.innerText(), /Result/);
+    await details.evaluate((element) => (element.dataset['mark'] = 'the same'));
+
+    await reconnect(opened, {
+      servers: [server('files'), server('late')],
+      requests: [request('r-2')],
+      prompts: [prompts.form],
+      history: [...past(''), finished('r-1', { tool: 'index_folder' }, -10)],
+    });
+    const again = hub.all('hello').at(-1)?.hello;
+    assert.deepEqual([again?.windowId, again?.comesBackTo], [hub.windowId, 'hub-1']);
     assert.equal(await by('server-late').count(), 1);
-    await by('prompt-p-form').waitFor();
+    assert.equal(await by('request-r-2').count(), 1);
+    assert.equal(await by('request-r-1').count(), 0);
+    assert.equal(await by('ended-r-1').count(), 1, 'what ended meanwhile is in the history');
+    assert.equal(await by('ended-h-1').count(), 1, 'and what had ended before, once');
+    await by('prompt-p-approval').locator(':scope[data-phase="closed"]').waitFor();
+    await pass(1_000);
+    assert.match(await page.locator('#polite').innerText(), /index_folder of files: Done\./, 'and is told');
+
+    assert.equal(await name.inputValue(), 'Ada');
+    assert.equal(await by('tool-find').getByLabel('query').inputValue(), 'a needle');
+    assert.equal(await details.evaluate((element) => element.dataset['mark']), 'the same');
+    assert.match(await details.innerText(), /Result/);
+    assert.deepEqual(
+      await page.evaluate(() => {
+        const field = document.activeElement;
+        return field instanceof HTMLInputElement && [field.value, field.selectionStart, field.selectionEnd];
+      }),
+      ['Ada', 1, 2],
+      'the focus is where it was',
+    );
+    await page.mouse.move(0, 0);
+    await pass(7_000);
+    assert.equal(await by('prompt-p-approval').count(), 0);
   },
 );
 
 mainTest(
-  'an event that was seen before changes nothing',
-  { snapshot: { servers: [server('files')], requests: [] } },
-  async ({ by, hub, page, settle }) => {
-    await hub.say({ mcpRequestStarted: { request: request('r-1') } });
-    await by('request-r-1').waitFor();
-    await hub.say({ mcpRequestFinished: { ...finished('r-1').finished } });
-    await by('request-r-1').waitFor({ state: 'detached' });
+  'the result of a call that ended while the connection was lost is shown where it was made',
+  {
+    snapshot: { servers: [server('files')] },
+    tools: { files: [tool('files', 'find', { type: 'object', properties: {} })] },
+    viewport: { width: 480, height: 1600 },
+  },
+  async (opened) => {
+    const { by, hub } = opened;
+    await by('server-files').getByRole('button').first().click();
+    await by('tool-find').getByRole('button').first().click();
+    await by('tool-find').getByTestId('call').click();
+    const { requestId = '' } = (await hub.next('callTool')).callTool;
+    await hub.say({ mcpRequestStarted: { request: request(requestId, { tool: 'find' }) } });
+    await by(`request-${requestId}`).waitFor();
+    const resultJson = '{"content":[{"type":"text","text":"in the haystack"}]}';
+    const of = { tool: 'find', resultJson, resultSizeBytes: String(resultJson.length) };
+    await reconnect(opened, { servers: [server('files')], history: [finished(requestId, of, -1)] });
+    assert.equal(await by(`request-${requestId}`).count(), 0);
+    await by('tool-find').getByText('in the haystack').waitFor();
+    assert.match(await by('tool-find').innerText(), /The last call: Done\./);
+  },
+);
+
+pageTest(
+  'a long question, which comes after its snapshot, stays as it is or has a new card',
+  { snapshot: { servers: [server('files')], prompts: [prompts.form] } },
+  async (opened) => {
+    const { by, hub, page, settle } = opened;
+    const name = by('prompt-p-form').getByLabel('Full name').first();
+    await name.fill('Ada');
     await page.evaluate(
-      (message) => {
-        window.postMessage(message, '*');
+      (messages) => {
+        for (const message of messages) window.postMessage(message, '*');
       },
-      { sequence: '2', time: '2026-10-05T12:00:00Z', mcpRequestStarted: { request: request('r-1') } },
+      [{ snapshot: { servers: [server('files')] } }, { promptOpened: { prompt: prompts.form } }],
     );
     await settle();
-    assert.equal(await by('request-r-1').count(), 0);
+    assert.equal(await name.inputValue(), 'Ada');
+    await reconnect(opened, { servers: [server('files')] });
+    assert.match(await by('prompt-p-form').innerText(), /while the connection to the hub was lost/);
+    await hub.say({ promptOpened: { prompt: prompts.form } });
+    await settle();
+    const open = by('prompt-p-form').locator(':scope[data-phase="open"]');
+    await open.waitFor();
+    assert.equal(await by('prompt-p-form').count(), 2, 'what was typed can still be copied');
   },
 );
 
@@ -158,17 +249,7 @@ mainTest(
   { snapshot: { servers: [server('files')] } },
   async ({ by, hub, page }) => {
     await page.evaluate(() => {
-      for (const junk of [
-        null,
-        1,
-        'text',
-        [],
-        {},
-        { type: 'keydown' },
-        { sequence: 'abc' },
-        { snapshotOfTomorrow: {} },
-        { sequence: '999999999', somethingNew: { a: 1 } },
-      ])
+      for (const junk of [null, 1, 'text', [], {}, { type: 'keydown' }, { snapshotOfTomorrow: {} }])
         window.postMessage(junk, '*');
     });
     await hub.say({ serverChanged: { server: server('late') } });

@@ -48,10 +48,9 @@ mainTest('of an entry only what was changed is sent', setup, async (opened) => {
   await by('adding-connect').fill('');
   await by('adding-enabled').uncheck();
   await by('adding-save').click();
-  /** @param {import('../harness/hub.js').AttachRequestJson} m */
   let sent = await hub.next('updateServer');
   while (sent.updateServer.preview) {
-    await hub.reply(sent, { configWrite: { ...written, server: 'files' } });
+    await hub.wrote(sent, { ...written, server: 'files' });
     sent = await hub.next('updateServer');
   }
   assert.deepEqual(sent.updateServer, {
@@ -61,7 +60,7 @@ mainTest('of an entry only what was changed is sent', setup, async (opened) => {
     writtenBy: 'McpHub’s page',
     preview: false,
   });
-  await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, configLine: 12, undoId: 'u-1' } });
+  await hub.wrote(sent, { server: 'files', configFile: vscodeFile, configLine: 12, undoId: 'u-1' });
   await settle();
   assert.match(await by('written').innerText(), /“files” was changed/);
   assert.match(await focused(), /edit-entry/, 'the focus is back');
@@ -131,7 +130,7 @@ pageTest('a changed command takes the place of the old one, whole', setup, async
   await by('adding-save').click();
   let sent = await hub.next('updateServer');
   while (sent.updateServer.preview) {
-    await hub.reply(sent, { configWrite: { ...written, server: 'files' } });
+    await hub.wrote(sent, { ...written, server: 'files' });
     sent = await hub.next('updateServer');
   }
   assert.deepEqual(sent.updateServer.form, { ...entry.form, args: ['-y', 'files-mcp@2'] });
@@ -141,7 +140,7 @@ pageTest('a changed command takes the place of the old one, whole', setup, async
       server: server('files', { launchConsent: 'LAUNCH_CONSENT_NEEDED', state: 'SERVER_STATE_STOPPED' }),
     },
   });
-  await hub.reply(sent, { configWrite: { ...written, server: 'files', undoId: 'u-1' } });
+  await hub.wrote(sent, { ...written, server: 'files', undoId: 'u-1' });
   assert.equal((await hub.next('startServer')).startServer.server, 'files', 'the consent is asked for at once');
 });
 
@@ -160,7 +159,7 @@ pageTest(
     await by('remove-entry').click();
     const preview = await hub.next('removeServer');
     assert.equal(preview.removeServer.preview, true);
-    await hub.reply(preview, { configWrite: { ...written, linesBefore: '    "files": { "command": "npx" }\n' } });
+    await hub.wrote(preview, { ...written, linesBefore: '    "files": { "command": "npx" }\n' });
     await settle();
     const text = await by('adding').innerText();
     assert.match(text, /1 request that runs now will be cancelled/);
@@ -170,7 +169,7 @@ pageTest(
     const sent = await hub.next('removeServer');
     assert.equal(sent.removeServer.preview, false);
     await hub.say({ serverChanged: { server: server('files'), removed: true } });
-    await hub.reply(sent, { configWrite: { server: 'files', configFile: vscodeFile, undoId: 'u-1' } });
+    await hub.wrote(sent, { server: 'files', configFile: vscodeFile, undoId: 'u-1' });
     await settle();
     assert.match(await by('written').innerText(), /“files” was removed/);
     assert.notEqual(await focused(), 'nothing');
@@ -250,7 +249,7 @@ pageTest(
     await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
     const sent = await hub.next('updateServer');
     assert.deepEqual(sent.updateServer.settings, { approvals: { read_file: 'APPROVAL_POLICY_ALLOW' } });
-    await hub.reply(sent, { configWrite: { ...written, server: 'files', undoId: 'u-1' } });
+    await hub.wrote(sent, { ...written, server: 'files', undoId: 'u-1' });
     await settle();
     assert.match(await by('tool-read_file').innerText(), /It counts once you have agreed/);
     assert.equal(await by('undo').isVisible(), true);

@@ -36,7 +36,7 @@ async function order({ hub }, kind) {
   for (;;) {
     const message = await hub.next(kind);
     if (!message[kind].preview) return message;
-    await hub.reply(message, { configWrite: written });
+    await hub.wrote(message, written);
   }
 }
 
@@ -57,7 +57,7 @@ pageTest('a policy that is chosen while another one is written is written, too',
   await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
   const first = await hub.next('updateServer');
   await by('policy-read_file').selectOption('APPROVAL_POLICY_DENY');
-  await hub.reply(first, { configWrite: { ...written, server: 'files', undoId: 'u-1' } });
+  await hub.wrote(first, { ...written, server: 'files', undoId: 'u-1' });
   const second = await hub.next('updateServer');
   assert.deepEqual(second.updateServer.settings, { approvals: { read_file: 'APPROVAL_POLICY_DENY' } });
   await hub.reply(second, { error: { code: 'FAILED_PRECONDITION', message: 'the file is read-only' } });
@@ -95,8 +95,11 @@ mainTest('Undo takes back the write that it stands beside, once', setup, async (
   await openEdit(opened, entryWith({ LEVEL: 'debug' }));
   await by('adding-total').fill('2m');
   await by('adding-save').click();
-  await hub.reply(await order(opened, 'updateServer'), {
-    configWrite: { ...written, server: 'files', canUndo: true, undoId: 'u-7' },
+  await hub.wrote(await order(opened, 'updateServer'), {
+    ...written,
+    server: 'files',
+    canUndo: true,
+    undoId: 'u-7',
   });
   await settle();
   await by('undo').evaluate((button) => {
@@ -107,7 +110,7 @@ mainTest('Undo takes back the write that it stands beside, once', setup, async (
   });
   const undo = await hub.next('undoConfigWrite');
   assert.equal(undo.undoConfigWrite.undoId, 'u-7');
-  await hub.reply(undo, { configWrite: { ...written, server: 'files', canUndo: true, undoId: 'u-8' } });
+  await hub.wrote(undo, { ...written, server: 'files', canUndo: true, undoId: 'u-8' });
   await settle();
   assert.equal(hub.all('undoConfigWrite').length, 1);
   assert.match(await by('written').innerText(), /“files” is as it was before\./);
@@ -128,7 +131,7 @@ pageTest('inputs of servers with alike names have ids of their own', setup, asyn
     const [input] = sent.addServer.inputs ?? [];
     assert.deepEqual(sent.addServer.form?.environment, { API_KEY: `\${input:${input?.id ?? ''}}` });
     ids.push(input?.id);
-    await hub.reply(sent, { configWrite: { ...written, server: '' } });
+    await hub.wrote(sent, { ...written, server: '' });
     await settle();
   }
   assert.equal(new Set(ids).size, 4, ids.join(' '));
@@ -157,9 +160,7 @@ pageTest('what is covered in its field is covered in what is shown of the file',
   assert.equal(preview.updateServer.form?.environment?.['API_KEY'], 'new\\secret', 'what is sent stays as it is');
   const lines = (/** @type {string} */ key) =>
     `"command": "npx-tool",\n"env": { "API_KEY": ${JSON.stringify(key)}, "PIN_TOKEN": "npx" }\n`;
-  await hub.reply(preview, {
-    configWrite: { ...written, linesBefore: lines('old-"secret"'), linesAfter: lines('new\\secret') },
-  });
+  await hub.wrote(preview, { ...written, linesBefore: lines('old-"secret"'), linesAfter: lines('new\\secret') });
   await settle();
   const text = await by('adding').innerText();
   assert.match(text, /Removed\s*"command": "npx-tool",\s*"env": { "API_KEY": "••••••", "PIN_TOKEN": "••••••" }/);
@@ -187,7 +188,7 @@ pageTest('a value that goes into an argument is covered in what would run', setu
   await pass(400);
   const preview = hub.all('addServer').at(-1) ?? {};
   assert.deepEqual(preview.addServer?.changedForm?.args, ['fetch', '--key=s3cret!']);
-  await hub.reply(preview, { configWrite: { ...written, linesAfter: '"args": ["fetch", "--key=s3cret!"]\n' } });
+  await hub.wrote(preview, { ...written, linesAfter: '"args": ["fetch", "--key=s3cret!"]\n' });
   await settle();
   const text = await by('adding').innerText();
   assert.match(text, /It runs\s*uvx fetch "--key=••••••"/);
@@ -204,7 +205,7 @@ pageTest('a late reply closes no other form, and takes no newer text', setup, as
   await by('adding-name').fill('calendar');
   await page.keyboard.press('Escape');
   await openEdit(opened, entryWith({ LEVEL: 'debug' }));
-  await hub.reply(sent, { configWrite: { ...written, server: '', undoId: 'u-1' } });
+  await hub.wrote(sent, { ...written, server: '', undoId: 'u-1' });
   await settle();
   assert.match(await by('adding').innerText(), /Change files/, 'the other form is open');
   assert.equal(await by('written').isVisible(), true);
@@ -233,7 +234,7 @@ pageTest('what was typed for an entry is there when it is opened again', setup, 
   await by('adding-save').click();
   const sent = await order(opened, 'updateServer');
   await by('adding-command').fill('bunx');
-  await hub.reply(sent, { configWrite: { ...written, server: 'files' } });
+  await hub.wrote(sent, { ...written, server: 'files' });
   const saved = { ...entryWith({ LEVEL: 'info' }), settings: { enabled: false } };
   await hub.reply(await hub.next('getServerEntry'), { getServerEntry: { entry: saved, file: files[1] ?? {} } });
   await settle();
@@ -242,7 +243,7 @@ pageTest('what was typed for an entry is there when it is opened again', setup, 
   const second = await order(opened, 'updateServer');
   assert.equal(second.updateServer.settings, undefined);
   assert.equal(second.updateServer.form?.command, 'bunx');
-  await hub.reply(second, { configWrite: { ...written, server: 'files' } });
+  await hub.wrote(second, { ...written, server: 'files' });
   await settle();
   assert.equal(await by('adding').count(), 0);
 });
@@ -290,7 +291,7 @@ pageTest('what a preview said at a field goes once it is mended', setup, async (
   assert.match(await by('adding').innerText(), /it is no variable/);
   await by('adding-cwd').fill('/tmp');
   await pass(400);
-  await hub.reply(await hub.next('addServer'), { configWrite: written });
+  await hub.wrote(await hub.next('addServer'), written);
   await settle();
   assert.doesNotMatch(await by('adding').innerText(), /it is no variable/);
   assert.equal(await by('adding-cwd').getAttribute('aria-invalid'), null);

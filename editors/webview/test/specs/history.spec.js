@@ -80,8 +80,7 @@ pageTest(
         (messages) => {
           for (const message of messages) window.postMessage(message, '*');
         },
-        many(1000, batch * 1000).map((ended, index) => ({
-          sequence: String(1_000_000 + batch * 1000 + index),
+        many(1000, batch * 1000).map((ended) => ({
           time: ended.endTime,
           mcpRequestFinished: ended.finished,
         })),
@@ -134,8 +133,7 @@ pageTest(
         (messages) => {
           for (const message of messages) window.postMessage(message, '*');
         },
-        many(1000, batch * 1000).map((ended, index) => ({
-          sequence: String(1_000_000 + batch * 1000 + index),
+        many(1000, batch * 1000).map((ended) => ({
           time: ended.endTime,
           mcpRequestFinished: ended.finished,
         })),

@@ -70,7 +70,6 @@ pageTest(
             running = requestAnimationFrame(countFrames);
           };
           let running = requestAnimationFrame(countFrames);
-          let sequence = 1_000_000;
           let sent = 0;
           const started = performance.now();
           // Only ten requests have progress. The other rows must not change.
@@ -80,7 +79,6 @@ pageTest(
               const requestId = `r-${sent % 10}`;
               window.postMessage(
                 {
-                  sequence: String(++sequence),
                   time: new Date().toISOString(),
                   mcpRequestProgressed: {
                     requestId,
@@ -159,7 +157,6 @@ pageTest(
             window.dispatchEvent(
               new MessageEvent('message', {
                 data: {
-                  sequence: String(2_000_000 + index),
                   time: new Date().toISOString(),
                   mcpRequestProgressed: {
                     requestId: `r-${index % 5}`,

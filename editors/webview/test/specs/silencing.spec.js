@@ -131,11 +131,11 @@ pageTest(
     await hub.next('listTools');
     await settle();
     assert.equal(await by('dropped').isVisible(), false);
-    await hub.sayAside({ dropped: { logMessages: '40' } });
+    await hub.say({ dropped: { logMessages: '40' } });
     await settle();
     assert.equal(await by('dropped').innerText(), 'Left out, since there were too many: 40 log messages.');
     assert.equal(hub.all('listTools').length, 1);
-    await hub.sayAside({ dropped: { logMessages: '2', notices: '1' } });
+    await hub.say({ dropped: { logMessages: '2', notices: '1' } });
     await settle();
     assert.equal(
       await by('dropped').innerText(),

@@ -6,19 +6,15 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { AddServerRequest, AddServerRequestJson, ConfigPlace, ConfigPlaceJson, ConfigWrite, ConfigWriteJson, GetServerEntryRequest, GetServerEntryRequestJson, GetServerEntryResponse, GetServerEntryResponseJson, ListConfigFilesRequest, ListConfigFilesRequestJson, ListConfigFilesResponse, ListConfigFilesResponseJson, ReadConfigTextRequest, ReadConfigTextRequestJson, ReadConfigTextResponse, ReadConfigTextResponseJson, RemoveServerRequest, RemoveServerRequestJson, UndoConfigWriteRequest, UndoConfigWriteRequestJson, UpdateServerRequest, UpdateServerRequestJson } from "./config_pb.js";
+import type { Any, AnyJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ConfigPlace, ConfigPlaceJson } from "./config_pb.js";
 import { file_mcphub_v1_config } from "./config_pb.js";
-import type { CallToolRequest, CallToolRequestJson, CancelRequestsRequest, CancelRequestsRequestJson, CancelRequestsResponse, CancelRequestsResponseJson, GetTraceRequest, GetTraceRequestJson, GetTraceResponse, GetTraceResponseJson, ReadRequestRequest, ReadRequestRequestJson, ReadRequestResponse, ReadRequestResponseJson } from "./hub_pb.js";
-import { file_mcphub_v1_hub } from "./hub_pb.js";
 import type { Prompt, PromptAnswer, PromptAnswerJson, PromptClosed, PromptClosedJson, PromptJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
 import { file_mcphub_v1_prompt } from "./prompt_pb.js";
-import type { FillProposalRequest, FillProposalRequestJson, FillProposalResponse, FillProposalResponseJson, GetRegistryServerRequest, GetRegistryServerRequestJson, GetRegistryServerResponse, GetRegistryServerResponseJson, ReadBundleRequest, ReadBundleRequestJson, ReadBundleResponse, ReadBundleResponseJson, SearchRegistryRequest, SearchRegistryRequestJson, SearchRegistryResponse, SearchRegistryResponseJson } from "./registry_pb.js";
-import { file_mcphub_v1_registry } from "./registry_pb.js";
 import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
-import type { CompleteRequest, CompleteRequestJson, CompleteResponse, CompleteResponseJson, ConfigProblem, ConfigProblemJson, ExpandUriTemplateRequest, ExpandUriTemplateRequestJson, ExpandUriTemplateResponse, ExpandUriTemplateResponseJson, GetMcpPromptRequest, GetMcpPromptRequestJson, ListMcpPromptsRequest, ListMcpPromptsRequestJson, ListMcpPromptsResponse, ListMcpPromptsResponseJson, ListResourcesRequest, ListResourcesRequestJson, ListResourcesResponse, ListResourcesResponseJson, ListResourceTemplatesRequest, ListResourceTemplatesRequestJson, ListResourceTemplatesResponse, ListResourceTemplatesResponseJson, ListToolsRequest, ListToolsRequestJson, ListToolsResponse, ListToolsResponseJson, MuteServerRequest, MuteServerRequestJson, ReadResourceRequest, ReadResourceRequestJson, RestartServerRequest, RestartServerRequestJson, Server, ServerJson, SetServerEnabledRequest, SetServerEnabledRequestJson, SignInRequest, SignInRequestJson, SignOutRequest, SignOutRequestJson, StartServerRequest, StartServerRequestJson, StopServerRequest, StopServerRequestJson, SubscribeResourceRequest, SubscribeResourceRequestJson, UnsubscribeResourceRequest, UnsubscribeResourceRequestJson } from "./server_pb.js";
+import type { ConfigProblem, ConfigProblemJson, Server, ServerJson, SubscribeResourceRequest, SubscribeResourceRequestJson } from "./server_pb.js";
 import { file_mcphub_v1_server } from "./server_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -26,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi9hEKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEi8KCWNhbGxfdG9vbBgHIAEoCzIaLm1jcGh1Yi52MS5DYWxsVG9vbFJlcXVlc3RIABI7Cg9jYW5jZWxfcmVxdWVzdHMYCCABKAsyIC5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXF1ZXN0SAASMQoKbGlzdF90b29scxgJIAEoCzIbLm1jcGh1Yi52MS5MaXN0VG9vbHNSZXF1ZXN0SAASNQoMc3RhcnRfc2VydmVyGAogASgLMh0ubWNwaHViLnYxLlN0YXJ0U2VydmVyUmVxdWVzdEgAEjMKC3N0b3Bfc2VydmVyGAsgASgLMhwubWNwaHViLnYxLlN0b3BTZXJ2ZXJSZXF1ZXN0SAASOQoOcmVzdGFydF9zZXJ2ZXIYDCABKAsyHy5tY3BodWIudjEuUmVzdGFydFNlcnZlclJlcXVlc3RIABJAChJzZXRfc2VydmVyX2VuYWJsZWQYDSABKAsyIi5tY3BodWIudjEuU2V0U2VydmVyRW5hYmxlZFJlcXVlc3RIABIrCgdzaWduX2luGA4gASgLMhgubWNwaHViLnYxLlNpZ25JblJlcXVlc3RIABItCghzaWduX291dBgPIAEoCzIZLm1jcGh1Yi52MS5TaWduT3V0UmVxdWVzdEgAEi8KCWdldF90cmFjZRgQIAEoCzIaLm1jcGh1Yi52MS5HZXRUcmFjZVJlcXVlc3RIABIzCgttdXRlX3NlcnZlchgRIAEoCzIcLm1jcGh1Yi52MS5NdXRlU2VydmVyUmVxdWVzdEgAEjMKD3Byb21wdHNfaW5fdmlldxgSIAEoCzIYLm1jcGh1Yi52MS5Qcm9tcHRzSW5WaWV3SAASNQoMcmVhZF9yZXF1ZXN0GB4gASgLMh0ubWNwaHViLnYxLlJlYWRSZXF1ZXN0UmVxdWVzdEgAEjcKDXJlYWRfcmVzb3VyY2UYHyABKAsyHi5tY3BodWIudjEuUmVhZFJlc291cmNlUmVxdWVzdEgAEjkKDmxpc3RfcmVzb3VyY2VzGFogASgLMh8ubWNwaHViLnYxLkxpc3RSZXNvdXJjZXNSZXF1ZXN0SAASSgoXbGlzdF9yZXNvdXJjZV90ZW1wbGF0ZXMYWyABKAsyJy5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVxdWVzdEgAEjwKEGxpc3RfbWNwX3Byb21wdHMYXCABKAsyIC5tY3BodWIudjEuTGlzdE1jcFByb21wdHNSZXF1ZXN0SAASOAoOZ2V0X21jcF9wcm9tcHQYXSABKAsyHi5tY3BodWIudjEuR2V0TWNwUHJvbXB0UmVxdWVzdEgAEi4KCGNvbXBsZXRlGF4gASgLMhoubWNwaHViLnYxLkNvbXBsZXRlUmVxdWVzdEgAEkIKE2V4cGFuZF91cmlfdGVtcGxhdGUYXyABKAsyIy5tY3BodWIudjEuRXhwYW5kVXJpVGVtcGxhdGVSZXF1ZXN0SAASQQoSc3Vic2NyaWJlX3Jlc291cmNlGGAgASgLMiMubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVxdWVzdEgAEkUKFHVuc3Vic2NyaWJlX3Jlc291cmNlGGEgASgLMiUubWNwaHViLnYxLlVuc3Vic2NyaWJlUmVzb3VyY2VSZXF1ZXN0SAASMQoKYWRkX3NlcnZlchggIAEoCzIbLm1jcGh1Yi52MS5BZGRTZXJ2ZXJSZXF1ZXN0SAASNwoNdXBkYXRlX3NlcnZlchghIAEoCzIeLm1jcGh1Yi52MS5VcGRhdGVTZXJ2ZXJSZXF1ZXN0SAASNwoNcmVtb3ZlX3NlcnZlchgiIAEoCzIeLm1jcGh1Yi52MS5SZW1vdmVTZXJ2ZXJSZXF1ZXN0SAASPgoRdW5kb19jb25maWdfd3JpdGUYIyABKAsyIS5tY3BodWIudjEuVW5kb0NvbmZpZ1dyaXRlUmVxdWVzdEgAEj4KEWxpc3RfY29uZmlnX2ZpbGVzGCggASgLMiEubWNwaHViLnYxLkxpc3RDb25maWdGaWxlc1JlcXVlc3RIABI8ChByZWFkX2NvbmZpZ190ZXh0GCkgASgLMiAubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVxdWVzdEgAEjwKEGdldF9zZXJ2ZXJfZW50cnkYKiABKAsyIC5tY3BodWIudjEuR2V0U2VydmVyRW50cnlSZXF1ZXN0SAASOwoPc2VhcmNoX3JlZ2lzdHJ5GEYgASgLMiAubWNwaHViLnYxLlNlYXJjaFJlZ2lzdHJ5UmVxdWVzdEgAEkIKE2dldF9yZWdpc3RyeV9zZXJ2ZXIYRyABKAsyIy5tY3BodWIudjEuR2V0UmVnaXN0cnlTZXJ2ZXJSZXF1ZXN0SAASMwoLcmVhZF9idW5kbGUYSCABKAsyHC5tY3BodWIudjEuUmVhZEJ1bmRsZVJlcXVlc3RIABI3Cg1maWxsX3Byb3Bvc2FsGEkgASgLMh4ubWNwaHViLnYxLkZpbGxQcm9wb3NhbFJlcXVlc3RIABIwCg1jaG9vc2VfYnVuZGxlGEogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEiQKB2dpdmVfdXAYSyABKAsyES5tY3BodWIudjEuR2l2ZVVwSABCCQoHbWVzc2FnZSIOCgxDaG9vc2VCdW5kbGUiHAoGR2l2ZVVwEhIKCm1lc3NhZ2VfaWQYASABKAkiIwoNUHJvbXB0c0luVmlldxISCgpwcm9tcHRfaWRzGAEgAygJIowCCgVIZWxsbxIRCgl3aW5kb3dfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSKwoMcHJvbXB0X2tpbmRzGAMgAygOMhUubWNwaHViLnYxLlByb21wdEtpbmQSHgoFcm9vdHMYBCADKAsyDy5tY3BodWIudjEuUm9vdBIhCgZyZXN1bWUYBSABKAsyES5tY3BodWIudjEuUmVzdW1lEhkKEW1heF9wcm9ncmVzc19yYXRlGAYgASgFEhYKDnNhbXBsaW5nX3Rvb2xzGAcgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgIIAEoCRITCgttYXhfaGlzdG9yeRgJIAEoBRIQCghhY3RzX2ZvchgKIAEoCSIwCgZSZXN1bWUSDgoGaHViX2lkGAEgASgJEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgEIiEKBFJvb3QSCwoDdXJpGAEgASgJEgwKBG5hbWUYAiABKAkiNgoQQ2FuY2VsTWNwUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIqCghTZXRSb290cxIeCgVyb290cxgBIAMoCzIPLm1jcGh1Yi52MS5Sb290Im8KD1NldENhcGFiaWxpdGllcxIrCgxwcm9tcHRfa2luZHMYASADKA4yFS5tY3BodWIudjEuUHJvbXB0S2luZBIWCg5zYW1wbGluZ190b29scxgCIAEoCBIXCg9leHRlbnNpb25zX2pzb24YAyABKAki9gkKDkF0dGFjaFJlc3BvbnNlEhAKCHNlcXVlbmNlGAEgASgEEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKB3dlbGNvbWUYAyABKAsyEi5tY3BodWIudjEuV2VsY29tZUgAEicKCHNuYXBzaG90GAQgASgLMhMubWNwaHViLnYxLlNuYXBzaG90SAASIQoFcmVwbHkYBSABKAsyEC5tY3BodWIudjEuUmVwbHlIABIyCg5zZXJ2ZXJfY2hhbmdlZBgGIAEoCzIYLm1jcGh1Yi52MS5TZXJ2ZXJDaGFuZ2VkSAASMAoNdG9vbHNfY2hhbmdlZBgHIAEoCzIXLm1jcGh1Yi52MS5Ub29sc0NoYW5nZWRIABI7ChNtY3BfcmVxdWVzdF9zdGFydGVkGAggASgLMhwubWNwaHViLnYxLk1jcFJlcXVlc3RTdGFydGVkSAASQQoWbWNwX3JlcXVlc3RfcHJvZ3Jlc3NlZBgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0UHJvZ3Jlc3NlZEgAEkEKFm1jcF9yZXF1ZXN0X2NhbmNlbGxpbmcYCiABKAsyHy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxpbmdIABI/ChVtY3BfcmVxdWVzdF9jYW5jZWxsZWQYCyABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEj0KFG1jcF9yZXF1ZXN0X2ZpbmlzaGVkGAwgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAEjAKDXByb21wdF9vcGVuZWQYDSABKAsyFy5tY3BodWIudjEuUHJvbXB0T3BlbmVkSAASMAoNcHJvbXB0X2Nsb3NlZBgOIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRDbG9zZWRIABIsCgtsb2dfbWVzc2FnZRgPIAEoCzIVLm1jcGh1Yi52MS5Mb2dNZXNzYWdlSAASJQoHZHJvcHBlZBgQIAEoCzISLm1jcGh1Yi52MS5Ecm9wcGVkSAASOAoRcmVzb3VyY2VzX2NoYW5nZWQYESABKAsyGy5tY3BodWIudjEuUmVzb3VyY2VzQ2hhbmdlZEgAEjsKE21jcF9wcm9tcHRzX2NoYW5nZWQYEiABKAsyHC5tY3BodWIudjEuTWNwUHJvbXB0c0NoYW5nZWRIABI2ChByZXNvdXJjZV91cGRhdGVkGBMgASgLMhoubWNwaHViLnYxLlJlc291cmNlVXBkYXRlZEgAEjQKD2NvbmZpZ19yZWxvYWRlZBgUIAEoCzIZLm1jcGh1Yi52MS5Db25maWdSZWxvYWRlZEgAEjIKDmh1Yl9jb25uZWN0aW9uGBUgASgLMhgubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25IABJKChttY3BfcmVxdWVzdF9jYW5jZWxfZGVsaXZlcnkYFiABKAsyIy5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5SAASMAoNcmV2ZWFsX3Byb21wdBgXIAEoCzIXLm1jcGh1Yi52MS5SZXZlYWxQcm9tcHRIABIzCg9vcGVuX2FkZF9zZXJ2ZXIYKCABKAsyGC5tY3BodWIudjEuT3BlbkFkZFNlcnZlckgAQgcKBWV2ZW50IkMKDU9wZW5BZGRTZXJ2ZXISDgoGc2VydmVyGAEgASgJEhIKCmVudHJ5X3RleHQYAiABKAkSDgoGYnVuZGxlGEYgASgIIiEKDFJldmVhbFByb21wdBIRCglwcm9tcHRfaWQYASABKAkiTgoNSHViQ29ubmVjdGlvbhIsCgVzdGF0ZRgBIAEoDjIdLm1jcGh1Yi52MS5IdWJDb25uZWN0aW9uU3RhdGUSDwoHbWVzc2FnZRgCIAEoCSJOCgdXZWxjb21lEg4KBmh1Yl9pZBgBIAEoCRIRCgl3aW5kb3dfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIPCgdyZXN1bWVkGAQgASgIIooCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QiwAEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIABITCgtlYXJsaWVyX2h1YhgEIAEoCEIFCgNlbmQipgkKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIrCgtlcnJvcl9wbGFjZRgrIAEoCzIWLm1jcGh1Yi52MS5Db25maWdQbGFjZRI8Cg9jYW5jZWxfcmVxdWVzdHMYBCABKAsyIS5tY3BodWIudjEuQ2FuY2VsUmVxdWVzdHNSZXNwb25zZUgAEjIKCmxpc3RfdG9vbHMYBSABKAsyHC5tY3BodWIudjEuTGlzdFRvb2xzUmVzcG9uc2VIABIwCglnZXRfdHJhY2UYBiABKAsyGy5tY3BodWIudjEuR2V0VHJhY2VSZXNwb25zZUgAEjYKDHJlYWRfcmVxdWVzdBgeIAEoCzIeLm1jcGh1Yi52MS5SZWFkUmVxdWVzdFJlc3BvbnNlSAASOgoObGlzdF9yZXNvdXJjZXMYWiABKAsyIC5tY3BodWIudjEuTGlzdFJlc291cmNlc1Jlc3BvbnNlSAASSwoXbGlzdF9yZXNvdXJjZV90ZW1wbGF0ZXMYWyABKAsyKC5tY3BodWIudjEuTGlzdFJlc291cmNlVGVtcGxhdGVzUmVzcG9uc2VIABI9ChBsaXN0X21jcF9wcm9tcHRzGFwgASgLMiEubWNwaHViLnYxLkxpc3RNY3BQcm9tcHRzUmVzcG9uc2VIABIvCghjb21wbGV0ZRhdIAEoCzIbLm1jcGh1Yi52MS5Db21wbGV0ZVJlc3BvbnNlSAASQwoTZXhwYW5kX3VyaV90ZW1wbGF0ZRheIAEoCzIkLm1jcGh1Yi52MS5FeHBhbmRVcmlUZW1wbGF0ZVJlc3BvbnNlSAASLgoMY29uZmlnX3dyaXRlGB8gASgLMhYubWNwaHViLnYxLkNvbmZpZ1dyaXRlSAASPwoRbGlzdF9jb25maWdfZmlsZXMYKCABKAsyIi5tY3BodWIudjEuTGlzdENvbmZpZ0ZpbGVzUmVzcG9uc2VIABI9ChByZWFkX2NvbmZpZ190ZXh0GCkgASgLMiEubWNwaHViLnYxLlJlYWRDb25maWdUZXh0UmVzcG9uc2VIABI9ChBnZXRfc2VydmVyX2VudHJ5GCogASgLMiEubWNwaHViLnYxLkdldFNlcnZlckVudHJ5UmVzcG9uc2VIABI8Cg9zZWFyY2hfcmVnaXN0cnkYRiABKAsyIS5tY3BodWIudjEuU2VhcmNoUmVnaXN0cnlSZXNwb25zZUgAEkMKE2dldF9yZWdpc3RyeV9zZXJ2ZXIYRyABKAsyJC5tY3BodWIudjEuR2V0UmVnaXN0cnlTZXJ2ZXJSZXNwb25zZUgAEjQKC3JlYWRfYnVuZGxlGEggASgLMh0ubWNwaHViLnYxLlJlYWRCdW5kbGVSZXNwb25zZUgAEjgKDWZpbGxfcHJvcG9zYWwYSSABKAsyHy5tY3BodWIudjEuRmlsbFByb3Bvc2FsUmVzcG9uc2VIAEIKCghyZXNwb25zZSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiKXBAoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCRIOCgZjYWxsZXIYESABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYEiABKAkSDQoFdGl0bGUYEyABKAkiegoYTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEisKCGRlbGl2ZXJ5GAMgASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5Eg0KBWVycm9yGAQgASgJIuwDChJNY3BSZXF1ZXN0RmluaXNoZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhAKCGlzX2Vycm9yGAcgASgIEiYKCW1jcF9lcnJvchgIIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvchImCglodWJfZXJyb3IYCSABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKE3NlcnZlcl9tYXlfY29udGludWUYCyABKAgSDwoHc3ViamVjdBgMIAEoCRIdCgR0YXNrGA0gASgLMg8ubWNwaHViLnYxLlRhc2sSEwoLcmVzdWx0X2pzb24YDiABKAkSGQoRcmVzdWx0X3NpemVfYnl0ZXMYDyABKAMSDgoGY2FsbGVyGBAgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBEgASgJEg0KBXRpdGxlGBIgASgJIjEKDFByb21wdE9wZW5lZBIhCgZwcm9tcHQYASABKAsyES5tY3BodWIudjEuUHJvbXB0Ik4KCkxvZ01lc3NhZ2USDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJEg4KBmxvZ2dlchgDIAEoCRIRCglkYXRhX2pzb24YBCABKAkiMAoHRHJvcHBlZBIUCgxsb2dfbWVzc2FnZXMYASABKAMSDwoHbm90aWNlcxgCIAEoAyrqAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADEiUKIUhVQl9DT05ORUNUSU9OX1NUQVRFX1VOUkVTUE9OU0lWRRAEEiMKH0hVQl9DT05ORUNUSU9OX1NUQVRFX1JFU1BPTlNJVkUQBTJSCg1FZGl0b3JTZXJ2aWNlEkEKBkF0dGFjaBIYLm1jcGh1Yi52MS5BdHRhY2hSZXF1ZXN0GhkubWNwaHViLnYxLkF0dGFjaFJlc3BvbnNlKAEwAUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_hub, file_mcphub_v1_prompt, file_mcphub_v1_registry, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEizgMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSLkCQoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIooCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QiqwEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIAEIFCgNlbmQixgEKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIrCgtlcnJvcl9wbGFjZRgEIAEoCzIWLm1jcGh1Yi52MS5Db25maWdQbGFjZRImCghyZXNwb25zZRgFIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24ilwQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJEg0KBXRpdGxlGBMgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of a window.
@@ -88,298 +84,38 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
     case: "setCapabilities";
   } | {
     /**
-     * Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
-     * them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
-     * result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
-     * one.
+     * Calls a method of the hub.
      *
-     * @generated from field: mcphub.v1.CallToolRequest call_tool = 7;
+     * @generated from field: mcphub.v1.Call call = 7;
      */
-    value: CallToolRequest;
-    case: "callTool";
+    value: Call;
+    case: "call";
   } | {
     /**
-     * Cancels all requests of a scope, with origin user. The reply lists them.
+     * Gives up an earlier call that has no reply yet.
      *
-     * @generated from field: mcphub.v1.CancelRequestsRequest cancel_requests = 8;
+     * @generated from field: mcphub.v1.GiveUp give_up = 8;
      */
-    value: CancelRequestsRequest;
-    case: "cancelRequests";
-  } | {
-    /**
-     * Lists tools. The reply has the list.
-     *
-     * @generated from field: mcphub.v1.ListToolsRequest list_tools = 9;
-     */
-    value: ListToolsRequest;
-    case: "listTools";
-  } | {
-    /**
-     * Starts a server. The reply is sent when the server is ready or the start has failed.
-     *
-     * @generated from field: mcphub.v1.StartServerRequest start_server = 10;
-     */
-    value: StartServerRequest;
-    case: "startServer";
-  } | {
-    /**
-     * Stops a server.
-     *
-     * @generated from field: mcphub.v1.StopServerRequest stop_server = 11;
-     */
-    value: StopServerRequest;
-    case: "stopServer";
-  } | {
-    /**
-     * Restarts a server.
-     *
-     * @generated from field: mcphub.v1.RestartServerRequest restart_server = 12;
-     */
-    value: RestartServerRequest;
-    case: "restartServer";
-  } | {
-    /**
-     * Switches a server on or off.
-     *
-     * @generated from field: mcphub.v1.SetServerEnabledRequest set_server_enabled = 13;
-     */
-    value: SetServerEnabledRequest;
-    case: "setServerEnabled";
-  } | {
-    /**
-     * Signs in to a server.
-     *
-     * @generated from field: mcphub.v1.SignInRequest sign_in = 14;
-     */
-    value: SignInRequest;
-    case: "signIn";
-  } | {
-    /**
-     * Forgets the tokens of a server.
-     *
-     * @generated from field: mcphub.v1.SignOutRequest sign_out = 15;
-     */
-    value: SignOutRequest;
-    case: "signOut";
-  } | {
-    /**
-     * Reads timelines. The reply has them.
-     *
-     * @generated from field: mcphub.v1.GetTraceRequest get_trace = 16;
-     */
-    value: GetTraceRequest;
-    case: "getTrace";
-  } | {
-    /**
-     * Forbids a server to ask questions, or allows it again.
-     *
-     * @generated from field: mcphub.v1.MuteServerRequest mute_server = 17;
-     */
-    value: MuteServerRequest;
-    case: "muteServer";
+    value: GiveUp;
+    case: "giveUp";
   } | {
     /**
      * Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
      * which does not pass it on; a hub ignores it.
      *
-     * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
+     * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 9;
      */
     value: PromptsInView;
     case: "promptsInView";
   } | {
     /**
-     * Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
+     * Asks the host between the page and the hub to let a person choose the file of a bundle. The host calls ReadBundle
+     * with that file, and the page gets the reply of it. A hub refuses this message.
      *
-     * @generated from field: mcphub.v1.ReadRequestRequest read_request = 30;
-     */
-    value: ReadRequestRequest;
-    case: "readRequest";
-  } | {
-    /**
-     * Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
-     *
-     * @generated from field: mcphub.v1.ReadResourceRequest read_resource = 31;
-     */
-    value: ReadResourceRequest;
-    case: "readResource";
-  } | {
-    /**
-     * Lists resources of a server. The reply has at most 1,000 of them.
-     *
-     * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
-     */
-    value: ListResourcesRequest;
-    case: "listResources";
-  } | {
-    /**
-     * Lists resource templates of a server. The reply has at most 1,000 of them.
-     *
-     * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
-     */
-    value: ListResourceTemplatesRequest;
-    case: "listResourceTemplates";
-  } | {
-    /**
-     * Lists prompt templates of a server. The reply has at most 1,000 of them.
-     *
-     * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
-     */
-    value: ListMcpPromptsRequest;
-    case: "listMcpPrompts";
-  } | {
-    /**
-     * Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
-     *
-     * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
-     */
-    value: GetMcpPromptRequest;
-    case: "getMcpPrompt";
-  } | {
-    /**
-     * Asks a server for possible values of an argument. The reply has them.
-     *
-     * @generated from field: mcphub.v1.CompleteRequest complete = 94;
-     */
-    value: CompleteRequest;
-    case: "complete";
-  } | {
-    /**
-     * Puts values into a URI template. The reply has the URI.
-     *
-     * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
-     */
-    value: ExpandUriTemplateRequest;
-    case: "expandUriTemplate";
-  } | {
-    /**
-     * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-     * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
-     * subscriptions of one server. The snapshot lists the subscriptions of the window.
-     *
-     * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
-     */
-    value: SubscribeResourceRequest;
-    case: "subscribeResource";
-  } | {
-    /**
-     * Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
-     *
-     * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
-     */
-    value: UnsubscribeResourceRequest;
-    case: "unsubscribeResource";
-  } | {
-    /**
-     * Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
-     * the stream passes on this message and the three after it only if this is turned on in the host.
-     *
-     * @generated from field: mcphub.v1.AddServerRequest add_server = 32;
-     */
-    value: AddServerRequest;
-    case: "addServer";
-  } | {
-    /**
-     * Changes an entry of a config file. The reply says what was written.
-     *
-     * @generated from field: mcphub.v1.UpdateServerRequest update_server = 33;
-     */
-    value: UpdateServerRequest;
-    case: "updateServer";
-  } | {
-    /**
-     * Removes an entry from a config file. The reply says what was written.
-     *
-     * @generated from field: mcphub.v1.RemoveServerRequest remove_server = 34;
-     */
-    value: RemoveServerRequest;
-    case: "removeServer";
-  } | {
-    /**
-     * Undoes the last write of a config file. The reply says what was written.
-     *
-     * @generated from field: mcphub.v1.UndoConfigWriteRequest undo_config_write = 35;
-     */
-    value: UndoConfigWriteRequest;
-    case: "undoConfigWrite";
-  } | {
-    /**
-     * Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
-     * after it under the same condition as add_server.
-     *
-     * @generated from field: mcphub.v1.ListConfigFilesRequest list_config_files = 40;
-     */
-    value: ListConfigFilesRequest;
-    case: "listConfigFiles";
-  } | {
-    /**
-     * Finds the servers in a text. The reply has them.
-     *
-     * @generated from field: mcphub.v1.ReadConfigTextRequest read_config_text = 41;
-     */
-    value: ReadConfigTextRequest;
-    case: "readConfigText";
-  } | {
-    /**
-     * Reads the entry of a server. The reply has it.
-     *
-     * @generated from field: mcphub.v1.GetServerEntryRequest get_server_entry = 42;
-     */
-    value: GetServerEntryRequest;
-    case: "getServerEntry";
-  } | {
-    /**
-     * Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
-     * after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
-     * itself.
-     *
-     * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
-     */
-    value: SearchRegistryRequest;
-    case: "searchRegistry";
-  } | {
-    /**
-     * Reads a server of a registry. The reply has it.
-     *
-     * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
-     */
-    value: GetRegistryServerRequest;
-    case: "getRegistryServer";
-  } | {
-    /**
-     * Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
-     * proposal_id.
-     *
-     * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
-     */
-    value: ReadBundleRequest;
-    case: "readBundle";
-  } | {
-    /**
-     * Makes an entry from a proposal. The reply has the entry.
-     *
-     * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
-     */
-    value: FillProposalRequest;
-    case: "fillProposal";
-  } | {
-    /**
-     * Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
-     * read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
-     *
-     * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
+     * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 10;
      */
     value: ChooseBundle;
     case: "chooseBundle";
-  } | {
-    /**
-     * Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
-     * fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
-     * CANCELLED, unless its result was already on the way.
-     *
-     * @generated from field: mcphub.v1.GiveUp give_up = 75;
-     */
-    value: GiveUp;
-    case: "giveUp";
   } | { case: undefined; value?: undefined };
 };
 
@@ -432,263 +168,34 @@ export type AttachRequestJson = {
   setCapabilities?: SetCapabilitiesJson;
 
   /**
-   * Calls a tool, with origin user. preapproved, model_name, view and caller are refused, because only a host may set
-   * them. The call belongs to no window unless owner_window_id names one: it goes on when the window closes. Its
-   * result is sent to every window by events. The reply is sent at the end of the call and has the error, if there is
-   * one.
+   * Calls a method of the hub.
    *
-   * @generated from field: mcphub.v1.CallToolRequest call_tool = 7;
+   * @generated from field: mcphub.v1.Call call = 7;
    */
-  callTool?: CallToolRequestJson;
+  call?: CallJson;
 
   /**
-   * Cancels all requests of a scope, with origin user. The reply lists them.
+   * Gives up an earlier call that has no reply yet.
    *
-   * @generated from field: mcphub.v1.CancelRequestsRequest cancel_requests = 8;
+   * @generated from field: mcphub.v1.GiveUp give_up = 8;
    */
-  cancelRequests?: CancelRequestsRequestJson;
-
-  /**
-   * Lists tools. The reply has the list.
-   *
-   * @generated from field: mcphub.v1.ListToolsRequest list_tools = 9;
-   */
-  listTools?: ListToolsRequestJson;
-
-  /**
-   * Starts a server. The reply is sent when the server is ready or the start has failed.
-   *
-   * @generated from field: mcphub.v1.StartServerRequest start_server = 10;
-   */
-  startServer?: StartServerRequestJson;
-
-  /**
-   * Stops a server.
-   *
-   * @generated from field: mcphub.v1.StopServerRequest stop_server = 11;
-   */
-  stopServer?: StopServerRequestJson;
-
-  /**
-   * Restarts a server.
-   *
-   * @generated from field: mcphub.v1.RestartServerRequest restart_server = 12;
-   */
-  restartServer?: RestartServerRequestJson;
-
-  /**
-   * Switches a server on or off.
-   *
-   * @generated from field: mcphub.v1.SetServerEnabledRequest set_server_enabled = 13;
-   */
-  setServerEnabled?: SetServerEnabledRequestJson;
-
-  /**
-   * Signs in to a server.
-   *
-   * @generated from field: mcphub.v1.SignInRequest sign_in = 14;
-   */
-  signIn?: SignInRequestJson;
-
-  /**
-   * Forgets the tokens of a server.
-   *
-   * @generated from field: mcphub.v1.SignOutRequest sign_out = 15;
-   */
-  signOut?: SignOutRequestJson;
-
-  /**
-   * Reads timelines. The reply has them.
-   *
-   * @generated from field: mcphub.v1.GetTraceRequest get_trace = 16;
-   */
-  getTrace?: GetTraceRequestJson;
-
-  /**
-   * Forbids a server to ask questions, or allows it again.
-   *
-   * @generated from field: mcphub.v1.MuteServerRequest mute_server = 17;
-   */
-  muteServer?: MuteServerRequestJson;
+  giveUp?: GiveUpJson;
 
   /**
    * Tells the host which open prompts a person can see now. A page sends it to the host that relays this stream,
    * which does not pass it on; a hub ignores it.
    *
-   * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 18;
+   * @generated from field: mcphub.v1.PromptsInView prompts_in_view = 9;
    */
   promptsInView?: PromptsInViewJson;
 
   /**
-   * Reads a piece of the arguments or of the result of a request, as ReadRequest does. The reply has the piece.
+   * Asks the host between the page and the hub to let a person choose the file of a bundle. The host calls ReadBundle
+   * with that file, and the page gets the reply of it. A hub refuses this message.
    *
-   * @generated from field: mcphub.v1.ReadRequestRequest read_request = 30;
-   */
-  readRequest?: ReadRequestRequestJson;
-
-  /**
-   * Reads a resource, with origin user. It runs like call_tool; read_request reads the result.
-   *
-   * @generated from field: mcphub.v1.ReadResourceRequest read_resource = 31;
-   */
-  readResource?: ReadResourceRequestJson;
-
-  /**
-   * Lists resources of a server. The reply has at most 1,000 of them.
-   *
-   * @generated from field: mcphub.v1.ListResourcesRequest list_resources = 90;
-   */
-  listResources?: ListResourcesRequestJson;
-
-  /**
-   * Lists resource templates of a server. The reply has at most 1,000 of them.
-   *
-   * @generated from field: mcphub.v1.ListResourceTemplatesRequest list_resource_templates = 91;
-   */
-  listResourceTemplates?: ListResourceTemplatesRequestJson;
-
-  /**
-   * Lists prompt templates of a server. The reply has at most 1,000 of them.
-   *
-   * @generated from field: mcphub.v1.ListMcpPromptsRequest list_mcp_prompts = 92;
-   */
-  listMcpPrompts?: ListMcpPromptsRequestJson;
-
-  /**
-   * Fills a prompt template, with origin user. It runs like call_tool; read_request reads the result.
-   *
-   * @generated from field: mcphub.v1.GetMcpPromptRequest get_mcp_prompt = 93;
-   */
-  getMcpPrompt?: GetMcpPromptRequestJson;
-
-  /**
-   * Asks a server for possible values of an argument. The reply has them.
-   *
-   * @generated from field: mcphub.v1.CompleteRequest complete = 94;
-   */
-  complete?: CompleteRequestJson;
-
-  /**
-   * Puts values into a URI template. The reply has the URI.
-   *
-   * @generated from field: mcphub.v1.ExpandUriTemplateRequest expand_uri_template = 95;
-   */
-  expandUriTemplate?: ExpandUriTemplateRequestJson;
-
-  /**
-   * Subscribes this window to a resource: resource_updated reports its changes. The subscription is kept over
-   * connections to the server, until the window unsubscribes or has closed for good. A window may have at most 256
-   * subscriptions of one server. The snapshot lists the subscriptions of the window.
-   *
-   * @generated from field: mcphub.v1.SubscribeResourceRequest subscribe_resource = 96;
-   */
-  subscribeResource?: SubscribeResourceRequestJson;
-
-  /**
-   * Ends a subscription of this window. Subscriptions of other windows, of the host or of a gateway stay.
-   *
-   * @generated from field: mcphub.v1.UnsubscribeResourceRequest unsubscribe_resource = 97;
-   */
-  unsubscribeResource?: UnsubscribeResourceRequestJson;
-
-  /**
-   * Adds a server to a config file, as an order of this window. The reply says what was written. A host that relays
-   * the stream passes on this message and the three after it only if this is turned on in the host.
-   *
-   * @generated from field: mcphub.v1.AddServerRequest add_server = 32;
-   */
-  addServer?: AddServerRequestJson;
-
-  /**
-   * Changes an entry of a config file. The reply says what was written.
-   *
-   * @generated from field: mcphub.v1.UpdateServerRequest update_server = 33;
-   */
-  updateServer?: UpdateServerRequestJson;
-
-  /**
-   * Removes an entry from a config file. The reply says what was written.
-   *
-   * @generated from field: mcphub.v1.RemoveServerRequest remove_server = 34;
-   */
-  removeServer?: RemoveServerRequestJson;
-
-  /**
-   * Undoes the last write of a config file. The reply says what was written.
-   *
-   * @generated from field: mcphub.v1.UndoConfigWriteRequest undo_config_write = 35;
-   */
-  undoConfigWrite?: UndoConfigWriteRequestJson;
-
-  /**
-   * Lists the config files. The reply has the list. A host that relays the stream passes on this message and the two
-   * after it under the same condition as add_server.
-   *
-   * @generated from field: mcphub.v1.ListConfigFilesRequest list_config_files = 40;
-   */
-  listConfigFiles?: ListConfigFilesRequestJson;
-
-  /**
-   * Finds the servers in a text. The reply has them.
-   *
-   * @generated from field: mcphub.v1.ReadConfigTextRequest read_config_text = 41;
-   */
-  readConfigText?: ReadConfigTextRequestJson;
-
-  /**
-   * Reads the entry of a server. The reply has it.
-   *
-   * @generated from field: mcphub.v1.GetServerEntryRequest get_server_entry = 42;
-   */
-  getServerEntry?: GetServerEntryRequestJson;
-
-  /**
-   * Searches a registry. The reply has one page. A host that relays the stream passes on this message and the four
-   * after it under the same condition as add_server, and sets registry_url of this message and of get_registry_server
-   * itself.
-   *
-   * @generated from field: mcphub.v1.SearchRegistryRequest search_registry = 70;
-   */
-  searchRegistry?: SearchRegistryRequestJson;
-
-  /**
-   * Reads a server of a registry. The reply has it.
-   *
-   * @generated from field: mcphub.v1.GetRegistryServerRequest get_registry_server = 71;
-   */
-  getRegistryServer?: GetRegistryServerRequestJson;
-
-  /**
-   * Reads a bundle. The reply has its content. From a page, a host that relays the stream passes it on only with a
-   * proposal_id.
-   *
-   * @generated from field: mcphub.v1.ReadBundleRequest read_bundle = 72;
-   */
-  readBundle?: ReadBundleRequestJson;
-
-  /**
-   * Makes an entry from a proposal. The reply has the entry.
-   *
-   * @generated from field: mcphub.v1.FillProposalRequest fill_proposal = 73;
-   */
-  fillProposal?: FillProposalRequestJson;
-
-  /**
-   * Asks the host between the page and the hub to let a person choose the file of a bundle. The host sends
-   * read_bundle for that file, and the page gets the reply of it. A hub refuses this message.
-   *
-   * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 74;
+   * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 10;
    */
   chooseBundle?: ChooseBundleJson;
-
-  /**
-   * Gives up an earlier message that has no reply yet: search_registry, get_registry_server, read_bundle,
-   * fill_proposal, complete, list_resources, list_resource_templates or list_mcp_prompts. Its reply has the error
-   * CANCELLED, unless its result was already on the way.
-   *
-   * @generated from field: mcphub.v1.GiveUp give_up = 75;
-   */
-  giveUp?: GiveUpJson;
 };
 
 /**
@@ -697,6 +204,89 @@ export type AttachRequestJson = {
  */
 export const AttachRequestSchema: GenMessage<AttachRequest, {jsonType: AttachRequestJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 0);
+
+/**
+ * Call is a call of a unary method of the hub's services, with the same messages, checks and errors as over gRPC. These
+ * things differ:
+ *
+ *   - What the call cancels was cancelled with origin user.
+ *   - The methods of a host alone are refused: PERMISSION_DENIED (METHOD_OF_HOSTS) for Drain, ReloadConfig and those of
+ *     GatewayService; INVALID_ARGUMENT for the fields preapproved, model_name, view and caller of CallTool.
+ *   - CallTool, ReadResource and GetMcpPrompt are requests that go on when the window closes, unless owner_window_id
+ *     names one. Their reply has no response: every window gets the result by mcp_request_finished, and ReadRequest
+ *     reads all of it.
+ *   - Methods that change something are carried out even if the stream ends before the reply. Those that start, stop or
+ *     switch servers take effect in the order of the messages.
+ *   - Lists of resources, resource templates and prompt templates have at most 1,000 entries.
+ *   - What SubscribeResource subscribes to, this window is subscribed to: over connections to the server, until
+ *     UnsubscribeResource or until the window has closed for good. A window may have at most 256 subscriptions of one
+ *     server. The snapshot lists them.
+ *
+ * A host that relays the stream to a page passes on the methods of ConfigService and RegistryService only if that is
+ * turned on in the host, ReadBundle of a page only with a proposal_id, and sets registry_url itself.
+ *
+ * @generated from message mcphub.v1.Call
+ */
+export type Call = Message<"mcphub.v1.Call"> & {
+  /**
+   * gRPC path of the method, for example "/mcphub.v1.McpHubService/CallTool".
+   *
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * The request message of that method.
+   *
+   * @generated from field: google.protobuf.Any request = 2;
+   */
+  request?: Any | undefined;
+};
+
+/**
+ * Call is a call of a unary method of the hub's services, with the same messages, checks and errors as over gRPC. These
+ * things differ:
+ *
+ *   - What the call cancels was cancelled with origin user.
+ *   - The methods of a host alone are refused: PERMISSION_DENIED (METHOD_OF_HOSTS) for Drain, ReloadConfig and those of
+ *     GatewayService; INVALID_ARGUMENT for the fields preapproved, model_name, view and caller of CallTool.
+ *   - CallTool, ReadResource and GetMcpPrompt are requests that go on when the window closes, unless owner_window_id
+ *     names one. Their reply has no response: every window gets the result by mcp_request_finished, and ReadRequest
+ *     reads all of it.
+ *   - Methods that change something are carried out even if the stream ends before the reply. Those that start, stop or
+ *     switch servers take effect in the order of the messages.
+ *   - Lists of resources, resource templates and prompt templates have at most 1,000 entries.
+ *   - What SubscribeResource subscribes to, this window is subscribed to: over connections to the server, until
+ *     UnsubscribeResource or until the window has closed for good. A window may have at most 256 subscriptions of one
+ *     server. The snapshot lists them.
+ *
+ * A host that relays the stream to a page passes on the methods of ConfigService and RegistryService only if that is
+ * turned on in the host, ReadBundle of a page only with a proposal_id, and sets registry_url itself.
+ *
+ * @generated from message mcphub.v1.Call
+ */
+export type CallJson = {
+  /**
+   * gRPC path of the method, for example "/mcphub.v1.McpHubService/CallTool".
+   *
+   * @generated from field: string method = 1;
+   */
+  method?: string;
+
+  /**
+   * The request message of that method.
+   *
+   * @generated from field: google.protobuf.Any request = 2;
+   */
+  request?: AnyJson;
+};
+
+/**
+ * Describes the message mcphub.v1.Call.
+ * Use `create(CallSchema)` to create a new message.
+ */
+export const CallSchema: GenMessage<Call, {jsonType: CallJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 1);
 
 /**
  * ChooseBundle has no fields yet.
@@ -719,10 +309,11 @@ export type ChooseBundleJson = {
  * Use `create(ChooseBundleSchema)` to create a new message.
  */
 export const ChooseBundleSchema: GenMessage<ChooseBundle, {jsonType: ChooseBundleJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 1);
+  messageDesc(file_mcphub_v1_editor, 2);
 
 /**
- * GiveUp names the message that is given up.
+ * GiveUp names the message that is given up. Its reply has the error CANCELLED, unless the result was already on the
+ * way. It has no effect on calls that are carried out even if the stream ends.
  *
  * @generated from message mcphub.v1.GiveUp
  */
@@ -736,7 +327,8 @@ export type GiveUp = Message<"mcphub.v1.GiveUp"> & {
 };
 
 /**
- * GiveUp names the message that is given up.
+ * GiveUp names the message that is given up. Its reply has the error CANCELLED, unless the result was already on the
+ * way. It has no effect on calls that are carried out even if the stream ends.
  *
  * @generated from message mcphub.v1.GiveUp
  */
@@ -754,7 +346,7 @@ export type GiveUpJson = {
  * Use `create(GiveUpSchema)` to create a new message.
  */
 export const GiveUpSchema: GenMessage<GiveUp, {jsonType: GiveUpJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 2);
+  messageDesc(file_mcphub_v1_editor, 3);
 
 /**
  * PromptsInView lists the open prompts that a page shows. It is sent again whenever the list changes.
@@ -791,7 +383,7 @@ export type PromptsInViewJson = {
  * Use `create(PromptsInViewSchema)` to create a new message.
  */
 export const PromptsInViewSchema: GenMessage<PromptsInView, {jsonType: PromptsInViewJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 3);
+  messageDesc(file_mcphub_v1_editor, 4);
 
 /**
  * Hello introduces a window.
@@ -829,11 +421,13 @@ export type Hello = Message<"mcphub.v1.Hello"> & {
   roots: Root[];
 
   /**
-   * Continues after an interruption. Absent: a snapshot is sent.
+   * Id of the hub process that this window was attached to before. If it is the id of this hub, a stream that is still
+   * attached with window_id ends with WINDOW_SUPERSEDED. Otherwise such a window_id is refused: WINDOW_ID_IN_USE.
+   * Empty: the window was not attached before. At most 128 bytes.
    *
-   * @generated from field: mcphub.v1.Resume resume = 5;
+   * @generated from field: string comes_back_to = 5;
    */
-  resume?: Resume | undefined;
+  comesBackTo: string;
 
   /**
    * Largest number of progress events per second for each request, 1 to 20. 0: 20.
@@ -912,11 +506,13 @@ export type HelloJson = {
   roots?: RootJson[];
 
   /**
-   * Continues after an interruption. Absent: a snapshot is sent.
+   * Id of the hub process that this window was attached to before. If it is the id of this hub, a stream that is still
+   * attached with window_id ends with WINDOW_SUPERSEDED. Otherwise such a window_id is refused: WINDOW_ID_IN_USE.
+   * Empty: the window was not attached before. At most 128 bytes.
    *
-   * @generated from field: mcphub.v1.Resume resume = 5;
+   * @generated from field: string comes_back_to = 5;
    */
-  resume?: ResumeJson;
+  comesBackTo?: string;
 
   /**
    * Largest number of progress events per second for each request, 1 to 20. 0: 20.
@@ -964,57 +560,6 @@ export type HelloJson = {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello, {jsonType: HelloJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 4);
-
-/**
- * Resume says what the window has already seen.
- *
- * @generated from message mcphub.v1.Resume
- */
-export type Resume = Message<"mcphub.v1.Resume"> & {
-  /**
-   * Id of the hub process that the window was attached to.
-   *
-   * @generated from field: string hub_id = 1;
-   */
-  hubId: string;
-
-  /**
-   * Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
-   * snapshot.
-   *
-   * @generated from field: uint64 after_sequence = 2;
-   */
-  afterSequence: bigint;
-};
-
-/**
- * Resume says what the window has already seen.
- *
- * @generated from message mcphub.v1.Resume
- */
-export type ResumeJson = {
-  /**
-   * Id of the hub process that the window was attached to.
-   *
-   * @generated from field: string hub_id = 1;
-   */
-  hubId?: string;
-
-  /**
-   * Latest sequence number that the window has seen. 2^64-1: the window has lost what it had seen, and needs a
-   * snapshot.
-   *
-   * @generated from field: uint64 after_sequence = 2;
-   */
-  afterSequence?: string;
-};
-
-/**
- * Describes the message mcphub.v1.Resume.
- * Use `create(ResumeSchema)` to create a new message.
- */
-export const ResumeSchema: GenMessage<Resume, {jsonType: ResumeJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 5);
 
 /**
@@ -1222,17 +767,9 @@ export const SetCapabilitiesSchema: GenMessage<SetCapabilities, {jsonType: SetCa
  */
 export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
   /**
-   * Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
-   * calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
-   *
-   * @generated from field: uint64 sequence = 1;
-   */
-  sequence: bigint;
-
-  /**
    * When the event happened.
    *
-   * @generated from field: google.protobuf.Timestamp time = 2;
+   * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: Timestamp | undefined;
 
@@ -1245,16 +782,15 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The first message of the hub.
      *
-     * @generated from field: mcphub.v1.Welcome welcome = 3;
+     * @generated from field: mcphub.v1.Welcome welcome = 2;
      */
     value: Welcome;
     case: "welcome";
   } | {
     /**
-     * The present state of everything that the window shows. It replaces all that the window knew. The window continues
-     * from its sequence number.
+     * The present state of everything that the window shows. It replaces all that the window knew.
      *
-     * @generated from field: mcphub.v1.Snapshot snapshot = 4;
+     * @generated from field: mcphub.v1.Snapshot snapshot = 3;
      */
     value: Snapshot;
     case: "snapshot";
@@ -1262,7 +798,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The answer to an AttachRequest with a message_id.
      *
-     * @generated from field: mcphub.v1.Reply reply = 5;
+     * @generated from field: mcphub.v1.Reply reply = 4;
      */
     value: Reply;
     case: "reply";
@@ -1270,7 +806,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The state of a server changed, or a server was added or removed by a change of the config.
      *
-     * @generated from field: mcphub.v1.ServerChanged server_changed = 6;
+     * @generated from field: mcphub.v1.ServerChanged server_changed = 5;
      */
     value: ServerChanged;
     case: "serverChanged";
@@ -1278,7 +814,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The tools of a server changed: list them again.
      *
-     * @generated from field: mcphub.v1.ToolsChanged tools_changed = 7;
+     * @generated from field: mcphub.v1.ToolsChanged tools_changed = 6;
      */
     value: ToolsChanged;
     case: "toolsChanged";
@@ -1286,7 +822,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A request began.
      *
-     * @generated from field: mcphub.v1.McpRequestStarted mcp_request_started = 8;
+     * @generated from field: mcphub.v1.McpRequestStarted mcp_request_started = 7;
      */
     value: McpRequestStarted;
     case: "mcpRequestStarted";
@@ -1294,7 +830,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * State or progress of a request. Several of these events may be merged into one, with the newest values.
      *
-     * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 9;
+     * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 8;
      */
     value: McpRequestProgressed;
     case: "mcpRequestProgressed";
@@ -1302,7 +838,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A cancel was accepted.
      *
-     * @generated from field: mcphub.v1.McpRequestCancelling mcp_request_cancelling = 10;
+     * @generated from field: mcphub.v1.McpRequestCancelling mcp_request_cancelling = 9;
      */
     value: McpRequestCancelling;
     case: "mcpRequestCancelling";
@@ -1310,7 +846,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A request ended by a cancel. This event is terminal.
      *
-     * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 11;
+     * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 10;
      */
     value: McpRequestCancelled;
     case: "mcpRequestCancelled";
@@ -1318,7 +854,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A request ended in another way. This event is terminal.
      *
-     * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 12;
+     * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 11;
      */
     value: McpRequestFinished;
     case: "mcpRequestFinished";
@@ -1326,7 +862,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A prompt opened.
      *
-     * @generated from field: mcphub.v1.PromptOpened prompt_opened = 13;
+     * @generated from field: mcphub.v1.PromptOpened prompt_opened = 12;
      */
     value: PromptOpened;
     case: "promptOpened";
@@ -1334,7 +870,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A prompt closed, whatever the cause.
      *
-     * @generated from field: mcphub.v1.PromptClosed prompt_closed = 14;
+     * @generated from field: mcphub.v1.PromptClosed prompt_closed = 13;
      */
     value: PromptClosed;
     case: "promptClosed";
@@ -1342,7 +878,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A server logged something. This event may be dropped.
      *
-     * @generated from field: mcphub.v1.LogMessage log_message = 15;
+     * @generated from field: mcphub.v1.LogMessage log_message = 14;
      */
     value: LogMessage;
     case: "logMessage";
@@ -1350,7 +886,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The number of events that this window did not get.
      *
-     * @generated from field: mcphub.v1.Dropped dropped = 16;
+     * @generated from field: mcphub.v1.Dropped dropped = 15;
      */
     value: Dropped;
     case: "dropped";
@@ -1358,7 +894,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The resources of a server changed: list them again.
      *
-     * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 17;
+     * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 16;
      */
     value: ResourcesChanged;
     case: "resourcesChanged";
@@ -1366,7 +902,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The prompt templates of a server changed: list them again.
      *
-     * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 18;
+     * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 17;
      */
     value: McpPromptsChanged;
     case: "mcpPromptsChanged";
@@ -1374,7 +910,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * A resource that somebody has subscribed to changed: read it again.
      *
-     * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 19;
+     * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 18;
      */
     value: ResourceUpdated;
     case: "resourceUpdated";
@@ -1382,7 +918,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The config was read again, on request or because a file changed.
      *
-     * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 20;
+     * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 19;
      */
     value: ConfigReloaded;
     case: "configReloaded";
@@ -1391,7 +927,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      * The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
      * this stream to a page.
      *
-     * @generated from field: mcphub.v1.HubConnection hub_connection = 21;
+     * @generated from field: mcphub.v1.HubConnection hub_connection = 20;
      */
     value: HubConnection;
     case: "hubConnection";
@@ -1399,7 +935,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
     /**
      * The outcome of a cancel that was still being sent when its request ended.
      *
-     * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
+     * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 21;
      */
     value: McpRequestCancelDelivery;
     case: "mcpRequestCancelDelivery";
@@ -1408,7 +944,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      * Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
      * a page.
      *
-     * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
+     * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 22;
      */
     value: RevealPrompt;
     case: "revealPrompt";
@@ -1417,7 +953,7 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      * Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
      * stream to a page.
      *
-     * @generated from field: mcphub.v1.OpenAddServer open_add_server = 40;
+     * @generated from field: mcphub.v1.OpenAddServer open_add_server = 23;
      */
     value: OpenAddServer;
     case: "openAddServer";
@@ -1431,144 +967,135 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
  */
 export type AttachResponseJson = {
   /**
-   * Number of the event. It rises with every event, by steps that have no meaning: compare two numbers, but do not
-   * calculate with them. 0 for welcome, reply and dropped, which belong to this stream only.
-   *
-   * @generated from field: uint64 sequence = 1;
-   */
-  sequence?: string;
-
-  /**
    * When the event happened.
    *
-   * @generated from field: google.protobuf.Timestamp time = 2;
+   * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: TimestampJson;
 
   /**
    * The first message of the hub.
    *
-   * @generated from field: mcphub.v1.Welcome welcome = 3;
+   * @generated from field: mcphub.v1.Welcome welcome = 2;
    */
   welcome?: WelcomeJson;
 
   /**
-   * The present state of everything that the window shows. It replaces all that the window knew. The window continues
-   * from its sequence number.
+   * The present state of everything that the window shows. It replaces all that the window knew.
    *
-   * @generated from field: mcphub.v1.Snapshot snapshot = 4;
+   * @generated from field: mcphub.v1.Snapshot snapshot = 3;
    */
   snapshot?: SnapshotJson;
 
   /**
    * The answer to an AttachRequest with a message_id.
    *
-   * @generated from field: mcphub.v1.Reply reply = 5;
+   * @generated from field: mcphub.v1.Reply reply = 4;
    */
   reply?: ReplyJson;
 
   /**
    * The state of a server changed, or a server was added or removed by a change of the config.
    *
-   * @generated from field: mcphub.v1.ServerChanged server_changed = 6;
+   * @generated from field: mcphub.v1.ServerChanged server_changed = 5;
    */
   serverChanged?: ServerChangedJson;
 
   /**
    * The tools of a server changed: list them again.
    *
-   * @generated from field: mcphub.v1.ToolsChanged tools_changed = 7;
+   * @generated from field: mcphub.v1.ToolsChanged tools_changed = 6;
    */
   toolsChanged?: ToolsChangedJson;
 
   /**
    * A request began.
    *
-   * @generated from field: mcphub.v1.McpRequestStarted mcp_request_started = 8;
+   * @generated from field: mcphub.v1.McpRequestStarted mcp_request_started = 7;
    */
   mcpRequestStarted?: McpRequestStartedJson;
 
   /**
    * State or progress of a request. Several of these events may be merged into one, with the newest values.
    *
-   * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 9;
+   * @generated from field: mcphub.v1.McpRequestProgressed mcp_request_progressed = 8;
    */
   mcpRequestProgressed?: McpRequestProgressedJson;
 
   /**
    * A cancel was accepted.
    *
-   * @generated from field: mcphub.v1.McpRequestCancelling mcp_request_cancelling = 10;
+   * @generated from field: mcphub.v1.McpRequestCancelling mcp_request_cancelling = 9;
    */
   mcpRequestCancelling?: McpRequestCancellingJson;
 
   /**
    * A request ended by a cancel. This event is terminal.
    *
-   * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 11;
+   * @generated from field: mcphub.v1.McpRequestCancelled mcp_request_cancelled = 10;
    */
   mcpRequestCancelled?: McpRequestCancelledJson;
 
   /**
    * A request ended in another way. This event is terminal.
    *
-   * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 12;
+   * @generated from field: mcphub.v1.McpRequestFinished mcp_request_finished = 11;
    */
   mcpRequestFinished?: McpRequestFinishedJson;
 
   /**
    * A prompt opened.
    *
-   * @generated from field: mcphub.v1.PromptOpened prompt_opened = 13;
+   * @generated from field: mcphub.v1.PromptOpened prompt_opened = 12;
    */
   promptOpened?: PromptOpenedJson;
 
   /**
    * A prompt closed, whatever the cause.
    *
-   * @generated from field: mcphub.v1.PromptClosed prompt_closed = 14;
+   * @generated from field: mcphub.v1.PromptClosed prompt_closed = 13;
    */
   promptClosed?: PromptClosedJson;
 
   /**
    * A server logged something. This event may be dropped.
    *
-   * @generated from field: mcphub.v1.LogMessage log_message = 15;
+   * @generated from field: mcphub.v1.LogMessage log_message = 14;
    */
   logMessage?: LogMessageJson;
 
   /**
    * The number of events that this window did not get.
    *
-   * @generated from field: mcphub.v1.Dropped dropped = 16;
+   * @generated from field: mcphub.v1.Dropped dropped = 15;
    */
   dropped?: DroppedJson;
 
   /**
    * The resources of a server changed: list them again.
    *
-   * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 17;
+   * @generated from field: mcphub.v1.ResourcesChanged resources_changed = 16;
    */
   resourcesChanged?: ResourcesChangedJson;
 
   /**
    * The prompt templates of a server changed: list them again.
    *
-   * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 18;
+   * @generated from field: mcphub.v1.McpPromptsChanged mcp_prompts_changed = 17;
    */
   mcpPromptsChanged?: McpPromptsChangedJson;
 
   /**
    * A resource that somebody has subscribed to changed: read it again.
    *
-   * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 19;
+   * @generated from field: mcphub.v1.ResourceUpdated resource_updated = 18;
    */
   resourceUpdated?: ResourceUpdatedJson;
 
   /**
    * The config was read again, on request or because a file changed.
    *
-   * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 20;
+   * @generated from field: mcphub.v1.ConfigReloaded config_reloaded = 19;
    */
   configReloaded?: ConfigReloadedJson;
 
@@ -1576,14 +1103,14 @@ export type AttachResponseJson = {
    * The state of the connection between the host and the hub. A hub never sends it: it comes from a host that relays
    * this stream to a page.
    *
-   * @generated from field: mcphub.v1.HubConnection hub_connection = 21;
+   * @generated from field: mcphub.v1.HubConnection hub_connection = 20;
    */
   hubConnection?: HubConnectionJson;
 
   /**
    * The outcome of a cancel that was still being sent when its request ended.
    *
-   * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 22;
+   * @generated from field: mcphub.v1.McpRequestCancelDelivery mcp_request_cancel_delivery = 21;
    */
   mcpRequestCancelDelivery?: McpRequestCancelDeliveryJson;
 
@@ -1591,7 +1118,7 @@ export type AttachResponseJson = {
    * Asks the page to bring a prompt into view. A hub never sends it: it comes from a host that relays this stream to
    * a page.
    *
-   * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 23;
+   * @generated from field: mcphub.v1.RevealPrompt reveal_prompt = 22;
    */
   revealPrompt?: RevealPromptJson;
 
@@ -1599,7 +1126,7 @@ export type AttachResponseJson = {
    * Asks the page to open the form that adds a server. A hub never sends it: it comes from a host that relays this
    * stream to a page.
    *
-   * @generated from field: mcphub.v1.OpenAddServer open_add_server = 40;
+   * @generated from field: mcphub.v1.OpenAddServer open_add_server = 23;
    */
   openAddServer?: OpenAddServerJson;
 };
@@ -1636,7 +1163,7 @@ export type OpenAddServer = Message<"mcphub.v1.OpenAddServer"> & {
    * True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
    * for that.
    *
-   * @generated from field: bool bundle = 70;
+   * @generated from field: bool bundle = 3;
    */
   bundle: boolean;
 };
@@ -1666,7 +1193,7 @@ export type OpenAddServerJson = {
    * True: open the form at the choice of a bundle, and send choose_bundle at once, because a person has asked the host
    * for that.
    *
-   * @generated from field: bool bundle = 70;
+   * @generated from field: bool bundle = 3;
    */
   bundle?: boolean;
 };
@@ -1794,13 +1321,6 @@ export type Welcome = Message<"mcphub.v1.Welcome"> & {
    * @generated from field: string version = 3;
    */
   version: string;
-
-  /**
-   * True: the events after the resume point follow. False: a snapshot follows.
-   *
-   * @generated from field: bool resumed = 4;
-   */
-  resumed: boolean;
 };
 
 /**
@@ -1829,13 +1349,6 @@ export type WelcomeJson = {
    * @generated from field: string version = 3;
    */
   version?: string;
-
-  /**
-   * True: the events after the resume point follow. False: a snapshot follows.
-   *
-   * @generated from field: bool resumed = 4;
-   */
-  resumed?: boolean;
 };
 
 /**
@@ -1985,14 +1498,6 @@ export type EndedRequest = Message<"mcphub.v1.EndedRequest"> & {
     value: McpRequestFinished;
     case: "finished";
   } | { case: undefined; value?: undefined };
-
-  /**
-   * True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
-   * time. Most fields of the event are empty.
-   *
-   * @generated from field: bool earlier_hub = 4;
-   */
-  earlierHub: boolean;
 };
 
 /**
@@ -2021,14 +1526,6 @@ export type EndedRequestJson = {
    * @generated from field: mcphub.v1.McpRequestFinished finished = 3;
    */
   finished?: McpRequestFinishedJson;
-
-  /**
-   * True: the request belonged to an earlier hub, which ended it because no host or window came back to that hub in
-   * time. Most fields of the event are empty.
-   *
-   * @generated from field: bool earlier_hub = 4;
-   */
-  earlierHub?: boolean;
 };
 
 /**
@@ -2071,153 +1568,17 @@ export type Reply = Message<"mcphub.v1.Reply"> & {
   /**
    * The place that the error is about, for an error about a config file.
    *
-   * @generated from field: mcphub.v1.ConfigPlace error_place = 43;
+   * @generated from field: mcphub.v1.ConfigPlace error_place = 4;
    */
   errorPlace?: ConfigPlace | undefined;
 
   /**
-   * The result of the message, if it has one.
+   * The response message of the method of a call (of ReadBundle, for choose_bundle). Absent for an error, and for
+   * CallTool, ReadResource and GetMcpPrompt.
    *
-   * @generated from oneof mcphub.v1.Reply.response
+   * @generated from field: google.protobuf.Any response = 5;
    */
-  response: {
-    /**
-     * Result of cancel_requests.
-     *
-     * @generated from field: mcphub.v1.CancelRequestsResponse cancel_requests = 4;
-     */
-    value: CancelRequestsResponse;
-    case: "cancelRequests";
-  } | {
-    /**
-     * Result of list_tools.
-     *
-     * @generated from field: mcphub.v1.ListToolsResponse list_tools = 5;
-     */
-    value: ListToolsResponse;
-    case: "listTools";
-  } | {
-    /**
-     * Result of get_trace.
-     *
-     * @generated from field: mcphub.v1.GetTraceResponse get_trace = 6;
-     */
-    value: GetTraceResponse;
-    case: "getTrace";
-  } | {
-    /**
-     * Result of read_request.
-     *
-     * @generated from field: mcphub.v1.ReadRequestResponse read_request = 30;
-     */
-    value: ReadRequestResponse;
-    case: "readRequest";
-  } | {
-    /**
-     * Result of list_resources.
-     *
-     * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
-     */
-    value: ListResourcesResponse;
-    case: "listResources";
-  } | {
-    /**
-     * Result of list_resource_templates.
-     *
-     * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
-     */
-    value: ListResourceTemplatesResponse;
-    case: "listResourceTemplates";
-  } | {
-    /**
-     * Result of list_mcp_prompts.
-     *
-     * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
-     */
-    value: ListMcpPromptsResponse;
-    case: "listMcpPrompts";
-  } | {
-    /**
-     * Result of complete.
-     *
-     * @generated from field: mcphub.v1.CompleteResponse complete = 93;
-     */
-    value: CompleteResponse;
-    case: "complete";
-  } | {
-    /**
-     * Result of expand_uri_template.
-     *
-     * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
-     */
-    value: ExpandUriTemplateResponse;
-    case: "expandUriTemplate";
-  } | {
-    /**
-     * Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
-     * server_changed.
-     *
-     * @generated from field: mcphub.v1.ConfigWrite config_write = 31;
-     */
-    value: ConfigWrite;
-    case: "configWrite";
-  } | {
-    /**
-     * Result of list_config_files.
-     *
-     * @generated from field: mcphub.v1.ListConfigFilesResponse list_config_files = 40;
-     */
-    value: ListConfigFilesResponse;
-    case: "listConfigFiles";
-  } | {
-    /**
-     * Result of read_config_text.
-     *
-     * @generated from field: mcphub.v1.ReadConfigTextResponse read_config_text = 41;
-     */
-    value: ReadConfigTextResponse;
-    case: "readConfigText";
-  } | {
-    /**
-     * Result of get_server_entry.
-     *
-     * @generated from field: mcphub.v1.GetServerEntryResponse get_server_entry = 42;
-     */
-    value: GetServerEntryResponse;
-    case: "getServerEntry";
-  } | {
-    /**
-     * Result of search_registry.
-     *
-     * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
-     */
-    value: SearchRegistryResponse;
-    case: "searchRegistry";
-  } | {
-    /**
-     * Result of get_registry_server.
-     *
-     * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
-     */
-    value: GetRegistryServerResponse;
-    case: "getRegistryServer";
-  } | {
-    /**
-     * Result of read_bundle and choose_bundle.
-     *
-     * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
-     */
-    value: ReadBundleResponse;
-    case: "readBundle";
-  } | {
-    /**
-     * Result of fill_proposal.
-     *
-     * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
-     */
-    value: FillProposalResponse;
-    case: "fillProposal";
-  } | { case: undefined; value?: undefined };
+  response?: Any | undefined;
 };
 
 /**
@@ -2253,129 +1614,17 @@ export type ReplyJson = {
   /**
    * The place that the error is about, for an error about a config file.
    *
-   * @generated from field: mcphub.v1.ConfigPlace error_place = 43;
+   * @generated from field: mcphub.v1.ConfigPlace error_place = 4;
    */
   errorPlace?: ConfigPlaceJson;
 
   /**
-   * Result of cancel_requests.
+   * The response message of the method of a call (of ReadBundle, for choose_bundle). Absent for an error, and for
+   * CallTool, ReadResource and GetMcpPrompt.
    *
-   * @generated from field: mcphub.v1.CancelRequestsResponse cancel_requests = 4;
+   * @generated from field: google.protobuf.Any response = 5;
    */
-  cancelRequests?: CancelRequestsResponseJson;
-
-  /**
-   * Result of list_tools.
-   *
-   * @generated from field: mcphub.v1.ListToolsResponse list_tools = 5;
-   */
-  listTools?: ListToolsResponseJson;
-
-  /**
-   * Result of get_trace.
-   *
-   * @generated from field: mcphub.v1.GetTraceResponse get_trace = 6;
-   */
-  getTrace?: GetTraceResponseJson;
-
-  /**
-   * Result of read_request.
-   *
-   * @generated from field: mcphub.v1.ReadRequestResponse read_request = 30;
-   */
-  readRequest?: ReadRequestResponseJson;
-
-  /**
-   * Result of list_resources.
-   *
-   * @generated from field: mcphub.v1.ListResourcesResponse list_resources = 90;
-   */
-  listResources?: ListResourcesResponseJson;
-
-  /**
-   * Result of list_resource_templates.
-   *
-   * @generated from field: mcphub.v1.ListResourceTemplatesResponse list_resource_templates = 91;
-   */
-  listResourceTemplates?: ListResourceTemplatesResponseJson;
-
-  /**
-   * Result of list_mcp_prompts.
-   *
-   * @generated from field: mcphub.v1.ListMcpPromptsResponse list_mcp_prompts = 92;
-   */
-  listMcpPrompts?: ListMcpPromptsResponseJson;
-
-  /**
-   * Result of complete.
-   *
-   * @generated from field: mcphub.v1.CompleteResponse complete = 93;
-   */
-  complete?: CompleteResponseJson;
-
-  /**
-   * Result of expand_uri_template.
-   *
-   * @generated from field: mcphub.v1.ExpandUriTemplateResponse expand_uri_template = 94;
-   */
-  expandUriTemplate?: ExpandUriTemplateResponseJson;
-
-  /**
-   * Result of add_server, update_server, remove_server and undo_config_write. The server itself is reported by
-   * server_changed.
-   *
-   * @generated from field: mcphub.v1.ConfigWrite config_write = 31;
-   */
-  configWrite?: ConfigWriteJson;
-
-  /**
-   * Result of list_config_files.
-   *
-   * @generated from field: mcphub.v1.ListConfigFilesResponse list_config_files = 40;
-   */
-  listConfigFiles?: ListConfigFilesResponseJson;
-
-  /**
-   * Result of read_config_text.
-   *
-   * @generated from field: mcphub.v1.ReadConfigTextResponse read_config_text = 41;
-   */
-  readConfigText?: ReadConfigTextResponseJson;
-
-  /**
-   * Result of get_server_entry.
-   *
-   * @generated from field: mcphub.v1.GetServerEntryResponse get_server_entry = 42;
-   */
-  getServerEntry?: GetServerEntryResponseJson;
-
-  /**
-   * Result of search_registry.
-   *
-   * @generated from field: mcphub.v1.SearchRegistryResponse search_registry = 70;
-   */
-  searchRegistry?: SearchRegistryResponseJson;
-
-  /**
-   * Result of get_registry_server.
-   *
-   * @generated from field: mcphub.v1.GetRegistryServerResponse get_registry_server = 71;
-   */
-  getRegistryServer?: GetRegistryServerResponseJson;
-
-  /**
-   * Result of read_bundle and choose_bundle.
-   *
-   * @generated from field: mcphub.v1.ReadBundleResponse read_bundle = 72;
-   */
-  readBundle?: ReadBundleResponseJson;
-
-  /**
-   * Result of fill_proposal.
-   *
-   * @generated from field: mcphub.v1.FillProposalResponse fill_proposal = 73;
-   */
-  fillProposal?: FillProposalResponseJson;
+  response?: AnyJson;
 };
 
 /**
@@ -3158,9 +2407,9 @@ export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonTyp
 /**
  * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
  * terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
- * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
- * and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
- * window that knows no such request ignores it.
+ * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped.
+ * It belongs to the latest request with this id that ended with PENDING; a window that knows no such request ignores
+ * it.
  *
  * @generated from message mcphub.v1.McpRequestCancelDelivery
  */
@@ -3197,9 +2446,9 @@ export type McpRequestCancelDelivery = Message<"mcphub.v1.McpRequestCancelDelive
 /**
  * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
  * terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
- * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped,
- * and a window that resumes gets it too. It belongs to the latest request with this id that ended with PENDING; a
- * window that knows no such request ignores it.
+ * each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped.
+ * It belongs to the latest request with this id that ended with PENDING; a window that knows no such request ignores
+ * it.
  *
  * @generated from message mcphub.v1.McpRequestCancelDelivery
  */
@@ -3702,7 +2951,7 @@ export enum HubConnectionState {
   UNSPECIFIED = 0,
 
   /**
-   * The hub runs. The page must send hello, with resume if it has seen any event.
+   * The hub runs. The page must send hello.
    *
    * @generated from enum value: HUB_CONNECTION_STATE_READY = 1;
    */
@@ -3759,12 +3008,12 @@ export const HubConnectionStateSchema: GenEnum<HubConnectionState, HubConnection
  */
 export const EditorService: GenService<{
   /**
-   * Attach opens one window. The first message must be hello. The first response is welcome, followed by a snapshot or
-   * by the events that the window has missed. docs/protocol.md describes the stream.
+   * Attach opens one window. The first message must be hello. The first responses are welcome and a snapshot; events
+   * follow. docs/protocol.md describes the stream.
    *
-   * Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again with resume),
-   * UNAVAILABLE (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not
-   * resume it), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
+   * Errors: INVALID_ARGUMENT (HELLO_EXPECTED), RESOURCE_EXHAUSTED (WINDOW_TOO_SLOW: attach again), UNAVAILABLE
+   * (DRAINING), ALREADY_EXISTS (WINDOW_ID_IN_USE: a window with this id is attached, and this one does not say that it
+   * comes back), FAILED_PRECONDITION (WINDOW_SUPERSEDED: the window was attached again on another stream).
    *
    * @generated from rpc mcphub.v1.EditorService.Attach
    */

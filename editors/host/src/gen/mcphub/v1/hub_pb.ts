@@ -815,7 +815,7 @@ export type GetInfoResponse = Message<"mcphub.v1.GetInfoResponse"> & {
   version: string;
 
   /**
-   * Id of this hub process. A window can resume its stream only with the same hub process.
+   * Id of this hub process. A window that comes back names it in its hello.
    *
    * @generated from field: string hub_id = 2;
    */
@@ -857,7 +857,7 @@ export type GetInfoResponseJson = {
   version?: string;
 
   /**
-   * Id of this hub process. A window can resume its stream only with the same hub process.
+   * Id of this hub process. A window that comes back names it in its hello.
    *
    * @generated from field: string hub_id = 2;
    */
