@@ -24,7 +24,8 @@
 // # Order
 //
 // On a pipe the order of the messages decides. Over HTTP a wire decides, a machine without I/O, which a carrier feeds
-// and obeys: what is sent on which stream of a client, and what ends with what. See wire.go.
+// and obeys: what is sent on which stream of a client, and what ends with what. See wire.go. A modern request over its
+// rounds has a machine of its own, round.go, in either transport.
 //
 // # Locks
 //

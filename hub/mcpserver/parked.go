@@ -5,17 +5,15 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // parking is the place of a parked call.
 type parking struct {
+	state   string          // the requestState
 	request wireRequest     // that was answered with the round
 	ctx     context.Context // of that request: it ends with a cancel that crosses the round
 	n       uint64          // position in the order of all parked calls
@@ -27,62 +25,16 @@ type wireRequest struct {
 	id      jsonrpc.ID
 }
 
-// park takes the call off the wire. It returns the open questions as the answer to x, or nil if none is left. The error
-// says that there is no room to park the call.
-func (r *rounds) park(ctx context.Context, x *exchange) (json.RawMessage, error) {
-	s := r.call.Session.server
-	r.mu.Lock()
-	if len(r.open) == 0 {
-		r.mu.Unlock()
-		return nil, nil
-	}
-	bound := binding(r.call)
-	r.binding = bound
-	state := rand.Text()
-	r.parked = true
-	b := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, q := range r.open {
-		q.shown = true
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsontext.AppendString(append(jsontext.AppendString(b, q.key), `:{"method":`...), q.method)
-		if q.params != nil {
-			b = append(append(b, `,"params":`...), q.params...)
-		}
-		b = append(b, '}')
-	}
-	b = append(append(append(b, `},"requestState":"`...), state...), '"', '}')
-	r.timer = time.AfterFunc(s.o.Bounds.Retry, func() {
-		if s.unpark(state, r.call.Session, bound) != nil {
-			r.abandon(ErrNoRetry)
-		}
-	})
-	r.mu.Unlock()
-	r.call.via.Store(nil)
-	gaveWay, kept := s.keep(ctx, state, r, x.id)
-	for _, oldest := range gaveWay {
-		oldest.unparked()
-		oldest.abandon(ErrGaveWay)
-	}
-	if !kept {
-		r.unparked()
-		r.settle()
-		return nil, ErrNotParked
-	}
-	r.leave()
-	// The session may have ended in the meantime: then no retry must find the call.
-	if context.Cause(r.call.Session.ctx) != nil && s.unpark(state, r.call.Session, bound) != nil {
-		r.settle()
-	}
-	return b, nil
+// park parks the call, whose mu is held. It returns the calls that give way to it, of which nobody else knows any more.
+func (r *rounds) park() (gaveWay []*rounds, err error) {
+	r.binding = binding(r.call)
+	return r.call.Session.server.keep(rand.Text(), r)
 }
 
 // keep parks a call. The calls of one client may take no more places than it may have open requests, and a quarter of
 // the bytes, so that a client that never retries does not affect the others: beyond that its own oldest give way to the
-// new one. It reports whether there is room then.
-func (s *Server) keep(ctx context.Context, state string, r *rounds, answered jsonrpc.ID) (gaveWay []*rounds,
-	kept bool) {
+// new one. Error: ErrNotParked, if there is no room then.
+func (s *Server) keep(state string, r *rounds) (gaveWay []*rounds, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.o.Bounds
@@ -97,7 +49,7 @@ func (s *Server) keep(ctx context.Context, state string, r *rounds, answered jso
 	slices.SortFunc(own, func(a, b string) int { return cmp.Compare(s.parked[a].at.n, s.parked[b].at.n) })
 	for len(own) >= b.OpenPerSession || ownBytes > b.ParkedBytes/4 || len(s.parked) >= b.Parked || bytes > b.ParkedBytes {
 		if len(own) == 0 {
-			return gaveWay, false
+			return gaveWay, ErrNotParked
 		}
 		oldest := s.parked[own[0]]
 		s.drop(own[0])
@@ -105,10 +57,10 @@ func (s *Server) keep(ctx context.Context, state string, r *rounds, answered jso
 		bytes, ownBytes = bytes-len(oldest.call.Params), ownBytes-len(oldest.call.Params)
 	}
 	s.parkings++
-	r.at = parking{wireRequest{r.call.Session, answered}, ctx, s.parkings}
+	r.at = parking{state, wireRequest{r.call.Session, r.onWire.of.id}, r.onWire.ctx, s.parkings}
 	s.parked[state] = r
 	s.parkedAt[r.at.request] = state
-	return gaveWay, true
+	return gaveWay, nil
 }
 
 // owner identifies the client whose calls are counted together: its session if that lasts for more than one call.
@@ -119,17 +71,16 @@ func (r *rounds) owner() any {
 	return r.share
 }
 
-// unpark removes a parked call of a session and returns it, or nil if there is none with that state and binding.
+// unpark removes a parked call of a session and returns it, or nil if there is none with that state and binding. Who
+// gets it tells its round what has become of it: nobody else does.
 func (s *Server) unpark(state string, session *Session, of [sha256.Size]byte) *rounds {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	r := s.parked[state]
 	if r == nil || r.call.Session != session || r.binding != of {
-		s.mu.Unlock()
 		return nil
 	}
 	s.drop(state)
-	s.mu.Unlock()
-	r.unparked()
 	return r
 }
 
@@ -153,8 +104,7 @@ func (s *Server) leaveParked(which func(r *rounds) bool) {
 	}
 	s.mu.Unlock()
 	for _, r := range left {
-		r.unparked()
-		r.settle()
+		r.apply(roundGivenUp{})
 	}
 }
 
@@ -185,20 +135,5 @@ func (s *Server) giveUp(state string, cause error) {
 	if first := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(r.at.ctx), &first) {
 		cause = first
 	}
-	r.unparked()
-	r.abandon(cause)
-}
-
-// abandon ends a call that was unparked and whose client will not retry.
-func (r *rounds) abandon(cause error) {
-	r.cancel(cause)
-	r.settle()
-}
-
-// unparked marks that the call is not parked any more.
-func (r *rounds) unparked() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.timer.Stop()
-	r.parked = false
+	r.apply(roundGivenUp{cause})
 }

@@ -16,11 +16,13 @@ func TestFirstOfTwoCancelsCounts(t *testing.T) {
 		o: Options{Bounds: Bounds{OpenPerSession: 1, Parked: 1, ParkedBytes: 1}}}
 	session := &Session{server: s, lasting: true}
 	var why error
-	r := &rounds{call: &Call{Session: session}, cancel: func(cause error) { why = cause }, timer: time.NewTimer(time.Hour)}
-	request, cancel := context.WithCancelCause(t.Context())
 	id := jsonrpc.IntID(1)
-	if _, kept := s.keep(request, "state", r, id); !kept {
-		t.Fatal("the call was not parked")
+	request, cancel := context.WithCancelCause(t.Context())
+	r := &rounds{call: &Call{Session: session}, cancel: func(cause error) { why = cause }, timer: time.NewTimer(time.Hour),
+		round:  round{parked: true, runs: true},
+		onWire: wireExchange{ctx: request, of: &exchange{id: id}}}
+	if _, err := s.keep("state", r); err != nil {
+		t.Fatal(err)
 	}
 	cancel(&jsonrpc.WithdrawnError{Reason: "enough"})
 	session.giveUp(id, &jsonrpc.WithdrawnError{Reason: "once more"})

@@ -19,28 +19,41 @@ import (
 // gather is how long a round waits for more questions, so that questions asked at the same time are sent together.
 const gather = 5 * time.Millisecond
 
-// rounds is one modern request over all exchanges that belong to it: at any moment one request of the client is on the
-// wire, or none while the call is parked.
+// rounds is one modern request over all exchanges that belong to it. Its round decides; rounds carries out what it
+// orders, with mu held.
 type rounds struct {
 	call    *Call
 	share   share
 	counted *share // share, if it is bounded beside the session; else nil
 	cancel  context.CancelCauseFunc
-	wake    chan struct{} // capacity 1: a question was asked
-	done    chan struct{} // closed when result and err are set
-	at      parking       // guarded by the server's lock
-	result  json.RawMessage
-	err     error
-
-	mu     sync.Mutex
-	place  bool // it counts as running: not while parked
-	over   bool // the handler has returned
-	parked bool
-	next   int
-	open   []*question // in the order in which they were asked
-	timer  *time.Timer // while parked
+	at      parking // guarded by the server's lock
 	// binding is the hash of client and call: a retry must have the same. Set when the call is parked for the first time.
 	binding [sha256.Size]byte
+
+	mu      sync.Mutex
+	round   round
+	onWire  wireExchange
+	next    int               // counts questions
+	open    map[int]*question // by number
+	answers map[int]json.RawMessage
+	timer   *time.Timer // while parked
+	result  json.RawMessage
+	err     error
+}
+
+// wireExchange is a request of the client on the wire.
+type wireExchange struct {
+	ctx     context.Context
+	of      *exchange
+	request int // as the round counts
+	answer  chan exchangeAnswer
+}
+
+// exchangeAnswer is the answer to a request of the client.
+type exchangeAnswer struct {
+	result json.RawMessage
+	err    error
+	round  bool
 }
 
 // question is a question that was asked and not answered yet.
@@ -49,7 +62,6 @@ type question struct {
 	method string
 	params json.RawMessage
 	answer chan json.RawMessage // capacity 1
-	shown  bool                 // it is in the round that the client has now
 	lost   chan struct{}        // closed when no retry can bring the answer any more
 }
 
@@ -63,12 +75,9 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 		if r == nil {
 			return nil, errState
 		}
-		r.reenter()
-		r.takeResponses(jsontext.Get(c.Params, "inputResponses"))
-		r.settle()
-		return r.follow(ctx, c.via.Load())
+		return r.follow(r.retry(ctx, c))
 	}
-	r := &rounds{call: c, share: shareOf(c.Client), wake: make(chan struct{}, 1), done: make(chan struct{}), place: true}
+	r := &rounds{call: c, share: shareOf(c.Client), round: newRound(), open: map[int]*question{}}
 	if !s.lasting {
 		r.counted = &r.share
 	}
@@ -78,11 +87,11 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 	if slices.Contains(askable, c.Method) {
 		c.asked = r
 	}
+	x := r.takes(ctx, c.via.Load())
 	var own context.Context
 	own, r.cancel = context.WithCancelCause(s.ctx)
 	s.rounds.Go(func() {
-		defer close(r.done) // last: when the answer is there, the request does not count as running any more
-		defer r.end()
+		defer func() { r.apply(roundReturned{}) }() // last
 		defer r.cancel(nil)
 		if c.Method == protocol.MethodListen {
 			r.result, r.err = s.listen(own, c)
@@ -91,141 +100,121 @@ func (s *Session) serveModern(ctx context.Context, c *Call) (json.RawMessage, er
 		r.result, r.err = s.handle(own, c)
 		r.result = completed(c.Method, r.result)
 	})
-	return r.follow(ctx, c.via.Load())
+	return r.follow(x)
 }
 
-// follow waits for the end of the call or for a question, for the exchange that is on the wire.
-func (r *rounds) follow(ctx context.Context, x *exchange) (json.RawMessage, error) {
+// takes makes x the exchange on the wire.
+func (r *rounds) takes(ctx context.Context, x *exchange) wireExchange {
 	r.call.via.Store(x)
-	for {
-		select {
-		case <-r.done:
-			return r.result, r.err
-		case <-ctx.Done():
-			r.cancel(context.Cause(ctx))
-			<-r.done
-			return nil, context.Cause(ctx)
-		case <-r.wake:
+	r.onWire = wireExchange{ctx, x, r.onWire.request + 1, make(chan exchangeAnswer, 1)}
+	return r.onWire
+}
+
+// retry takes the retry of a call that was unparked. Answers to what was not asked are ignored.
+func (r *rounds) retry(ctx context.Context, c *Call) wireExchange {
+	responses := jsontext.Get(c.Params, "inputResponses")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := r.takes(ctx, c.via.Load())
+	r.answers = map[int]json.RawMessage{}
+	var answered []int
+	for number, q := range r.open {
+		if answer := jsontext.Get(responses, q.key); answer != nil {
+			r.answers[number] = bytes.Clone(answer)
+			answered = append(answered, number)
 		}
-		select {
-		case <-r.done:
-			return r.result, r.err
-		case <-ctx.Done():
-			continue
-		case <-time.After(gather):
-		}
-		round, err := r.park(ctx, x)
-		if err != nil {
-			r.cancel(err)
-			<-r.done
-			return nil, err
-		}
-		if round == nil {
-			continue
-		}
-		if session := r.call.Session; session.lasting {
-			context.AfterFunc(ctx, func() { // if a cancel comes at the same time, the round is not written
-				if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {
-					session.giveUp(x.id, withdrawn)
+	}
+	r.carryOut(roundRetried{answered})
+	return x
+}
+
+// follow waits for the answer to an exchange.
+func (r *rounds) follow(x wireExchange) (json.RawMessage, error) {
+	var a exchangeAnswer
+	select {
+	case a = <-x.answer:
+	case <-x.ctx.Done():
+		r.apply(roundCancelled{x.request, context.Cause(x.ctx)})
+		a = <-x.answer
+	}
+	if session := r.call.Session; a.round && session.lasting {
+		context.AfterFunc(x.ctx, func() { // if a cancel comes at the same time, the round is not written
+			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(x.ctx), &withdrawn) {
+				session.giveUp(x.of.id, withdrawn)
+			}
+		})
+	}
+	return a.result, a.err
+}
+
+// apply tells the round what has happened, and carries out what it orders.
+func (r *rounds) apply(e any) {
+	r.mu.Lock()
+	gaveWay := r.carryOut(e)
+	r.mu.Unlock()
+	for _, oldest := range gaveWay {
+		oldest.apply(roundGivenUp{ErrGaveWay})
+	}
+}
+
+// carryOut is apply with mu held. It returns the calls that gave way to this one.
+func (r *rounds) carryOut(e any) (gaveWay []*rounds) {
+	for _, o := range r.round.apply(e) {
+		switch o := o.(type) {
+		case beginGathering:
+			time.AfterFunc(gather, func() { r.apply(roundGathered{}) })
+		case parkCall:
+			var err error
+			if gaveWay, err = r.park(); err == nil {
+				r.carryOut(roundParked{})
+			} else {
+				r.carryOut(roundUnparkable{err})
+			}
+		case answerRound:
+			r.call.via.Store(nil)
+			r.onWire.answer <- exchangeAnswer{result: r.inputRequired(o.questions), round: true}
+		case answerOutcome:
+			r.onWire.answer <- exchangeAnswer{result: r.result, err: r.err}
+		case answerError:
+			why := o.why
+			if why == nil {
+				why = context.Cause(r.onWire.ctx)
+			}
+			r.onWire.answer <- exchangeAnswer{err: why}
+		case answerQuestion:
+			r.open[o.number].answer <- r.answers[o.number]
+			delete(r.open, o.number)
+		case loseQuestion:
+			close(r.open[o.number].lost)
+			delete(r.open, o.number)
+		case stopCall:
+			r.cancel(o.why)
+		case beginWaiting:
+			state := r.at.state
+			r.timer = time.AfterFunc(r.call.Session.server.o.Bounds.Retry, func() {
+				if r.call.Session.server.unpark(state, r.call.Session, r.binding) != nil {
+					r.apply(roundGivenUp{ErrNoRetry})
 				}
 			})
+		case endWaiting:
+			r.timer.Stop()
+		case countRunning:
+			r.call.Session.server.count(r.counted, o.running)
 		}
-		return round, nil
 	}
-}
-
-// leave ends the counting of the call as running: while it is parked, and when it is over.
-func (r *rounds) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.place {
-		r.place = false
-		r.call.Session.server.leave(r.counted)
-	}
-}
-
-// end marks that the handler has returned. A client that has a round will still retry, for the outcome of the call and
-// with the answers: a question in it may also belong to another call.
-func (r *rounds) end() {
-	r.mu.Lock()
-	r.over = true
-	r.mu.Unlock()
-	r.settle()
-	r.leave()
-}
-
-// settle unblocks the goroutines whose questions no retry can answer any more: after the end of the call, all that are
-// not in a round that the client has.
-func (r *rounds) settle() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.over {
-		return
-	}
-	r.open = slices.DeleteFunc(r.open, func(q *question) bool {
-		if r.parked && q.shown {
-			return false
-		}
-		close(q.lost)
-		return true
-	})
-}
-
-// reenter counts the call as running again, without a bound: the number of parked calls is bounded. A call that is over
-// does not count.
-func (r *rounds) reenter() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.over && !r.place {
-		r.place = true
-		s := r.call.Session.server
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.take(r.counted)
-	}
-}
-
-// takeResponses passes the answers of a retry to the goroutines that asked. Questions without an answer stay open, for
-// the next round.
-func (r *rounds) takeResponses(responses json.RawMessage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.open = slices.DeleteFunc(r.open, func(q *question) bool {
-		answer := jsontext.Get(responses, q.key)
-		if answer == nil {
-			return false
-		}
-		q.answer <- bytes.Clone(answer)
-		return true
-	})
-	for _, q := range r.open {
-		q.shown = false
-	}
-	if len(r.open) > 0 {
-		r.awake()
-	}
-}
-
-func (r *rounds) awake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	return gaveWay
 }
 
 func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1), lost: make(chan struct{})}
 	r.mu.Lock()
-	if r.over {
-		r.mu.Unlock()
-		return nil, ErrNotAskable
-	}
 	r.next++
-	if q.key = key; key == "" || slices.ContainsFunc(r.open, func(o *question) bool { return o.key == key }) {
-		q.key = "q" + strconv.Itoa(r.next)
+	number := r.next
+	if q.key = key; key == "" || r.hasKey(key) {
+		q.key = "q" + strconv.Itoa(number)
 	}
-	r.open = append(r.open, q)
-	r.awake()
+	r.open[number] = q
+	r.carryOut(roundAsked{number})
 	r.mu.Unlock()
 	select {
 	case answer := <-q.answer:
@@ -234,7 +223,8 @@ func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMes
 	case <-q.lost:
 	}
 	r.mu.Lock()
-	r.open = slices.DeleteFunc(r.open, func(o *question) bool { return o == q })
+	delete(r.open, number)
+	r.carryOut(roundDropped{number})
 	r.mu.Unlock()
 	select {
 	case answer := <-q.answer: // the answer came before
@@ -245,6 +235,32 @@ func (r *rounds) ask(ctx context.Context, key, method string, params json.RawMes
 		return nil, ErrNotAskable
 	}
 	return nil, context.Cause(ctx)
+}
+
+func (r *rounds) hasKey(key string) bool {
+	for _, q := range r.open {
+		if q.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// inputRequired returns the answer that is a round of questions.
+func (r *rounds) inputRequired(questions []int) json.RawMessage {
+	b := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, number := range questions {
+		q := r.open[number]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsontext.AppendString(append(jsontext.AppendString(b, q.key), `:{"method":`...), q.method)
+		if q.params != nil {
+			b = append(append(b, `,"params":`...), q.params...)
+		}
+		b = append(b, '}')
+	}
+	return append(append(append(b, `},"requestState":"`...), r.at.state...), '"', '}')
 }
 
 // binding returns a hash of the client and the call: everything that a retry must repeat (2026-07-28

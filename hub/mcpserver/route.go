@@ -163,7 +163,7 @@ func (s *Session) serve(ctx context.Context, id jsonrpc.ID, method string, param
 	if !s.server.enter(s.share, max(1, s.server.o.Bounds.OpenInAll/2)) {
 		return nil, errTooMany
 	}
-	defer s.server.leave(s.share)
+	defer s.server.count(s.share, false)
 	ctx, stop := s.withEnd(ctx)
 	defer stop()
 	return s.handle(ctx, c)

@@ -224,7 +224,7 @@ type share [sha256.Size]byte
 func shareOf(c Client) share { return sha256.Sum256(c.Info) }
 
 // enter counts a running request, also in its share if there is one, which may have so many, and reports whether there
-// was room. leave undoes it.
+// was room. count undoes it.
 func (s *Server) enter(of *share, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +235,19 @@ func (s *Server) enter(of *share, most int) bool {
 	return true
 }
 
-// take is enter without a bound, for a retry: the number of parked calls is bounded. Called with mu held.
+// count counts a request that runs again, without a bound, since the number of parked calls is bounded, or one that
+// does not run any more.
+func (s *Server) count(of *share, runs bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if runs {
+		s.take(of)
+	} else {
+		s.leave(of)
+	}
+}
+
+// take counts a running request, and leave undoes it. Both are called with mu held.
 func (s *Server) take(of *share) {
 	s.open++
 	if of != nil {
@@ -244,8 +256,6 @@ func (s *Server) take(of *share) {
 }
 
 func (s *Server) leave(of *share) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.open--
 	if of == nil {
 		return
