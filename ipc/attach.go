@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -22,8 +21,8 @@ type editorService struct {
 
 type attachStream = grpc.BidiStreamingServer[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
 
-// Attach carries out one window's stream from hello to its end. A clean half-close by the client ends the window for
-// good. If the stream breaks, the window has some time to come back.
+// Attach carries out one window's stream from hello to its end. close_window ends the window for good. If the stream
+// ends in any other way, the window has some time to come back.
 func (s *editorService) Attach(stream attachStream) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
@@ -44,7 +43,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	if err != nil {
 		return loggedStatus(stream.Context(), s.log, err)
 	}
-	defer w.Detach(false) // has no effect after Detach(true)
+	defer w.Detach(false) // has no effect if it is detached
 	defer box.abandon()
 	box.begin(s.opening(first, w.ID(), start))
 	return s.serve(stream, w, box)
@@ -79,10 +78,6 @@ type received struct {
 	err     error
 }
 
-// A half-close says that the window was closed for good, a reset that it may come back. When a stream is reset, Node's
-// HTTP/2 sends both, one right after the other. So a half-close counts only if no reset has followed for this long.
-const resetFollows = 100 * time.Millisecond
-
 // serve carries out the window's messages in order of arrival, on the goroutine of the handler. Its two other
 // goroutines may still be in Recv and Send when it returns. gRPC ends both with the context of the stream, which ends
 // with the handler.
@@ -92,25 +87,22 @@ func (s *editorService) serve(stream attachStream, w window, box *outbox) error 
 	go receive(stream, inbox)
 	sent := make(chan error, 1)
 	go s.send(stream, box, sent)
-	var closed <-chan time.Time
 	waits := &givable{}
 	for {
 		select {
 		case in := <-inbox:
 			switch {
-			case in.err == nil:
-				(&message{s, w, box, waits, in.request}).carryOut()
-			case errors.Is(in.err, io.EOF):
-				wait := time.NewTimer(resetFollows)
-				defer wait.Stop()
-				closed = wait.C
-			default:
+			case in.request.GetCloseWindow() != nil, errors.Is(in.err, io.EOF):
+				// A half-close alone says nothing: Node's HTTP/2 sends one whenever it resets a stream, and the reset may
+				// follow late or, from a process that ends, never.
+				w.Detach(in.err == nil)
+				box.finish(nil)
+				return ended(ctx, <-sent)
+			case in.err != nil:
 				return broken(ctx, in.err)
+			default:
+				(&message{s, w, box, waits, in.request}).carryOut()
 			}
-		case <-closed:
-			w.Detach(true)
-			box.finish(nil)
-			return ended(ctx, <-sent)
 		case err := <-sent:
 			return ended(ctx, err)
 		case <-box.tooSlow:

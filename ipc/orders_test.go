@@ -130,7 +130,7 @@ func (w rawWindow) snapshot() *mcphubv1.Snapshot {
 // close ends the window for good and waits for the end of the stream.
 func (w rawWindow) close() {
 	w.t.Helper()
-	_ = w.stream.CloseSend()
+	w.send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CloseWindow{CloseWindow: &mcphubv1.CloseWindow{}}})
 	for {
 		if _, err := w.stream.Recv(); err != nil {
 			if !errors.Is(err, io.EOF) {

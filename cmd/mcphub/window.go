@@ -76,7 +76,9 @@ func (w *window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mc
 		select {
 		case m := <-w.outgoing:
 			if m == nil {
-				_ = stream.CloseSend() // its error is the stream's, which receive gets
+				_ = stream.Send(&mcphubv1.AttachRequest{ // its error is the stream's, which receive gets
+					Message: &mcphubv1.AttachRequest_CloseWindow{CloseWindow: &mcphubv1.CloseWindow{}},
+				})
 				return
 			}
 			if stream.Send(m) != nil {

@@ -56,7 +56,7 @@ type Window struct {
 	ended  chan struct{} // closed by read at the end of the stream
 
 	sendMu sync.Mutex // guards Send of stream, which is not safe for concurrent use, and closed
-	closed bool       // half-closed
+	closed bool       // for good
 
 	mu      sync.Mutex    // guards all fields below
 	changed chan struct{} // closed and renewed with each event
@@ -200,12 +200,14 @@ func (w *Window) Call(method string, request proto.Message) *mcphubv1.Reply {
 	return w.Ask(r)
 }
 
-// Close half-closes the window for good, and returns the status with which the hub ends the stream.
+// Close closes the window for good, and returns the status with which the hub ends the stream.
 func (w *Window) Close() error {
 	w.sendMu.Lock()
 	if !w.closed {
 		w.closed = true
-		_ = w.stream.CloseSend() // always nil
+		_ = w.stream.Send(&mcphubv1.AttachRequest{ // Recv returns the error
+			Message: &mcphubv1.AttachRequest_CloseWindow{CloseWindow: &mcphubv1.CloseWindow{}},
+		})
 	}
 	w.sendMu.Unlock()
 	return w.Wait()

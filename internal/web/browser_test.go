@@ -164,13 +164,13 @@ func (e *editor) Attach(stream grpc.BidiStreamingServer[mcphubv1.AttachRequest, 
 			WindowId: id}}})
 	for {
 		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			e.note(func() { e.ends = append(e.ends, id+" closed") })
-			return nil
-		}
 		if err != nil {
 			e.note(func() { e.ends = append(e.ends, id+" broke") })
 			return err
+		}
+		if m.GetCloseWindow() != nil {
+			e.note(func() { e.ends = append(e.ends, id+" closed") })
+			return nil
 		}
 		reply := &mcphubv1.Reply{MessageId: m.GetMessageId()}
 		if m.GetCancelMcpRequest() != nil {

@@ -127,9 +127,9 @@ func (u *unproven) add(socket *websocket.Conn) (remove func()) {
 // the page.
 //
 // How the socket ends decides how the stream ends, since that decides what happens to the window (docs/protocol.md). A
-// close with 1000 means that the page has closed the window for good, and becomes a half-close. Anything else becomes a
-// break, after which the window may come back. This includes 1001, since a browser sends it for a page that is reloaded
-// as well as for one that is closed (HTML, "make disappear a WebSocket object").
+// close with 1000 means that the page has closed the window for good, and becomes a close_window. Anything else becomes
+// a break, after which the window may come back. This includes 1001, since a browser sends it for a page that is
+// reloaded as well as for one that is closed (HTML, "make disappear a WebSocket object").
 type bridge struct {
 	socket *websocket.Conn
 	stream attachStream
@@ -141,6 +141,11 @@ type bridge struct {
 	heard chan struct{} // closed by hear at its end; over is written before
 	over  bool          // the page has closed the window for good
 }
+
+// closeWindow is what the hub is told when the page was closed for good.
+var closeWindow = &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CloseWindow{
+	CloseWindow: &mcphubv1.CloseWindow{},
+}}
 
 // hear passes on the page's messages until the socket or the stream ends. An invalid message breaks the stream, with a
 // verdict for the page. Other windows are not affected.
@@ -154,7 +159,7 @@ func (b *bridge) hear(ctx context.Context) {
 		case err == nil:
 		case websocket.CloseStatus(err) == websocket.StatusNormalClosure:
 			b.over = true
-			_ = b.stream.CloseSend() // its error is that of the stream, which tell gets
+			_ = b.stream.Send(closeWindow) // its error is that of the stream, which tell gets
 			return
 		default:
 			b.end(errSocketBroken)
@@ -209,8 +214,7 @@ func (b *bridge) tell(ctx context.Context) *verdict {
 			continue
 		}
 		if b.write(ctx, message) != nil {
-			// The page may have closed the window for good, which must reach the hub as a half-close: a break would keep the
-			// window.
+			// The page may have closed the window for good, which must reach the hub: a break would keep the window.
 			if !b.saidGoodbye() {
 				b.end(errSocketBroken)
 			}

@@ -181,7 +181,7 @@ export class LiveHub {
     return true;
   }
 
-  /** Closes only this host's side. Streams break instead of being half-closed, so their windows may come back. */
+  /** Closes only this host's side. Streams break, so their windows may come back. */
   release(): void {
     this.#letGo.abort();
     this.#pulse?.end();

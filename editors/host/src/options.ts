@@ -127,6 +127,6 @@ export interface Relay {
    * belongs to the window stays in the hub for as long as a window may take to come back.
    */
   leave(): void;
-  /** Half-closes the stream. Call it when the page is closed for good. */
+  /** Closes the window for good. Call it when the page is. */
   dispose(): void;
 }

@@ -119,6 +119,9 @@ export class PageRelay implements Relay {
       if (request.message.case === undefined) {
         throw new Error('it says nothing');
       }
+      if (request.message.case === 'closeWindow') {
+        throw new Error('its host closes the window');
+      }
       method = request.message.case === 'call' ? methodOf(request.message.value) : undefined;
     } catch (error) {
       this.#voice.refuse(

@@ -14,7 +14,7 @@ import type { Duplex } from './transport.js';
 export interface HubStream extends AsyncIterable<AttachResponse, undefined> {
   /** Sends a message. Throws a HubError (unavailable) if the stream is over or closed; nothing is queued for later. */
   send(message: MessageInitShape<typeof AttachRequestSchema>): void;
-  /** Half-closes the stream: the window has closed for good. Messages that the hub still sends can be read. */
+  /** Says that the window is closed for good. Messages that the hub still sends can be read. */
   close(): void;
   /** Breaks the stream as a crash would. The window may come back within ten seconds. */
   break(): void;
@@ -84,8 +84,11 @@ class RawStream implements HubStream {
   }
 
   close(): void {
+    if (!this.#closed) {
+      this.#duplex?.send({ message: { case: 'closeWindow', value: {} } });
+      this.#duplex?.finish();
+    }
     this.#closed = true;
-    this.#duplex?.finish();
     this.#resume(); // the end comes after the messages that are still unread
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selfSigned } from '../dist/certificate.js';
 import { McpHubService, PromptKind } from '../dist/index.js';
-import type { Hub, HubWindow } from '../dist/index.js';
+import type { Hub, HubError, HubWindow } from '../dist/index.js';
 import { hubEnvironment, parseHandshake } from '../dist/handshake.js';
 import { isAlive } from '../dist/liveness.js';
 import { SpawnedProcess } from '../dist/process.js';
@@ -98,6 +98,38 @@ test('kill -9 while idle, in a call and in a stream: HUB_DIED, and the window go
       .then((r) => r.done === true || r.value.event.case),
     true,
   );
+});
+
+test('a window that is closed ends the calls that it owns, and one whose stream breaks does not', async (t) => {
+  const s = stage(t);
+  const hub = s.hub({});
+  await hub.start();
+  const record = join(s.directory, 'record');
+  await withDemo(hub, record);
+  const owned = (ownerWindowId: string): Promise<Error> =>
+    failure(
+      hub.requests.callTool({
+        server: 'demo',
+        tool: 'sleep',
+        argumentsJson: '{"seconds":600,"steps":1}',
+        preapproved: true,
+        ownerWindowId,
+      }),
+    );
+  const [closed, broken] = [hub.attach({ windowId: 'closed' }), hub.attach({ windowId: 'broken' })];
+  const calls = [owned('closed'), owned('broken')] as const;
+  await recorded(record, 'started', 2, Promise.race(calls));
+  broken.break();
+  closed.close();
+  const ended = await calls[0];
+  assert.deepEqual([(ended as HubError).code, (ended as HubError).reason], ['cancelled', 'CANCELLED']);
+  const { requests } = await hub.requests.listRequests({});
+  assert.deepEqual(
+    requests.map((request) => request.tool),
+    ['sleep'],
+  );
+  await hub.stop();
+  await calls[1];
 });
 
 test('kill -9 while it starts and while it stops', async (t) => {

@@ -101,6 +101,7 @@ test('malformed messages are answered and dropped', (t) => {
     { messageId: 'm1', nonsense: 1 },
     { messageId: 'm2' },
     { messageId: 'm3', cancelMcpRequest: { requestId: 7 } },
+    { messageId: 'm4', closeWindow: {} }, // the host knows when a page is closed for good
     null,
     'text',
     5,
@@ -116,6 +117,7 @@ test('malformed messages are answered and dropped', (t) => {
       ['m1', 'INVALID_ARGUMENT'],
       ['m2', 'INVALID_ARGUMENT'],
       ['m3', 'INVALID_ARGUMENT'],
+      ['m4', 'INVALID_ARGUMENT'],
     ],
   );
   assert.equal(source.stream(0).sent.length, 0);

@@ -110,6 +110,7 @@ type AttachRequest struct {
 	//	*AttachRequest_GiveUp
 	//	*AttachRequest_PromptsInView
 	//	*AttachRequest_ChooseBundle
+	//	*AttachRequest_CloseWindow
 	Message       isAttachRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -240,6 +241,15 @@ func (x *AttachRequest) GetChooseBundle() *ChooseBundle {
 	return nil
 }
 
+func (x *AttachRequest) GetCloseWindow() *CloseWindow {
+	if x != nil {
+		if x, ok := x.Message.(*AttachRequest_CloseWindow); ok {
+			return x.CloseWindow
+		}
+	}
+	return nil
+}
+
 type isAttachRequest_Message interface {
 	isAttachRequest_Message()
 }
@@ -291,6 +301,13 @@ type AttachRequest_ChooseBundle struct {
 	ChooseBundle *ChooseBundle `protobuf:"bytes,10,opt,name=choose_bundle,json=chooseBundle,proto3,oneof"`
 }
 
+type AttachRequest_CloseWindow struct {
+	// Says that the window is closed for good: the calls that it owns and its approvals end at once, and the hub ends
+	// the stream. A stream that ends without this message has broken, however it ends: its window may come back. There
+	// is no reply.
+	CloseWindow *CloseWindow `protobuf:"bytes,11,opt,name=close_window,json=closeWindow,proto3,oneof"`
+}
+
 func (*AttachRequest_Hello) isAttachRequest_Message() {}
 
 func (*AttachRequest_CancelMcpRequest) isAttachRequest_Message() {}
@@ -308,6 +325,8 @@ func (*AttachRequest_GiveUp) isAttachRequest_Message() {}
 func (*AttachRequest_PromptsInView) isAttachRequest_Message() {}
 
 func (*AttachRequest_ChooseBundle) isAttachRequest_Message() {}
+
+func (*AttachRequest_CloseWindow) isAttachRequest_Message() {}
 
 // Call is a call of a unary method of the hub's services, with the same messages, checks and errors as over gRPC. These
 // things differ:
@@ -418,6 +437,43 @@ func (*ChooseBundle) Descriptor() ([]byte, []int) {
 	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{2}
 }
 
+// CloseWindow has no fields yet.
+type CloseWindow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseWindow) Reset() {
+	*x = CloseWindow{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseWindow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseWindow) ProtoMessage() {}
+
+func (x *CloseWindow) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseWindow.ProtoReflect.Descriptor instead.
+func (*CloseWindow) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
+}
+
 // GiveUp names the message that is given up. Its reply has the error CANCELLED, unless the result was already on the
 // way. It has no effect on calls that are carried out even if the stream ends.
 type GiveUp struct {
@@ -430,7 +486,7 @@ type GiveUp struct {
 
 func (x *GiveUp) Reset() {
 	*x = GiveUp{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +498,7 @@ func (x *GiveUp) String() string {
 func (*GiveUp) ProtoMessage() {}
 
 func (x *GiveUp) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[3]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +511,7 @@ func (x *GiveUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiveUp.ProtoReflect.Descriptor instead.
 func (*GiveUp) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GiveUp) GetMessageId() string {
@@ -477,7 +533,7 @@ type PromptsInView struct {
 
 func (x *PromptsInView) Reset() {
 	*x = PromptsInView{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +545,7 @@ func (x *PromptsInView) String() string {
 func (*PromptsInView) ProtoMessage() {}
 
 func (x *PromptsInView) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[4]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +558,7 @@ func (x *PromptsInView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptsInView.ProtoReflect.Descriptor instead.
 func (*PromptsInView) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PromptsInView) GetPromptIds() []string {
@@ -549,7 +605,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +617,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[5]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +630,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Hello) GetWindowId() string {
@@ -660,7 +716,7 @@ type Root struct {
 
 func (x *Root) Reset() {
 	*x = Root{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -672,7 +728,7 @@ func (x *Root) String() string {
 func (*Root) ProtoMessage() {}
 
 func (x *Root) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[6]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -685,7 +741,7 @@ func (x *Root) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Root.ProtoReflect.Descriptor instead.
 func (*Root) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Root) GetUri() string {
@@ -716,7 +772,7 @@ type CancelMcpRequest struct {
 
 func (x *CancelMcpRequest) Reset() {
 	*x = CancelMcpRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -728,7 +784,7 @@ func (x *CancelMcpRequest) String() string {
 func (*CancelMcpRequest) ProtoMessage() {}
 
 func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[7]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -741,7 +797,7 @@ func (x *CancelMcpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelMcpRequest.ProtoReflect.Descriptor instead.
 func (*CancelMcpRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{7}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CancelMcpRequest) GetRequestId() string {
@@ -769,7 +825,7 @@ type SetRoots struct {
 
 func (x *SetRoots) Reset() {
 	*x = SetRoots{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -781,7 +837,7 @@ func (x *SetRoots) String() string {
 func (*SetRoots) ProtoMessage() {}
 
 func (x *SetRoots) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[8]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -794,7 +850,7 @@ func (x *SetRoots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRoots.ProtoReflect.Descriptor instead.
 func (*SetRoots) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{8}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SetRoots) GetRoots() []*Root {
@@ -819,7 +875,7 @@ type SetCapabilities struct {
 
 func (x *SetCapabilities) Reset() {
 	*x = SetCapabilities{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +887,7 @@ func (x *SetCapabilities) String() string {
 func (*SetCapabilities) ProtoMessage() {}
 
 func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[9]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +900,7 @@ func (x *SetCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetCapabilities.ProtoReflect.Descriptor instead.
 func (*SetCapabilities) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{9}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SetCapabilities) GetPromptKinds() []PromptKind {
@@ -906,7 +962,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +974,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[10]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +987,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{10}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AttachResponse) GetTime() *timestamppb.Timestamp {
@@ -1324,7 +1380,7 @@ type OpenAddServer struct {
 
 func (x *OpenAddServer) Reset() {
 	*x = OpenAddServer{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1392,7 @@ func (x *OpenAddServer) String() string {
 func (*OpenAddServer) ProtoMessage() {}
 
 func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[11]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1405,7 @@ func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenAddServer.ProtoReflect.Descriptor instead.
 func (*OpenAddServer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{11}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OpenAddServer) GetServer() string {
@@ -1386,7 +1442,7 @@ type RevealPrompt struct {
 
 func (x *RevealPrompt) Reset() {
 	*x = RevealPrompt{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1454,7 @@ func (x *RevealPrompt) String() string {
 func (*RevealPrompt) ProtoMessage() {}
 
 func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1467,7 @@ func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealPrompt.ProtoReflect.Descriptor instead.
 func (*RevealPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RevealPrompt) GetPromptId() string {
@@ -1435,7 +1491,7 @@ type HubConnection struct {
 
 func (x *HubConnection) Reset() {
 	*x = HubConnection{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1503,7 @@ func (x *HubConnection) String() string {
 func (*HubConnection) ProtoMessage() {}
 
 func (x *HubConnection) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1516,7 @@ func (x *HubConnection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
 func (*HubConnection) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HubConnection) GetState() HubConnectionState {
@@ -1492,7 +1548,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1560,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1573,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1562,7 +1618,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1630,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1643,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1650,7 +1706,7 @@ type EndedRequest struct {
 
 func (x *EndedRequest) Reset() {
 	*x = EndedRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1662,7 +1718,7 @@ func (x *EndedRequest) String() string {
 func (*EndedRequest) ProtoMessage() {}
 
 func (x *EndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1675,7 +1731,7 @@ func (x *EndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
 func (*EndedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
@@ -1751,7 +1807,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1819,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1832,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -1828,7 +1884,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1840,7 +1896,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1853,7 +1909,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -1881,7 +1937,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +1949,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +1962,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -1927,7 +1983,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1939,7 +1995,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2008,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -1973,7 +2029,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2041,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2054,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -2021,7 +2077,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2033,7 +2089,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2046,7 +2102,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -2079,7 +2135,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2147,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2160,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -2139,7 +2195,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2151,7 +2207,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2164,7 +2220,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -2195,7 +2251,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2207,7 +2263,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2220,7 +2276,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -2280,7 +2336,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2292,7 +2348,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2305,7 +2361,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -2381,7 +2437,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2449,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2462,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -2563,7 +2619,7 @@ type McpRequestCancelDelivery struct {
 
 func (x *McpRequestCancelDelivery) Reset() {
 	*x = McpRequestCancelDelivery{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2575,7 +2631,7 @@ func (x *McpRequestCancelDelivery) String() string {
 func (*McpRequestCancelDelivery) ProtoMessage() {}
 
 func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2588,7 +2644,7 @@ func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *McpRequestCancelDelivery) GetRequestId() string {
@@ -2667,7 +2723,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2735,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2748,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2832,7 +2888,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +2900,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +2913,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -2887,7 +2943,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2899,7 +2955,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2912,7 +2968,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -2957,7 +3013,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +3025,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +3038,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -3003,7 +3059,7 @@ var File_mcphub_v1_editor_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
-	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\xc6\x04\n" +
+	"\x16mcphub/v1/editor.proto\x12\tmcphub.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16mcphub/v1/config.proto\x1a\x16mcphub/v1/prompt.proto\x1a\x17mcphub/v1/request.proto\x1a\x16mcphub/v1/server.proto\"\x83\x05\n" +
 	"\rAttachRequest\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12(\n" +
@@ -3016,12 +3072,14 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\agive_up\x18\b \x01(\v2\x11.mcphub.v1.GiveUpH\x00R\x06giveUp\x12B\n" +
 	"\x0fprompts_in_view\x18\t \x01(\v2\x18.mcphub.v1.PromptsInViewH\x00R\rpromptsInView\x12>\n" +
 	"\rchoose_bundle\x18\n" +
-	" \x01(\v2\x17.mcphub.v1.ChooseBundleH\x00R\fchooseBundleB\t\n" +
+	" \x01(\v2\x17.mcphub.v1.ChooseBundleH\x00R\fchooseBundle\x12;\n" +
+	"\fclose_window\x18\v \x01(\v2\x16.mcphub.v1.CloseWindowH\x00R\vcloseWindowB\t\n" +
 	"\amessage\"N\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12.\n" +
 	"\arequest\x18\x02 \x01(\v2\x14.google.protobuf.AnyR\arequest\"\x0e\n" +
-	"\fChooseBundle\"'\n" +
+	"\fChooseBundle\"\r\n" +
+	"\vCloseWindow\"'\n" +
 	"\x06GiveUp\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\".\n" +
@@ -3232,146 +3290,148 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
 	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
 	(*Call)(nil),                     // 2: mcphub.v1.Call
 	(*ChooseBundle)(nil),             // 3: mcphub.v1.ChooseBundle
-	(*GiveUp)(nil),                   // 4: mcphub.v1.GiveUp
-	(*PromptsInView)(nil),            // 5: mcphub.v1.PromptsInView
-	(*Hello)(nil),                    // 6: mcphub.v1.Hello
-	(*Root)(nil),                     // 7: mcphub.v1.Root
-	(*CancelMcpRequest)(nil),         // 8: mcphub.v1.CancelMcpRequest
-	(*SetRoots)(nil),                 // 9: mcphub.v1.SetRoots
-	(*SetCapabilities)(nil),          // 10: mcphub.v1.SetCapabilities
-	(*AttachResponse)(nil),           // 11: mcphub.v1.AttachResponse
-	(*OpenAddServer)(nil),            // 12: mcphub.v1.OpenAddServer
-	(*RevealPrompt)(nil),             // 13: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),            // 14: mcphub.v1.HubConnection
-	(*Welcome)(nil),                  // 15: mcphub.v1.Welcome
-	(*Snapshot)(nil),                 // 16: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),             // 17: mcphub.v1.EndedRequest
-	(*Reply)(nil),                    // 18: mcphub.v1.Reply
-	(*ServerChanged)(nil),            // 19: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),             // 20: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),         // 21: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),        // 22: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),          // 23: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),           // 24: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),        // 25: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),     // 26: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),     // 27: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),      // 28: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil), // 29: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),       // 30: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 31: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 32: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 33: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 34: mcphub.v1.PromptAnswer
-	(*anypb.Any)(nil),                // 35: google.protobuf.Any
-	(PromptKind)(0),                  // 36: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 37: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 38: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 39: mcphub.v1.Server
-	(*Request)(nil),                  // 40: mcphub.v1.Request
-	(*Prompt)(nil),                   // 41: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 42: mcphub.v1.ConfigProblem
-	(*SubscribeResourceRequest)(nil), // 43: mcphub.v1.SubscribeResourceRequest
-	(CancelOutcome)(0),               // 44: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 45: mcphub.v1.HubError
-	(*ConfigPlace)(nil),              // 46: mcphub.v1.ConfigPlace
-	(RequestState)(0),                // 47: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 48: mcphub.v1.Progress
-	(*Task)(nil),                     // 49: mcphub.v1.Task
-	(*Cancellation)(nil),             // 50: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 51: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 52: mcphub.v1.Timings
-	(Era)(0),                         // 53: mcphub.v1.Era
-	(CancelDelivery)(0),              // 54: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 55: mcphub.v1.McpError
+	(*CloseWindow)(nil),              // 4: mcphub.v1.CloseWindow
+	(*GiveUp)(nil),                   // 5: mcphub.v1.GiveUp
+	(*PromptsInView)(nil),            // 6: mcphub.v1.PromptsInView
+	(*Hello)(nil),                    // 7: mcphub.v1.Hello
+	(*Root)(nil),                     // 8: mcphub.v1.Root
+	(*CancelMcpRequest)(nil),         // 9: mcphub.v1.CancelMcpRequest
+	(*SetRoots)(nil),                 // 10: mcphub.v1.SetRoots
+	(*SetCapabilities)(nil),          // 11: mcphub.v1.SetCapabilities
+	(*AttachResponse)(nil),           // 12: mcphub.v1.AttachResponse
+	(*OpenAddServer)(nil),            // 13: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),             // 14: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),            // 15: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 16: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 17: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 18: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 19: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 20: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 21: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 22: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 23: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 24: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 25: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 26: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 27: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 28: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 29: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 30: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestFinished)(nil),       // 31: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 32: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 33: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 34: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 35: mcphub.v1.PromptAnswer
+	(*anypb.Any)(nil),                // 36: google.protobuf.Any
+	(PromptKind)(0),                  // 37: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 38: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 39: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 40: mcphub.v1.Server
+	(*Request)(nil),                  // 41: mcphub.v1.Request
+	(*Prompt)(nil),                   // 42: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 43: mcphub.v1.ConfigProblem
+	(*SubscribeResourceRequest)(nil), // 44: mcphub.v1.SubscribeResourceRequest
+	(CancelOutcome)(0),               // 45: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 46: mcphub.v1.HubError
+	(*ConfigPlace)(nil),              // 47: mcphub.v1.ConfigPlace
+	(RequestState)(0),                // 48: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 49: mcphub.v1.Progress
+	(*Task)(nil),                     // 50: mcphub.v1.Task
+	(*Cancellation)(nil),             // 51: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 52: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 53: mcphub.v1.Timings
+	(Era)(0),                         // 54: mcphub.v1.Era
+	(CancelDelivery)(0),              // 55: mcphub.v1.CancelDelivery
+	(*McpError)(nil),                 // 56: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
-	6,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
-	8,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	34, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
-	9,  // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
-	10, // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
+	7,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
+	9,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
+	35, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	10, // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
+	11, // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
 	2,  // 5: mcphub.v1.AttachRequest.call:type_name -> mcphub.v1.Call
-	4,  // 6: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
-	5,  // 7: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
+	5,  // 6: mcphub.v1.AttachRequest.give_up:type_name -> mcphub.v1.GiveUp
+	6,  // 7: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
 	3,  // 8: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
-	35, // 9: mcphub.v1.Call.request:type_name -> google.protobuf.Any
-	36, // 10: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	7,  // 11: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
-	7,  // 12: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	36, // 13: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	37, // 14: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	15, // 15: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	16, // 16: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	18, // 17: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	19, // 18: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	20, // 19: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	25, // 20: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	26, // 21: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	27, // 22: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	28, // 23: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30, // 24: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	31, // 25: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	38, // 26: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	32, // 27: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	33, // 28: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	21, // 29: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	22, // 30: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	23, // 31: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	24, // 32: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	14, // 33: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	29, // 34: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	13, // 35: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	12, // 36: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	0,  // 37: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	39, // 38: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	40, // 39: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	41, // 40: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	42, // 41: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	17, // 42: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	43, // 43: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
-	37, // 44: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	28, // 45: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	30, // 46: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	44, // 47: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	45, // 48: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	46, // 49: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	35, // 50: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
-	39, // 51: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	42, // 52: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	40, // 53: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	47, // 54: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	48, // 55: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	49, // 56: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	50, // 57: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	51, // 58: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	50, // 59: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	52, // 60: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	53, // 61: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	45, // 62: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	49, // 63: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	54, // 64: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	54, // 65: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	51, // 66: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	47, // 67: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	55, // 68: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	45, // 69: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	52, // 70: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	49, // 71: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	41, // 72: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 73: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	11, // 74: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	74, // [74:75] is the sub-list for method output_type
-	73, // [73:74] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	4,  // 9: mcphub.v1.AttachRequest.close_window:type_name -> mcphub.v1.CloseWindow
+	36, // 10: mcphub.v1.Call.request:type_name -> google.protobuf.Any
+	37, // 11: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	8,  // 12: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
+	8,  // 13: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
+	37, // 14: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	38, // 15: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	16, // 16: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	17, // 17: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	19, // 18: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	20, // 19: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	21, // 20: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	26, // 21: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	27, // 22: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	28, // 23: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	29, // 24: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	31, // 25: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	32, // 26: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	39, // 27: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	33, // 28: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	34, // 29: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	22, // 30: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	23, // 31: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	24, // 32: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	25, // 33: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	15, // 34: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	30, // 35: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	14, // 36: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	13, // 37: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	0,  // 38: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	40, // 39: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	41, // 40: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	42, // 41: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	43, // 42: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	18, // 43: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	44, // 44: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
+	38, // 45: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	29, // 46: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	31, // 47: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	45, // 48: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	46, // 49: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	47, // 50: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	36, // 51: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
+	40, // 52: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	43, // 53: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	41, // 54: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	48, // 55: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	49, // 56: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	50, // 57: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	51, // 58: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	52, // 59: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	51, // 60: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	53, // 61: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	54, // 62: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	46, // 63: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	50, // 64: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	55, // 65: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	55, // 66: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	52, // 67: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	48, // 68: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	56, // 69: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	46, // 70: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	53, // 71: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	50, // 72: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	42, // 73: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 74: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	12, // 75: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	75, // [75:76] is the sub-list for method output_type
+	74, // [74:75] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3393,8 +3453,9 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachRequest_GiveUp)(nil),
 		(*AttachRequest_PromptsInView)(nil),
 		(*AttachRequest_ChooseBundle)(nil),
+		(*AttachRequest_CloseWindow)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[10].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[11].OneofWrappers = []any{
 		(*AttachResponse_Welcome)(nil),
 		(*AttachResponse_Snapshot)(nil),
 		(*AttachResponse_Reply)(nil),
@@ -3418,7 +3479,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_RevealPrompt)(nil),
 		(*AttachResponse_OpenAddServer)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[16].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[17].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
 	}
@@ -3428,7 +3489,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

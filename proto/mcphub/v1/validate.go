@@ -199,7 +199,7 @@ func (x *AttachRequest) Check() error {
 		return within("give_up", requiredID("message_id", m.GiveUp.GetMessageId()))
 	case *AttachRequest_Call: // the service, which knows the methods, checks the request
 		return nil
-	case *AttachRequest_PromptsInView, *AttachRequest_ChooseBundle:
+	case *AttachRequest_PromptsInView, *AttachRequest_ChooseBundle, *AttachRequest_CloseWindow:
 		return nil
 	}
 	return errors.New("message: none is set, or one that this hub does not know")

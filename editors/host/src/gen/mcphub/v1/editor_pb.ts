@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEizgMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSLkCQoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIooCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QiqwEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIAEIFCgNlbmQixgEKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIrCgtlcnJvcl9wbGFjZRgEIAEoCzIWLm1jcGh1Yi52MS5Db25maWdQbGFjZRImCghyZXNwb25zZRgFIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24ilwQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJEg0KBXRpdGxlGBMgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi/gMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEi4KDGNsb3NlX3dpbmRvdxgLIAEoCzIWLm1jcGh1Yi52MS5DbG9zZVdpbmRvd0gAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIg0KC0Nsb3NlV2luZG93IhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSLkCQoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIooCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QiqwEKDEVuZGVkUmVxdWVzdBIsCghlbmRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoJY2FuY2VsbGVkGAIgASgLMh4ubWNwaHViLnYxLk1jcFJlcXVlc3RDYW5jZWxsZWRIABIxCghmaW5pc2hlZBgDIAEoCzIdLm1jcGh1Yi52MS5NY3BSZXF1ZXN0RmluaXNoZWRIAEIFCgNlbmQixgEKBVJlcGx5EhIKCm1lc3NhZ2VfaWQYASABKAkSMAoOY2FuY2VsX291dGNvbWUYAiABKA4yGC5tY3BodWIudjEuQ2FuY2VsT3V0Y29tZRIiCgVlcnJvchgDIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIrCgtlcnJvcl9wbGFjZRgEIAEoCzIWLm1jcGh1Yi52MS5Db25maWdQbGFjZRImCghyZXNwb25zZRgFIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiQwoNU2VydmVyQ2hhbmdlZBIhCgZzZXJ2ZXIYASABKAsyES5tY3BodWIudjEuU2VydmVyEg8KB3JlbW92ZWQYAiABKAgiHgoMVG9vbHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIiChBSZXNvdXJjZXNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIjChFNY3BQcm9tcHRzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiLgoPUmVzb3VyY2VVcGRhdGVkEg4KBnNlcnZlchgBIAEoCRILCgN1cmkYAiABKAkiYwoOQ29uZmlnUmVsb2FkZWQSKgoIcHJvYmxlbXMYASADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIPCgdzdG9wcGVkGAIgAygJEhQKDGNoYW5nZWRfZmlsZRgDIAEoCSI4ChFNY3BSZXF1ZXN0U3RhcnRlZBIjCgdyZXF1ZXN0GAEgASgLMhIubWNwaHViLnYxLlJlcXVlc3QivgEKFE1jcFJlcXVlc3RQcm9ncmVzc2VkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiYKBXN0YXRlGAMgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIlCghwcm9ncmVzcxgEIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIUCgx3aXJlX2lkX2pzb24YBSABKAkSHQoEdGFzaxgGIAEoCzIPLm1jcGh1Yi52MS5UYXNrImkKFE1jcFJlcXVlc3RDYW5jZWxsaW5nEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi0KDGNhbmNlbGxhdGlvbhgDIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24ilwQKE01jcFJlcXVlc3RDYW5jZWxsZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSLQoMY2FuY2VsbGF0aW9uGAYgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIUCgx3aXJlX2lkX2pzb24YByABKAkSFwoPc2VydmVyX25vdGlmaWVkGAggASgIEhsKE3NlcnZlcl9tYXlfY29udGludWUYCSABKAgSIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKA2VyYRgLIAEoDjIOLm1jcGh1Yi52MS5FcmESIgoFZXJyb3IYDCABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISDwoHc3ViamVjdBgNIAEoCRIdCgR0YXNrGA4gASgLMg8ubWNwaHViLnYxLlRhc2sSKwoIZGVsaXZlcnkYDyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSFgoOZGVsaXZlcnlfZXJyb3IYECABKAkSDgoGY2FsbGVyGBEgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBIgASgJEg0KBXRpdGxlGBMgASgJInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of a window.
@@ -116,6 +116,16 @@ export type AttachRequest = Message<"mcphub.v1.AttachRequest"> & {
      */
     value: ChooseBundle;
     case: "chooseBundle";
+  } | {
+    /**
+     * Says that the window is closed for good: the calls that it owns and its approvals end at once, and the hub ends
+     * the stream. A stream that ends without this message has broken, however it ends: its window may come back. There
+     * is no reply.
+     *
+     * @generated from field: mcphub.v1.CloseWindow close_window = 11;
+     */
+    value: CloseWindow;
+    case: "closeWindow";
   } | { case: undefined; value?: undefined };
 };
 
@@ -196,6 +206,15 @@ export type AttachRequestJson = {
    * @generated from field: mcphub.v1.ChooseBundle choose_bundle = 10;
    */
   chooseBundle?: ChooseBundleJson;
+
+  /**
+   * Says that the window is closed for good: the calls that it owns and its approvals end at once, and the hub ends
+   * the stream. A stream that ends without this message has broken, however it ends: its window may come back. There
+   * is no reply.
+   *
+   * @generated from field: mcphub.v1.CloseWindow close_window = 11;
+   */
+  closeWindow?: CloseWindowJson;
 };
 
 /**
@@ -312,6 +331,29 @@ export const ChooseBundleSchema: GenMessage<ChooseBundle, {jsonType: ChooseBundl
   messageDesc(file_mcphub_v1_editor, 2);
 
 /**
+ * CloseWindow has no fields yet.
+ *
+ * @generated from message mcphub.v1.CloseWindow
+ */
+export type CloseWindow = Message<"mcphub.v1.CloseWindow"> & {
+};
+
+/**
+ * CloseWindow has no fields yet.
+ *
+ * @generated from message mcphub.v1.CloseWindow
+ */
+export type CloseWindowJson = {
+};
+
+/**
+ * Describes the message mcphub.v1.CloseWindow.
+ * Use `create(CloseWindowSchema)` to create a new message.
+ */
+export const CloseWindowSchema: GenMessage<CloseWindow, {jsonType: CloseWindowJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 3);
+
+/**
  * GiveUp names the message that is given up. Its reply has the error CANCELLED, unless the result was already on the
  * way. It has no effect on calls that are carried out even if the stream ends.
  *
@@ -346,7 +388,7 @@ export type GiveUpJson = {
  * Use `create(GiveUpSchema)` to create a new message.
  */
 export const GiveUpSchema: GenMessage<GiveUp, {jsonType: GiveUpJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 3);
+  messageDesc(file_mcphub_v1_editor, 4);
 
 /**
  * PromptsInView lists the open prompts that a page shows. It is sent again whenever the list changes.
@@ -383,7 +425,7 @@ export type PromptsInViewJson = {
  * Use `create(PromptsInViewSchema)` to create a new message.
  */
 export const PromptsInViewSchema: GenMessage<PromptsInView, {jsonType: PromptsInViewJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 4);
+  messageDesc(file_mcphub_v1_editor, 5);
 
 /**
  * Hello introduces a window.
@@ -560,7 +602,7 @@ export type HelloJson = {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello, {jsonType: HelloJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 5);
+  messageDesc(file_mcphub_v1_editor, 6);
 
 /**
  * Root is a workspace folder.
@@ -609,7 +651,7 @@ export type RootJson = {
  * Use `create(RootSchema)` to create a new message.
  */
 export const RootSchema: GenMessage<Root, {jsonType: RootJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 6);
+  messageDesc(file_mcphub_v1_editor, 7);
 
 /**
  * CancelMcpRequest cancels a request with origin user.
@@ -660,7 +702,7 @@ export type CancelMcpRequestJson = {
  * Use `create(CancelMcpRequestSchema)` to create a new message.
  */
 export const CancelMcpRequestSchema: GenMessage<CancelMcpRequest, {jsonType: CancelMcpRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 7);
+  messageDesc(file_mcphub_v1_editor, 8);
 
 /**
  * SetRoots replaces the workspace folders of this window.
@@ -695,7 +737,7 @@ export type SetRootsJson = {
  * Use `create(SetRootsSchema)` to create a new message.
  */
 export const SetRootsSchema: GenMessage<SetRoots, {jsonType: SetRootsJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 8);
+  messageDesc(file_mcphub_v1_editor, 9);
 
 /**
  * SetCapabilities replaces what this window can show.
@@ -758,7 +800,7 @@ export type SetCapabilitiesJson = {
  * Use `create(SetCapabilitiesSchema)` to create a new message.
  */
 export const SetCapabilitiesSchema: GenMessage<SetCapabilities, {jsonType: SetCapabilitiesJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 9);
+  messageDesc(file_mcphub_v1_editor, 10);
 
 /**
  * AttachResponse is one message of the hub.
@@ -1136,7 +1178,7 @@ export type AttachResponseJson = {
  * Use `create(AttachResponseSchema)` to create a new message.
  */
 export const AttachResponseSchema: GenMessage<AttachResponse, {jsonType: AttachResponseJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 10);
+  messageDesc(file_mcphub_v1_editor, 11);
 
 /**
  * OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
@@ -1203,7 +1245,7 @@ export type OpenAddServerJson = {
  * Use `create(OpenAddServerSchema)` to create a new message.
  */
 export const OpenAddServerSchema: GenMessage<OpenAddServer, {jsonType: OpenAddServerJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 11);
+  messageDesc(file_mcphub_v1_editor, 12);
 
 /**
  * RevealPrompt asks a page to scroll to the card of a prompt and to move the focus to the card, but never to the button
@@ -1242,7 +1284,7 @@ export type RevealPromptJson = {
  * Use `create(RevealPromptSchema)` to create a new message.
  */
 export const RevealPromptSchema: GenMessage<RevealPrompt, {jsonType: RevealPromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 12);
+  messageDesc(file_mcphub_v1_editor, 13);
 
 /**
  * HubConnection tells a page whether there is a hub. A message of the page reaches a hub only if it is sent after
@@ -1293,7 +1335,7 @@ export type HubConnectionJson = {
  * Use `create(HubConnectionSchema)` to create a new message.
  */
 export const HubConnectionSchema: GenMessage<HubConnection, {jsonType: HubConnectionJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 13);
+  messageDesc(file_mcphub_v1_editor, 14);
 
 /**
  * Welcome identifies the hub and the window.
@@ -1356,7 +1398,7 @@ export type WelcomeJson = {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome, {jsonType: WelcomeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 14);
+  messageDesc(file_mcphub_v1_editor, 15);
 
 /**
  * Snapshot is the present state of everything that a window shows.
@@ -1461,7 +1503,7 @@ export type SnapshotJson = {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot, {jsonType: SnapshotJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 15);
+  messageDesc(file_mcphub_v1_editor, 16);
 
 /**
  * EndedRequest is a request that has ended.
@@ -1533,7 +1575,7 @@ export type EndedRequestJson = {
  * Use `create(EndedRequestSchema)` to create a new message.
  */
 export const EndedRequestSchema: GenMessage<EndedRequest, {jsonType: EndedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 16);
+  messageDesc(file_mcphub_v1_editor, 17);
 
 /**
  * Reply is the answer to one message of this window.
@@ -1632,7 +1674,7 @@ export type ReplyJson = {
  * Use `create(ReplySchema)` to create a new message.
  */
 export const ReplySchema: GenMessage<Reply, {jsonType: ReplyJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 17);
+  messageDesc(file_mcphub_v1_editor, 18);
 
 /**
  * ServerChanged holds the present state of a server.
@@ -1683,7 +1725,7 @@ export type ServerChangedJson = {
  * Use `create(ServerChangedSchema)` to create a new message.
  */
 export const ServerChangedSchema: GenMessage<ServerChanged, {jsonType: ServerChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 18);
+  messageDesc(file_mcphub_v1_editor, 19);
 
 /**
  * ToolsChanged names the server whose tools changed.
@@ -1718,7 +1760,7 @@ export type ToolsChangedJson = {
  * Use `create(ToolsChangedSchema)` to create a new message.
  */
 export const ToolsChangedSchema: GenMessage<ToolsChanged, {jsonType: ToolsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 19);
+  messageDesc(file_mcphub_v1_editor, 20);
 
 /**
  * ResourcesChanged names the server whose resources changed.
@@ -1753,7 +1795,7 @@ export type ResourcesChangedJson = {
  * Use `create(ResourcesChangedSchema)` to create a new message.
  */
 export const ResourcesChangedSchema: GenMessage<ResourcesChanged, {jsonType: ResourcesChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 20);
+  messageDesc(file_mcphub_v1_editor, 21);
 
 /**
  * McpPromptsChanged names the server whose prompt templates changed.
@@ -1788,7 +1830,7 @@ export type McpPromptsChangedJson = {
  * Use `create(McpPromptsChangedSchema)` to create a new message.
  */
 export const McpPromptsChangedSchema: GenMessage<McpPromptsChanged, {jsonType: McpPromptsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 21);
+  messageDesc(file_mcphub_v1_editor, 22);
 
 /**
  * ResourceUpdated names the resource that changed.
@@ -1837,7 +1879,7 @@ export type ResourceUpdatedJson = {
  * Use `create(ResourceUpdatedSchema)` to create a new message.
  */
 export const ResourceUpdatedSchema: GenMessage<ResourceUpdated, {jsonType: ResourceUpdatedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 22);
+  messageDesc(file_mcphub_v1_editor, 23);
 
 /**
  * ConfigReloaded lists the present problems of the config as a whole. It replaces the problems of the snapshot. Servers
@@ -1902,7 +1944,7 @@ export type ConfigReloadedJson = {
  * Use `create(ConfigReloadedSchema)` to create a new message.
  */
 export const ConfigReloadedSchema: GenMessage<ConfigReloaded, {jsonType: ConfigReloadedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 23);
+  messageDesc(file_mcphub_v1_editor, 24);
 
 /**
  * McpRequestStarted announces a new request.
@@ -1937,7 +1979,7 @@ export type McpRequestStartedJson = {
  * Use `create(McpRequestStartedSchema)` to create a new message.
  */
 export const McpRequestStartedSchema: GenMessage<McpRequestStarted, {jsonType: McpRequestStartedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 24);
+  messageDesc(file_mcphub_v1_editor, 25);
 
 /**
  * McpRequestProgressed holds the state and the progress of a request.
@@ -2042,7 +2084,7 @@ export type McpRequestProgressedJson = {
  * Use `create(McpRequestProgressedSchema)` to create a new message.
  */
 export const McpRequestProgressedSchema: GenMessage<McpRequestProgressed, {jsonType: McpRequestProgressedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 25);
+  messageDesc(file_mcphub_v1_editor, 26);
 
 /**
  * McpRequestCancelling says that a cancel was accepted.
@@ -2105,7 +2147,7 @@ export type McpRequestCancellingJson = {
  * Use `create(McpRequestCancellingSchema)` to create a new message.
  */
 export const McpRequestCancellingSchema: GenMessage<McpRequestCancelling, {jsonType: McpRequestCancellingJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 26);
+  messageDesc(file_mcphub_v1_editor, 27);
 
 /**
  * McpRequestCancelled is the end of a request that was cancelled, in either direction.
@@ -2402,7 +2444,7 @@ export type McpRequestCancelledJson = {
  * Use `create(McpRequestCancelledSchema)` to create a new message.
  */
 export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonType: McpRequestCancelledJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 27);
+  messageDesc(file_mcphub_v1_editor, 28);
 
 /**
  * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
@@ -2487,7 +2529,7 @@ export type McpRequestCancelDeliveryJson = {
  * Use `create(McpRequestCancelDeliverySchema)` to create a new message.
  */
 export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 28);
+  messageDesc(file_mcphub_v1_editor, 29);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2766,7 +2808,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 29);
+  messageDesc(file_mcphub_v1_editor, 30);
 
 /**
  * PromptOpened announces a new prompt.
@@ -2801,7 +2843,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 30);
+  messageDesc(file_mcphub_v1_editor, 31);
 
 /**
  * LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
@@ -2884,7 +2926,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 31);
+  messageDesc(file_mcphub_v1_editor, 32);
 
 /**
  * Dropped says how many events a window did not get since the last Dropped event.
@@ -2935,7 +2977,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 32);
+  messageDesc(file_mcphub_v1_editor, 33);
 
 /**
  * HubConnectionState is the state of the connection between the hub and a host that relays the stream.
