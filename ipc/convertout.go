@@ -158,8 +158,9 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 func (c converter) snapshot(s *event.Snapshot) *mcphubv1.Snapshot {
 	return &mcphubv1.Snapshot{
 		Servers: list(s.Servers, c.server), Requests: list(s.Requests, c.request), Prompts: list(s.Prompts, c.prompt),
-		Problems: list(s.Problems, c.problem),
-		History:  list(s.History, c.endedRequest),
+		LaterPromptIds: s.LaterPrompts,
+		Problems:       list(s.Problems, c.problem),
+		History:        list(s.History, c.endedRequest),
 		Subscriptions: list(s.Subscriptions, func(of event.Subscription) *mcphubv1.SubscribeResourceRequest {
 			return &mcphubv1.SubscribeResourceRequest{Server: c.text(of.Server), Uri: c.text(of.URI)}
 		}),

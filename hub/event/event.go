@@ -152,12 +152,13 @@ func (*ConfigReloaded) eventBody()        {}
 
 // Snapshot is everything that a window shows.
 type Snapshot struct {
-	Time     time.Time
-	Servers  []ServerInfo
-	Requests []RequestInfo // oldest first
-	Prompts  []PromptInfo  // of the kinds that the window declared, oldest first
-	Problems []ConfigProblem
-	History  []Ended // as many as the window has asked for, oldest first
+	Time         time.Time
+	Servers      []ServerInfo
+	Requests     []RequestInfo // oldest first
+	Prompts      []PromptInfo  // of the kinds that the window declared, oldest first
+	LaterPrompts []string      // ids of those that are sent after it
+	Problems     []ConfigProblem
+	History      []Ended // as many as the window has asked for, oldest first
 	// Subscriptions are those of the window, by server in config order.
 	Subscriptions []Subscription
 }

@@ -27,6 +27,7 @@ func (t *Table) snapshot(w *Window, maxHistory int) *Start {
 		case !w.Shows(p.Info.Kind, p.WithTools):
 		case size > room: // sent after the snapshot, as if they opened now
 			start.Events = append(start.Events, event.Event{Body: &event.PromptOpened{Prompt: p.Info}})
+			snap.LaterPrompts = append(snap.LaterPrompts, p.Info.ID)
 		default:
 			room -= size
 			snap.Prompts = append(snap.Prompts, p.Info)

@@ -384,6 +384,9 @@ func TestSnapshotIsBounded(t *testing.T) {
 		shown = append(shown, p.ID)
 		bytes += p.Size()
 	}
+	if diff := cmp.Diff([]string{"p2", "p3", "p4"}, snap.LaterPrompts); diff != "" {
+		t.Errorf("later (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff([]string{"p0", "p1", "small"}, shown); diff != "" || bytes > bounds.SnapshotPrompts {
 		t.Errorf("the snapshot has %d bytes of questions (-want +got):\n%s", bytes, diff)
 	}

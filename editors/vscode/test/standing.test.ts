@@ -18,10 +18,11 @@ const snapshot = (parts: {
   requests?: Request[];
   prompts?: Prompt[];
   history?: unknown[];
+  laterPromptIds?: string[];
 }): Event =>
   ({
     case: 'snapshot',
-    value: { servers: [], requests: [], prompts: [], problems: [], history: [], ...parts },
+    value: { servers: [], requests: [], prompts: [], problems: [], history: [], laterPromptIds: [], ...parts },
   }) as unknown as Event;
 const ended = (requestId: string): Event => ({ case: 'mcpRequestCancelled', value: { requestId } }) as unknown as Event;
 const closed = (promptId: string): Event =>
@@ -71,6 +72,14 @@ test('a snapshot after a break tells which prompts are new and which are gone', 
     gone.map((c) => [c.prompt.promptId, c.end]),
     [['old', undefined]],
   );
+});
+
+test('a long prompt, which follows its snapshot, is neither gone nor new', () => {
+  const before = after(nothing, snapshot({ prompts: [prompt('long')] }));
+  const back = snapshot({ laterPromptIds: ['long', 'new'] });
+  assert.deepEqual([change(before, back).opened, change(before, back).closed], [[], []]);
+  const opened: Event = { case: 'promptOpened', value: { prompt: prompt('long') } } as unknown as Event;
+  assert.deepEqual(change(after(before, back), opened), {});
 });
 
 test('a snapshot after a break stands for the ends, the beginnings and the changes of tools that were missed', () => {

@@ -202,6 +202,7 @@ test('after a break a question that has closed is taken back, and one that is op
       requests: requests.map((requestId) => ({ requestId })),
       prompts: prompts.map((promptId) => ({ promptId, server: 's' })),
       history: ended.map((requestId) => ({ end: { case: 'finished', value: { requestId } } })),
+      laterPromptIds: [],
     };
     feed({ case: 'welcome', value: {} } as AttachResponse['event']);
     feed({ case: 'snapshot', value } as unknown as AttachResponse['event']);

@@ -127,7 +127,8 @@ test('an end that is known stays as it is when a snapshot tells of it again, but
 test('a long question that follows its snapshot was never closed', () => {
   const prompt = { promptId: 'p-1' };
   const state = after({ snapshot: { prompts: [prompt] } });
-  transition(state, { snapshot: {} });
+  transition(state, { snapshot: { laterPromptIds: ['p-1', 'p-2'] } });
+  assert.deepEqual([...state.prompts.keys()], ['p-1']);
   transition(state, { promptOpened: { prompt } });
   assert.deepEqual([...state.prompts.keys()], ['p-1']);
   assert.equal(state.closed.size, 0);

@@ -1612,8 +1612,10 @@ type Snapshot struct {
 	History []*EndedRequest `protobuf:"bytes,5,rep,name=history,proto3" json:"history,omitempty"`
 	// Resources that this window is subscribed to.
 	Subscriptions []*SubscribeResourceRequest `protobuf:"bytes,6,rep,name=subscriptions,proto3" json:"subscriptions,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Ids of further open prompts, which are too long for the snapshot: the prompt_opened of each follows.
+	LaterPromptIds []string `protobuf:"bytes,7,rep,name=later_prompt_ids,json=laterPromptIds,proto3" json:"later_prompt_ids,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
@@ -1684,6 +1686,13 @@ func (x *Snapshot) GetHistory() []*EndedRequest {
 func (x *Snapshot) GetSubscriptions() []*SubscribeResourceRequest {
 	if x != nil {
 		return x.Subscriptions
+	}
+	return nil
+}
+
+func (x *Snapshot) GetLaterPromptIds() []string {
+	if x != nil {
+		return x.LaterPromptIds
 	}
 	return nil
 }
@@ -3152,14 +3161,15 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\aWelcome\x12\x15\n" +
 	"\x06hub_id\x18\x01 \x01(\tR\x05hubId\x12\x1b\n" +
 	"\twindow_id\x18\x02 \x01(\tR\bwindowId\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xc8\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xf2\x02\n" +
 	"\bSnapshot\x12+\n" +
 	"\aservers\x18\x01 \x03(\v2\x11.mcphub.v1.ServerR\aservers\x12.\n" +
 	"\brequests\x18\x02 \x03(\v2\x12.mcphub.v1.RequestR\brequests\x12+\n" +
 	"\aprompts\x18\x03 \x03(\v2\x11.mcphub.v1.PromptR\aprompts\x124\n" +
 	"\bproblems\x18\x04 \x03(\v2\x18.mcphub.v1.ConfigProblemR\bproblems\x121\n" +
 	"\ahistory\x18\x05 \x03(\v2\x17.mcphub.v1.EndedRequestR\ahistory\x12I\n" +
-	"\rsubscriptions\x18\x06 \x03(\v2#.mcphub.v1.SubscribeResourceRequestR\rsubscriptions\"\xc9\x01\n" +
+	"\rsubscriptions\x18\x06 \x03(\v2#.mcphub.v1.SubscribeResourceRequestR\rsubscriptions\x12(\n" +
+	"\x10later_prompt_ids\x18\a \x03(\tR\x0elaterPromptIds\"\xc9\x01\n" +
 	"\fEndedRequest\x125\n" +
 	"\bend_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12>\n" +
 	"\tcancelled\x18\x02 \x01(\v2\x1e.mcphub.v1.McpRequestCancelledH\x00R\tcancelled\x12;\n" +

@@ -34,11 +34,18 @@ export function transition(
   const event = response.event;
   switch (event.case) {
     case 'snapshot': {
+      const prompts = new Map(event.value.prompts.map((p) => [p.promptId, p]));
+      for (const id of event.value.laterPromptIds) {
+        const prompt = before.prompts.get(id); // an unknown one opens when it comes
+        if (prompt !== undefined) {
+          prompts.set(id, prompt);
+        }
+      }
       const after: Standing = {
         known: true,
         servers: new Map(event.value.servers.map((s) => [s.name, s])),
         requests: new Map(event.value.requests.map((r) => [r.requestId, r])),
-        prompts: new Map(event.value.prompts.map((p) => [p.promptId, p])),
+        prompts,
       };
       return { after, change: { servers: true, requests: true, ...promptChange(before, after) } };
     }
@@ -88,7 +95,7 @@ export function transition(
         return { after: before, change: {} };
       }
       const after = { ...before, prompts: new Map(before.prompts).set(prompt.promptId, prompt) };
-      return { after, change: { opened: [prompt] } };
+      return { after, change: before.prompts.has(prompt.promptId) ? {} : { opened: [prompt] } };
     }
     case 'promptClosed': {
       const prompt = before.prompts.get(event.value.promptId);

@@ -249,9 +249,7 @@ export function transition(state, message) {
     );
   } else if (message.promptOpened?.prompt) {
     const { prompt } = message.promptOpened;
-    const { promptId = '' } = prompt;
-    state.prompts.set(promptId, prompt);
-    state.closed.delete(promptId); // a long question is not in the snapshot, but follows it
+    state.prompts.set(prompt.promptId ?? '', prompt);
     changed.prompts = true;
   } else if (message.promptClosed) {
     const { promptId = '' } = message.promptClosed;
@@ -332,8 +330,9 @@ function replaceAll(state, snapshot) {
   const { changed, requests: before } = state;
   const gone = [...state.servers.keys(), ...before.keys()];
   const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
-  for (const promptId of state.prompts.keys()) {
-    if (!prompts.has(promptId))
+  for (const [promptId, prompt] of state.prompts) {
+    if (snapshot.laterPromptIds?.includes(promptId)) prompts.set(promptId, prompt);
+    else if (!prompts.has(promptId))
       state.closed.set(promptId, { promptId, reason: t('while the connection to the hub was lost') });
   }
   state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));

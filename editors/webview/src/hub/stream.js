@@ -117,6 +117,7 @@ export function overTransport(open, title, handlers, extensionsJson = '') {
     }
     if (message.snapshot) {
       const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
+      for (const promptId of message.snapshot.laterPromptIds ?? []) open.add(promptId);
       for (const promptId of drafts.keys()) if (!open.has(promptId)) drafts.delete(promptId);
     }
     if (message.reply) {

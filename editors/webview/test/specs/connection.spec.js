@@ -220,27 +220,18 @@ mainTest(
 );
 
 pageTest(
-  'a long question, which comes after its snapshot, stays as it is or has a new card',
+  'a long question, which comes after its snapshot, stays as it is',
   { snapshot: { servers: [server('files')], prompts: [prompts.form] } },
   async (opened) => {
-    const { by, hub, page, settle } = opened;
+    const { by, hub, settle } = opened;
     const name = by('prompt-p-form').getByLabel('Full name').first();
     await name.fill('Ada');
-    await page.evaluate(
-      (messages) => {
-        for (const message of messages) window.postMessage(message, '*');
-      },
-      [{ snapshot: { servers: [server('files')] } }, { promptOpened: { prompt: prompts.form } }],
-    );
-    await settle();
+    await reconnect(opened, { servers: [server('files')], laterPromptIds: ['p-form'] });
     assert.equal(await name.inputValue(), 'Ada');
-    await reconnect(opened, { servers: [server('files')] });
-    assert.match(await by('prompt-p-form').innerText(), /while the connection to the hub was lost/);
     await hub.say({ promptOpened: { prompt: prompts.form } });
     await settle();
-    const open = by('prompt-p-form').locator(':scope[data-phase="open"]');
-    await open.waitFor();
-    assert.equal(await by('prompt-p-form').count(), 2, 'what was typed can still be copied');
+    assert.equal(await name.inputValue(), 'Ada');
+    assert.equal(await by('prompt-p-form').count(), 1);
   },
 );
 
