@@ -85,7 +85,7 @@ func (r *round) apply(e any) []any {
 	switch e := e.(type) {
 	case roundAsked:
 		if r.returned {
-			r.order(loseQuestion{e.number})
+			r.order(loseQuestion(e))
 			break
 		}
 		r.open = append(r.open, roundQuestion{number: e.number})

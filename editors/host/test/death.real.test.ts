@@ -106,7 +106,7 @@ test('a window that is closed ends the calls that it owns, and one whose stream 
   await hub.start();
   const record = join(s.directory, 'record');
   await withDemo(hub, record);
-  const owned = (ownerWindowId: string): Promise<Error> =>
+  const owned = (ownerWindowId: string): Promise<HubError> =>
     failure(
       hub.requests.callTool({
         server: 'demo',
@@ -122,7 +122,7 @@ test('a window that is closed ends the calls that it owns, and one whose stream 
   broken.break();
   closed.close();
   const ended = await calls[0];
-  assert.deepEqual([(ended as HubError).code, (ended as HubError).reason], ['cancelled', 'CANCELLED']);
+  assert.deepEqual([ended.code, ended.reason], ['cancelled', 'CANCELLED']);
   const { requests } = await hub.requests.listRequests({});
   assert.deepEqual(
     requests.map((request) => request.tool),
