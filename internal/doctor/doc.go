@@ -5,5 +5,5 @@
 // It talks to the server like any client, through the hub's own transports and sessions, so its findings apply to users
 // of the hub. It calls a tool only if the caller names one, and at most as often as Calls returns.
 //
-// What must not live here: where servers are configured, and how a report reaches its reader (cmd/mcphub).
+// What must not live here: where servers are configured, and how a report reaches its reader (internal/cli/doctor).
 package doctor

@@ -17,7 +17,7 @@ import (
 
 // mayImport lists for each folder which folders of this repository its packages may import:
 //
-//	cmd -> plugin -> ipc -> hub -> hub/{mcp,config} -> hub/{jsonrpc,transport}
+//	cmd -> internal/cli -> plugin -> ipc -> hub -> hub/{mcp,config} -> hub/{jsonrpc,transport}
 //
 // The entry of the longest matching folder applies, and a folder includes everything below it. Test files may also
 // import internal. The compiler refuses cycles.
@@ -75,9 +75,11 @@ var mayImport = map[string][]string{
 	"hub":           {"hub"},
 	"ipc":           {"ipc", "hub", "proto"},
 	"plugin":        {"plugin", "ipc", "hub", "proto"},
-	"cmd": {"cmd", "plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web",
-		"internal/doctor", "editors/webview"},
-	"proto": {"proto"},
+	"cmd":           {"cmd", "internal/cli"},
+	// Package cli has the tree of all commands. What is below it is in commandLine.
+	"internal/cli":         {"internal/cli", "plugin", "hub"},
+	"internal/cli/clitest": {"plugin", "ipc", "hub", "proto", "internal"},
+	"proto":                {"proto"},
 	// The demo server is part of the command. For the hub it is like a foreign server, so it uses none of the hub's
 	// packages.
 	"internal/demoserver": {"internal/demoserver"},
@@ -88,6 +90,26 @@ var mayImport = map[string][]string{
 	// The page is not Go. Its folder has one Go file, which embeds the page.
 	"editors":  {"editors"},
 	"internal": {"plugin", "ipc", "hub", "proto", "internal"},
+}
+
+// belowCommands are the rooms of the command line that commands share. Each may import those before it.
+var belowCommands = []string{"console", "exit", "cmd", "door", "source", "toolargs", "questions", "events", "session",
+	"browser", "proposals"}
+
+// commandLine are the folders that have commands. A command imports no other one.
+var commandLine = []string{"call", "config", "demo", "demoserver", "docs", "doctor", "list", "mcp", "registry", "trace",
+	"web"}
+
+func init() {
+	may := []string{"plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web", "internal/doctor",
+		"editors/webview"}
+	for _, room := range slices.Concat(belowCommands, commandLine) {
+		folder := "internal/cli/" + room
+		mayImport[folder] = append(slices.Clone(may), folder)
+		if slices.Contains(belowCommands, room) {
+			may = append(may, folder)
+		}
+	}
 }
 
 // importDirection checks every file, for whatever system it is built.
@@ -138,8 +160,12 @@ func TestImportsPointOneWayFindsViolations(t *testing.T) {
 		return text
 	}
 	finds(t, importDirection(made(t, map[string]string{
-		"cmd/mcphub/main.go":            imports("main", "plugin/host", "proto/mcphub/v1", "internal/demoserver"),
+		"cmd/mcphub/main.go":            imports("main", "internal/cli"),
 		"cmd/mcphub/fake.go":            imports("main", "internal/fakeserver"),
+		"internal/cli/demo/demo.go":     imports("demo", "internal/cli/door", "plugin/host", "internal/demoserver"),
+		"internal/cli/demo/side.go":     imports("demo", "internal/cli/call"),
+		"internal/cli/demo/x_test.go":   imports("demo_test", "internal/cli/clitest"),
+		"internal/cli/door/up.go":       imports("door", "internal/cli/session"),
 		"plugin/serve.go":               imports("plugin", "ipc", "hub", "plugin/host", "proto/mcphub/v1"),
 		"plugin/up.go":                  imports("plugin", "cmd/mcphub"),
 		"ipc/call.go":                   imports("ipc", "hub", "hub/mcp", "proto/mcphub/v1"),
@@ -161,7 +187,7 @@ func TestImportsPointOneWayFindsViolations(t *testing.T) {
 		"editors/webview/page.go":       imports("webview", "internal/web"),
 		"elsewhere/new.go":              imports("elsewhere"),
 	})),
-		"cmd/mcphub/fake.go:2", "plugin/up.go:2", "ipc/up.go:2", "hub/wire.go:2", "hub/mcp/up.go:2", "hub/mcp/side.go:2",
+		"cmd/mcphub/fake.go:2", "internal/cli/demo/side.go:2", "internal/cli/door/up.go:2", "plugin/up.go:2", "ipc/up.go:2", "hub/wire.go:2", "hub/mcp/up.go:2", "hub/mcp/side.go:2",
 		"hub/jsonrpc/side_windows.go:2", "hub/jsonrpc/up_test.go:2", "hub/transport/fake.go:2", "internal/fakeserver/up.go:2",
 		"internal/demoserver/own.go:2", "internal/web/page.go:2", "internal/web/page.go:3",
 		"editors/webview/page.go:2", "elsewhere/new.go")

@@ -21,26 +21,37 @@ const (
 	pictureEnd   = "<!-- end of rooms -->\n"
 )
 
-// inPicture are the folders whose packages are in the graph. Each package below one of them is a room of its own.
-var inPicture = []string{"cmd/mcphub", "plugin", "ipc", "hub", "proto/mcphub/v1"}
+// inPicture are the folders whose packages are in the graph. Each package below one of them is a room of its own,
+// except that the command line is one room: its own order is in commandLine and belowCommands.
+var inPicture = []string{"cmd/mcphub", oneRoom, "plugin", "ipc", "hub", "proto/mcphub/v1"}
+
+const oneRoom = "internal/cli"
+
+func roomOf(dir string) string {
+	if within(oneRoom, dir) {
+		return oneRoom
+	}
+	return dir
+}
 
 // roomImports returns the rooms that each room imports, without the imports of tests.
 func roomImports(t *tree) map[string][]string {
 	imports := map[string][]string{}
 	for _, s := range t.code {
-		if s.test || !s.in(inPicture...) {
+		if s.test || !s.in(inPicture...) || s.in(oneRoom+"/clitest") {
 			continue
 		}
-		to := imports[s.dir()]
+		from := roomOf(s.dir())
+		to := imports[from]
 		for _, spec := range s.file.Imports {
 			p, _ := strconv.Unquote(spec.Path.Value)
 			room, ours := strings.CutPrefix(p, modulePath+"/")
 			if ours && slices.ContainsFunc(inPicture, func(f string) bool { return within(f, room) }) {
-				to = append(to, room)
+				to = append(to, roomOf(room))
 			}
 		}
 		slices.Sort(to)
-		imports[s.dir()] = slices.Compact(to)
+		imports[from] = slices.DeleteFunc(slices.Compact(to), func(room string) bool { return room == from })
 	}
 	return imports
 }

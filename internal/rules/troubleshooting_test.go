@@ -46,7 +46,7 @@ func TestTroubleshootingQuotesWhatIsSaid(t *testing.T) {
 // constants returns the string literals of the code that ships. Literals that are joined by + are one string.
 func constants(t *testing.T, root string) (texts []string) {
 	t.Helper()
-	for _, folder := range []string{"hub", "ipc", "plugin", "cmd"} {
+	for _, folder := range []string{"hub", "ipc", "plugin", "internal/cli"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

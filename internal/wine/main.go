@@ -17,7 +17,7 @@ import (
 const modulePath = "github.com/mcphub-go/mcphub"
 
 // tested are the packages whose tests run on Windows.
-var tested = []string{"./hub/...", "./plugin/...", "./ipc/...", "./cmd/mcphub/..."}
+var tested = []string{"./hub/...", "./plugin/...", "./ipc/...", "./internal/cli/..."}
 
 const (
 	// atOnce is the number of packages that run at the same time. All of them start processes, and some measure times.
@@ -27,7 +27,7 @@ const (
 )
 
 // longest are started first, so that none of them runs alone at the end.
-var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "cmd/mcphub", "hub/transport",
+var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "internal/cli/demo", "internal/cli/mcp", "hub/transport",
 	"hub/statefile", "ipc", "hub/jsonrpc"}
 
 func main() {

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+)
+
+// ForReading returns a line in the form for w: on a terminal it is broken at blanks before the terminal would break it
+// in the middle of a word. For other outputs it is not broken.
+func ForReading(w io.Writer, line string) string {
+	width := TerminalWidth(w)
+	if width == 0 {
+		return line + "\n"
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
+	return Hang(line, indent, max(width, leastWidth))
+}
+
+// columns counts the columns of a terminal. It does not depend on the locale.
+var columns = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// ColumnsOf returns how many columns a text takes on a terminal.
+func ColumnsOf(s string) int { return columns.StringWidth(s) }
+
+// CutColumns shortens s to at most n columns of a terminal, with an ellipsis if it cuts something.
+func CutColumns(s string, n int) string {
+	if ColumnsOf(s) <= n {
+		return s
+	}
+	return strings.TrimRight(columns.Truncate(s, n-1, ""), " ") + "…"
+}
+
+// folded breaks a text at blanks into lines of at most width columns. A word that is too long is not broken.
+func folded(text string, width int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := words[0]
+	for _, word := range words[1:] {
+		more := line + " " + word
+		if len(lines) > 0 {
+			more = strings.TrimLeft(more, " ")
+		}
+		if ColumnsOf(more) > width && strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, " "))
+			more = word
+		}
+		line = more
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
+
+// Hang breaks a line at blanks. All lines but the first are indented.
+func Hang(line string, indent, width int) string {
+	head := columns.Truncate(line, indent, "")
+	text := head + strings.Join(folded(line[len(head):], width-indent), "\n"+strings.Repeat(" ", indent))
+	return strings.TrimRight(text, " ") + "\n"
+}
+
+// TerminalWidth returns the number of columns of the terminal w, 0 if w is not a terminal.
+func TerminalWidth(w io.Writer) int {
+	f := fileOf(w)
+	if f == nil {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// IsTerminal reports whether s, a standard stream, is a terminal.
+func IsTerminal(s any) bool {
+	f := fileOf(s)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// Widths of a help page, in columns.
+const (
+	PipeWidth   = 80  // if the output is not a terminal
+	mostWidth   = 110 // longer lines are hard to read
+	leastWidth  = 40
+	EntryColumn = 28 // the column in which the description of a flag begins, if the page is wide enough
+)
+
+// PageWidth returns the width of a help page for w.
+func PageWidth(w io.Writer) int {
+	width := TerminalWidth(w)
+	if width == 0 {
+		return PipeWidth
+	}
+	return min(max(width, leastWidth), mostWidth)
+}
+
+// WriteEntry writes a line of a list: head, and about in the column.
+func WriteEntry(page *strings.Builder, head, about string, column, width int) {
+	column = min(column, width/2)
+	head = "  " + head
+	if utf8.RuneCountInString(head)+2 > column {
+		page.WriteString(head + "\n")
+		head = ""
+	}
+	page.WriteString(Hang(fmt.Sprintf("%-*s%s", column, head, about), column, width))
+}
+
+// Wrap fills the paragraphs of a text. A line that begins with a blank stays as it is.
+func Wrap(text string, width int) string {
+	var out strings.Builder
+	paragraph := ""
+	flush := func() {
+		if paragraph != "" {
+			out.WriteString(Hang(paragraph, 0, width))
+			paragraph = ""
+		}
+	}
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimRight(line, "\n"); {
+		case line == "", strings.HasPrefix(line, " "), strings.HasPrefix(line, "\t"):
+			flush()
+			out.WriteString(strings.ReplaceAll(line, "\t", "  ") + "\n")
+		default:
+			paragraph = strings.TrimSpace(paragraph + " " + line)
+		}
+	}
+	flush()
+	return out.String()
+}

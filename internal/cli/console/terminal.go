@@ -1,0 +1,133 @@
+package console
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// takesEscapes reports whether w is a terminal that takes escape sequences. TERM says that, and WT_SESSION on Windows.
+func takesEscapes(w io.Writer) bool {
+	said := os.Getenv("TERM")
+	if runtime.GOOS == "windows" {
+		said = os.Getenv("WT_SESSION")
+	}
+	return IsTerminal(w) && said != "" && said != "dumb"
+}
+
+// Colours, as terminals number them.
+const (
+	Bold   = "1"
+	Dim    = "2"
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
+)
+
+// hasColours reports whether output to w may be coloured (https://no-color.org).
+func hasColours(w io.Writer) bool { return takesEscapes(w) && os.Getenv("NO_COLOR") == "" }
+
+// Paint returns s in a colour if w takes colours; "" is none.
+func Paint(w io.Writer, colour, s string) string {
+	if colour == "" || s == "" || !hasColours(w) {
+		return s
+	}
+	return painted(colour, s)
+}
+
+func painted(colour, s string) string { return "\x1b[" + colour + "m" + s + "\x1b[0m" }
+
+// LiveLine writes to a terminal whose last line shows the current progress. Any other output replaces that line, which
+// appears again below with the next progress. It is safe for concurrent use.
+type LiveLine struct {
+	width func() int // width of the terminal, 0 if it is not known any more
+
+	// mu guards the fields below, and the order of the writes.
+	mu    sync.Mutex
+	w     io.Writer
+	shown bool // the line is visible
+	open  bool // the last write did not end its line: there, a question waits for an answer
+}
+
+// NewLiveLine returns a LiveLine for w if w is a terminal that can clear a line, otherwise nil.
+func NewLiveLine(w io.Writer) *LiveLine {
+	if !takesEscapes(w) {
+		return nil
+	}
+	return &LiveLine{w: w, width: func() int { return TerminalWidth(w) }}
+}
+
+// ClearLine clears the line of the cursor.
+const ClearLine = "\r\x1b[K"
+
+// Write writes text that stays on the terminal.
+func (l *LiveLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hide()
+	if len(p) > 0 {
+		l.open = p[len(p)-1] != '\n'
+	}
+	return l.w.Write(p)
+}
+
+// hide clears the line. mu is held.
+func (l *LiveLine) hide() {
+	if l.shown {
+		l.shown = false
+		_, _ = io.WriteString(l.w, ClearLine) // if the terminal is gone, the next write of other text fails
+	}
+}
+
+// Clear clears the line before others write to the terminal.
+func (l *LiveLine) Clear() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hide()
+}
+
+// show shows text on the line, in place of the present text, cut to the width of the terminal. While a question waits
+// for an answer, it does nothing.
+func (l *LiveLine) show(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	width := l.width()
+	if l.open || width < 10 {
+		return
+	}
+	l.shown = true
+	_, _ = io.WriteString(l.w, ClearLine+CutColumns(text, width-1))
+}
+
+// ShowProgress shows the progress of a request: a bar if the total is known, and the text of the server.
+func (l *LiveLine) ShowProgress(p *mcphubv1.Progress) {
+	bar := ""
+	if width := l.width(); p.Total != nil && p.GetTotal() > 0 && width >= 50 {
+		const cells = 20
+		done := int(min(max(p.GetProgress()/p.GetTotal(), 0), 1) * cells)
+		bar = "[" + strings.Repeat("=", done) + strings.Repeat(" ", cells-done) + "] "
+	}
+	l.show("  " + bar + Escape(ProgressText(p)))
+}
+
+// ProgressText describes the progress of a request.
+func ProgressText(p *mcphubv1.Progress) string {
+	s := number(p.GetProgress())
+	if p.Total != nil {
+		s += " of " + number(p.GetTotal())
+	}
+	if p.GetMessage() != "" {
+		s += "  " + p.GetMessage()
+	}
+	return s
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }

@@ -1,0 +1,292 @@
+package demo
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
+	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/cli/source"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// The demo's servers: one program under four names. Only servers of the legacy era can withdraw a question, and over
+// HTTP each era has its own way to cancel.
+const (
+	demoServer   = "demo"
+	legacyServer = demoServer + legacySuffix
+	modernWeb    = "demo-http"
+	legacyWeb    = modernWeb + legacySuffix
+	legacySuffix = "-legacy"
+)
+
+var demoServers = []string{demoServer, legacyServer, modernWeb, legacyWeb}
+
+// stage is the setting of the demo: one hub, its servers, two windows.
+type stage struct {
+	*door.Factory
+	page   *page
+	client *door.Client
+	left   *screen // the side bar
+	right  *screen // the panel
+	dir    string  // holds the servers' records; removed at the end
+	group  sync.WaitGroup
+	webs   []*webServer // the running ones
+
+	began     int             // number of requests of the script so far
+	firstCall string          // id of a call that has ended, for a later scene
+	shown     map[string]bool // the prompts that were seen
+	processes map[int]string
+}
+
+// demoConfig returns the config of the demo's servers, as a user would write it.
+func (s *stage) demoConfig(ctx context.Context) string {
+	executable := got(os.Executable())
+	type entry struct {
+		Command   string            `json:"command,omitempty"`
+		Args      []string          `json:"args,omitempty"`
+		URL       string            `json:"url,omitempty"`
+		Era       string            `json:"era,omitempty"`
+		Approvals map[string]string `json:"approvals"`
+	}
+	approvals := map[string]string{"*": "allow", "echo": "ask", "crash": "ask"}
+	servers := map[string]entry{
+		demoServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(demoServer)},
+			Approvals: approvals},
+		legacyServer: {Command: executable, Args: []string{"demo-server", "--record", s.record(legacyServer)},
+			Era: "legacy", Approvals: approvals},
+	}
+	for _, w := range s.webs {
+		e := entry{URL: got(w.address(ctx)), Approvals: approvals}
+		if w.name == legacyWeb {
+			e.Era = "legacy"
+		}
+		servers[w.name] = e
+	}
+	return string(got(json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")))
+}
+
+func (s *stage) record(name string) string { return filepath.Join(s.dir, name+".jsonl") }
+
+// configure gives the hub the demo's servers, and what further sources have.
+func (s *stage) configure(ctx context.Context, further ...*mcphubv1.ConfigSource) {
+	config := s.demoConfig(ctx)
+	sources := append([]*mcphubv1.ConfigSource{{Scope: "host", Path: "the demo's config", Json: config}}, further...)
+	r := got(s.client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources}))
+	for _, p := range r.GetProblems() {
+		must(errors.New(source.ProblemLineOf(p)))
+	}
+}
+
+// attach opens one of the two windows.
+func (s *stage) attach(ctx context.Context, title string) *screen {
+	w := got(door.Attach(ctx, s.client, &mcphubv1.Hello{Title: title, PromptKinds: door.AllKinds, SamplingTools: true}))
+	scr := &screen{title: title, window: w}
+	s.group.Go(func() { scr.log.Follow(w) })
+	return scr
+}
+
+// running is a call that was made.
+type running struct {
+	request  *mcphubv1.CallToolRequest
+	ended    chan struct{}
+	response *mcphubv1.CallToolResponse
+	failure  *exit.Failure
+	endTime  time.Time
+}
+
+// call makes a call in the background, which outlives the step.
+func (s *stage) call(ctx context.Context, serverName, tool, arguments string) *running {
+	return s.begin(ctx, &mcphubv1.CallToolRequest{Server: serverName, Tool: tool, ArgumentsJson: arguments})
+}
+
+func (s *stage) begin(ctx context.Context, r *mcphubv1.CallToolRequest) *running {
+	s.began++
+	r.RequestId = fmt.Sprintf("call-%d", s.began)
+	run := &running{request: r, ended: make(chan struct{})}
+	ctx = context.WithoutCancel(ctx)
+	s.group.Go(func() {
+		defer close(run.ended)
+		response, err := s.client.Hub.CallTool(ctx, r)
+		run.endTime = time.Now()
+		if err != nil {
+			run.failure = exit.FailureOf(err)
+			return
+		}
+		run.response = response
+	})
+	return run
+}
+
+func (r *running) wait(ctx context.Context) {
+	select {
+	case <-r.ended:
+	case <-ctx.Done():
+		must(fmt.Errorf("the call of %s did not end: %w", r.request.GetTool(), context.Cause(ctx)))
+	}
+}
+
+// text waits for a result and returns its text.
+func (r *running) text(ctx context.Context) string {
+	r.wait(ctx)
+	tool := r.request.GetTool()
+	if r.failure != nil {
+		must(fmt.Errorf("the call of %s failed: %s", tool, r.failure.Message))
+	}
+	e := r.response.GetError()
+	failIf(e != nil, "the call of %s got error %d: %s", tool, e.GetCode(), e.GetMessage())
+	var content string // the demo's servers answer with one text
+	jsontext.Elements(jsontext.Get([]byte(r.response.GetResultJson()), "content"), func(b json.RawMessage) bool {
+		content = jsontext.String(jsontext.Get(b, "text"))
+		return false
+	})
+	failIf(r.response.GetIsError(), "the tool %s says that it failed: %s", tool, content)
+	return content
+}
+
+// fails waits for a failure, which must have this code and reason.
+func (r *running) fails(ctx context.Context, code, reason string) *exit.Failure {
+	r.wait(ctx)
+	f, tool := r.failure, r.request.GetTool()
+	failIf(f == nil, "the call of %s ended with a result, not with %s %s", tool, code, reason)
+	failIf(f.Code != code || f.Reason != reason, "the call of %s ended with %s %s (%s), not with %s %s", tool, f.Code,
+		f.Reason, f.Message, code, reason)
+	return f
+}
+
+// echoes makes a preapproved call of echo, to check that a server works.
+func (s *stage) echoes(ctx context.Context, serverName, text string) {
+	run := s.begin(ctx, &mcphubv1.CallToolRequest{
+		Server: serverName, Tool: "echo", ArgumentsJson: fmt.Sprintf(`{"text":%q}`, text), Preapproved: true,
+	})
+	answered := run.text(ctx)
+	failIf(answered != text, "echo answered %q", answered)
+}
+
+// screens returns both windows.
+func (s *stage) screens() []*screen { return []*screen{s.left, s.right} }
+
+// card waits until both windows show a prompt of a server that was not shown before.
+func (s *stage) card(ctx context.Context, serverName string) (card *mcphubv1.Prompt) {
+	for _, scr := range s.screens() {
+		p := sees(ctx, scr, "the question", func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
+			p := e.GetPromptOpened().GetPrompt()
+			return p, p.GetServer() == serverName && !s.shown[p.GetPromptId()]
+		})
+		failIf(card != nil && card.GetPromptId() != p.GetPromptId(), "the windows show two questions, %s and %s, for one",
+			card.GetPromptId(), p.GetPromptId())
+		card = p
+	}
+	s.shown[card.GetPromptId()] = true
+	return card
+}
+
+// closed waits until a prompt has closed in both windows, and returns the event. Its cause must be the same in both.
+func (s *stage) closed(ctx context.Context, promptID string) (end *mcphubv1.PromptClosed) {
+	for _, scr := range s.screens() {
+		e := sees(ctx, scr, "the end of the question", func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
+			return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
+		})
+		failIf(end != nil && end.GetCause() != e.GetCause(), "the windows say %v and %v for the end of one question",
+			end.GetCause(), e.GetCause())
+		end = e
+	}
+	return end
+}
+
+// server returns the present state of a server, and records its process.
+func (s *stage) server(ctx context.Context, name string) (*mcphubv1.Server, error) {
+	r, err := s.client.Servers.ListServers(ctx, &mcphubv1.ListServersRequest{})
+	if err != nil {
+		return nil, exit.FailureOf(err)
+	}
+	for _, srv := range r.GetServers() {
+		if srv.GetName() == name {
+			s.seen(int(srv.GetProcessId()), name)
+			return srv, nil
+		}
+	}
+	return nil, fmt.Errorf("the hub does not list the server %s", name)
+}
+
+func (s *stage) seen(pid int, what string) {
+	if pid != 0 {
+		s.processes[pid] = what
+	}
+}
+
+// note is a line of the record that a demo server writes of what it receives and does.
+type note struct{ Event, Tool, Reason string }
+
+// notes returns the notes that a server has written so far.
+func (s *stage) notes(name string) (notes []note, err error) {
+	f, err := os.Open(s.record(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var n note
+		if err := json.Unmarshal(lines.Bytes(), &n); err == nil { // otherwise the line is still being written
+			notes = append(notes, n)
+		}
+	}
+	return notes, lines.Err()
+}
+
+// noted waits until a server has recorded an event of a tool.
+func (s *stage) noted(ctx context.Context, name, event, tool string) {
+	must(until(ctx, fmt.Sprintf("%s %s in the server's record", event, tool), func() (bool, error) {
+		notes, err := s.notes(name)
+		return slices.ContainsFunc(notes, func(n note) bool { return n.Event == event && n.Tool == tool }), err
+	}))
+}
+
+// heardOnce checks that a server has received a cancel with this reason exactly once.
+func (s *stage) heardOnce(name, reason string) {
+	n := s.heard(name, reason)
+	failIf(n != 1, "the server heard the reason %q %d times, not once", reason, n)
+}
+
+// heardNothing checks that a server has received no notification of a cancel.
+func (s *stage) heardNothing(name string) {
+	n := s.heard(name, "")
+	failIf(n != 0, "%s heard %d notifications of a cancel, which have no meaning there", name, n)
+}
+
+// heard returns how often a server has received a cancel with this reason; with "", any cancel.
+func (s *stage) heard(name, reason string) (n int) {
+	for _, note := range got(s.notes(name)) {
+		if note.Event == "cancel_received" && (reason == "" || note.Reason == reason) {
+			n++
+		}
+	}
+	return n
+}
+
+// until calls f again and again until it returns true. It is for what no event reports.
+func until(ctx context.Context, what string, f func() (bool, error)) error {
+	for {
+		ok, err := f()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not come true: %w", what, context.Cause(ctx))
+		}
+	}
+}
+
+var errStepTime = errors.New("the step took too long")

@@ -1,0 +1,4 @@
+package docs
+
+// Documented returns every command that has a page.
+var Documented = documented

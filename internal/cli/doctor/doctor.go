@@ -1,0 +1,218 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/internal/cli/cmd"
+	"github.com/mcphub-go/mcphub/internal/cli/console"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
+	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/cli/questions"
+	"github.com/mcphub-go/mcphub/internal/cli/source"
+	"github.com/mcphub-go/mcphub/internal/doctor"
+)
+
+// options are the flags of mcphub doctor.
+type options struct {
+	*door.Factory
+	source.Flags
+	inputs questions.Inputs
+	tool   string
+	args   string
+	before time.Duration
+	watch  time.Duration
+	yes    bool
+	all    bool
+	json   bool
+	report string
+}
+
+// NewDoctorCmd returns mcphub doctor.
+func NewDoctorCmd(f *door.Factory) *cobra.Command {
+	o := &options{Factory: f}
+	c := &cobra.Command{
+		Use: "doctor [FILE...] [SERVER] [--tool NAME --args JSON] [FLAGS]", GroupID: cmd.GroupLook,
+		Short: "tell what is wrong with a server, and what becomes of a call that is cancelled",
+		Long: `Starts the server several times, as the hub would, and tells its author or user how it starts and ends,
+which revisions of MCP it speaks, whether it does what it declares, and which of its tools models refuse. With --tool
+the tool is called and cancelled in each era that the server speaks, twice, and what comes afterwards is looked at: does
+the work stop, does progress go on, are its own questions withdrawn, does the next call work. The tool has its effects,
+so that is asked about first.
+
+Each finding says what was seen, what the specification says, and what to do. --report FILE writes all of it in
+Markdown, for an issue of the server's project; values from the environment, from inputs and of headers are taken out.
+
+Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted, 5 not agreed to, 6 other trouble.
+`,
+		Example: "mcphub doctor files --all",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(_ *cobra.Command, words []string) error { return o.run(words) },
+	}
+	o.register(c)
+	o.Complete(c, func(words []string) string {
+		if len(words) > 0 {
+			return words[0]
+		}
+		return o.Single()
+	})
+	c.ValidArgsFunction = cmd.CompleteWords(func(words []string) []string {
+		if len(words) > 0 {
+			return nil
+		}
+		return o.ServerNames()
+	})
+	return c
+}
+
+func (o *options) register(c *cobra.Command) {
+	o.Flags.Register(c)
+	set := c.Flags()
+	o.inputs.Register(set)
+	set.StringVar(&o.tool, "tool", "", "NAME\tcall this tool and cancel it, to see what becomes of the call")
+	set.StringVar(&o.args, "args", "{}", "JSON\targuments of the tool: such that it works for some seconds")
+	set.DurationVar(&o.before, "cancel-after", time.Second,
+		"DURATION\tcancel after so long, or with the first progress")
+	set.DurationVar(&o.watch, "watch", 3*time.Second, "DURATION\tlook for so long at what comes after a cancel")
+	set.BoolVarP(&o.yes, "yes", "y", false, "start the server, and call the tool, without asking first")
+	set.BoolVar(&o.all, "all", false, "tell what is as it should be as well")
+	set.BoolVar(&o.json, "json", false, "print the report as one line of JSON")
+	set.StringVar(&o.report, "report", "", "FILE\twrite the report in Markdown, for an issue of the server's project")
+}
+
+// run examines one server.
+func (o *options) run(words []string) error {
+	server := o.Single()
+	switch names := o.Take(words); {
+	case len(names) > 1 || len(names) == 1 && server != "":
+		return exit.Wrongf("%q is one argument too many", names[len(names)-1])
+	case len(names) == 1:
+		server = names[0]
+	}
+	if err := o.checkDoctor(server); err != nil {
+		return exit.Wrong(err)
+	}
+	conf, err := o.resolved(server)
+	if err != nil {
+		return exit.Wrong(err)
+	}
+	var secrets redact.Redactor
+	secrets.Add(conf.Secrets...)
+	secrets.Add(transport.Credentials(os.Environ())...)
+	options := doctor.Options{
+		Client: mcp.Implementation{Name: "mcphub-doctor", Version: o.Version},
+		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,
+	}
+	if limit := conf.Timeouts.Connect; limit != nil {
+		options.Connect = *limit
+	}
+	target := doctor.Target{Name: conf.Name, Ways: ways(conf), Hide: secrets.Text}
+	if !o.yes && !o.agreed(target, options, conf.Origin.OfWorkspace(), secrets.Text(launchLine(conf))) {
+		return exit.Denied
+	}
+	if !o.json {
+		options.Doing = func(text string) { o.Say("  %s", console.Escape(text)) }
+	}
+	ctx, stop := o.Interruptible()
+	defer stop()
+	report, err := doctor.Examine(ctx, target, options)
+	missing, noTool := errors.AsType[*doctor.NoToolError](err)
+	if noTool {
+		o.Tell("mcphub doctor: %s%s", console.Escape(err.Error()), console.Escape(nearmiss.Hint(missing.Tool, missing.Tools)))
+	} else if errors.Is(err, doctor.ErrSignIn) {
+		o.Tell("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
+			"config file set it in the headers of the server's entry", err)
+	} else if err != nil {
+		o.Tell("mcphub doctor: %s", console.Escape(err.Error()))
+	}
+	if failed := o.write(report); failed != nil {
+		return failed
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exit.Cancelled
+	case noTool:
+		return exit.Usage
+	case err != nil:
+		return exit.Server
+	case report.Worst() == doctor.Mend:
+		return exit.ToolError
+	}
+	return nil
+}
+
+func (o *options) checkDoctor(server string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if err := o.inputs.Check(); err != nil {
+		return err
+	}
+	if server == "" {
+		return errors.New("which server? Name one of the config")
+	}
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal([]byte(o.args), &arguments) != nil || arguments == nil {
+		return errors.New(`--args: it is a JSON object, {"seconds":30} say`)
+	}
+	if o.before <= 0 || o.watch <= 0 {
+		return errors.New("--cancel-after and --watch: they are longer than nothing")
+	}
+	return nil
+}
+
+// agreed reports whether the examination may begin. It asks a person before a workspace's server is started, and before
+// a tool is called that may have effects.
+func (o *options) agreed(t doctor.Target, options doctor.Options, workspace bool,
+	launch string) bool {
+	var ask []string
+	if workspace {
+		ask = append(ask, fmt.Sprintf("This starts a server that a workspace brings, several times: %s", launch))
+	}
+	if n := doctor.Calls(t, options); n > 0 {
+		ask = append(ask, fmt.Sprintf("The tool %s of %s will be called up to %d times and cancelled. Its effects are real.",
+			options.Tool, t.Name, n))
+	}
+	if len(ask) == 0 {
+		return true
+	}
+	for _, line := range ask {
+		o.Say("%s", console.Escape(line))
+	}
+	if !console.IsTerminal(o.In) {
+		o.Say("mcphub doctor: nobody could be asked: there is no terminal; --yes agrees")
+		return false
+	}
+	return console.IsYes(o.Ask("Go on? [y/N]", false).Text)
+}
+
+// write writes the report to the file of --report, and to stdout.
+func (o *options) write(report *doctor.Report) error {
+	if o.report != "" {
+		file, err := os.OpenFile(o.report, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		if err := errors.Join(report.WriteMarkdown(file), file.Close()); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	if o.json {
+		console.PrintValue(o.Out, report)
+		return nil
+	}
+	colours := map[doctor.Level]string{doctor.Mend: console.Red, doctor.Improve: console.Yellow,
+		doctor.Note: console.Bold, doctor.Good: console.Green}
+	return report.WriteText(o.Out, console.TerminalWidth(o.Out), o.all, func(level doctor.Level, text string) string {
+		return console.Paint(o.Out, colours[level], text)
+	})
+}

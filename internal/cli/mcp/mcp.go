@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/internal/cli/browser"
+	"github.com/mcphub-go/mcphub/internal/cli/cmd"
+	"github.com/mcphub-go/mcphub/internal/cli/console"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
+	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/cli/source"
+	"github.com/mcphub-go/mcphub/internal/web"
+	"github.com/mcphub-go/mcphub/ipc/gateway"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// NewMCPCmd returns mcphub mcp.
+func NewMCPCmd(f *door.Factory) *cobra.Command {
+	o := &options{Factory: f}
+	c := &cobra.Command{
+		Use: "mcp [CONFIG...] [FLAGS]", Short: "all your servers as one MCP server, for any MCP client",
+		GroupID: cmd.GroupUse,
+		Long: `Serves the servers of the config files as one MCP server on its standard input and output, or with --http
+on an address of this machine. What the client cancels is cancelled at the server, with the reason; what a server asks
+in the course of a call goes to the client, if it answers such questions; and what a server withdraws disappears there.
+It ends with its input, or with Ctrl-C.
+
+` + source.Help + `
+It starts whatever is configured; what is wrong with a config file is said on stderr. Tools are named SERVER__TOOL.
+Where the config says that somebody is to be asked before a call, the page of --window asks; without one the call fails
+with an error that says so, unless the client asks its user itself (--approval client). What is allowed on the page is
+remembered for this command alone, in the directory gateway of mcphub's state directory.
+
+With --http, whoever has the token may call every tool. docs/gateway.md has more.
+`,
+		Example: `  mcphub mcp --print-config claude-code
+  mcphub mcp mcp.json --window
+  mcphub mcp --http 127.0.0.1:7777`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, files []string) error { return o.run(files) },
+	}
+	o.register(c)
+	return c
+}
+
+// run serves all servers as one MCP server.
+func (o *options) run(files []string) error {
+	o.Configs = append(o.Configs, files...)
+	if o.printConfig != "" {
+		return exit.Wrong(printClientConfig(o))
+	}
+	if err := o.check(); err != nil {
+		return exit.Wrong(err)
+	}
+	token, err := o.token()
+	if err != nil {
+		return exit.Wrong(err)
+	}
+	sources, err := o.Sources("")
+	if err != nil {
+		return exit.Wrong(err)
+	}
+	ctx, stop := o.InterruptibleOnce()
+	defer stop()
+	if err = o.serve(ctx, sources, token); errors.Is(err, door.ErrInterrupted) {
+		return nil
+	}
+	return err
+}
+
+// serve serves the gateway of a hub in this process until the client is gone or ctx ends.
+func (o *options) serve(ctx context.Context, sources []*mcphubv1.ConfigSource, token string) error {
+	options := hub.Options{Version: o.Version, StateDir: door.StateDir("gateway"), Logger: o.Logger()}
+	if o.Single() == "" {
+		options.LeaveOut = thisCommand
+	}
+	inside, err := o.Inside(options)
+	if err != nil {
+		return err
+	}
+	defer o.Close(inside, door.CloseTime)
+	servers := mcphubv1.NewMcpServerServiceClient(inside.Conn)
+	if _, err := source.Load(ctx, o.Streams, servers, sources, ""); err != nil {
+		return err
+	}
+	if o.window {
+		s, err := browser.Open(web.Options{Editor: mcphubv1.NewEditorServiceClient(inside.Conn), Another: browser.StartAnew,
+			ConfigWrites: true}, o.page.Port)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		s.Announce(o.Streams, o.Err, browser.StartAnew, o.page.Open)
+	}
+	serve := o.gateway()
+	serve.Problem = func(p config.Problem) { o.Tell("%s", source.ProblemLine(p)) }
+	serve.NameTaken = func(t gateway.NameTaken) { o.Tell("mcphub: %s", console.Escape(t.String())) }
+	serve.Trouble = func(server string, e *event.Error) {
+		text := event.Advised(e.Message, "no window is open; --window serves a page to answer on")
+		o.Tell("mcphub: no tools of server %s: %s", console.ShortName(server), console.Escape(text))
+	}
+	g, err := inside.OpenGateway(serve)
+	if err != nil {
+		return err
+	}
+	if o.http == "" {
+		defer g.Close(nil)
+		return g.Serve(ctx, mcpserver.Standard(o.In, o.Out.W))
+	}
+	endpoint, err := gateway.Listen(g, o.http, token)
+	if err != nil {
+		return err
+	}
+	defer endpoint.Close(nil)
+	fmt.Fprintln(o.Out, endpoint.URL)
+	if token == "" {
+		fmt.Fprintln(o.Out, "Authorization: Bearer "+endpoint.Token)
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// thisCommand returns why mcphub mcp does without an entry that runs mcphub mcp: the user's files name it as a server
+// for clients, and it would start itself for ever. What the entry runs decides, and not its name, which a folder may
+// have given to something else.
+func thisCommand(s config.Server) (why string) {
+	if len(s.Args) == 0 || s.Args[0] != "mcp" {
+		return ""
+	}
+	base := strings.ToLower(filepath.Base(strings.ReplaceAll(s.Command, `\`, "/")))
+	if strings.TrimSuffix(base, ".exe") != "mcphub" && !leadsHere(s) {
+		return ""
+	}
+	return "it runs mcphub mcp, which is this command itself"
+}
+
+// leadsHere reports whether the command of an entry is another path to this executable. A path that a folder brings is
+// not looked at, since that alone may contact a machine (a UNC path on Windows).
+func leadsHere(s config.Server) bool {
+	if s.Origin.OfWorkspace() {
+		return false
+	}
+	path, err := exec.LookPath(s.Command)
+	return err == nil && isThisProgram(path)
+}

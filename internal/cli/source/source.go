@@ -1,0 +1,383 @@
+package source
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
+	"github.com/mcphub-go/mcphub/internal/cli/cmd"
+	"github.com/mcphub-go/mcphub/internal/cli/console"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+)
+
+// The names of the servers that --stdio and --url describe.
+const (
+	stdioServer = "stdio"
+	urlServer   = "url"
+)
+
+// Flags say where the servers come from: config files, one command, one URL, or, if there is no such flag, the
+// files in which this user's applications keep their servers.
+type Flags struct {
+	Configs []string
+	Origins Origins // for the config files
+	stdio   string
+	env     []string // NAME=VALUE, for the one server
+	remote  urlFlags
+	era     string
+	connect *time.Duration // nil: as in the config
+}
+
+// Take divides the words of a command line that are not flags into config files, which it keeps, and names, which it
+// returns. Only the spelling decides: a path has a separator or ends as config files do, and the URI of a resource is
+// not a path.
+func (s *Flags) Take(words []string) (names []string) {
+	for _, w := range words {
+		if isPath(w) {
+			s.Configs = append(s.Configs, w)
+		} else {
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+func isPath(word string) bool {
+	switch strings.ToLower(filepath.Ext(word)) {
+	case ".json", ".jsonc", ".toml", ".code-workspace":
+		return !strings.Contains(word, "://")
+	}
+	return strings.ContainsAny(word, "/"+string(filepath.Separator)) && !strings.Contains(word, "://")
+}
+
+// Register defines the flags.
+func (s *Flags) Register(c *cobra.Command) {
+	set := c.Flags()
+	set.StringArrayVar(&s.Configs, "config", nil, "FILE\tconfig file; may be repeated: a later one wins")
+	s.Origins.Register(c, set)
+	set.StringVar(&s.stdio, "stdio", "",
+		"'CMD ARGS'\trun this, in the current folder, as the one server, named stdio; no shell reads it")
+	set.StringArrayVar(&s.env, "env", nil, "NAME=VALUE\tset this variable for the one server, over what its entry says; "+
+		"other users of this machine can see it here; NAME alone passes that of the environment; may be repeated")
+	s.remote.register(set)
+	cmd.ChoiceFlag(set, &s.era, "era", "auto|legacy|modern", "era of the protocol; default: what the config says, else auto")
+	cmd.OptionalDuration(set, &s.connect, "connect-timeout",
+		"DUR\tgive a server this long to start; 0: no limit; default: what the config says")
+}
+
+// Single returns the name of the only server if the command line itself describes it, "" if config files do.
+func (s *Flags) Single() string {
+	switch {
+	case s.stdio != "":
+		return stdioServer
+	case s.remote.url != "":
+		return urlServer
+	}
+	return ""
+}
+
+// Check returns an error if the flags themselves are wrong.
+func (s *Flags) Check() error {
+	switch {
+	case s.Own() && (s.Origins.Scope != "" || s.Origins.Dialect != ""):
+		return errors.New("--scope and --dialect say what a FILE is, and none is named")
+	case len(s.env) > 0 && s.remote.url != "":
+		return errors.New("--env is for a server that is started here, and that of --url is reached")
+	case len(s.Configs) > 0 && s.Single() != "":
+		return fmt.Errorf("--config and --%[1]s exclude each other: --%[1]s is a config of its own", s.Single())
+	case s.stdio != "" && s.remote.url != "":
+		return errors.New("--stdio and --url exclude each other: each is the one server")
+	}
+	if err := s.remote.check(); err != nil {
+		return err
+	}
+	if s.Single() != "" && s.Origins != (Origins{}) {
+		return errors.New("--folder, --scope and --dialect go with --config FILE")
+	}
+	if err := s.Origins.Check(); err != nil {
+		return err
+	}
+	if s.Own() && len(s.Origins.Sources(nil)) == 0 {
+		return ErrNoServer
+	}
+	for _, file := range s.Configs {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return &NoFileError{file}
+		}
+	}
+	return nil
+}
+
+// ErrNoServer is returned if no server is named and the user's own files have none.
+var ErrNoServer = errors.New("no server is known: no application of yours keeps any where mcphub config places looks; " +
+	"name a config file with --config FILE, a server's command with --stdio 'CMD ARGS', or its address with --url URL")
+
+// NoFileError is the error for a config file that does not exist.
+type NoFileError struct{ file string }
+
+// Error says which file it is.
+func (e *NoFileError) Error() string {
+	return fmt.Sprintf("--config %s: there is no such file", e.file)
+}
+
+// Own reports whether the servers are those of the user's own files.
+func (s *Flags) Own() bool { return len(s.Configs) == 0 && s.Single() == "" }
+
+// files returns the config files with their scopes and dialects. The user has named them, at the terminal or in a
+// script, so they count as the user's unless --scope says that they are a workspace's.
+func (s *Flags) files() []config.Source {
+	if s.Own() {
+		return s.Origins.Sources(nil)
+	}
+	sources := make([]config.Source, len(s.Configs))
+	for i, file := range s.Configs {
+		sources[i] = config.Source{Path: file, Scope: cmp.Or(s.Origins.Scope, "host"), Dialect: s.Origins.Dialect,
+			Folder: s.Origins.Workspace()}
+	}
+	return sources
+}
+
+// OfOneServer returns the names of the given flags that change the entry of one server.
+func (s *Flags) OfOneServer() string {
+	var names []string
+	for name, given := range map[string]bool{"--env": len(s.env) > 0, "--era": s.era != "",
+		"--connect-timeout": s.connect != nil} {
+		if given {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " and ")
+}
+
+// CheckAllServers returns an error if flags that change the entry of one server are given to a command for all servers.
+func (s *Flags) CheckAllServers() error {
+	if flags := s.OfOneServer(); flags != "" && s.Single() == "" {
+		return fmt.Errorf("%s: this is for the one server of --stdio or --url: in a config file, set the keys env, era and "+
+			"timeouts in the server's entry", flags)
+	}
+	return nil
+}
+
+// Sources returns the config for the hub. It sets what the flags say about a server in the entry with the name server;
+// if that is "", in none.
+func (s *Flags) Sources(server string) ([]*mcphubv1.ConfigSource, error) {
+	environment, err := s.environment()
+	text := ""
+	switch {
+	case s.stdio != "":
+		text, err = s.stdioConfig()
+	case s.remote.url != "":
+		text, err = s.remote.config(s.era, s.connect)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
+		return []*mcphubv1.ConfigSource{{Path: "--" + s.Single(), Scope: "host", Json: text}}, nil
+	}
+	for name, value := range environment {
+		if strings.ContainsAny(value, "$`") || strings.Contains(value, "{env:") || strings.Contains(value, "{file:") {
+			return nil, fmt.Errorf("--env %s: its value has characters that a config file reads as a reference; set it in the "+
+				"server's entry", name)
+		}
+	}
+	files := s.files()
+	reached := s.OfOneServer() == "" || server == ""
+	sources := make([]*mcphubv1.ConfigSource, len(files))
+	at := s.placeOf(server)
+	for i, f := range files {
+		sources[i] = &mcphubv1.ConfigSource{Path: f.Path, Scope: f.Scope, Dialect: f.Dialect, Folder: f.Folder}
+		if s.OfOneServer() == "" || server == "" || s.Own() && f.Path != at {
+			continue
+		}
+		sources[i].Json = s.withFlags(f, server, environment)
+		reached = reached || sources[i].Json != ""
+	}
+	if !reached && slices.Contains(s.ServerNames(), server) {
+		return nil, fmt.Errorf("%s: the entry of %s stands where this does not reach: set the keys env, era and timeouts "+
+			"in it", s.OfOneServer(), console.ShortName(server))
+	}
+	return sources, nil
+}
+
+// placeOf returns the user's own file that has the server, "" if none has.
+func (s *Flags) placeOf(server string) string {
+	if !s.Own() || server == "" {
+		return ""
+	}
+	loaded, _ := config.Load(s.files())
+	for _, l := range loaded {
+		if l.Name == server {
+			return l.Origin.File
+		}
+	}
+	return ""
+}
+
+// Choose returns the server for a command line that names none: the only server that there is.
+func (s *Flags) Choose() (server string, err error) {
+	if s.Single() != "" {
+		return s.Single(), nil
+	}
+	switch names := s.ServerNames(); len(names) {
+	case 0:
+		return "", errors.New("which server of the config? --server NAME; mcphub servers lists them")
+	case 1:
+		return names[0], nil
+	default:
+		for i, n := range names {
+			names[i] = console.ShortName(n)
+		}
+		more := ""
+		if len(names) > 10 {
+			names, more = names[:10], " and more"
+		}
+		return "", fmt.Errorf("which server of the config? --server NAME; there are %s%s", strings.Join(names, ", "), more)
+	}
+}
+
+// ServerOf returns the one server that names, the names of a command line, or the flags mean.
+func (s *Flags) ServerOf(names []string) (string, error) {
+	single := s.Single()
+	switch {
+	case len(names) > 1:
+		return "", fmt.Errorf("%q is one argument too many", names[1])
+	case len(names) == 1 && single != "":
+		return "", fmt.Errorf("SERVER names a server of a --config file; the server of --%s is the only one", single)
+	case len(names) == 1:
+		return names[0], nil
+	}
+	if err := s.Check(); err != nil {
+		return "", err
+	}
+	return s.Choose()
+}
+
+// stdioConfig returns the config of one server for a command line. The line is split into words as a shell does it, but
+// nothing in it is expanded or run. Text that looks like an operator is an error, so that nothing is silently cut off.
+func (s *Flags) stdioConfig() (string, error) {
+	line := s.stdio
+	parser := shellwords.NewParser()
+	parser.ParseEnv, parser.ParseBacktick, parser.ParseComment = false, false, false
+	words, err := parser.Parse(line)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--stdio %q: %v", line, err)
+	case parser.Position >= 0:
+		return "", fmt.Errorf("--stdio %q: no shell reads this, so ; & | < > must be quoted", line)
+	case len(words) == 0:
+		return "", errors.New("--stdio: the command is empty")
+	}
+	environment, err := s.environment()
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("--stdio runs in the current folder, and that is not known: %v", err)
+	}
+	return configOf(stdioServer, entry{Command: words[0], Args: words[1:], Cwd: folder, Env: environment, Era: s.era},
+		s.connect)
+}
+
+// entry is the entry of a server that the command line describes.
+type entry struct {
+	Command  string            `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Type     string            `json:"type,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Era      string            `json:"era,omitempty"`
+	Timeouts map[string]string `json:"timeouts,omitempty"`
+}
+
+// configOf returns a config with one entry.
+func configOf(name string, e entry, connect *time.Duration) (string, error) {
+	if connect != nil {
+		e.Timeouts = map[string]string{"connect": connect.String()}
+	}
+	text, err := json.Marshal(map[string]map[string]entry{"mcpServers": {name: e}})
+	return string(text), err
+}
+
+// environment returns the variables of --env. No message quotes a value, since it may be secret.
+func (s *Flags) environment() (map[string]string, error) {
+	set := make(map[string]string, len(s.env))
+	for _, v := range s.env {
+		name, value, ok := strings.Cut(v, "=")
+		if name == "" {
+			return nil, errors.New("--env: it is NAME=VALUE or NAME, and one of them has no name")
+		}
+		if _, twice := set[name]; twice {
+			return nil, fmt.Errorf("--env %s: is given twice", name)
+		}
+		if !ok {
+			if value, ok = os.LookupEnv(name); !ok {
+				return nil, fmt.Errorf("--env %s: there is no such variable in the environment; NAME=VALUE gives one", name)
+			}
+		}
+		set[name] = value
+	}
+	return set, nil
+}
+
+// withFlags returns the text of a config file with what the flags say in the entry of server. All other bytes stay as
+// they are, so that problems keep their places. If that cannot be, it returns "": the hub then reads the file itself
+// and reports what is wrong.
+func (s *Flags) withFlags(f config.Source, server string, environment map[string]string) string {
+	text, err := os.ReadFile(f.Path)
+	if err != nil {
+		return ""
+	}
+	f.JSON = text
+	found, err := edit.EntryOf(f, server)
+	if err != nil {
+		return ""
+	}
+	patch := map[string]any{}
+	if len(environment) > 0 {
+		key := "env"
+		if found.Dialect == config.DialectOpencode {
+			key = "environment"
+		}
+		patch[key] = environment
+	}
+	change := edit.Update{}
+	if s.era != "" {
+		patch["era"] = s.era
+	}
+	if s.connect != nil {
+		change.Settings.Timeouts = map[string]*time.Duration{"connect": s.connect}
+	}
+	merge, err := json.Marshal(patch)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	change.Patch = string(merge)
+	out, err := edit.Change(f, server, change)
+	if err != nil {
+		return ""
+	}
+	return string(out.Text)
+}
+
+// Help says where the servers of a command come from.
+const Help = `The servers are those of the config files that are named, as arguments or with --config; of
+--stdio; of --url; or else those of this user and of the folder, as mcphub config check finds them. An argument is a
+file when it has a path separator in it or ends in .json, .jsonc or .toml.
+`
