@@ -107,8 +107,10 @@ func hasReal(dir string) (bool, error) {
 	return false, err
 }
 
-// mainFolder is the program that tests of lane C start.
-const mainFolder = "cmd/mcphub"
+// startsProgram reports whether the tests of a folder start the program, also in lane B.
+func startsProgram(folder string) bool {
+	return folder == "internal/cli" || strings.HasPrefix(folder, "internal/cli/")
+}
 
 // suites returns what the lanes ask about a change in folder, in their order.
 func (m *module) suites(folder string, lanes []string) []suite {
@@ -117,7 +119,7 @@ func (m *module) suites(folder string, lanes []string) []suite {
 		if !slices.Contains(m.uses[asked], folder) {
 			continue
 		}
-		s := suite{lane: laneB, folder: asked, skip: elsewhere, binary: asked == mainFolder}
+		s := suite{lane: laneB, folder: asked, skip: elsewhere, binary: startsProgram(asked)}
 		if asked == folder {
 			s.lane = laneOwn
 			own = append(own, s)
