@@ -18,18 +18,6 @@ interface Item extends vscode.QuickPickItem {
   readonly value: string;
 }
 
-/**
- * Returns the rows: what is typed, and the proposals. The first row is there even if nothing is typed. The editor tells
- * of a click by the number of the row, which may be that of the rows before: whoever types and clicks at once must not
- * get another proposal.
- */
-export function rowsOf(typed: string, nothing: string, proposed: readonly string[]): Item[] {
-  return [
-    { label: typed === '' ? nothing : inPick(typed), value: typed, alwaysShow: true },
-    ...proposed.filter((value) => value !== typed).map((value) => ({ label: inPick(value), value, alwaysShow: true })),
-  ];
-}
-
 /** Resolves to the text, '' if the user leaves it out, or undefined if the user cancelled. */
 export function pickText({ title, placeholder, required, propose }: TextPick): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -41,15 +29,21 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
     pick.placeholder = placeholder;
     pick.ignoreFocusOut = true;
 
-    const isAnswer = ({ value }: Item): boolean => value !== '' || !required;
     const draw = (): void => {
       const typed = pick.value;
-      const nothing = required ? vscode.l10n.t('Type a value, or pick one') : vscode.l10n.t('Leave It Out');
+      const own: Item[] =
+        typed === '' && required
+          ? []
+          : [{ label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true }];
       const active = pick.activeItems[0]?.value;
-      pick.items = rowsOf(typed, nothing, proposed);
+      pick.items = [
+        ...own,
+        ...proposed
+          .filter((value) => value !== typed)
+          .map((value) => ({ label: inPick(value), value, alwaysShow: true })),
+      ];
       // Proposals that arrive while the user moves through the list must not put another row under the Enter key.
-      const answers = pick.items.filter(isAnswer);
-      const same = answers.find(({ value }) => value === active) ?? answers[0];
+      const same = active === undefined ? undefined : pick.items.find(({ value }) => value === active);
       if (same !== undefined) {
         pick.activeItems = [same];
       }
@@ -85,7 +79,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
     });
     pick.onDidAccept(() => {
       const chosen = pick.activeItems[0] ?? pick.items[0];
-      if (chosen !== undefined && isAnswer(chosen)) {
+      if (chosen !== undefined) {
         resolve(chosen.value);
         pick.hide();
       }
