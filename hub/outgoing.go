@@ -108,6 +108,11 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 			"request_id is %d bytes long; at most %d are allowed", len(o.ID), MaxRequestID)
 	}
+	if n := max(len(o.tool), len(o.subject)); n > bounds.SubjectBytes { // a gateway's clients send what they like
+		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
+			"the URI, or the name of the tool or prompt template, is %d bytes long; at most %d are allowed", n,
+			bounds.SubjectBytes)
+	}
 	meta, err := mcp.CallersMeta(o.Meta, o.LogLevel)
 	if err != nil {
 		return nil, event.Fail(event.CodeInvalidArgument, event.ReasonInvalidArguments, nil, "meta_json %s", err.Error())

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -399,5 +400,23 @@ func TestChangedEvents(t *testing.T) {
 			}
 		}
 		wantListsChanged(t, v)
+	})
+}
+
+// A client of a gateway may send a URI of any length. One that is too long is refused, reaches no server, and is kept
+// nowhere.
+func TestLongURIIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		_, err := w.hub.ReadResource(t.Context(), hub.CallRequest{ID: "r", Server: "s", Caller: client("c"),
+			URI: "file:///" + strings.Repeat("x", bounds.SubjectBytes)})
+		if e := event.AsError(err); e == nil || e.Reason != event.ReasonInvalidRequest || len(e.Message) > 500 {
+			t.Errorf("got %v", err)
+		}
+		if n := s.Count(func(m fakeserver.Message) bool { return m.Method == "resources/read" }); n != 0 {
+			t.Errorf("%d reads reached the server", n)
+		}
+		w.nothingLeft()
 	})
 }

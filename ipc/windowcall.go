@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -134,7 +135,8 @@ func (m *message) call(c *mcphubv1.Call) {
 	called, ok := m.s.methods[path]
 	if !ok {
 		m.answer(nil, invalid(fmt.Errorf(
-			"call.method: this hub has no method %q; the gRPC path of a method is \"/mcphub.v1.SERVICE/METHOD\"", path)))
+			"call.method: this hub has no method \"%s\"; the gRPC path of a method is \"/mcphub.v1.SERVICE/METHOD\"",
+			bounds.Printable(path))))
 		return
 	}
 	run := func(ctx context.Context) (*mcphubv1.Reply, error) {
@@ -173,14 +175,13 @@ func (m *method) invoke(ctx context.Context, c *mcphubv1.Call) (*mcphubv1.Reply,
 
 // decode reads the request of a call, and checks it as the validator does for a host.
 func decode(c *mcphubv1.Call, into proto.Message) error {
-	if in := c.GetRequest(); in != nil {
-		if !in.MessageIs(into) {
-			return invalid(fmt.Errorf("call.request: is a %q, and %s takes %s", in.GetTypeUrl(), c.GetMethod(),
-				into.ProtoReflect().Descriptor().FullName()))
-		}
-		if err := proto.Unmarshal(in.GetValue(), into); err != nil {
-			return invalid(errors.New("call.request: is not a valid message"))
-		}
+	in := c.GetRequest()
+	if !in.MessageIs(into) { // also if there is none: a relay must not have to guess what the hub makes of that
+		return invalid(fmt.Errorf("call.request: is a \"%s\", and %s takes %s", bounds.Printable(in.GetTypeUrl()),
+			c.GetMethod(), into.ProtoReflect().Descriptor().FullName()))
+	}
+	if err := proto.Unmarshal(in.GetValue(), into); err != nil {
+		return invalid(errors.New("call.request: is not a valid message"))
 	}
 	if v, ok := into.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {

@@ -71,7 +71,9 @@ func TestCallsThatAreRefused(t *testing.T) {
 		"a stream":           {mcphubv1.EditorService_Attach_FullMethodName, nil, "Attach", ""},
 		"other message":      {list, pack(tool), "CallToolRequest", ""},
 		"unknown message":    {call, &anypb.Any{TypeUrl: "x/y.Z"}, "x/y.Z", ""},
-		"no message":         {call, nil, "server:", ""},
+		"no message":         {call, nil, "call.request:", ""},
+		"a huge method":      {"/" + strings.Repeat("x", 8<<20), nil, "no method", ""},
+		"a huge type":        {call, &anypb.Any{TypeUrl: "x/" + strings.Repeat("y", 8<<20)}, "call.request:", ""},
 		"broken message":     {call, broken, "call.request:", ""},
 		"fails its check":    {call, pack(&mcphubv1.CallToolRequest{Server: "s"}), "tool:", ""},
 		"name for models":    {call, pack(&mcphubv1.CallToolRequest{ModelName: "m"}), "for hosts", ""},
@@ -87,7 +89,8 @@ func TestCallsThatAreRefused(t *testing.T) {
 				w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
 				e := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Call{
 					Call: &mcphubv1.Call{Method: row.method, Request: row.in}}}).GetError()
-				if e.GetReason() != cmp.Or(row.reason, event.ReasonInvalidRequest) || !strings.Contains(e.GetMessage(), row.text) {
+				if e.GetReason() != cmp.Or(row.reason, event.ReasonInvalidRequest) || !strings.Contains(e.GetMessage(), row.text) ||
+					len(e.GetMessage()) > 2048 {
 					t.Errorf("%v", e)
 				}
 				if r := w.Ask(callOf("", &mcphubv1.GetInfoRequest{})); responseOf[*mcphubv1.GetInfoResponse](r).GetHubId() == "" {

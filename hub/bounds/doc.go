@@ -21,11 +21,11 @@
 //	events that wait for windows          WindowsBytes     24 MiB
 //	answers that are being compared       AnswersBytes     16 MiB
 //	results of requests that are over     HistoryResults    2 MiB
-//	their errors                          HistoryErrors     1 MiB
+//	their errors, and their other texts   HistoryErrors     1.5 MiB, with HistoryTexts
 //	timelines of requests                 TraceBytes        4 MiB
 //	short texts of requests that are over KeptMemoryBytes   4 MiB
 //	long ones that wait to be written     KeptWaitingBytes  4 MiB
-//	                                                      227 MiB
+//	                                                      228 MiB
 //
 // Results in flight (ResultBytes) are not in the sum: they are what the hub is for. Messages below [CountedBytes] are
 // not counted.

@@ -106,6 +106,9 @@ const (
 	ComplaintBurst = 10
 	// URIBytes bounds the URI of a resource that changed, since the journal keeps each of them.
 	URIBytes = 64 << 10
+	// SubjectBytes bounds the URI that is read and the name of what is called, since every window is sent it and the
+	// history keeps it.
+	SubjectBytes = 8 << 10
 	// AppURIBytes bounds the URI of a tool's view, since a list has one for each tool.
 	AppURIBytes = 2 << 10
 	// GatewayConnections is how many connections with the token an HTTP endpoint of the gateway may have at once, and
@@ -181,11 +184,13 @@ const (
 // What the hub keeps of the past.
 const (
 	// HistoryRequests bounds the requests that are over and that a snapshot can hold. HistoryResults and HistoryErrors
-	// bound their results and errors, in bytes; those of the latest requests are kept. A snapshot with all of it stays
-	// below the 4 MiB that a gRPC client accepts by default, and a page has to receive all of it before it shows anything.
+	// bound their results and errors, in bytes; those of the latest requests are kept. HistoryTexts bounds their other
+	// texts, such as URIs: beyond it the oldest requests are forgotten. A page has to receive all of it before it shows
+	// anything.
 	HistoryRequests = 1000
 	HistoryResults  = 2 << 20
 	HistoryErrors   = 1 << 20
+	HistoryTexts    = 512 << 10
 	// TraceBytes bounds the timelines of requests: beyond it no timeline grows.
 	TraceBytes = 4 << 20
 )
@@ -213,7 +218,7 @@ const (
 // HeldBytes is what the hub may hold for others in the worst case, in which every total is used up at once. Results in
 // flight are not included.
 const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + HistoryResults +
-	HistoryErrors + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
+	HistoryErrors + HistoryTexts + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
 
 // ReleasedBytes is how much must have been freed before memory is returned to the system at once. ReleasePause is the
 // least time between two such returns, since each costs a full garbage collection.

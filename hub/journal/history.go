@@ -15,6 +15,7 @@ const maxShownResult = 256 << 10
 type History struct {
 	ended           queue[event.Event]
 	results, errors int // bytes
+	texts           int // bytes of all else that servers and callers choose
 	bared, briefed  int // how many events, from the oldest on, have lost their result or most of their error
 }
 
@@ -23,7 +24,7 @@ type History struct {
 func (y *History) Add(e event.Event) {
 	y.count(e, 1)
 	y.ended.push(e)
-	if len(y.ended.items) > bounds.HistoryRequests {
+	for len(y.ended.items) > bounds.HistoryRequests || y.texts > bounds.HistoryTexts {
 		y.count(y.ended.pop(), -1)
 		y.bared, y.briefed = max(y.bared-1, 0), max(y.briefed-1, 0)
 	}
@@ -37,9 +38,11 @@ func (y *History) Add(e event.Event) {
 
 // count adds n times the sizes of an event.
 func (y *History) count(e event.Event, n int) {
+	y.texts += n * (event.PayloadSize(e.Body) - event.Overhead)
 	if f, ok := e.Body.(*event.RequestFinished); ok {
 		y.results += n * len(f.Result)
 		y.errors += n * f.ErrorSize()
+		y.texts -= n * (len(f.Result) + f.ErrorSize())
 	}
 }
 

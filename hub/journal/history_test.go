@@ -3,9 +3,11 @@ package journal
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -36,4 +38,34 @@ func historyHeap(n int) uint64 {
 	held := heap() - before
 	runtime.KeepAlive(&y)
 	return held
+}
+
+// Whatever servers and callers choose, an end and a history take no more than their bounds; the latest ends keep what
+// they have.
+func TestHistoryIsBounded(t *testing.T) {
+	var y History
+	for i := range 5000 {
+		end := &event.RequestFinished{RequestID: fmt.Sprint(i), Subject: strings.Repeat("u", 4<<10),
+			Result: strings.Repeat("r", 100<<10)}
+		if i%2 == 0 {
+			end.Result, end.McpError = "", &event.McpError{Message: strings.Repeat("e", 4<<10), Data: "{}"}
+		}
+		if i == 4000 {
+			end.Subject = strings.Repeat("u", 64<<20)
+		}
+		y.Add(event.Event{Seq: uint64(i), Body: end})
+	}
+	results, errors, texts := 0, 0, 0
+	latest := y.Latest(5000)
+	for _, e := range latest {
+		end := e.Body.(*event.RequestFinished)
+		results, errors, texts = results+len(end.Result), errors+end.ErrorSize(), texts+len(end.Subject)+len(end.RequestID)
+	}
+	if results > bounds.HistoryResults || errors > bounds.HistoryErrors || texts > bounds.HistoryTexts {
+		t.Errorf("%d bytes of results, %d of errors, %d of other texts", results, errors, texts)
+	}
+	last := latest[len(latest)-1].Body.(*event.RequestFinished)
+	if last.RequestID != "4999" || last.Result == "" || len(latest) < 100 {
+		t.Errorf("%d ends, the latest is %s with %d bytes", len(latest), last.RequestID, len(last.Result))
+	}
 }

@@ -27,7 +27,9 @@ type wireRequest struct {
 
 // park parks the call, whose mu is held. It returns the calls that give way to it, of which nobody else knows any more.
 func (r *rounds) park() (gaveWay []*rounds, err error) {
-	r.binding = binding(r.call)
+	if r.at.state == "" {
+		r.binding = binding(r.call)
+	}
 	return r.call.Session.server.keep(rand.Text(), r)
 }
 

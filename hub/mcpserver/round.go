@@ -67,13 +67,13 @@ type (
 	beginGathering struct{}
 	parkCall       struct{} // and then apply roundParked or roundUnparkable, before anything else
 	answerRound    struct{ questions []int }
-	answerOutcome  struct{}               // of the handler
-	answerError    struct{ why error }    // why the call could not be parked; nil: why the request was cancelled
-	answerQuestion struct{ number int }   // with the client's answer
-	loseQuestion   struct{ number int }   // its asker may ask it elsewhere
-	stopCall       struct{ why error }    // the handler
-	beginWaiting   struct{}               // for a retry, with a limit
-	endWaiting     struct{}               //
+	answerOutcome  struct{}             // of the handler
+	answerError    struct{ why error }  // why the call could not be parked; nil: why the request was cancelled
+	answerQuestion struct{ number int } // with the client's answer
+	loseQuestion   struct{ number int } // its asker may ask it elsewhere
+	stopCall       struct{ why error }  // the handler
+	beginWaiting   struct{}             // for a retry, with a limit
+	endWaiting     struct{}
 	countRunning   struct{ running bool } // the call among those that run
 )
 

@@ -26,17 +26,17 @@ type rounds struct {
 	share   share
 	counted *share // share, if it is bounded beside the session; else nil
 	cancel  context.CancelCauseFunc
-	at      parking // guarded by the server's lock
+	at      parking // written with mu and the server's lock held
 	// binding is the hash of client and call: a retry must have the same. Set when the call is parked for the first time.
 	binding [sha256.Size]byte
 
 	mu      sync.Mutex
 	round   round
 	onWire  wireExchange
-	next    int               // counts questions
-	open    map[int]*question // by number
-	answers map[int]json.RawMessage
-	timer   *time.Timer // while parked
+	next    int                     // counts questions
+	open    map[int]*question       // by number
+	answers map[int]json.RawMessage // of the retry that is taken now
+	timer   *time.Timer             // while parked
 	result  json.RawMessage
 	err     error
 }
@@ -117,6 +117,7 @@ func (r *rounds) retry(ctx context.Context, c *Call) wireExchange {
 	defer r.mu.Unlock()
 	x := r.takes(ctx, c.via.Load())
 	r.answers = map[int]json.RawMessage{}
+	defer func() { r.answers = nil }()
 	var answered []int
 	for number, q := range r.open {
 		if answer := jsontext.Get(responses, q.key); answer != nil {
@@ -190,12 +191,8 @@ func (r *rounds) carryOut(e any) (gaveWay []*rounds) {
 		case stopCall:
 			r.cancel(o.why)
 		case beginWaiting:
-			state := r.at.state
-			r.timer = time.AfterFunc(r.call.Session.server.o.Bounds.Retry, func() {
-				if r.call.Session.server.unpark(state, r.call.Session, r.binding) != nil {
-					r.apply(roundGivenUp{ErrNoRetry})
-				}
-			})
+			s, state := r.call.Session.server, r.at.state
+			r.timer = time.AfterFunc(s.o.Bounds.Retry, func() { s.giveUp(state, ErrNoRetry) })
 		case endWaiting:
 			r.timer.Stop()
 		case countRunning:

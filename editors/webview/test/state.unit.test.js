@@ -393,12 +393,12 @@ test('an update marks what is subscribed to, and what lies below it, once', () =
 test('what was subscribed to before the connection was lost may have changed meanwhile', () => {
   const [a, b] = ['x:a', 'x:b'].map((uri) => ({ server: 'files', uri }));
   const state = after({ snapshot: { subscriptions: [a ?? {}] } });
-  const marks = () => [...state.subscriptions.values()].map(({ uri, changed }) => [uri, changed]);
-  assert.deepEqual(marks(), [['x:a', false]]);
+  const marks = () => [...state.subscriptions.values()].map(({ uri, changed, sure }) => [uri, changed, sure]);
+  assert.deepEqual(marks(), [['x:a', false, false]]);
   transition(state, { snapshot: { subscriptions: [a ?? {}, b ?? {}] } });
   assert.deepEqual(marks(), [
-    ['x:a', true],
-    ['x:b', false],
+    ['x:a', true, false],
+    ['x:b', false, false],
   ]);
 });
 

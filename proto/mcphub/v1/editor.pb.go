@@ -350,7 +350,7 @@ type Call struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// gRPC path of the method, for example "/mcphub.v1.McpHubService/CallTool".
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// The request message of that method.
+	// The request message of that method. It must be set, also if it has no fields.
 	Request       *anypb.Any `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -79,7 +79,9 @@ export function resourceView(page, server, resource, subscribes) {
   function update() {
     subscribe.update();
     const subscribed = subscribedTo(page.state.subscriptions, server, uri);
-    frame.say(subscribed ? (subscribed.changed ? t('● Changed since you read it') : t('Subscribed')) : plain);
+    if (!subscribed) frame.say(plain);
+    else if (!subscribed.changed) frame.say(t('Subscribed'));
+    else frame.say(subscribed.sure ? t('● Changed since you read it') : t('● May have changed since you read it'));
   }
   return { element: frame.element, head: frame.head, update, requestsChanged: () => reading?.requestsChanged() };
 }

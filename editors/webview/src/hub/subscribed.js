@@ -6,7 +6,8 @@
  * @typedef {object} Subscribed
  * @property {string} server
  * @property {string} uri
- * @property {boolean} changed the resource has changed since it was read
+ * @property {boolean} changed the resource has changed since it was read, or may have
+ * @property {boolean} sure it has, since its server said so
  * @property {boolean} again the resource has changed since the last read began
  */
 /** The subscriptions by server and URI. @typedef {Map<string, Subscribed>} Subscriptions */
@@ -28,7 +29,7 @@ export const subscriptionsOf = (all, server) => [...all.values()].filter((one) =
 export function setSubscribed(all, server, uri, on) {
   const key = keyOf(server, uri);
   if (!on) all.delete(key);
-  else if (!all.has(key)) all.set(key, { server, uri, changed: false, again: false });
+  else if (!all.has(key)) all.set(key, { server, uri, changed: false, sure: false, again: false });
 }
 
 /**
@@ -43,7 +44,7 @@ export function replaceSubscribed(all, now) {
   for (const { server = '', uri = '' } of now) {
     const key = keyOf(server, uri);
     const changed = before.has(key);
-    all.set(key, { server, uri, changed, again: changed });
+    all.set(key, { server, uri, changed, sure: before.get(key)?.sure ?? false, again: changed });
   }
 }
 
@@ -56,7 +57,7 @@ export function resourceChanged(all, server, uri) {
   let marked = false;
   for (const one of all.values())
     if (one.server === server && (uri === one.uri || uri.startsWith(one.uri.endsWith('/') ? one.uri : `${one.uri}/`)))
-      marked = mark(one) || marked;
+      marked = mark(one, true) || marked;
   return marked;
 }
 
@@ -67,15 +68,16 @@ export function resourceChanged(all, server, uri) {
  */
 export function anyChanged(all) {
   let marked = false;
-  for (const one of all.values()) marked = mark(one) || marked;
+  for (const one of all.values()) marked = mark(one, false) || marked;
   return marked;
 }
 
-/** @param {Subscribed} one */
-function mark(one) {
-  const before = one.changed;
+/** @param {Subscribed} one @param {boolean} sure */
+function mark(one, sure) {
+  const isNew = !one.changed || (sure && !one.sure);
   one.changed = one.again = true;
-  return !before;
+  one.sure ||= sure;
+  return isNew;
 }
 
 /** @param {Subscriptions} all @param {Pick<Request, 'method' | 'server' | 'subject' | 'caller'>} request */
@@ -102,5 +104,6 @@ export function readEnded(all, end) {
   const one = end.state === 'REQUEST_STATE_DONE' ? meant(all, end) : undefined;
   if (!one?.changed) return false;
   one.changed = one.again;
+  one.sure &&= one.again;
   return !one.changed;
 }

@@ -845,6 +845,7 @@ export default {
   'Priority': 'Priorität',
   'Modified': 'Geändert',
   '● Changed since you read it': '● Geändert, seit Sie sie gelesen haben',
+  '● May have changed since you read it': '● Vielleicht geändert, seit Sie sie gelesen haben',
   'Subscribed': 'Abonniert',
   'Unsubscribed': 'Abbestellt',
   'Unsubscribe': 'Abbestellen',

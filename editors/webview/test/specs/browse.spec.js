@@ -176,7 +176,7 @@ pageTest(
     assert.match(await row.innerText(), /Subscribed/);
     await hub.say({ dropped: { notices: '12' } });
     await settle();
-    assert.match(await row.innerText(), /Changed since you read it/, 'what was dropped may have been of it');
+    assert.match(await row.innerText(), /May have changed since you read it/, 'what was dropped may have been of it');
   },
 );
 

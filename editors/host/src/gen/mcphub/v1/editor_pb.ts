@@ -255,7 +255,7 @@ export type Call = Message<"mcphub.v1.Call"> & {
   method: string;
 
   /**
-   * The request message of that method.
+   * The request message of that method. It must be set, also if it has no fields.
    *
    * @generated from field: google.protobuf.Any request = 2;
    */
@@ -293,7 +293,7 @@ export type CallJson = {
   method?: string;
 
   /**
-   * The request message of that method.
+   * The request message of that method. It must be set, also if it has no fields.
    *
    * @generated from field: google.protobuf.Any request = 2;
    */
