@@ -314,12 +314,13 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 # ONLY="hub/config demo" for some of it; go run ./internal/wine -run PATTERN PACKAGE for one test.
 .PHONY: test-windows
 test-windows: $(EDITORS_STAMP) $(WINDOWS_NODE)/node_modules/.installed ## the Windows build under Wine: the demo, the Go tests, the host package (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
-	go run ./internal/wine $(ONLY)
+	go run ./internal/wine $(WINE) $(ONLY)
 
 # What the gate asks of a change to code for Windows or to the demo.
 .PHONY: test-windows-core
 test-windows-core: ONLY := demo hub/transport hub/statefile plugin
-test-windows-core: test-windows ## some of test-windows: the demo, processes, files, the door
+test-windows-core: WINE := -core
+test-windows-core: test-windows ## some of test-windows: the demo, programs and their arguments, files, the door
 
 # It needs the history of the repository.
 .PHONY: test-compat

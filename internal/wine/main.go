@@ -32,6 +32,7 @@ var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "int
 
 func main() {
 	root := flag.String("root", ".", "the `folder` of the repository")
+	core := flag.Bool("core", false, "without the tests of real processes and sockets, as the gate runs it")
 	run := flag.String("run", "", "only the tests that the `pattern` fits; nothing is said then about skipped.txt")
 	flag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: go run ./internal/wine [flags] [hub/config demo editors/host ...]\n")
@@ -40,7 +41,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := try(ctx, *root, *run, flag.Args()); err != nil {
+	if err := try(ctx, *root, *run, *core, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "wine:", err)
 		stop()
 		os.Exit(1)
@@ -48,7 +49,7 @@ func main() {
 }
 
 // try builds and runs the packages of only, or all.
-func try(ctx context.Context, root, run string, only []string) (err error) {
+func try(ctx context.Context, root, run string, core bool, only []string) (err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func try(ctx context.Context, root, run string, only []string) (err error) {
 	}
 	fmt.Printf("built, and the prefix made (%.0fs)\n", time.Since(begun).Seconds())
 
-	r := runner{root: root, bin: filepath.Join(dir, "bin"), prefix: &p, run: run, list: list}
+	r := runner{root: root, bin: filepath.Join(dir, "bin"), prefix: &p, run: run, core: core, list: list}
 	failed := r.all(ctx, packages)
 	if run == "" {
 		failed = append(failed, list.unknown(packages, len(only) > 0)...)
@@ -93,11 +94,13 @@ type runner struct {
 	root, bin string
 	prefix    *prefix
 	run       string
+	core      bool // without real, as the gate
 	list      skipped
 
 	mu     sync.Mutex
 	passed int
 	failed []string
+	again  []string // packages that are run once more, alone
 }
 
 // all runs the packages, a few at the same time, and returns the failures.
@@ -124,6 +127,10 @@ func (r *runner) all(ctx context.Context, packages []string) []string {
 	}
 	close(work)
 	workers.Wait()
+	for _, name := range r.again {
+		fmt.Printf("repeated: %s, alone, since Wine could not start a process\n", name)
+		r.one(ctx, name)
+	}
 	return r.failed
 }
 
@@ -144,6 +151,10 @@ func (r *runner) one(ctx context.Context, name string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if notStarted(v) && !slices.Contains(r.again, name) {
+		r.again = append(r.again, name)
+		return
+	}
 	r.passed += v.passed
 	state := "ok  "
 	if len(v.faults) > 0 {

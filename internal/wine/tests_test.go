@@ -51,6 +51,22 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestNotStarted(t *testing.T) {
+	refused := []string{"mcphub demo: server x did not start: command y: the system refused: Internal error."}
+	for _, test := range []struct {
+		v    verdict
+		want bool
+	}{
+		{verdict{faults: []string{"FAIL: TestA"}, output: refused}, true},
+		{verdict{passed: 1, output: refused}, false}, // a test that expects it
+		{verdict{faults: []string{"FAIL: TestA"}, output: []string{"the system refused: Access is denied."}}, false},
+	} {
+		if got := notStarted(test.v); got != test.want {
+			t.Errorf("%+v: %v", test.v, got)
+		}
+	}
+}
+
 func TestWrote(t *testing.T) {
 	text := "\x16=== RUN   TestA\na1\n\x16=== RUN   TestA/part\na2\n\x16=== RUN   TestB\nb\n\x16=== NAME  TestA\na3\n"
 	if got := strings.Join(wrote([]byte(text), "TestA"), ","); got != "a1,a2,a3" {
