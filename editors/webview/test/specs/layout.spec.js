@@ -184,18 +184,19 @@ pageTest(
     await accept.click({ force: true });
     await settlePaused();
     assert.deepEqual(hub.all('answerPrompt'), [], 'a click that was meant for something else');
-    await page.clock.runFor(600);
+    await wait();
     // A card above goes, and this one moves up: a click in the same place may be meant for the card that was there.
     const top = () => accept.evaluate((button) => button.getBoundingClientRect().top + scrollY);
     const before = await top();
     await hub.say({ promptClosed: { promptId: 'p-first', cause: 'PROMPT_CAUSE_WITHDRAWN' } });
-    await page.clock.runFor(50);
+    await settlePaused();
+    await page.locator('[data-testid="prompt-p-first"][data-phase="closed"]').waitFor();
     await by('prompt-p-approval').locator('[data-testid="accept"][aria-disabled]').waitFor();
     assert.ok((await top()) < before, 'the card has moved up');
     await accept.click({ force: true });
     await settlePaused();
     assert.deepEqual(hub.all('answerPrompt'), [], 'the card has just moved');
-    await page.clock.runFor(600);
+    await wait();
     await accept.click({ force: true });
     await settlePaused();
     assert.equal(hub.all('answerPrompt').length, 1);
@@ -206,6 +207,27 @@ pageTest(
 
     async function settlePaused() {
       await page.clock.runFor(40);
+      await drawn();
+    }
+
+    /** Lets the half second pass after the page has seen where everything stands. */
+    async function wait() {
+      await drawn();
+      await page.clock.runFor(600);
+    }
+
+    /** Waits for a frame in which sizes were observed, as the page observes them: frames are real while time is not. */
+    async function drawn() {
+      await page.evaluate(
+        () =>
+          new Promise((seen) => {
+            const sizes = new ResizeObserver(() => {
+              sizes.disconnect();
+              seen(undefined);
+            });
+            sizes.observe(document.body);
+          }),
+      );
     }
   },
 );
