@@ -2,9 +2,9 @@ package hub
 
 import (
 	"context"
-	"slices"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/prompts"
@@ -40,12 +40,14 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 		if err := st.mayAskAbout(s, q, &words); err != nil {
 			return nil, err
 		}
-		r := &request{id: st.mint(words.Name), method: words.Method, subject: words.Subject, direction: event.Outgoing,
-			server: s}
-		st.register(ctx, r)
-		st.moveTo(r, event.StateRunning)
-		return &prompt{request: r, humanLimit: s.humanLimit(), info: q.info, launch: q.launch, with: q.with, told: q.told,
-			about: append([]*server{s}, q.with.Followers()...)}, nil
+		r := &request{method: words.Method, subject: words.Subject, direction: event.Outgoing, server: s, ctx: ctx}
+		p := &prompt{info: q.info, launch: q.launch, with: q.with, opened: q.told, about: true}
+		e := core.Asked{Server: s.number, Prefix: words.Name, Human: s.humanLimit(), About: []core.ServerNumber{s.number}}
+		for _, other := range q.with.Followers() {
+			e.About = append(e.About, other.number)
+		}
+		st.open(p, r, e) // mayAskAbout has looked for all that it refuses
+		return p, nil
 	}, func(st *state, p *prompt, c closing) (closing, error) {
 		if c.cause == 0 { // the operation that wanted the answer has ended, with or without success
 			st.unasked(p, q, context.Cause(ctx))
@@ -66,7 +68,7 @@ func (s *server) humanLimit() time.Duration {
 // asks records that a question about servers has opened (+1) or closed (-1), for each server that waits for the answer:
 // the time in between does not count against any of their limits.
 func (st *state) asks(p *prompt, by int) {
-	if p.about == nil {
+	if !p.about {
 		return
 	}
 	for _, s := range append([]*server{p.request.server}, p.with.Followers()...) {
@@ -78,19 +80,19 @@ func (st *state) asks(p *prompt, by int) {
 			p.with.Question = p
 		}
 	}
-	if p.told != nil {
-		p.told(by)
+	if p.opened != nil {
+		p.opened(by)
 	}
 }
 
 // mayAskAbout returns an error for a question that no window can show, or whose answer nobody would use.
 func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
 	switch {
-	case st.draining:
+	case st.core.Draining():
 		return event.ErrDraining()
 	case s.Stopping() != nil || s.Life().Removed():
 		return words.Stopped(s.name)
-	case !st.windows.CanShow(q.info.Kind, false):
+	case !st.core.Shows().Has(q.info.Kind, false):
 		return words.Unasked(s.name, &q.info)
 	case s.Unwanted() && !q.byHand():
 		// everybody who wanted the server had gone before it was known that there is a question
@@ -107,22 +109,19 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 // concludeQuestion ends the request of a question whose prompt has closed.
 func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
 	answer closing) (closing, error) {
+	st.answerRead(r, answer, nil)
 	switch answer.cause {
 	case event.CauseAnswered, event.CauseDeclined, event.CauseDismissed:
-		st.end(r, ending{state: event.StateDone})
 		return answer, nil
 	}
-	// cancel changes nothing if a cancel of r is what closed the question
-	st.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
-	st.end(r, ending{state: event.StateCancelled})
 	switch {
 	case r.cause.Err != nil: // a clock ran out
 		return closing{}, r.cause.Err
-	case st.draining:
+	case st.core.Draining():
 		return closing{}, event.ErrDraining()
 	case r.server.Life().Removed():
 		return closing{}, words.Stopped(r.server.name)
-	case answer.cause == event.CauseSuperseded && !st.windows.CanShow(q.info.Kind, false):
+	case answer.cause == event.CauseSuperseded && !st.core.Shows().Has(q.info.Kind, false):
 		return closing{}, words.Unasked(r.server.name, &q.info)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
@@ -137,52 +136,11 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 func (st *state) unasked(p *prompt, q *serverQuestion, cause error) {
 	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: servers.NobodyWaits}, false
 	switch {
-	case st.draining:
+	case st.core.Draining():
 		c.cause, c.origin, c.reason = event.CauseShutdown, event.OriginShutdown, "the hub is shutting down"
 	case q.over != nil:
 		c, done = q.over(cause)
 	}
-	c.action = event.ActionDismiss
-	r := p.request
-	st.closePrompt(p, c)
-	if done {
-		st.end(r, ending{state: event.StateDone})
-		return
-	}
-	st.cancel(r, &event.CancelCause{Origin: c.origin, Reason: c.reason})
-	st.end(r, ending{state: event.StateCancelled})
-}
-
-// holdFor makes p hold the clocks of all outgoing requests to s as well, because s waits for the same answer.
-func (st *state) holdFor(p *prompt, s *server) {
-	known := slices.Contains(p.about, s)
-	p.about = append(p.about, s)
-	if known {
-		return
-	}
-	for _, r := range st.requests {
-		if r.server == s && r.direction == event.Outgoing && r != p.request {
-			p.holding = append(p.holding, r)
-			st.hold(r, +1)
-		}
-	}
-}
-
-// letGo reverses one holdFor.
-func (st *state) letGo(p *prompt, s *server) {
-	i := slices.Index(p.about, s)
-	p.about = slices.Delete(p.about, i, i+1)
-	if slices.Contains(p.about, s) {
-		return
-	}
-	p.holding = slices.DeleteFunc(p.holding, func(r *request) bool {
-		if r.server != s || r == p.request {
-			return false
-		}
-		if st.requests[r.id] == r {
-			st.hold(r, -1)
-			st.resume(r)
-		}
-		return true
-	})
+	st.apply(core.AskerLeft{Request: p.request.number, Prompt: p.number, Leave: core.Leave{End: c.end(), Done: done,
+		Ends: &event.CancelCause{Origin: c.origin, Reason: c.reason}}})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/schema"
@@ -40,7 +41,7 @@ func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 		w.compare(p, a, compared, told)
 	default:
 		if _, err = prompts.CheckContent(&p.info, a, nil); err == nil {
-			err = w.take(p, a, "")
+			w.h.update(func(st *state) { err = st.take(w, p, a, "") })
 		}
 		told(err)
 	}
@@ -74,7 +75,7 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
 			bounds.Bytes(len(a.Content)))
 	}
-	p.checks++
+	st.apply(core.Comparing{Prompt: p.number})
 	h.work.Add(1) // the window is attached, so the hub is not closed
 	return p, compared, nil
 }
@@ -88,13 +89,10 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 		unchecked, err := h.compareRecovered(p, a)
 		h.update(func(st *state) {
 			w.in.EndComparing()
-			if p.checks--; err != nil && p.checks == 0 {
-				st.closeUnshowable()
+			if st.apply(core.Comparing{Prompt: p.number, Over: true, Fits: err == nil}); err == nil {
+				err = st.take(w, p, a, unchecked)
 			}
 		})
-		if err == nil {
-			err = w.take(p, a, unchecked)
-		}
 		told(err)
 	}()
 }
@@ -113,11 +111,8 @@ func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked str
 
 // take closes the prompt with an answer that fits. unchecked is the reason why the content was not compared with its
 // schema, "" if it was.
-func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
-	h := w.h
-	st := h.lock()
-	defer st.unlock()
-	if st.prompts[p.id] != p { // another answer, or another end, has taken it
+func (st *state) take(w *Window, p *prompt, a event.PromptAnswer, unchecked string) error {
+	if !st.isAsked(p) { // another answer, or another end, has taken it
 		return prompts.ErrClosed(p.id)
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(), action: a.Action, scope: a.Scope,
@@ -134,8 +129,8 @@ func (w *Window) take(p *prompt, a event.PromptAnswer, unchecked string) error {
 	if unchecked != "" {
 		st.tellUnchecked(p, unchecked)
 	}
-	others := st.agreed(w, p, c) // before closePrompt: the goroutine that waits for the answer saves the grants to files
-	st.closePrompt(p, c)
+	others := st.agreed(w, p, c) // before close: the goroutine that waits for the answer saves the grants to files
+	st.close(p, c)
 	st.covered(w, others)
 	return nil
 }
@@ -155,13 +150,14 @@ func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},
 			"window %q is detached; attach again to answer", bounds.Printable(w.ID()))
 	}
-	p := st.prompts[a.PromptID]
-	if p == nil {
-		before, digits, _ := strings.Cut(a.PromptID, "-"+st.mark+"-")
-		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && before == "prompt" && n > 0 && n <= st.asked {
-			return nil, prompts.ErrClosed(a.PromptID)
-		}
+	before, digits, _ := strings.Cut(a.PromptID, "-"+st.mark+"-")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	p := st.prompts[core.PromptNumber(n)]
+	switch {
+	case err != nil || n == 0 || n > uint64(st.core.Asked()) || a.PromptID != st.core.OwnID(before, n) || before != "prompt":
 		return nil, prompts.ErrNotFound(a.PromptID)
+	case p == nil:
+		return nil, prompts.ErrClosed(a.PromptID)
 	}
 	if p.hidden || !w.in.Shows(p.info.Kind, p.withTools) {
 		return nil, prompts.ErrKind(w.ID(), &p.info)

@@ -16,7 +16,7 @@ func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
 		return nil
 	}
 	tool, of, launch := "", "", ""
-	if open := st.requests[o.AppOf]; open != nil && open.method == methodCallTool {
+	if open := st.requests[st.core.ByID(o.AppOf)]; open != nil && open.method == methodCallTool {
 		tool, of, launch = open.tool, open.server.name, open.launch
 	} else if open == nil {
 		tool, of, launch = st.kept.Tool(o.AppOf)

@@ -46,7 +46,7 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 // covered closes the prompts that an answer of w to another prompt answers as well.
 func (st *state) covered(w *Window, others []*prompt) {
 	for _, p := range others {
-		st.closePrompt(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(),
+		st.close(p, closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(),
 			action: event.ActionAccept,
 			reason: "the answer to another call of this tool holds for this one"})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -94,17 +95,19 @@ func (st *state) approval(r *request, tool *mcp.Tool, terms *agreement,
 		return nil, false, nil
 	case st.settled(terms):
 		return nil, true, nil
-	case !st.windows.CanShow(event.PromptToolApproval, false):
-		if terms.policy == config.Allow {
-			return nil, false, r.call().UnseenChange(r.tool)
-		}
-		return nil, false, r.call().NoApprover(r.tool)
-	case !st.moveTo(r, event.StateAwaitingApproval):
-		return nil, false, context.Cause(r.ctx)
 	}
 	question.Tool = offers.ToolInfo(r.server.offered(), *tool)
-	return &prompt{request: r, humanLimit: r.human, agrees: terms,
-		info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}, false, nil
+	p := &prompt{agrees: terms, info: event.PromptInfo{Kind: event.PromptToolApproval, Approval: question}}
+	switch st.open(p, nil, core.Asked{Of: r.number, Server: r.server.number, Human: r.human, Approval: true}) {
+	case 0:
+		return p, false, nil
+	case core.Unshowable:
+		if terms.policy == config.Allow {
+			return nil, false, st.call(r).UnseenChange(r.tool)
+		}
+		return nil, false, st.call(r).NoApprover(r.tool)
+	}
+	return nil, false, context.Cause(r.ctx) // it was cancelled
 }
 
 // policyChanged closes the prompts about tools of s for which the config, or the consent to the launch, now sets
@@ -123,7 +126,7 @@ func (st *state) policyChanged(s *server) {
 		if !shows {
 			says = "hidden"
 		}
-		st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
+		st.close(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
 			reason: "the config has changed; for this tool it says " + says})
 	}
 }

@@ -3,10 +3,10 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -19,6 +19,7 @@ type connection struct {
 	*allowance.Allowance // handles what the server sends unasked
 
 	hub     *Hub
+	number  core.ConnectionNumber
 	server  *server
 	pages   pages
 	offered mcp.Capabilities // as last declared to the server; guarded by the hub's lock
@@ -54,37 +55,39 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	defer release()
 	unasked := false
 	answer, err := h.ask(ctx, func(st *state) (*prompt, error) {
-		switch {
-		case st.callOver(q) || q.OfSome && len(st.callsOf(c.server)) == 0:
-			// the last call that the question may belong to ended after the question came
-			if !q.WireID.IsZero() {
-				return nil, mcp.ErrCallOver
-			}
-			return nil, nil
-		case st.draining:
-			return nil, nil
-		}
 		of, clients := st.whoAnswers(q, info.Kind, withTools)
 		if clients {
 			st.takeTurns(c.server)
 		}
-		shown := h.windows.CanShow(info.Kind, withTools)
-		if unasked = of == nil && !shown; unasked {
-			return nil, nil
-		}
-		p := c.question(ctx, st, q, info, withTools)
-		if p != nil && of != nil {
+		p := &prompt{asker: c, info: info, withTools: withTools}
+		if of != nil {
 			p.caller, p.question, p.hidden = of.caller, q, of.questions == AskClient
 			p.tried = []*request{of}
-			c.pages.sent(q.ElicitationID, of.caller.Completed())
 		}
-		return p, nil
+		switch c.open(ctx, st, q, p) {
+		case 0:
+			if of != nil {
+				c.pages.sent(q.ElicitationID, of.caller.Completed())
+			}
+			return p, nil
+		case core.CallIsOver: // the last call that the question may belong to ended after the question came
+			if !q.WireID.IsZero() {
+				return nil, mcp.ErrCallOver
+			}
+		case core.Unshowable:
+			unasked = true
+		}
+		return nil, nil
 	}, func(st *state, p *prompt, answer closing) (closing, error) {
 		if answer.cause == 0 {
-			st.takeBack(p, context.Cause(ctx))
+			leaves := core.AskerLeft{Prompt: p.number, Leave: leaveOf(context.Cause(ctx))}
+			if p.request.direction == event.Incoming {
+				leaves.Request = p.request.number
+			}
+			st.apply(leaves)
 			return closing{}, context.Cause(ctx)
 		}
-		if p.request.direction == event.Incoming && c.settle(ctx, st, p, answer) {
+		if p.request.direction == event.Incoming && st.answerRead(p.request, answer, context.Cause(ctx)) {
 			return answer, mcp.ErrCallOver // the server may want to withdraw the question first
 		}
 		return answer, nil
@@ -100,28 +103,30 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	return replyOf(answer), err
 }
 
-// question makes the prompt of a question and, if the question is a request of the server, the request. It returns nil
-// if the call that the question belongs to is over. The hub's lock is held.
-func (c *connection) question(ctx context.Context, st *state, q *mcp.Question, info event.PromptInfo,
-	withTools bool) *prompt {
-	caller, human := callerOf(q), c.server.humanLimit()
-	r := caller
-	switch {
-	case !q.WireID.IsZero():
-		words := prompts.WordsOf(&info)
-		r = &request{
-			id: st.mint(words.Name), server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
-			wireID: shownWireID(q.WireID.String()),
-		}
-		r.trace, _ = q.Trace.(*journal.Timeline)
-		st.register(ctx, r)
-	case caller == nil:
-		return nil // a round of a call that is over
-	}
+// open opens the prompt of a question. If the question is a request of the server, it is registered as one. The hub's
+// lock is held.
+func (c *connection) open(ctx context.Context, st *state, q *mcp.Question, p *prompt) core.Refusal {
+	e := core.Asked{Server: c.server.number, By: c.number, OfSome: q.OfSome, Human: c.server.humanLimit()}
+	caller := callerOf(q)
 	if caller != nil {
-		human = caller.human
+		e.Human = caller.human
 	}
-	return &prompt{request: r, asker: c, withTools: withTools, humanLimit: human, info: info}
+	if q.WireID.IsZero() {
+		if caller == nil {
+			return core.CallIsOver // a round of a call that is over
+		}
+		e.Of = caller.number
+		return st.open(p, nil, e)
+	}
+	words := prompts.WordsOf(&p.info)
+	r := &request{server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
+		wireID: shownWireID(q.WireID.String()), ctx: ctx}
+	r.trace, _ = q.Trace.(*journal.Timeline)
+	e.Prefix = words.Name
+	if caller != nil {
+		e.Parent = caller.number
+	}
+	return st.open(p, r, e)
 }
 
 // callerOf returns the request in whose course the question is asked; nil if that is not known.
@@ -131,13 +136,6 @@ func callerOf(q *mcp.Question) *request {
 	}
 	caller, _ := q.Call.Tag.(*request)
 	return caller
-}
-
-// callOver reports whether the call of q is over or cancelled. All questions of such a call were closed, so no new one
-// may open.
-func (st *state) callOver(q *mcp.Question) bool {
-	caller := callerOf(q)
-	return caller != nil && (st.requests[caller.id] != caller || caller.cancellation != nil)
 }
 
 // replyOf converts the end of a prompt to the answer for the server.
@@ -151,70 +149,21 @@ func replyOf(c closing) mcp.Answer {
 	return mcp.Answer{Action: mcp.Dismiss, Result: c.result}
 }
 
-// settle ends the request of a question. It returns true if its call, or one that may be its call, is over or
-// cancelled, so that the server may want to withdraw the question itself. An immediate answer could also overtake the
-// cancel, and cause a result of a call that nobody waits for. The hub's lock is held.
-func (c *connection) settle(ctx context.Context, st *state, p *prompt, answer closing) (grace bool) {
-	r := p.request
-	chosen := answer.cause == event.CauseAnswered || answer.cause == event.CauseDeclined ||
-		answer.cause == event.CauseDismissed
-	switch {
-	case ctx.Err() != nil: // withdrawn in the same instant: the answer will not be written, so it did not count
-		st.withdraw(r, context.Cause(ctx))
-	case !chosen:
-		st.cancel(r, &event.CancelCause{Origin: answer.origin, Reason: answer.reason})
+// answerRead ends the request of a question, whose asker has learned how it closed. left is the cause of the asker's
+// context, if that has ended. It reports whether the answer is given a moment later: see core.ReplyDelayed.
+func (st *state) answerRead(r *request, c closing, left error) (delayed bool) {
+	e := core.AnswerRead{Request: r.number, End: c.end()}
+	if left != nil {
+		leave := leaveOf(left)
+		e.Left = &leave
 	}
-	if r.cancellation == nil {
-		st.end(r, ending{state: event.StateDone})
-		return false
-	}
-	st.end(r, ending{state: event.StateCancelled})
-	return ctx.Err() == nil && (p.among || p.outlived || slices.ContainsFunc(p.holding, func(held *request) bool {
-		return held.direction == event.Outgoing && (held.cancellation != nil || held.state.Terminal())
-	}))
+	return st.apply(e).delayed
 }
 
-// takeBack closes a question whose context has ended. If somebody has answered at the same moment, the answer is
-// dropped: a question that the server has withdrawn gets no answer.
-func (st *state) takeBack(p *prompt, cause error) {
-	closed, _ := withdrawn(cause)
-	st.closePrompt(p, closed)
-	if p.request.direction == event.Incoming {
-		st.withdraw(p.request, cause)
-	}
-}
-
-// withdraw cancels the request of a question whose context has ended.
-func (st *state) withdraw(r *request, cause error) {
-	closed, cancelled := withdrawn(cause)
-	st.closePromptsUnder(r, closed)
-	st.cancel(r, cancelled)
-	st.end(r, ending{state: event.StateCancelled})
-}
-
-// takenBack ends the children of r that the server has withdrawn before r ends. The engine has ended their contexts
-// already, but the goroutines that wait for the answers have not run yet.
-func (st *state) takenBack(r *request) {
-	for _, child := range inOrder(r.children, func(c *request) uint64 { return c.n }) {
-		st.withdrawIfTakenBack(child)
-	}
-}
-
-// withdrawIfTakenBack cancels the request of a question if the engine has ended its context, and reports whether it has
-// done so. The goroutine that waits for the answer does the same, but may not have run yet.
-func (st *state) withdrawIfTakenBack(r *request) bool {
-	withdrawn := context.Cause(r.ctx)
-	if withdrawn == nil || r.cancellation != nil {
-		return false
-	}
-	st.withdraw(r, withdrawn)
-	return true
-}
-
-// withdrawn returns how a question whose context has ended is closed, and the cause for its request.
-func withdrawn(cause error) (closing, *event.CancelCause) {
+// leaveOf returns how a question closes whose context has ended with cause.
+func leaveOf(cause error) core.Leave {
 	closes, reason, ends := prompts.Withdrawn(cause)
-	return closing{cause: closes, origin: ends.Origin, reason: reason}, ends
+	return core.Leave{End: core.End{Cause: closes, Origin: ends.Origin, Reason: reason}, Ends: ends}
 }
 
 // Roots returns the roots of the client in whose call the server asks; if there is none, those of all windows and

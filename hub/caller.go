@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -110,7 +111,7 @@ func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools 
 		if !st.mayAnswer(r, kind, withTools) || slices.Contains(but, r) {
 			continue
 		}
-		if hears := r.caller.Heard(); best == nil || hears && !heard || hears == heard && r.n > best.n {
+		if hears := r.caller.Heard(); best == nil || hears && !heard || hears == heard && r.number > best.number {
 			best, heard = r, hears
 		}
 	}
@@ -127,13 +128,13 @@ func (r *request) client() any {
 
 // mayAnswer reports whether r is open and its caller answers such questions.
 func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bool {
-	return r.caller != nil && r.questions != AskWindows && st.requests[r.id] == r && r.cancellation == nil &&
+	return r.caller != nil && r.questions != AskWindows && st.isOpen(r) && r.cause == nil &&
 		r.caller.Answers(kind, withTools)
 }
 
 // askCaller asks the caller of an open prompt, if it has one: in the course of one call after the other, if it may
 // belong to several. stop withdraws the question from the client, with the cause, and waits for that; it is called
-// without the lock. closePrompt has withdrawn it already, so that the end of its call cannot overtake that.
+// without the lock. the end of the prompt has withdrawn it already, so that the end of its call cannot overtake that.
 func (h *Hub) askCaller(p *prompt, first Caller) (stop func(cause error)) {
 	if first == nil {
 		return func(error) {}
@@ -141,8 +142,8 @@ func (h *Hub) askCaller(p *prompt, first Caller) (stop func(cause error)) {
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		for next := first; next != nil; {
-			answer, err := next.Ask(p.asking, p.question)
-			if p.asking.Err() != nil {
+			answer, err := next.Ask(p.asked, p.question)
+			if p.asked.Err() != nil {
 				return
 			}
 			h.update(func(st *state) { next = st.callerAnswered(p, answer, err) })
@@ -157,7 +158,7 @@ func (h *Hub) askCaller(p *prompt, first Caller) (stop func(cause error)) {
 // callerAnswered closes a prompt with the answer of its caller. If the caller could not be asked, it returns the next
 // one to ask, or nil and leaves the prompt to the windows.
 func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next Caller) {
-	if st.prompts[p.id] != p {
+	if !st.isAsked(p) {
 		return nil
 	}
 	c := closing{cause: event.CauseAnswered, origin: event.OriginHost, reason: "the client of the call answered",
@@ -180,18 +181,14 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next C
 	case c.action == event.ActionDismiss:
 		c.cause = event.CauseDismissed
 	}
-	st.closePrompt(p, c)
+	st.close(p, c)
 	return nil
 }
 
 // leftToWindows shows a question in windows because its caller cannot be asked.
 func (st *state) leftToWindows(p *prompt) {
 	p.caller = nil
-	if p.hidden {
-		p.hidden = false
-		st.emit(&event.PromptOpened{Prompt: p.info})
-	}
-	st.closeUnshowable()
+	st.apply(core.ClientUnreachable{Prompt: p.number})
 }
 
 // answeredElsewhere returns the cause with which a question is withdrawn from its caller. c is how the prompt has

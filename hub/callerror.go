@@ -33,8 +33,8 @@ func (r *request) what() string {
 	return fmt.Sprintf("tool %q", r.tool)
 }
 
-// call returns what package outcome needs to know of r. The hub's lock is held.
-func (r *request) call() *outcome.Call {
-	return &outcome.Call{Server: r.server.Server, ID: r.id, What: r.what(), Resent: r.resent, Handed: r.handed,
+// call returns what package outcome needs to know of r.
+func (st *state) call(r *request) *outcome.Call {
+	return &outcome.Call{Server: r.server.Server, ID: r.id, What: r.what(), Resent: r.resent, Handed: st.now(r).Handed,
 		Task: r.task != nil}
 }

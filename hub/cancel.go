@@ -1,10 +1,10 @@
 package hub
 
 import (
-	"strings"
-	"time"
+	"math"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -19,30 +19,33 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 }
 
 func (st *state) cancelByID(id, server string, cause *event.CancelCause) (event.Outcome, error) {
-	server = st.canonical(server)
-	r, ok := st.requests[id]
+	e := core.CancelAsked{ID: id, Cause: cause}
+	if server != "" {
+		if s := st.server(server); s != nil {
+			e.Server = s.number
+		} else {
+			e.Server = noServer
+		}
+	}
+	r := st.requests[st.core.ByID(id)]
+	if r != nil {
+		st.seeWithdrawals(r)
+	}
+	got := st.apply(e)
 	switch {
-	case ok && server != "" && r.server.name != server:
-		return event.OutcomeUnknown, nil
-	case ok && r.uncancellable:
+	case got.refused == core.Uncancellable:
 		return 0, event.Fail(event.CodeFailedPrecondition, event.ReasonUncancellable,
 			[]string{"request_id", id, "server", r.server.name},
 			"the start of server %q cannot be cancelled as a request; stop the server instead", r.server.name)
-	case ok:
-		st.cancel(r, cause)
-		return event.OutcomeCancelling, nil
-	case st.ended.Has(id):
-		if !strings.Contains(id, "-"+st.mark+"-") {
-			// a host may reuse its id, and this may be the cancel of the new call, which the cancel has overtaken
-			st.early.Remember(id, server, cause)
-		}
-		return event.OutcomeAlreadyFinished, nil
+	case got.outcome == event.OutcomeUnknown && r == nil:
+		st.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
+			"reason", bounds.Printable(cause.Reason))
 	}
-	st.early.Remember(id, server, cause)
-	st.log.Info("cancel of an unknown request", "request_id", bounds.Printable(id), "origin", cause.Origin.String(),
-		"reason", bounds.Printable(cause.Reason))
-	return event.OutcomeUnknown, nil
+	return got.outcome, nil
 }
+
+// noServer is the number of no server: it stands for a name that no server has.
+const noServer core.ServerNumber = math.MaxUint64
 
 // CancelRequests cancels every open request of a scope and returns their ids. Requests of a server count as requests to
 // it.
@@ -52,34 +55,14 @@ func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Orig
 	defer st.unlock()
 	scope.Server = st.canonical(scope.Server)
 	var ids []string
-	for _, r := range st.requestsInOrder() {
-		in := scope.All || scope.Server != "" && r.server.name == scope.Server || scope.TaskLabel != "" &&
-			r.taskLabel == scope.TaskLabel
-		if !in || r.uncancellable || st.requests[r.id] != r { // a child ends with its parent
-			continue
+	for _, r := range st.requestsInOrder(func(now core.Request) bool {
+		return !now.Start && (scope.All || scope.TaskLabel != "" && now.Label == scope.TaskLabel ||
+			scope.Server != "" && st.requests[now.Number].server.name == scope.Server)
+	}) {
+		if st.isOpen(r) { // a child ends with its parent
+			ids = append(ids, r.id)
+			st.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
 		}
-		ids = append(ids, r.id)
-		st.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
 	}
 	return ids
-}
-
-// cancel accepts a cancel: it tells the windows, withdraws what r asked of people, and ends r's context with the cause.
-// The goroutine that runs r does the rest. A second cancel changes nothing.
-func (st *state) cancel(r *request, cause *event.CancelCause) {
-	if r.cancellation != nil || r.state.Terminal() {
-		return
-	}
-	r.cancellation = &event.Cancellation{Origin: cause.Origin, Reason: cause.Reason, Time: time.Now()}
-	r.cause = cause
-	r.trace.Cancelled(r.cancellation)
-	r.span.Cancelled(cause.Origin)
-	st.moveTo(r, event.StateCancelling)
-	st.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
-		"direction", r.direction.String(),
-		"origin", cause.Origin.String(), "reason", bounds.Printable(cause.Reason))
-	st.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: *r.cancellation})
-	st.takenBack(r) // what the server withdraws after this counts as withdrawn after the cancel
-	r.stop(cause)   // before r's prompts close: the goroutine that waits for an answer must see the cancel, not a no
-	st.endOffspring(r, cause)
 }

@@ -104,7 +104,8 @@ func (st *state) addServer(a sources.Step) {
 
 // newServer makes a server that is not in the hub's list yet, and is not announced.
 func (st *state) newServer(e servers.Entry) *server {
-	s := &server{hub: st.hub, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
+	st.made++
+	s := &server{hub: st.hub, number: st.made, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
 	s.Server = st.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
 	s.launch = st.launches.New(s.Server, owner{s})
 	return s

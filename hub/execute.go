@@ -87,7 +87,8 @@ func (h *Hub) resend(r *request) bool {
 func (h *Hub) movedTo(r *request, to event.RequestState) bool {
 	st := h.lock()
 	defer st.unlock()
-	return st.moveTo(r, to) || r.state == to
+	st.move(r, to)
+	return st.now(r).State == to
 }
 
 // The delays between attempts to reconnect a server that runs a task of a request.

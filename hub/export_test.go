@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -40,16 +41,10 @@ func (h *Hub) Leftovers() string {
 			text += fmt.Sprintf("%d %s; ", n, what)
 		}
 	}
-	add("requests", len(h.state.requests))
-	add("prompts", len(h.state.prompts))
+	add("requests", len(h.state.requests)+h.state.core.Len())
+	add("prompts", len(h.state.prompts)+len(h.state.core.Prompts()))
 	add("cancels on their way", h.deliveries.Pending())
-	early := 0
-	for _, id := range h.state.early.IDs() {
-		if !h.state.ended.Has(id) { // a late cancel is kept, in case its id is used again
-			early++
-		}
-	}
-	add("early cancels", early)
+	add("early cancels", len(h.state.core.Early(time.Now())))
 	add("shared questions", h.sharing.Len())
 	for _, s := range h.state.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())
@@ -107,56 +102,38 @@ func init() {
 }
 
 func (h *Hub) inconsistent() string {
-	holds := map[*request]int{}
-	for id, p := range h.state.prompts {
+	st := &h.state
+	switch {
+	case st.carrying || len(st.pending) > 0 || st.making != nil || st.asking != nil:
+		return "an order of the core was not carried out"
+	case len(st.requests) != st.core.Len() || len(st.prompts) != len(st.core.Prompts()):
+		return fmt.Sprintf("%d requests and %d prompts are kept, and %d and %d are open", len(st.requests), len(st.prompts),
+			st.core.Len(), len(st.core.Prompts()))
+	}
+	for n, p := range st.prompts {
 		r := p.request
 		switch {
-		case p.id != id || h.state.requests[r.id] != r:
-			return fmt.Sprintf("prompt %s belongs to request %s, which is over", id, r.id)
-		case r.cancellation != nil:
-			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", id, r.id)
+		case p.number != n || !st.core.Open(n) || !st.isOpen(r):
+			return fmt.Sprintf("prompt %s belongs to request %s, which is over", p.id, r.id)
+		case r.cause != nil:
+			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", p.id, r.id)
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := r.server.launch.Policy(r.tool)
 			definition := p.agrees.key.As(grants.Definition)
 			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
-				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) || r.state != event.StateAwaitingApproval {
-				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", id, r.id,
-					r.state, now)
-			}
-		}
-		if _, ok := r.prompts[p]; !ok {
-			return fmt.Sprintf("request %s does not know its prompt %s", r.id, id)
-		}
-		for _, held := range p.holding {
-			holds[held]++
-		}
-		for _, other := range h.state.requests { // no clock of a request that waits for the server may run
-			if other.direction == event.Outgoing && slices.Contains(p.about, other.server) &&
-				!slices.Contains(p.holding, other) {
-				return fmt.Sprintf("request %s waits for prompt %s, which does not hold it", other.id, id)
+				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) ||
+				st.now(r).State != event.StateAwaitingApproval {
+				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", p.id, r.id,
+					st.now(r).State, now)
 			}
 		}
 	}
-	for id, r := range h.state.requests {
-		counts := r.state == event.StateQueued || r.state == event.StateConnecting || r.state == event.StateRunning ||
-			r.state == event.StateTaskWorking
-		idle, total := r.clock.Limits()
-		limited := idle > 0 || total > 0
-		switch {
-		case r.state.Terminal():
-			return fmt.Sprintf("request %s is %s and in the table", id, r.state)
-		case r.holds != holds[r]:
-			return fmt.Sprintf("request %s is held %d times by %d prompts", id, r.holds, holds[r])
-		case r.direction == event.Outgoing && r.state == event.StateAwaitingInput && r.holds == 0:
-			return fmt.Sprintf("request %s waits for nobody", id)
-		case limited && (counts && r.holds == 0) != r.clock.Runs():
-			return fmt.Sprintf("request %s is %s, held %d times, and its clocks run: %v", id, r.state, r.holds,
-				r.clock.Runs())
-		case (r.cancellation != nil) != (r.state == event.StateCancelling):
-			return fmt.Sprintf("request %s is %s, cancelled: %v", id, r.state, r.cancellation != nil)
-		case r.parent != nil && h.state.requests[r.parent.id] != r.parent:
-			return fmt.Sprintf("request %s outlived its parent %s", id, r.parent.id)
+	for n, r := range st.requests {
+		now, ok := st.core.Request(n)
+		if !ok || r.number != n || r.ended || now.ID != r.id || now.Cause != r.cause || now.Server != r.server.number ||
+			now.Incoming != (r.direction == event.Incoming) {
+			return fmt.Sprintf("request %s is kept as %+v, and is %+v", r.id, r, now)
 		}
 	}
 	for _, s := range h.state.servers {
@@ -309,16 +286,6 @@ func (h *Hub) HeldBytes(server string) Held {
 func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
 	h.budgets.Free = func() { n.Add(1) }
-	return n
-}
-
-// HeldByPrompts counts the requests that the open prompts hold.
-func (h *Hub) HeldByPrompts() (n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, p := range h.state.prompts {
-		n += len(p.holding)
-	}
 	return n
 }
 

@@ -77,7 +77,9 @@ func (h *Hub) pass(r *request, c *CallRequest) (*mcp.Session, *mcp.Tool, error) 
 			return nil, nil, err
 		}
 	}
-	return nil, nil, r.call().Unsettled(p.lists)
+	st := h.lock()
+	defer st.unlock()
+	return nil, nil, st.call(r).Unsettled(p.lists)
 }
 
 // mayGo reports whether r may be sent now. Every request needs a session. A tool call must also be visible, allowed,
@@ -95,9 +97,11 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	case v.need != needNothing || v.err != nil:
 	case !st.hasTurn(r):
 		v.need, v.turn = needTurn, r.turn
-		st.moveTo(r, event.StateQueued)
-	case !st.moveTo(r, event.StateRunning) && r.state != event.StateRunning:
-		v.err = context.Cause(r.ctx) // it was cancelled
+		st.move(r, event.StateQueued)
+	default:
+		if st.move(r, event.StateRunning); st.now(r).State != event.StateRunning {
+			v.err = context.Cause(r.ctx) // it was cancelled
+		}
 	}
 	return v
 }
@@ -119,21 +123,21 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	asks := policy == config.Ask && !p.call.Preapproved
 	switch {
 	case !s.Conf().Tools.Visible(r.tool):
-		v.err = r.call().Hidden(r.tool)
+		v.err = st.call(r).Hidden(r.tool)
 		return v
 	case !s.Up() && s.Conf().Policy(r.tool) == config.Allow && policy == config.Ask:
 		// A yes to the launch allows the tool, too. It is asked for first, so that it is the only question.
 		st.seekSession(r, &v)
 		return v
 	case policy == config.Deny:
-		v.err = r.call().Denied(r.tool)
+		v.err = st.call(r).Denied(r.tool)
 		return v
 	case asks && !p.fresh:
 		v.need = needApprovals
 		return v
-	case asks && !st.windows.CanShow(event.PromptToolApproval, false) &&
+	case asks && !st.core.Shows().Has(event.PromptToolApproval, false) &&
 		!st.grants.HoldsForAny(grants.CallKey(s.name, s.Key(), r.tool, "")):
-		v.err = r.call().NoApprover(r.tool)
+		v.err = st.call(r).NoApprover(r.tool)
 		return v
 	}
 	if v.tool = st.toolNow(r, p); v.tool == nil {
@@ -150,7 +154,7 @@ func (st *state) mayCall(r *request, p *passage) (v verdict) {
 	}
 	r.called(v.tool)
 	if p.call.AppOf != "" && v.tool.UI.HiddenFromApps {
-		v.err = r.call().NotForApps(r.tool)
+		v.err = st.call(r).NotForApps(r.tool)
 		return v
 	}
 	terms := st.terms(r, v.tool)

@@ -24,7 +24,7 @@ func (h *Hub) OpenGateway() (*Gateway, error) {
 	g := &Gateway{h: h, name: rand.Text(), roots: map[string][]windows.Root{}}
 	st := h.lock()
 	defer st.unlock()
-	if st.draining {
+	if st.core.Draining() {
 		return nil, event.ErrDraining()
 	}
 	st.gateways = append(st.gateways, g)

@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/clock"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/windows"
@@ -67,7 +66,7 @@ func (o house) Delivered(d *outcome.Delivery, s event.Sending) {
 }
 
 // Draining reports whether new calls are refused.
-func (o house) Draining() bool { return o.h.held().draining }
+func (o house) Draining() bool { return o.h.held().core.Draining() }
 
 // owner implements servers.Owner, and the interfaces of other packages, for one server.
 type owner struct{ *server }
@@ -84,13 +83,10 @@ func (o owner) AskSignIn(ctx context.Context, q signin.Prompt, wanted func() boo
 
 // BeginStart registers the request that represents a start.
 func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
-	h, st := o.hub, o.hub.held()
-	r := &request{id: st.mint("start"), method: "initialize", direction: event.Outgoing, server: o.server,
-		uncancellable: true}
-	st.register(context.Background(), r)
-	r.clock, r.expire = clock.New(0, limit, func() { h.tick(r) }), expire
-	st.moveTo(r, event.StateConnecting)
-	r.wind(time.Now())
+	st := o.hub.held()
+	r := &request{method: "initialize", direction: event.Outgoing, server: o.server, expire: expire,
+		ctx: context.Background()}
+	st.make(r, core.RequestMade{Prefix: "start", Server: o.number, Start: true, Total: limit})
 	return start{r}
 }
 
@@ -98,7 +94,7 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 type start struct{ r *request }
 
 // Held reports whether the start waits for a person.
-func (s start) Held() bool { return s.r.holds > 0 }
+func (s start) Held() bool { return s.r.server.hub.held().now(s.r).Waits }
 
 // End ends the request.
 func (s start) End(err *event.Error) {
@@ -106,13 +102,19 @@ func (s start) End(err *event.Error) {
 	if err != nil {
 		e = ending{state: event.StateFailed, err: err}
 	}
-	s.r.server.hub.held().end(s.r, e)
+	st := s.r.server.hub.held()
+	if st.isOpen(s.r) {
+		s.r.ending = &e
+		st.apply(core.StartOver{Request: s.r.number, Failed: err != nil, Lost: outcome.Disconnected(err)})
+	}
 }
 
 // Connect makes the hub's side of a connection.
 func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
 	h := o.hub
-	c := &connection{Allowance: o.allowance, hub: h, server: o.server}
+	st := h.held()
+	st.connections++
+	c := &connection{Allowance: o.allowance, hub: h, number: st.connections, server: o.server}
 	return c, mcp.Options{
 		Client: mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
 		Tap:    h.tap, Trace: begun.(start).r.trace, NewTrace: h.newTrace, Outputs: o.allowance.Outputs,
@@ -143,8 +145,8 @@ func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 // Cancel cancels the requests of the server, except the request for its start.
 func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 	st := o.hub.held()
-	for _, r := range st.requestsInOrder() {
-		if r.server == o.server && !r.uncancellable && st.requests[r.id] == r {
+	for _, r := range st.requestsInOrder(func(now core.Request) bool { return now.Server == o.number && !now.Start }) {
+		if st.isOpen(r) {
 			st.cancel(r, cause)
 			overs = append(overs, r.whenOver())
 		}
@@ -160,7 +162,7 @@ func (o owner) Use() (u servers.Use) {
 		}
 		u.Open = true
 		u.Asked = u.Asked || r.direction == event.Incoming
-		u.Task = u.Task || r.task != nil && r.cancellation == nil
+		u.Task = u.Task || r.task != nil && r.cause == nil
 	}
 	return u
 }
@@ -177,8 +179,7 @@ func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 // Fell closes the questions that the server asked on the connection that has ended.
 func (o owner) Fell(c servers.Client) {
 	o.turns.fell()
-	o.hub.held().closePromptsOf(c.(*connection), closing{cause: event.CauseServerGone, origin: event.OriginTransport,
-		reason: prompts.ConnectionEnded, action: event.ActionDismiss})
+	o.hub.held().apply(core.ConnectionEnded{Connection: c.(*connection).number})
 }
 
 // Rested lets another entry take the server's place, if the config says so by now.
@@ -191,4 +192,4 @@ func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 func (r *request) Leased() *bool { return &r.leased }
 
 // Waits shows the windows that the request waits for the connection to its server.
-func (r *request) Waits() { r.server.hub.held().moveTo(r, event.StateConnecting) }
+func (r *request) Waits() { r.server.hub.held().move(r, event.StateConnecting) }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/flight"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -144,17 +145,20 @@ type state struct {
 	*fixed
 	hub *Hub // for goroutines, which take the lock themselves
 
-	requests map[string]*request
-	begun    uint64         // counts requests, for order and minted ids
-	ended    journal.Recent // ids of requests that are over
-	early    outcome.EarlyCancels
-	prompts  map[string]*prompt
-	asked    uint64 // counts prompts, for order and ids
-	servers  []*server
-	gateways []*Gateway
-	draining bool
-	closed   bool
-	over     chan struct{} // made by shut; closed when every goroutine of work has ended
+	core     *core.State // what is open, and what is decided of it
+	requests map[core.RequestNumber]*request
+	prompts  map[core.PromptNumber]*prompt
+	making   *request      // gets its number when the core opens it
+	asking   *prompt       // gets its number when the core opens it
+	pending  []core.Effect // to be carried out
+	carrying bool          // they are being carried out
+
+	servers     []*server
+	made        core.ServerNumber     // of the latest server
+	connections core.ConnectionNumber // of the latest connection
+	gateways    []*Gateway
+	closed      bool
+	over        chan struct{} // made by shut; closed when every goroutine of work has ended
 }
 
 // New returns a hub without servers. LoadConfig adds servers.
@@ -240,7 +244,7 @@ func (h *Hub) ModelTools() *modeltools.Catalog { return h.models }
 func (h *Hub) Draining() bool {
 	st := h.lock()
 	defer st.unlock()
-	return st.draining
+	return st.core.Draining()
 }
 
 // Drain refuses new calls, cancels the open ones with origin shutdown, closes every prompt and stops every server. It
@@ -254,12 +258,15 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	var first bool
 	var waits []<-chan struct{}
 	h.update(func(st *state) {
-		first, st.draining = !st.draining, true
-		for _, r := range st.requestsInOrder() {
-			if r.cancellation == nil && !r.uncancellable {
+		first = !st.core.Draining()
+		st.apply(core.Drained{})
+		for _, r := range st.requestsInOrder(func(now core.Request) bool { return !now.Start && now.Cause == nil }) {
+			if r.cause == nil { // it has not ended with another one
 				st.cancel(r, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason})
 				cancelled++
 			}
+		}
+		for _, r := range st.requests {
 			waits = append(waits, r.whenOver())
 		}
 		for _, s := range st.servers {

@@ -8,7 +8,7 @@ import (
 
 // keep stores the arguments and the result of r. Questions of servers and people's answers are not stored, since forms
 // may contain secrets.
-func (st *state) keep(r *request, e ending) {
+func (st *state) keep(r *request, e *ending) {
 	if r.carried {
 		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launch, Tool: r.tool,
 			Arguments: r.arguments, Result: e.raw, Share: r.inFlight.Share})
@@ -21,7 +21,7 @@ func (st *state) keep(r *request, e ending) {
 func (h *Hub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
 	open, ours, given := false, false, ""
 	h.update(func(st *state) {
-		if r := st.requests[id]; r != nil {
+		if r := st.requests[st.core.ByID(id)]; r != nil {
 			open, ours, given = true, r.carried, r.arguments
 		}
 	})

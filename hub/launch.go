@@ -80,7 +80,7 @@ func (o owner) Outdated() {
 			old = inputs.Changed(o.Conf(), p.info.Input)
 		}
 		if old {
-			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
+			st.close(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
 				reason: "the server's config changed", action: event.ActionDismiss})
 		}
 	}

@@ -3,6 +3,8 @@ package hub
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/mcphub-go/mcphub/hub/core"
 )
 
 // The hub's lock guards a value of type state, and the code that needs the lock is a method of state. Only lock takes
@@ -23,8 +25,9 @@ func newState(h *Hub) *state {
 	h.state = state{
 		fixed:    h.fixed,
 		hub:      h,
-		requests: map[string]*request{},
-		prompts:  map[string]*prompt{},
+		core:     core.New(h.mark),
+		requests: map[core.RequestNumber]*request{},
+		prompts:  map[core.PromptNumber]*prompt{},
 	}
 	return &h.state
 }

@@ -26,7 +26,7 @@ func (st *state) mute(s *server, muted bool, windowID string) {
 	if muted {
 		for _, p := range st.promptsInOrder() {
 			if p.asker != nil && p.request.server == s {
-				st.closePrompt(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
+				st.close(p, closing{cause: event.CauseDeclined, origin: event.OriginUser, windowID: windowID,
 					action: event.ActionDecline,
 					reason: "the user wants no more questions of this server"})
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/clock"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -125,7 +125,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	shown := h.preview(o.CallRequest)
 	st := h.lock()
 	defer st.unlock()
-	if st.draining {
+	if st.core.Draining() {
 		return nil, event.ErrDraining()
 	}
 	s := st.server(o.Server)
@@ -138,18 +138,11 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	if err := st.mayBeOfApp(o, s); err != nil {
 		return nil, err
 	}
-	id := o.ID
-	if id == "" {
-		id = st.mint("call")
-	}
-	if st.requests[id] != nil {
-		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", id},
-			"request id %q is in use; choose another or leave it empty", bounds.Printable(id))
-	}
-	r := &request{id: id, tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
+	r := &request{tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
 		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
 		questions: o.Questions,
-		taskLabel: o.TaskLabel, owner: o.OwnerWindowID, server: s, launch: s.Key(), carried: true, ofWindow: o.ofWindow}
+		taskLabel: o.TaskLabel, server: s, launch: s.Key(), carried: true, ofWindow: o.ofWindow,
+		ctx: h.tracer.CalledBy(context.Background(), &o.Trace)}
 	known, _ := s.Tools()
 	if tool, ok := servers.FindTool(known, r.tool); ok {
 		r.called(tool)
@@ -163,19 +156,15 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		}
 		return def
 	}
-	r.clock = clock.New(pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
-		pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout), func() { h.tick(r) })
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
 	s.allowance.Called()
-	st.register(h.tracer.CalledBy(context.Background(), &o.Trace), r)
-	if o.ID != "" { // a cancel cannot have meant an id that the hub made only now
-		if early := st.early.Take(id, s.name); early != nil {
-			st.cancel(r, early)
-		}
-	}
-	if o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID) {
-		// the window's end came before this request, and will not come again
-		st.cancel(r, ownerClosed)
+	refused := st.make(r, core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Call: true,
+		Owner: o.OwnerWindowID, OwnerGone: o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID), Label: o.TaskLabel,
+		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
+		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout)})
+	if refused == core.IDInUse {
+		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", o.ID},
+			"request id %q is in use; choose another or leave it empty", bounds.Printable(o.ID))
 	}
 	return r, nil
 }
@@ -192,47 +181,38 @@ func (h *Hub) preview(c *CallRequest) string {
 func (h *Hub) progressed(r *request, p mcp.Progress) {
 	st := h.lock()
 	defer st.unlock()
-	if st.requests[r.id] != r || r.cancellation != nil {
+	if !st.isOpen(r) || r.cause != nil {
 		return
 	}
-	r.clock.Sign(time.Now())
-	if p.Back {
-		return
+	if !p.Back {
+		r.progress = &event.Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
+		if p.HasTotal {
+			total := p.Total
+			r.progress.Total = &total
+		}
 	}
-	r.progress = &event.Progress{Progress: p.Progress, Message: bounds.Cut(p.Message, bounds.ProgressTextBytes)}
-	if p.HasTotal {
-		total := p.Total
-		r.progress.Total = &total
-	}
-	st.emitProgress(r)
+	st.apply(core.Progressed{Request: r.number, Shown: !p.Back})
 }
 
 // tasked records the state of the server's task that carries out r, and tells the windows.
 func (h *Hub) tasked(r *request, t mcp.TaskInfo) {
 	st := h.lock()
 	defer st.unlock()
-	if st.requests[r.id] != r {
+	if !st.isOpen(r) {
 		return
 	}
-	first := r.task == nil
 	r.task = &event.TaskInfo{ID: bounds.Printable(t.ID), Status: bounds.Printable(t.Status),
 		Message: bounds.Printable(t.Message)}
-	if r.cancellation != nil {
-		return
-	}
-	// While a person is asked, r stays in the state of waiting for that; resume moves it back.
-	if !first || r.state != event.StateRunning || !st.moveTo(r, event.StateTaskWorking) {
-		st.emitProgress(r)
-	}
+	st.apply(core.TaskReported{Request: r.number})
 }
 
 // conclude ends r with its outcome, and returns that for the caller. Exactly one of result and err is set.
 func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult, err error) (*CallResult, error) {
 	st := h.lock()
 	defer st.unlock()
-	if r.cancellation == nil {
+	if r.cause == nil {
 		if he := r.server.RefusedToAsk(session, r.id, r.what(), result, err); he != nil {
-			st.end(r, ending{state: event.StateFailed, err: he})
+			st.end(r, ending{state: event.StateFailed, err: he}, core.CallOver{})
 			return nil, he
 		}
 	}
@@ -241,30 +221,30 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		if r.ofWindow {
 			e.result = journal.ShownResult(result.Raw)
 		}
-		st.end(r, e)
+		st.end(r, e, core.CallOver{})
 		return &CallResult{
 			RequestID: r.id, Result: result.Raw, IsError: result.IsError, Rounds: result.Rounds, Timings: r.timings,
 			Task: r.task,
 		}, nil
 	}
+	over := core.CallOver{}
 	if tc, byServer := errors.AsType[*mcp.TaskCancelledError](err); byServer {
-		// cancel changes nothing if r was cancelled here before
-		st.cancel(r, &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)})
+		over.ByServer = &event.CancelCause{Origin: event.OriginServer, Reason: bounds.Reason(tc.Message)}
 	}
-	if r.cancellation != nil {
+	if r.cause != nil || over.ByServer != nil {
 		e := ending{state: event.StateCancelled}
-		e.sending, e.mayContinue = r.call().Cancelled(session != nil, err)
+		e.sending, e.mayContinue = st.call(r).Cancelled(session != nil, err)
 		noteSent(r, session, err)
-		st.end(r, e)
+		st.end(r, e, over)
 		return nil, errCancelled(r)
 	}
 	_, own := errors.AsType[*event.Error](err) // a failure before the call, even if it wraps an error of a server
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok && !own {
 		me := &event.McpError{Code: we.Code, Message: we.Message, Data: string(we.Data)}
-		st.end(r, ending{state: event.StateFailed, mcpError: me})
+		st.end(r, ending{state: event.StateFailed, mcpError: me}, over)
 		return &CallResult{RequestID: r.id, Error: me, Rounds: 1, Timings: r.timings, Task: r.task}, nil
 	}
-	he := r.call().Error(err)
+	he := st.call(r).Error(err)
 	if r.task != nil && he.Meta["server_may_continue"] == "" { // the hub has lost track of the task
 		with := *he // other requests may have been given the same error
 		with.Meta = maps.Clone(he.Meta)
@@ -274,7 +254,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 		with.Meta["server_may_continue"] = "true"
 		he = &with
 	}
-	st.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"})
+	st.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"}, over)
 	return nil, he
 }
 

@@ -39,7 +39,7 @@ func errPanicked(mayContinue bool) *event.Error {
 // connection in use, for ever. fellOver does not recover the panic.
 func (h *Hub) fellOver(r *request) {
 	var open, handed bool
-	h.update(func(st *state) { open, handed = st.requests[r.id] == r, r.handed })
+	h.update(func(st *state) { open, handed = st.isOpen(r), st.now(r).Handed })
 	if open {
 		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is left to get the result
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -16,6 +17,7 @@ import (
 type server struct {
 	*servers.Server
 	hub       *Hub
+	number    core.ServerNumber
 	name      string
 	allowance *allowance.Allowance
 	gone      bool // the windows were told of its removal, and are sent nothing more about it

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -77,34 +76,6 @@ func TestToolThatChangesInEachList(t *testing.T) {
 			t.Errorf("after %d lists, the last question was about %q; want the definition of the second list", n,
 				asked.Description)
 		}
-	})
-}
-
-// A question about a server stays open while a host tries again and again. It keeps nothing of the calls that have
-// ended. Finding A11.
-func TestOpenQuestionHoldsNothingThatEnded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
-		v := w.attach(windows.Hello{Kinds: append(allKinds, event.PromptServerLaunch)})
-		w.loadAs("workspace", `s:"timeouts":{"human":0},`+allow)
-		ctx, stop := context.WithCancelCause(context.Background())
-		first := w.callContext(ctx, hub.CallRequest{Server: "s", Tool: "echo"})
-		_ = v.prompt()
-		held := w.hub.HeldByPrompts()
-		for i := range 200 {
-			id := fmt.Sprint("a", i)
-			c := w.call(hub.CallRequest{ID: id, Server: "s", Tool: "echo"})
-			synctest.Wait()
-			if _, err := w.hub.CancelRequest(id, "", "", event.OriginHost); err != nil {
-				t.Fatal(err)
-			}
-			<-c.done
-		}
-		if now := w.hub.HeldByPrompts(); now != held {
-			t.Errorf("the open question held %d requests before 200 calls that ended, and %d after", held, now)
-		}
-		stop(context.Canceled)
-		<-first.done
 	})
 }
 

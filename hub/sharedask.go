@@ -3,6 +3,7 @@ package hub
 import (
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/flight"
 )
 
@@ -19,11 +20,5 @@ func (st *state) pauseFor(t *shared, s *server, by int) {
 		return
 	}
 	s.Pause(time.Now(), by)
-	switch {
-	case st.prompts[p.id] != p: // it has closed, which released all clocks
-	case by > 0:
-		st.holdFor(p, s)
-	default:
-		st.letGo(p, s)
-	}
+	st.apply(core.Followed{Prompt: p.number, Server: s.number, Left: by < 0})
 }

@@ -20,7 +20,7 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 		all = h.record.Ended(want)
 		for _, r := range st.requests {
 			if want(r.id, r.server.name) {
-				all = append(all, journal.Traced{Timeline: r.trace, Request: tracedInfo(r)})
+				all = append(all, journal.Traced{Timeline: r.trace, Request: tracedInfo(st.info(r, st.now(r)))})
 			}
 		}
 	})
@@ -28,9 +28,8 @@ func (h *Hub) Traces(f event.TraceFilter) []event.TraceInfo {
 }
 
 // tracedInfo returns what a timeline shows of its request. That includes neither arguments nor anything that the server
-// has said. The hub's lock is held.
-func tracedInfo(r *request) event.RequestInfo {
-	i := r.info()
+// has said.
+func tracedInfo(i event.RequestInfo) event.RequestInfo {
 	i.Progress, i.Subject, i.Preview = nil, "", ""
 	if i.Task != nil {
 		i.Task = &event.TaskInfo{ID: i.Task.ID, Status: i.Task.Status}
@@ -58,7 +57,7 @@ func (st *state) tracedPrompt(p *prompt, cause event.PromptCause) {
 }
 
 // tracedEnd adds the end of r to its timeline.
-func (st *state) tracedEnd(r *request, e ending) {
+func (st *state) tracedEnd(r *request, e *ending) {
 	if e.state == event.StateCancelled && e.sending.Delivery > event.DeliveryNotNeeded {
 		r.trace.Delivered(e.sending)
 	}
@@ -72,7 +71,9 @@ func (st *state) tracedEnd(r *request, e ending) {
 	if err != nil {
 		r.trace.Failed(err, e.mayContinue)
 	}
-	r.trace.End(tracedInfo(r))
+	i := r.base()
+	i.State, i.Cancellation = e.state, e.cancellation
+	r.trace.End(tracedInfo(i))
 }
 
 // startSpan begins the span of r, if the host wants spans.
@@ -90,7 +91,7 @@ func (st *state) startSpan(ctx context.Context, r *request) {
 }
 
 // endSpan ends the span of r with its outcome.
-func (st *state) endSpan(r *request, e ending) {
+func (st *state) endSpan(r *request, e *ending) {
 	if r.span == nil {
 		return
 	}

@@ -24,7 +24,7 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 		r.span.Prompt(event.PromptSampling, 0)
 		r.span.Prompt(event.PromptSampling, event.CauseAnswered)
 		r.span.Cancelled(r.cause.Origin)
-		h.state.endSpan(r, ending{state: event.StateDone})
+		h.state.endSpan(r, &ending{state: event.StateDone})
 	}
 }
 

@@ -15,7 +15,7 @@ func (h *Hub) about() map[string]any {
 	st := h.lock()
 	defer st.unlock()
 	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
-		OpenRequests: len(st.requests), Windows: h.windows.Len()}
+		OpenRequests: st.core.Len(), Windows: h.windows.Len()}
 	for _, s := range st.servers {
 		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: outcome.Fault(s.Cause()),
 			Connected: s.Up()})

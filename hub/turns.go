@@ -76,8 +76,8 @@ func (st *state) takeTurns(s *server) {
 		})
 	})
 	t.timer.Stop()
-	for r := range st.callsOf(s) {
-		if r.caller != nil && r.handed {
+	for _, n := range st.core.Calls(s.number) {
+		if r := st.requests[n]; r.caller != nil && st.now(r).Handed {
 			r.turn = newTurn(r)
 			t.start(r.turn)
 			t.onWire(r.turn, r.wireID)

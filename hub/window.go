@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
@@ -39,7 +40,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 	err error) {
 	st := h.lock()
 	defer st.unlock()
-	if st.draining {
+	if st.core.Draining() {
 		return nil, nil, false, event.ErrDraining()
 	}
 	before := st.allRoots()
@@ -47,7 +48,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 		return nil, nil, false, err
 	}
 	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
-	st.closeUnshowable() // the window may have come back with fewer kinds of prompts
+	st.showsChanged()    // the window may have come back with fewer kinds of prompts
 	st.consentsChanged() // an approval may hold for its folders
 	h.table.Offer()
 	return in, start, !slices.Equal(before, st.allRoots()), nil
@@ -92,7 +93,7 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 		return
 	}
 	w.in.Declare(kinds, samplingTools, extensions)
-	st.closeUnshowable()
+	st.showsChanged()
 	h.table.Offer()
 }
 
@@ -117,9 +118,6 @@ func (w *Window) Detach(final bool) {
 	}
 }
 
-// ownerClosed is the cause with which a call ends whose owner, a window, has closed for good.
-var ownerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
-
 // depart ends everything that belongs to a detached window, unless the window has come back.
 func (st *state) depart(in *windows.Window) {
 	if !in.Depart() {
@@ -128,25 +126,10 @@ func (st *state) depart(in *windows.Window) {
 	st.grants.EndWindow(in.ID())
 	st.unsubscribe(in.ID())
 	st.consentsChanged()
-	for _, r := range st.requestsInOrder() {
-		if r.owner != "" && r.owner == in.ID() {
-			st.cancel(r, ownerClosed)
-		}
+	for _, r := range st.requestsInOrder(func(now core.Request) bool { return now.Owner != "" && now.Owner == in.ID() }) {
+		st.cancel(r, core.OwnerClosed)
 	}
-	st.closeUnshowable()
-}
-
-// closeUnshowable closes the prompts that no window can show, including the windows that may still come back. Nobody
-// could ever answer them.
-func (st *state) closeUnshowable() {
-	for _, p := range st.promptsInOrder() {
-		// while an answer is being compared, the window that gave it may have left
-		if p.checks == 0 && p.caller == nil && !st.windows.CanShow(p.info.Kind, p.withTools) {
-			st.closePrompt(p, closing{cause: event.CauseSuperseded, origin: event.OriginPolicy,
-				reason: "no window is left that can show it",
-				action: event.ActionDismiss})
-		}
-	}
+	st.showsChanged()
 }
 
 // screen is the hub as package windows sees it.
@@ -156,12 +139,16 @@ type screen struct{ h *Hub }
 func (s screen) Update(f func()) { s.h.within(f) }
 
 // MintWindow returns a new id for a window.
-func (s screen) MintWindow(n uint64) string { return s.h.ownID("window", n) }
+func (s screen) MintWindow(n uint64) string { return s.h.held().core.OwnID("window", n) }
 
 // WithTools reports whether the prompt is a sampling question that brings tools.
 func (s screen) WithTools(promptID string) bool {
-	p := s.h.held().prompts[promptID]
-	return p != nil && p.withTools
+	for _, p := range s.h.held().prompts {
+		if p.id == promptID {
+			return p.withTools
+		}
+	}
+	return false
 }
 
 // Prompts returns the open prompts that windows show, oldest first.
@@ -176,11 +163,8 @@ func (s screen) Prompts() (list []windows.Prompt) {
 }
 
 // Requests returns the open requests, oldest first.
-func (s screen) Requests() (list []event.RequestInfo) {
-	for _, r := range s.h.held().requestsInOrder() {
-		list = append(list, r.info())
-	}
-	return list
+func (s screen) Requests() []event.RequestInfo {
+	return s.h.held().requestInfos(func(*request) bool { return true })
 }
 
 // Servers returns the servers in config order, and the problems of the config.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -11,7 +12,7 @@ import (
 )
 
 // ConnectionEnded is the reason with which everything ends that belongs to a connection.
-const ConnectionEnded = "the connection to the server ended"
+const ConnectionEnded = core.ConnectionLost
 
 // Withdrawn returns how a question of a server closes whose context has ended with cause, and the cause for its
 // request.

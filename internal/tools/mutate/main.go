@@ -20,7 +20,7 @@ import (
 // seed decides which changes are made. A new one asks the tests new questions.
 const seed = 20261127
 
-// The packages whose code is changed.
+// The packages whose code is changed, unless -in names others.
 const changed = "hub hub/mcp hub/jsonrpc hub/mcpserver ipc"
 
 // What lane B asks first, since it is quick or finds much. All other packages of the module follow.
@@ -34,6 +34,7 @@ const left = "internal/rules internal/compat internal/conformance internal/confo
 
 type options struct {
 	root, out, list string
+	in              []string
 	number, seed    int
 	jobs            int
 	only            *regexp.Regexp
@@ -42,7 +43,7 @@ type options struct {
 
 func main() {
 	var o options
-	var only, lanes, ofC string
+	var only, lanes, ofC, in string
 	flag.StringVar(&o.root, "root", filepath.Join("..", ".."), "the `folder` of the repository")
 	flag.StringVar(&o.out, "out", filepath.Join("..", "..", "bin", "mutants.jsonl"),
 		"the `file` of the results, one line of JSON each; it is added to")
@@ -50,12 +51,13 @@ func main() {
 	flag.IntVar(&o.number, "n", 200, "the number of changes")
 	flag.IntVar(&o.seed, "seed", seed, "what decides which ones")
 	flag.IntVar(&o.jobs, "jobs", 1, "the number of changes that are tested at once")
+	flag.StringVar(&in, "in", changed, "the `folders` of the packages whose code is changed")
 	flag.StringVar(&only, "only", "", "only those whose id, file, function or operator match this `pattern`")
 	flag.StringVar(&lanes, "lanes", "own,B,C", "the lanes that are asked")
 	flag.StringVar(&ofC, "c", wholeC, "the `folders` of the packages whose tests are all of lane C")
 	flag.Parse()
 	o.wholeC = strings.Fields(ofC)
-	o.lanes = strings.Split(lanes, ",")
+	o.lanes, o.in = strings.Split(lanes, ","), strings.Fields(in)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := flagError(o, flag.Args())
@@ -122,7 +124,7 @@ func run(ctx context.Context, o options) (err error) {
 // choose returns the mutants in their order, more than are wanted since some do not compile, and those of the list that
 // are not in the code.
 func choose(o options) (chosen, gone []mutant, err error) {
-	all, err := mutants(o.root, strings.Fields(changed))
+	all, err := mutants(o.root, o.in)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,227 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/prompts"
+)
+
+// result is what whoever applied an event is told.
+type result struct {
+	refused core.Refusal
+	outcome event.Outcome
+	delayed bool // the answer is given a moment later: see core.ReplyDelayed
+}
+
+// apply applies an event to the core, and carries out what follows. Something that is carried out may cause the next
+// event, as the end of a request does that lets a server start: what follows from that comes after what is left.
+func (st *state) apply(e core.Event) (got result) {
+	for _, effect := range st.core.Apply(time.Now(), e) {
+		switch effect := effect.(type) {
+		case core.Refused:
+			got.refused = effect.Why
+			continue
+		case core.CancelOutcome:
+			got.outcome = effect.Outcome
+			continue
+		case core.ReplyDelayed:
+			got.delayed = true
+			continue
+		case core.RequestOpened:
+			st.bindRequest(effect)
+		case core.PromptOpened:
+			st.bindPrompt(effect)
+		}
+		st.pending = append(st.pending, effect)
+	}
+	if st.carrying {
+		return got
+	}
+	st.carrying = true
+	defer func() { // also if carryOut panics, which ends the process: see unlock
+		clear(st.pending)
+		st.pending, st.carrying = st.pending[:0], false
+	}()
+	for i := 0; i < len(st.pending); i++ {
+		st.carryOut(st.pending[i])
+	}
+	return got
+}
+
+// carryOut does what the core has ordered. None of it waits.
+func (st *state) carryOut(effect core.Effect) {
+	switch e := effect.(type) {
+	case core.RequestOpened:
+		if st.windows.Len() > 0 {
+			info := st.requests[e.Request].base()
+			info.State = event.StateQueued
+			st.emit(&event.RequestStarted{Request: info})
+		}
+	case core.RequestShown:
+		r := st.requests[e.Request]
+		if e.Moved {
+			r.trace.State(e.State)
+		}
+		if e.State < event.StateCancelling && st.windows.Len() > 0 {
+			st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: e.State, Progress: r.progress,
+				WireID: r.wireID, Task: r.task})
+		}
+	case core.CancelAccepted:
+		st.cancelAccepted(&e)
+	case core.Stopped:
+		st.requests[e.Request].stop(e.Cause)
+	case core.RequestEnded:
+		st.requestEnded(&e)
+	case core.RequestTimerSet:
+		st.requests[e.Request].setTimer(e.At)
+	case core.ClockRanOut:
+		r := st.requests[e.Request]
+		st.cancel(r, r.timeout(e.Idle, e.Limit))
+	case core.StartWaits: // it makes room for another one
+		st.hub.table.StartNextEager()
+	case core.StartExpired:
+		st.requests[e.Request].expire()
+	case core.PromptOpened:
+		p := st.prompts[e.Prompt]
+		st.tracedPrompt(p, 0)
+		if !p.hidden {
+			st.emit(&event.PromptOpened{Prompt: p.info})
+		}
+	case core.PromptShown:
+		p := st.prompts[e.Prompt]
+		p.hidden = false
+		st.emit(&event.PromptOpened{Prompt: p.info})
+	case core.PromptClosed:
+		st.promptClosed(&e)
+	case core.PromptRanOut:
+		p := st.prompts[e.Prompt]
+		st.apply(core.PromptExpired{Prompt: e.Prompt, Cause: &event.CancelCause{Origin: event.OriginTimeout,
+			Reason: "timeouts.human of " + e.Limit.String() + " exceeded",
+			Err:    prompts.ErrTimeout(&p.info, e.Limit, p.request.server.Where())}})
+	}
+}
+
+// bindRequest gives the request that is being made its number and id.
+func (st *state) bindRequest(e core.RequestOpened) {
+	r := st.making
+	st.making = nil
+	r.number, r.id = e.Request, e.ID
+	r.start = time.Now()
+	r.ctx, r.stop = context.WithCancelCause(r.ctx)
+	if r.trace == nil {
+		r.trace = st.record.NewTimeline()
+	}
+	r.trace.Begin(uint64(r.number))
+	r.trace.State(event.StateQueued)
+	st.startSpan(r.ctx, r)
+	st.requests[r.number] = r
+}
+
+// bindPrompt gives the question that is being asked its number and id.
+func (st *state) bindPrompt(e core.PromptOpened) {
+	p := st.asking
+	st.asking = nil
+	p.number, p.id, p.request = e.Prompt, st.core.OwnID("prompt", uint64(e.Prompt)), st.requests[e.Request]
+	r := p.request
+	p.info.ID, p.info.Server, p.info.RequestID, p.info.Open, p.info.Deadline = p.id, r.server.name, r.id, e.Open, e.Expires
+	if r.parent != nil {
+		p.info.ParentRequestID = r.parent.id
+	}
+	p.settled = make(chan closing, 1)
+	if p.caller != nil {
+		p.asked, p.endAsking = context.WithCancelCause(context.Background())
+	}
+	st.prompts[p.number] = p
+	if !e.Expires.IsZero() {
+		p.timer = time.AfterFunc(e.Expires.Sub(e.Open), func() {
+			st.hub.update(func(st *state) { st.apply(core.PromptTimer{Prompt: p.number}) })
+		})
+	}
+}
+
+// promptClosed gives whoever asked the end of a question.
+func (st *state) promptClosed(e *core.PromptClosed) {
+	p := st.prompts[e.Prompt]
+	delete(st.prompts, e.Prompt)
+	st.tracedPrompt(p, e.End.Cause)
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.asker != nil {
+		p.request.server.allowance.Settled(e.End.Cause)
+	}
+	c := p.answer
+	c.cause, c.origin, c.reason, c.windowID = e.End.Cause, e.End.Origin, e.End.Reason, e.End.Window
+	if !p.hidden {
+		st.emit(&event.PromptClosed{PromptID: p.id, Cause: c.cause, Reason: c.reason, WindowID: c.windowID, Origin: c.origin})
+	}
+	if p.asked != nil {
+		p.endAsking(answeredElsewhere(c, nil))
+	}
+	p.settled <- c // buffered: a question closes once
+}
+
+// cancelAccepted tells everybody that the request is cancelled, and by whom.
+func (st *state) cancelAccepted(e *core.CancelAccepted) {
+	r := st.requests[e.Request]
+	r.cause = e.Cause
+	r.trace.Cancelled(&e.Cancel)
+	r.span.Cancelled(e.Cancel.Origin)
+	st.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
+		"direction", r.direction.String(), "origin", e.Cancel.Origin.String(), "reason", bounds.Printable(e.Cancel.Reason))
+	st.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: e.Cancel})
+}
+
+// requestEnded emits the one terminal event of a request, and releases what it used.
+func (st *state) requestEnded(e *core.RequestEnded) {
+	r, of := st.requests[e.Request], &ending{}
+	if r.ending != nil {
+		of = r.ending
+	}
+	of.state, of.cancellation = e.State, e.Cancel
+	r.timings = e.Timings
+	if e.State == event.StateCancelled && of.sending.Delivery == 0 {
+		of.sending.Delivery = event.DeliveryNotNeeded // r is a question of a server, or the start of a server
+	}
+	st.tracedEnd(r, of)
+	st.endSpan(r, of)
+	delete(st.requests, r.number)
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	st.keep(r, of)
+	r.server.turns.end(r.turn, of.mayContinue)
+	r.stop(e.With)
+	r.ended = true
+	if r.over != nil {
+		close(r.over)
+	}
+	r.server.Release(r)
+	if r.direction == event.Incoming {
+		r.server.Answered()
+	}
+	if e.State == event.StateCancelled {
+		st.emit(&event.RequestCancelled{
+			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+			Caller: r.callerName, Preview: r.preview, Title: r.title,
+			Cancellation: *e.Cancel, WireID: r.wireID, Sending: of.sending, ServerMayContinue: of.mayContinue,
+			Timings: e.Timings, Era: r.server.Era(), Err: e.Cause.Err, Task: r.task,
+		})
+		if of.sending.Delivery == event.DeliveryPending {
+			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: st.windows.Seq()}
+			st.deliveries.Expect(r.delivery)
+		}
+		return
+	}
+	st.emit(&event.RequestFinished{
+		RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
+		Caller: r.callerName, Preview: r.preview, Title: r.title,
+		State: e.State, IsError: of.isError, McpError: of.mcpError.Shown(), Err: of.err, ServerMayContinue: of.mayContinue,
+		Timings: e.Timings, Task: r.task, Result: of.result, ResultSize: len(of.raw),
+	})
+}

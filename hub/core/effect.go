@@ -1,0 +1,131 @@
+package core
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// Effect is something that package hub has to do. Effects are carried out in order, before another event is applied.
+type Effect interface{ effect() }
+
+// RequestOpened: the request is registered. Its goroutine learns its number and id, and the windows that it has begun.
+type RequestOpened struct {
+	Request RequestNumber
+	ID      string
+	Parent  RequestNumber
+}
+
+// Refused: the event has changed nothing.
+type Refused struct{ Why Refusal }
+
+// Refusal is why an event changed nothing.
+type Refusal uint8
+
+// Refusals.
+const (
+	Draining      Refusal = iota + 1 // no request may begin
+	IDInUse                          // an open request has the id
+	Uncancellable                    // the request is the start of a session
+	CallIsOver                       // the call that the question belongs to is over or cancelled
+	Unshowable                       // no window can show such a question
+)
+
+// RequestShown: the windows are shown the state of an open request. Moved says that the state is a new one.
+type RequestShown struct {
+	Request RequestNumber
+	State   event.RequestState
+	Moved   bool
+}
+
+// CancelAccepted: the request is cancelled from now on, and everybody is told who cancelled it.
+type CancelAccepted struct {
+	Request RequestNumber
+	Cancel  event.Cancellation
+	Cause   *event.CancelCause
+}
+
+// Stopped: the context of the request ends with the cause. The goroutine that carries the request sees it.
+type Stopped struct {
+	Request RequestNumber
+	Cause   *event.CancelCause
+}
+
+// RequestEnded: the request is over. It is the one terminal event of the request.
+type RequestEnded struct {
+	Request RequestNumber
+	State   event.RequestState
+	Timings event.Timings
+	Cancel  *event.Cancellation // nil if it was not cancelled
+	Cause   *event.CancelCause  // of the cancel, nil if there was none
+	// With is the cause with which everything ended that the request had caused.
+	With *event.CancelCause
+}
+
+// CancelOutcome: what whoever asked for a cancel is told.
+type CancelOutcome struct{ Outcome event.Outcome }
+
+// PromptOpened: the question is open. The windows are shown it unless it is hidden. Its timer fires when it expires.
+type PromptOpened struct {
+	Prompt  PromptNumber
+	Request RequestNumber
+	Open    time.Time
+	Expires time.Time // zero if there is no limit
+}
+
+// PromptShown: a question that was hidden is shown to the windows.
+type PromptShown struct{ Prompt PromptNumber }
+
+// PromptClosed: the question is closed, and whoever asked learns how. It vanishes from every window, and is withdrawn
+// from the client that was asked.
+type PromptClosed struct {
+	Prompt  PromptNumber
+	Request RequestNumber
+	End     End
+}
+
+// ReplyDelayed: the question's call, or one that may be its call, is over or cancelled, so that the server may want to
+// withdraw the question itself: the answer is given a moment later. An answer at once could overtake the cancel.
+type ReplyDelayed struct{ Request RequestNumber }
+
+// StartWaits: the start of a server waits for a person, so that another server may start meanwhile.
+type StartWaits struct{ Request RequestNumber }
+
+// StartExpired: the time of a start is over.
+type StartExpired struct{ Request RequestNumber }
+
+// RequestTimerSet: the timer of the request fires then. It replaces an earlier one, and ends with the request.
+type RequestTimerSet struct {
+	Request RequestNumber
+	At      time.Time
+}
+
+// PromptRanOut: nobody has answered in time. PromptExpired follows at once.
+type PromptRanOut struct {
+	Prompt PromptNumber
+	Limit  time.Duration
+}
+
+// ClockRanOut: a clock of a call has run out. RequestGivenUp follows at once, with the error that names the setting.
+type ClockRanOut struct {
+	Request RequestNumber
+	Idle    bool // it was the idle clock
+	Limit   time.Duration
+}
+
+func (RequestOpened) effect()   {}
+func (Refused) effect()         {}
+func (RequestShown) effect()    {}
+func (CancelAccepted) effect()  {}
+func (Stopped) effect()         {}
+func (RequestEnded) effect()    {}
+func (CancelOutcome) effect()   {}
+func (PromptOpened) effect()    {}
+func (PromptShown) effect()     {}
+func (PromptClosed) effect()    {}
+func (ReplyDelayed) effect()    {}
+func (StartWaits) effect()      {}
+func (StartExpired) effect()    {}
+func (RequestTimerSet) effect() {}
+func (ClockRanOut) effect()     {}
+func (PromptRanOut) effect()    {}

@@ -1,0 +1,226 @@
+package core
+
+import (
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// RequestNumber names a request. It is the position in the order of all requests of the hub.
+type RequestNumber uint64
+
+// PromptNumber names a question to people. It is the position in the order of all of them.
+type PromptNumber uint64
+
+// ServerNumber names a configured server. A later entry of the same name is another server.
+type ServerNumber uint64
+
+// ConnectionNumber names one connection to a server; 0 is none.
+type ConnectionNumber uint64
+
+// Event is something that happened outside.
+type Event interface{ event() }
+
+// RequestMade says that somebody has made a request: a host, a window or a client a call; the hub the start of a
+// server.
+// It is applied by the goroutine of whoever made it.
+type RequestMade struct {
+	ID     string // chosen by the host; "" = the hub makes one that begins with Prefix
+	Prefix string
+	Server ServerNumber
+	Start  bool // it is the start of a session, which no client may cancel (basic/utilities/cancellation)
+	Call   bool // its goroutine hands it to the engine, and says CallOver
+	// Owner is the window that owns the call, "" for none. OwnerGone says that this window has closed for good: that
+	// will not happen again.
+	Owner       string
+	OwnerGone   bool
+	Label       string // of the task of the host that the call is part of, "" for none
+	Idle, Total time.Duration
+}
+
+// RequestMoved says how far the goroutine of a request has come.
+type RequestMoved struct {
+	Request RequestNumber
+	To      event.RequestState
+}
+
+// Progressed says that the server has given a sign of life for a call. Shown says that there is something new to see.
+type Progressed struct {
+	Request RequestNumber
+	Shown   bool
+}
+
+// TaskReported says that the server has reported the state of a task that carries out a call.
+type TaskReported struct{ Request RequestNumber }
+
+// CallOver says that the goroutine of a call has come back with an outcome.
+type CallOver struct {
+	Request RequestNumber
+	Failed  bool // it has no result
+	// Lost says that it failed because the connection had ended.
+	Lost bool
+	// ByServer is not nil if the server has cancelled the task that carried it out.
+	ByServer *event.CancelCause
+}
+
+// StartOver says that the start of a server has ended.
+type StartOver struct {
+	Request      RequestNumber
+	Failed, Lost bool
+}
+
+// CancelAsked says that somebody wants to cancel one request: by its id, which may be unknown or come before its call.
+type CancelAsked struct {
+	ID     string
+	Server ServerNumber // the server that is meant; 0 = any
+	Cause  *event.CancelCause
+}
+
+// RequestGivenUp says that whoever made a request has given it up: a caller has hung up, an owner has closed, the
+// connection is to end.
+type RequestGivenUp struct {
+	Request RequestNumber
+	Cause   *event.CancelCause
+}
+
+// Asked says that a person, or the client of a call, is to be asked something.
+type Asked struct {
+	Kind      event.PromptKind
+	WithTools bool
+	Human     time.Duration // 0 = no limit
+	Server    ServerNumber
+
+	// Of is the request that waits for the answer: the call of an approval, or of a question in a round. 0: the question
+	// is a request of its own, whose id begins with Prefix.
+	Of     RequestNumber
+	Prefix string
+	// By is the connection on which a server asks; 0: the hub asks. Parent is the call in whose course the server asks,
+	// 0 if that is not known.
+	By     ConnectionNumber
+	Parent RequestNumber
+	// OfSome says that the server can only mean some call, without saying which.
+	OfSome bool
+	// About are the servers whose requests wait for the answer; nil unless the hub asks about servers.
+	About []ServerNumber
+	// Approval says that a yes lets the call Of go.
+	Approval bool
+
+	Client bool // the client of a call is asked
+	Hidden bool // and nobody else
+}
+
+// Followed says that one more server waits for the answer to a question, or, with Left, that one does so no longer.
+type Followed struct {
+	Prompt PromptNumber
+	Server ServerNumber
+	Left   bool
+}
+
+// Answered says that somebody has answered a question, or that something else has answered it: a mute, a policy, the
+// answer to another question.
+type Answered struct {
+	Prompt PromptNumber
+	End    End
+}
+
+// ClientUnreachable says that the client of a question cannot be asked after all.
+type ClientUnreachable struct{ Prompt PromptNumber }
+
+// Comparing says that the content of an answer is being compared with its question, or, with Over, that this has ended.
+// Fits says that the answer will be given next.
+type Comparing struct {
+	Prompt     PromptNumber
+	Over, Fits bool
+}
+
+// AnswerRead says that whoever asked has learned how its question closed. Left is not nil if the asker had left
+// meanwhile, and does not want the answer any more.
+type AnswerRead struct {
+	Request RequestNumber
+	End     End
+	Left    *Leave
+}
+
+// AskerLeft says that whoever asked does not want the answer any more: the server has withdrawn its question, the
+// connection has ended, the start that needed the answer is over.
+type AskerLeft struct {
+	Request RequestNumber
+	Prompt  PromptNumber // 0: of the request
+	Leave   Leave
+}
+
+// ConnectionEnded says that a connection to a server has ended.
+type ConnectionEnded struct{ Connection ConnectionNumber }
+
+// Shows says what windows can show by now.
+type Shows struct{ Kinds Kinds }
+
+// Drained says that the hub is to shut down, and takes no more requests.
+type Drained struct{}
+
+// RequestTimer and PromptTimer say that a timer has fired.
+type (
+	RequestTimer struct{ Request RequestNumber }
+	PromptTimer  struct{ Prompt PromptNumber }
+)
+
+// PromptExpired follows PromptRanOut, with the cause for the request, whose error names the setting.
+type PromptExpired struct {
+	Prompt PromptNumber
+	Cause  *event.CancelCause
+}
+
+func (RequestMade) event()       {}
+func (RequestMoved) event()      {}
+func (Progressed) event()        {}
+func (TaskReported) event()      {}
+func (CallOver) event()          {}
+func (StartOver) event()         {}
+func (CancelAsked) event()       {}
+func (RequestGivenUp) event()    {}
+func (Asked) event()             {}
+func (Followed) event()          {}
+func (Answered) event()          {}
+func (ClientUnreachable) event() {}
+func (Comparing) event()         {}
+func (AnswerRead) event()        {}
+func (AskerLeft) event()         {}
+func (ConnectionEnded) event()   {}
+func (Shows) event()             {}
+func (Drained) event()           {}
+func (RequestTimer) event()      {}
+func (PromptTimer) event()       {}
+func (PromptExpired) event()     {}
+
+// End is how a question closed.
+type End struct {
+	Cause  event.PromptCause
+	Origin event.Origin
+	Reason string
+	Window string // that answered it, "" for none
+}
+
+// Leave is how an asker left: how its question closes, and the cause for the question's request. With Done, what the
+// question was for has succeeded without an answer.
+type Leave struct {
+	End  End
+	Ends *event.CancelCause
+	Done bool
+}
+
+// Kinds are the kinds of questions that windows can show.
+type Kinds struct {
+	set   uint16
+	tools bool // and sampling that brings tools
+}
+
+// Add adds a kind; withTools is for sampling that brings tools.
+func (k *Kinds) Add(kind event.PromptKind, withTools bool) {
+	k.set |= 1 << kind
+	k.tools = k.tools || withTools
+}
+
+// Has reports whether a question of that kind can be shown.
+func (k Kinds) Has(kind event.PromptKind, withTools bool) bool {
+	return k.set&(1<<kind) != 0 && (!withTools || k.tools)
+}

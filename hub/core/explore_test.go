@@ -1,0 +1,676 @@
+package core
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// The explorer goes through all orders of what can happen in a small world, without a limit of depth, until nothing
+// new comes: on the state itself, not on a model of it. A world plays package hub and everybody outside: the goroutines
+// that carry calls, those that wait for an answer, a server, people, timers. Whatever waits is a step of its own, so
+// that any other event may come before it. After each step the invariants are checked (invariants_test.go).
+
+// world is one state, with what is outside of it. It is copied for each step.
+type world struct {
+	rules     *rules
+	st        *State
+	calls     []call
+	questions []question
+	cancels   int // how often one may still be asked for
+	shown     bool
+	lost      bool // the connection has ended
+	progress  int
+	following int      // what follows at once is being applied
+	trace     []string // how it came to this
+}
+
+// rules say what can happen in a world.
+type rules struct {
+	name      string
+	calls     int
+	questions int
+	cancels   int
+	among     bool // a question names no call
+	approval  bool
+	client    bool // the client of the call is asked, too
+	windows   bool // come and go
+	compares  bool // answers are compared first
+	tasks     bool
+	launch    bool // the last question is the hub's own, about the server
+	starts    bool // the last call is the start of the server
+	owners    bool // calls have owners that may have gone
+	drains    bool
+	idsReused bool // both calls have the same id
+	long      bool // too many states for each change: the long form has it
+}
+
+type callPhase int
+
+const (
+	callUnmade callPhase = iota
+	callPassing
+	callAsking // its approval
+	callAgreed
+	callRunning
+	callOver
+)
+
+// call is the goroutine of a request, and what everybody was told of it.
+type call struct {
+	n       RequestNumber
+	phase   callPhase
+	stopped bool         // its context has ended
+	prompt  PromptNumber // of its approval
+	closed  *End
+	asked   int
+	task    int
+	ended   int  // how many terminal events there were
+	cancels int  // how many cancels were accepted
+	result  bool // the goroutine came back with a result
+}
+
+// question is the goroutine that waits for an answer.
+type question struct {
+	phase   int // 0 not asked, 1 waits, 2 over
+	n       RequestNumber
+	p       PromptNumber
+	left    *Leave // its context has ended
+	closed  *End   // it can read how the question closed
+	written bool   // the server got an answer
+	delayed bool
+	opened  int // how often windows were shown it
+	hidden  bool
+	client  bool // the client can be asked so far as is known
+	compare int  // an answer is being compared
+	follows bool
+}
+
+func explore(t *testing.T, r *rules, seen *coverage) int {
+	first := &world{rules: r, st: New("hub"), calls: make([]call, r.calls), questions: make([]question, r.questions),
+		cancels: r.cancels, shown: true, progress: 1}
+	first.do(t, seen, Shows{Kinds: allKinds()})
+	known := map[string]bool{first.key(): true}
+	queue := []*world{first}
+	for len(queue) > 0 {
+		w := queue[0]
+		queue = queue[1:]
+		for _, m := range w.moves() {
+			next := w.clone()
+			next.trace = append(slices.Clip(w.trace), m.name)
+			m.run(next, func(e Event) []Effect { return next.do(t, seen, e) })
+			next.check(t)
+			if key := next.key(); !known[key] {
+				known[key] = true
+				queue = append(queue, next)
+			}
+			if t.Failed() {
+				t.Fatalf("in the world %q", r.name)
+			}
+		}
+	}
+	return len(known)
+}
+
+// move is one thing that may happen next.
+type move struct {
+	name string
+	run  func(w *world, do func(Event) []Effect)
+}
+
+func (w *world) moves() (moves []move) {
+	add := func(name string, run func(w *world, do func(Event) []Effect)) { moves = append(moves, move{name, run}) }
+	for i := range w.calls {
+		w.callMoves(i, add)
+	}
+	for i := range w.questions {
+		w.questionMoves(i, add)
+	}
+	if w.rules.windows {
+		add("windows change", func(w *world, do func(Event) []Effect) {
+			w.shown = !w.shown
+			if w.shown {
+				do(Shows{Kinds: allKinds()})
+			} else {
+				do(Shows{})
+			}
+		})
+	}
+	if w.rules.drains && !w.st.draining {
+		add("drain", func(w *world, do func(Event) []Effect) {
+			do(Drained{})
+			for _, now := range w.st.Requests() {
+				if !now.Start {
+					w.giveUp(now.Number, do, &event.CancelCause{Origin: event.OriginShutdown, Reason: "shutdown"})
+				}
+			}
+		})
+	}
+	if !w.lost && slices.ContainsFunc(w.calls, func(c call) bool { return c.phase == callRunning }) {
+		add("connection lost", func(w *world, do func(Event) []Effect) {
+			w.lost = true
+			for i := range w.questions {
+				if q := &w.questions[i]; q.phase == 1 && q.left == nil && !w.ownQuestion(i) {
+					q.left = &Leave{End: End{Cause: event.CauseServerGone, Origin: event.OriginTransport},
+						Ends: &event.CancelCause{Origin: event.OriginTransport}}
+				}
+			}
+			do(ConnectionEnded{Connection: 1})
+		})
+	}
+	return moves
+}
+
+func (w *world) id(i int) string {
+	if w.rules.idsReused {
+		return "a"
+	}
+	return string(rune('a' + i))
+}
+
+// server returns which server a call is to: where a question is about one server, the first call is to another one that
+// may wait for the answer, too.
+func (w *world) server(i int) ServerNumber {
+	if w.rules.starts && i == 0 {
+		return 2
+	}
+	return 1
+}
+
+func (w *world) isStart(i int) bool     { return w.rules.starts && i == len(w.calls)-1 }
+func (w *world) ownQuestion(i int) bool { return w.rules.launch && i == len(w.questions)-1 }
+
+func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Effect))) {
+	c, id := w.calls[i], w.id(i)
+	at := func(name string, run func(w *world, c *call, do func(Event) []Effect)) {
+		add(fmt.Sprintf("%s %d", name, i), func(w *world, do func(Event) []Effect) { run(w, &w.calls[i], do) })
+	}
+	if w.cancels > 0 && !w.isStart(i) {
+		at("cancel by id", func(w *world, c *call, do func(Event) []Effect) {
+			w.cancels--
+			w.see(c.n, do)
+			do(CancelAsked{ID: id, Cause: &event.CancelCause{Origin: event.OriginUser, Reason: "enough"}})
+		})
+	}
+	if w.cancels > 0 && w.isStart(i) && c.phase == callRunning {
+		at("cancel the start", func(w *world, c *call, do func(Event) []Effect) {
+			w.cancels--
+			r := w.st.requests[c.n]
+			if r != nil {
+				do(CancelAsked{ID: r.id, Server: 1, Cause: &event.CancelCause{}})
+			}
+		})
+	}
+	over := func(e CallOver) func(w *world, c *call, do func(Event) []Effect) {
+		return func(w *world, c *call, do func(Event) []Effect) {
+			w.see(c.n, do)
+			e.Request = c.n
+			c.phase, c.result = callOver, !e.Failed
+			do(e)
+		}
+	}
+	switch c.phase {
+	case callUnmade:
+		if w.isStart(i) {
+			at("start", func(w *world, c *call, do func(Event) []Effect) {
+				c.phase = callRunning
+				do(RequestMade{Prefix: "start", Server: 1, Start: true, Total: 1})
+			})
+			return
+		}
+		for _, gone := range []bool{false, true} {
+			if gone && !w.rules.owners {
+				continue
+			}
+			at("call", func(w *world, c *call, do func(Event) []Effect) {
+				e := RequestMade{ID: id, Server: w.server(i), Call: true, Idle: 2, Total: 3, OwnerGone: gone}
+				c.phase = callPassing
+				if refused(do(e)) != 0 {
+					c.phase, c.ended = callOver, 1
+				}
+			})
+		}
+	case callPassing, callAgreed:
+		switch {
+		case c.stopped:
+			at("comes back", over(CallOver{Failed: true}))
+		case w.rules.approval && c.phase == callPassing:
+			at("ask for approval", func(w *world, c *call, do func(Event) []Effect) {
+				c.phase, c.asked = callAsking, c.asked+1
+				c.prompt = w.st.asked + 1
+				if why := refused(do(Asked{Kind: event.PromptToolApproval, Server: 1, Of: c.n, Approval: true})); why != 0 {
+					c.prompt = 0
+					c.closed = &End{Cause: event.CauseDismissed}
+				}
+			})
+		default:
+			at("send", func(w *world, c *call, do func(Event) []Effect) {
+				if do(RequestMoved{c.n, event.StateRunning}); w.st.requests[c.n].state == event.StateRunning {
+					c.phase = callRunning
+				}
+			})
+			at("wait for the connection", func(w *world, c *call, do func(Event) []Effect) {
+				do(RequestMoved{c.n, event.StateConnecting})
+			})
+		}
+	case callAsking:
+		if c.prompt != 0 && c.closed == nil {
+			for _, cause := range []event.PromptCause{event.CauseAnswered, event.CauseDeclined, event.CauseSuperseded} {
+				at("approve "+cause.String(), func(w *world, c *call, do func(Event) []Effect) {
+					do(Answered{c.prompt, End{Cause: cause}})
+				})
+			}
+			at("nobody approves", func(w *world, c *call, do func(Event) []Effect) { do(PromptTimer{c.prompt}) })
+		}
+		if c.closed != nil {
+			switch {
+			case !c.stopped && (c.closed.Cause == event.CauseAnswered ||
+				c.closed.Cause == event.CauseSuperseded && c.asked < 3):
+				at("reads the approval", func(w *world, c *call, do func(Event) []Effect) {
+					c.phase = callPassing
+					if c.closed.Cause == event.CauseAnswered {
+						c.phase = callAgreed
+					}
+					c.prompt, c.closed = 0, nil
+					do(RequestMoved{c.n, event.StateQueued})
+				})
+			case c.stopped || c.asked >= 3 || c.closed.Cause == event.CauseDeclined ||
+				c.closed.Cause == event.CauseDismissed:
+				at("comes back", over(CallOver{Failed: true}))
+			}
+		}
+	case callRunning:
+		if w.isStart(i) {
+			for _, failed := range []bool{false, true} {
+				at(fmt.Sprint("started, failed ", failed), func(w *world, c *call, do func(Event) []Effect) {
+					c.phase = callOver
+					do(StartOver{Request: c.n, Failed: failed, Lost: failed && w.lost})
+				})
+			}
+			break
+		}
+		at("result", over(CallOver{}))
+		at("failure", over(CallOver{Failed: true}))
+		if w.lost {
+			at("lost", over(CallOver{Failed: true, Lost: true}))
+		}
+		if w.rules.tasks {
+			at("cancelled by the server", over(CallOver{Failed: true, ByServer: &event.CancelCause{Origin: event.OriginServer}}))
+			if c.task < 2 {
+				at("task", func(w *world, c *call, do func(Event) []Effect) {
+					c.task++
+					do(TaskReported{c.n})
+				})
+			}
+		}
+	}
+	if w.progress > 0 && c.phase == callRunning {
+		at("progress", func(w *world, c *call, do func(Event) []Effect) {
+			w.progress--
+			do(Progressed{Request: c.n, Shown: true})
+		})
+	}
+	if r := w.st.requests[c.n]; r != nil && !r.clock.due.IsZero() {
+		at("timer", func(w *world, c *call, do func(Event) []Effect) { do(RequestTimer{c.n}) })
+	}
+}
+
+func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) []Effect))) {
+	q := w.questions[i]
+	at := func(name string, run func(w *world, q *question, do func(Event) []Effect)) {
+		add(fmt.Sprintf("%s %d", name, i), func(w *world, do func(Event) []Effect) { run(w, &w.questions[i], do) })
+	}
+	running := slices.IndexFunc(w.calls, func(c call) bool { return c.phase == callRunning && c.ended == 0 })
+	switch q.phase {
+	case 0:
+		if w.ownQuestion(i) {
+			at("launch", func(w *world, q *question, do func(Event) []Effect) {
+				if !w.st.shows.Has(event.PromptServerLaunch, false) || w.st.draining {
+					return
+				}
+				w.ask(q, do, Asked{Kind: event.PromptServerLaunch, Server: 1, Prefix: "launch", About: []ServerNumber{1}, Human: 5})
+			})
+		} else if running >= 0 && !w.lost && !w.isStart(running) {
+			at("ask", func(w *world, q *question, do func(Event) []Effect) {
+				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 5,
+					Client: w.rules.client, Hidden: w.rules.client}
+				if !w.rules.among {
+					e.Parent = w.calls[running].n
+				} else {
+					e.OfSome = true
+				}
+				w.ask(q, do, e)
+			})
+		}
+		return
+	case 2:
+		return
+	}
+	if q.left == nil {
+		at("withdraw", func(w *world, q *question, do func(Event) []Effect) {
+			q.left = &Leave{End: End{Cause: event.CauseWithdrawn, Origin: event.OriginServer, Reason: "found it"},
+				Ends: &event.CancelCause{Origin: event.OriginServer, Reason: "found it"}}
+			if w.ownQuestion(i) {
+				q.left.Done = w.cancels%2 == 1 // the browser has come back, say
+			}
+		})
+	} else {
+		at("asker sees that it is withdrawn", func(w *world, q *question, do func(Event) []Effect) {
+			q.phase = 2
+			do(AskerLeft{Request: q.n, Prompt: q.p, Leave: *q.left})
+		})
+	}
+	if q.closed != nil {
+		at("asker reads the answer", func(w *world, q *question, do func(Event) []Effect) {
+			q.phase = 2
+			for _, effect := range do(AnswerRead{Request: q.n, End: *q.closed, Left: q.left}) {
+				if _, ok := effect.(ReplyDelayed); ok {
+					q.delayed = true
+				}
+			}
+			q.written = q.left == nil && !q.delayed
+		})
+	}
+	if w.shown && (q.opened > 0 || w.ownQuestion(i)) {
+		for _, cause := range []event.PromptCause{event.CauseAnswered, event.CauseDeclined, event.CauseDismissed} {
+			switch {
+			case w.rules.compares && cause == event.CauseAnswered && q.compare == 0:
+				at("compare", func(w *world, q *question, do func(Event) []Effect) {
+					q.compare = 1
+					do(Comparing{Prompt: q.p})
+				})
+			case w.rules.compares && cause == event.CauseAnswered:
+			default:
+				at("answer "+cause.String(), func(w *world, q *question, do func(Event) []Effect) {
+					do(Answered{q.p, End{Cause: cause, Window: "w"}})
+				})
+			}
+		}
+	}
+	if q.compare == 1 {
+		for _, fits := range []bool{false, true} {
+			at(fmt.Sprint("compared, fits ", fits), func(w *world, q *question, do func(Event) []Effect) {
+				q.compare = 2
+				w.following++
+				do(Comparing{Prompt: q.p, Over: true, Fits: fits})
+				if w.following--; fits {
+					do(Answered{q.p, End{Cause: event.CauseAnswered, Window: "w"}})
+				}
+			})
+		}
+	}
+	if w.rules.client && w.st.prompts[q.p] != nil && w.st.prompts[q.p].client {
+		at("client answers", func(w *world, q *question, do func(Event) []Effect) {
+			do(Answered{q.p, End{Cause: event.CauseAnswered}})
+		})
+		at("client cannot be asked", func(w *world, q *question, do func(Event) []Effect) {
+			q.client = false
+			do(ClientUnreachable{q.p})
+		})
+	}
+	if w.ownQuestion(i) {
+		at("another server follows, or leaves", func(w *world, q *question, do func(Event) []Effect) {
+			q.follows = !q.follows
+			do(Followed{Prompt: q.p, Server: 2, Left: !q.follows})
+		})
+		if r := w.st.requests[q.n]; r != nil && w.cancels > 0 {
+			at("cancel the question", func(w *world, q *question, do func(Event) []Effect) {
+				w.cancels--
+				do(CancelAsked{ID: r.id, Server: 1, Cause: &event.CancelCause{Origin: event.OriginUser}})
+			})
+		}
+	}
+	at("nobody answers", func(w *world, q *question, do func(Event) []Effect) { do(PromptTimer{q.p}) })
+}
+
+func (w *world) ask(q *question, do func(Event) []Effect, e Asked) {
+	q.hidden, q.client, q.p, q.n = e.Hidden, e.Client, w.st.asked+1, w.st.begun+1
+	w.following++
+	defer func() { w.following-- }()
+	if refused(do(e)) == 0 {
+		q.phase = 1
+	} else {
+		q.phase, q.p, q.n = 2, 0, 0
+	}
+}
+
+func refused(effects []Effect) Refusal {
+	for _, e := range effects {
+		if r, ok := e.(Refused); ok {
+			return r.Why
+		}
+	}
+	return 0
+}
+
+// see tells the state which questions of a call were withdrawn, as package hub does before it ends or cancels a call.
+func (w *world) see(n RequestNumber, do func(Event) []Effect) {
+	for _, asked := range w.st.Questions(n) {
+		for i := range w.questions {
+			q, r := &w.questions[i], w.st.requests[asked]
+			if q.n == asked && q.left != nil && r != nil && r.cause == nil {
+				do(AskerLeft{Request: asked, Leave: *q.left})
+			}
+		}
+	}
+}
+
+func (w *world) giveUp(n RequestNumber, do func(Event) []Effect, cause *event.CancelCause) {
+	w.see(n, do)
+	do(RequestGivenUp{n, cause})
+}
+
+// coverage is which events were applied, and which effects came.
+type coverage struct{ kinds map[string]int }
+
+func (c *coverage) add(x any) { c.kinds[reflect.TypeOf(x).Name()]++ }
+
+// do applies an event, plays what follows from the effects, and checks the invariants.
+func (w *world) do(t *testing.T, seen *coverage, e Event) []Effect {
+	t.Helper()
+	seen.add(e)
+	at := start
+	if timer, ok := e.(RequestTimer); ok {
+		at = w.st.requests[timer.Request].clock.due
+	}
+	effects := slices.Clone(w.st.Apply(at, e))
+	for _, effect := range effects {
+		seen.add(effect)
+		if wrong := w.told(effect); wrong != "" {
+			w.fail(t, wrong)
+		}
+	}
+	w.following++
+	for _, effect := range effects { // those that another event follows at once
+		switch effect := effect.(type) {
+		case ClockRanOut:
+			w.see(effect.Request, func(e Event) []Effect { return w.do(t, seen, e) })
+			w.do(t, seen, RequestGivenUp{effect.Request, &event.CancelCause{Origin: event.OriginTimeout}})
+		case PromptRanOut:
+			w.do(t, seen, PromptExpired{effect.Prompt, &event.CancelCause{Origin: event.OriginTimeout}})
+		}
+	}
+	w.following--
+	if w.following == 0 {
+		w.check(t)
+	}
+	return effects
+}
+
+func (w *world) check(t *testing.T) {
+	for _, wrong := range []string{w.st.inconsistent(), w.wrong()} {
+		if wrong != "" {
+			w.fail(t, wrong)
+		}
+	}
+}
+
+func (w *world) fail(t *testing.T, wrong string) {
+	t.Helper()
+	t.Errorf("%s\nafter:\n  %s", wrong, strings.Join(w.trace, "\n  "))
+}
+
+// key is what tells one world from another. Times are left out: all that can happen does not depend on them.
+func (w *world) key() string {
+	k := make(key, 0, 512)
+	k.add(w.cancels, w.progress, w.st.begun, w.st.asked, w.st.shows.set, len(w.st.ended.ids))
+	k.say(w.shown, w.lost, w.st.draining, w.st.shows.tools)
+	for _, c := range w.calls {
+		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.task, c.ended, c.cancels)
+		k.say(c.stopped, c.result)
+	}
+	for _, q := range w.questions {
+		k.add(q.phase, q.n, q.p, causeOf(q.closed), q.opened, q.compare)
+		k.say(q.left != nil, q.written, q.delayed, q.hidden, q.follows, q.client)
+	}
+	for _, n := range slices.Sorted(maps.Keys(w.st.requests)) {
+		r := w.st.requests[n]
+		k.add(n, r.state, r.waits)
+		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among, r.answer.outlived)
+		addAll(&k, r.children)
+		addAll(&k, r.prompts)
+		addAll(&k, r.mayHave)
+		addAll(&k, r.answer.stopped)
+		if r.cause != nil {
+			k.add(r.cause.Origin)
+		}
+	}
+	for _, n := range w.st.Prompts() {
+		p := w.st.prompts[n]
+		k.add(n, p.request, p.kind, p.by, p.comparing)
+		k.say(p.withTools, p.approval, p.outlived, p.among, p.client, p.hidden)
+		addAll(&k, p.about)
+		addAll(&k, p.stops)
+		addAll(&k, p.candidates)
+	}
+	for _, c := range w.st.early.list {
+		k = append(append(k, c.id...), 0)
+	}
+	return string(k)
+}
+
+// key is built of small numbers, each in one byte.
+type key []byte
+
+func (k *key) add(numbers ...any) {
+	for _, n := range numbers {
+		v := reflect.ValueOf(n)
+		if v.CanInt() {
+			*k = append(*k, byte(v.Int()))
+		} else {
+			*k = append(*k, byte(v.Uint()))
+		}
+	}
+}
+
+func (k *key) say(facts ...bool) {
+	var bits byte
+	for i, f := range facts {
+		if f {
+			bits |= 1 << i
+		}
+	}
+	*k = append(*k, bits)
+}
+
+func addAll[N ~uint64](k *key, numbers []N) {
+	*k = append(*k, byte(len(numbers)))
+	for _, n := range numbers {
+		*k = append(*k, byte(n))
+	}
+}
+
+func causeOf(e *End) event.PromptCause {
+	if e == nil {
+		return 0
+	}
+	return e.Cause
+}
+
+func (w *world) clone() *world {
+	next := *w
+	next.st = w.st.clone()
+	next.calls, next.questions = slices.Clone(w.calls), slices.Clone(w.questions)
+	return &next
+}
+
+func (s *State) clone() *State {
+	next := *s
+	next.requests, next.prompts = map[RequestNumber]*request{}, map[PromptNumber]*prompt{}
+	for n, r := range s.requests {
+		c := *r
+		c.children, c.prompts, c.mayHave = slices.Clone(r.children), slices.Clone(r.prompts), slices.Clone(r.mayHave)
+		c.answer.stopped = slices.Clone(r.answer.stopped)
+		next.requests[n] = &c
+	}
+	for n, p := range s.prompts {
+		c := *p
+		c.about, c.stops, c.candidates = slices.Clone(p.about), slices.Clone(p.stops), slices.Clone(p.candidates)
+		next.prompts[n] = &c
+	}
+	next.byID = maps.Clone(s.byID)
+	next.ended.known, next.ended.ids = maps.Clone(s.ended.known), slices.Clone(s.ended.ids)
+	next.early.list = slices.Clone(s.early.list)
+	next.effects = nil
+	return &next
+}
+
+// TestInAllOrders_long explores each world, and prints how many states it has. Together they make every event and every
+// effect occur.
+func TestInAllOrders_long(t *testing.T) {
+	seen := &coverage{kinds: map[string]int{}}
+	total := 0
+	for _, r := range []rules{
+		{name: "one call with one question", calls: 1, questions: 1, cancels: 2, tasks: true},
+		{name: "one call that a person approves, windows that come and go", calls: 1, cancels: 2, approval: true,
+			windows: true, owners: true},
+		{name: "a client and windows are asked", calls: 1, questions: 1, cancels: 1, client: true, windows: true,
+			compares: true},
+		{name: "shutdown", calls: 1, questions: 1, cancels: 1, approval: true, drains: true},
+		{name: "two calls and a question of one of them", calls: 2, questions: 1, among: true},
+		{name: "a server is asked about while it starts", calls: 2, questions: 1, launch: true, starts: true},
+		{name: "one call with two questions", calls: 1, questions: 2, cancels: 1, long: true},
+		{name: "two calls and a question of one of them, cancelled", calls: 2, questions: 1, cancels: 1, among: true,
+			long: true},
+		{name: "two calls with one id", calls: 2, questions: 1, cancels: 3, idsReused: true, long: true},
+		{name: "a server is asked about while it starts, cancelled, windows that come and go", calls: 2, questions: 1,
+			cancels: 2, launch: true, starts: true, windows: true, long: true},
+		{name: "a question of a server and one about it", calls: 1, questions: 2, cancels: 1, launch: true, long: true},
+	} {
+		if r.long && testing.Short() {
+			continue
+		}
+		n := explore(t, &r, seen)
+		t.Logf("%8d states: %s", n, r.name)
+		total += n
+	}
+	t.Logf("%8d states in all", total)
+	for _, kind := range append(declared(t, "event.go", "event"), declared(t, "effect.go", "effect")...) {
+		t.Logf("%8d %s", seen.kinds[kind], kind)
+		if seen.kinds[kind] == 0 {
+			t.Errorf("%s does not occur in any world", kind)
+		}
+	}
+}
+
+// declared returns the types of a file that have the method.
+func declared(t *testing.T, file, method string) (names []string) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range parsed.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == method {
+			names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	return names
+}

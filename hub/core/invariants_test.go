@@ -1,0 +1,232 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// inconsistent returns what contradicts itself in the state, "" if nothing does.
+func (s *State) inconsistent() string {
+	stopped := map[RequestNumber]int{}
+	for n, p := range s.prompts {
+		r := s.requests[p.request]
+		switch {
+		case p.n != n || r == nil:
+			return fmt.Sprintf("prompt %d belongs to a request that is over", n)
+		case r.cause != nil:
+			return fmt.Sprintf("prompt %d is open, and its request %s is cancelled", n, r.id)
+		case !slices.Contains(r.prompts, n):
+			return fmt.Sprintf("request %s does not know its prompt %d", r.id, n)
+		case p.among && len(p.candidates) == 0:
+			return fmt.Sprintf("prompt %d is open, and all calls are over that it may belong to", n)
+		case p.hidden && !p.client:
+			return fmt.Sprintf("prompt %d is hidden, and no client is asked", n)
+		case p.comparing == 0 && !p.client && !s.shows.Has(p.kind, p.withTools):
+			return fmt.Sprintf("prompt %d is open, and nobody could answer it", n)
+		}
+		for _, c := range p.candidates {
+			if s.requests[c] == nil || !slices.Contains(s.requests[c].mayHave, n) {
+				return fmt.Sprintf("prompt %d may belong to request %d, which does not know that", n, c)
+			}
+		}
+		for i, c := range p.stops {
+			if s.requests[c] == nil || slices.Contains(p.stops[:i], c) {
+				return fmt.Sprintf("prompt %d stops the clocks of %v", n, p.stops)
+			}
+			if stops := s.requests[c]; p.about != nil && c != p.request && !slices.Contains(p.about, stops.server) {
+				return fmt.Sprintf("prompt %d stops the clocks of %s, which does not wait for it", n, stops.id)
+			}
+			stopped[c]++
+		}
+		for _, r := range s.requests { // no clock of a request that waits for the server may run
+			if !r.incoming && slices.Contains(p.about, r.server) && !slices.Contains(p.stops, r.n) {
+				return fmt.Sprintf("request %s waits for prompt %d, which does not stop its clocks", r.id, n)
+			}
+		}
+	}
+	for n, r := range s.requests {
+		limited := r.clock.idle > 0 || r.clock.total > 0
+		_, _, counts := r.clock.left(start, r.idles())
+		switch {
+		case r.n != n || s.byID[r.id] != n:
+			return fmt.Sprintf("request %s is found under another number or id", r.id)
+		case r.state.Terminal():
+			return fmt.Sprintf("request %s is %s and in the table", r.id, r.state)
+		case r.waits != stopped[n]:
+			return fmt.Sprintf("request %s waits for %d prompts, and %d stop its clocks", r.id, r.waits, stopped[n])
+		case !r.incoming && r.state == event.StateAwaitingInput && r.waits == 0:
+			return fmt.Sprintf("request %s waits for nobody", r.id)
+		case limited && r.counts() == r.clock.since.IsZero():
+			return fmt.Sprintf("request %s is %s and waits for %d prompts, and its clocks run: %v", r.id, r.state, r.waits,
+				!r.clock.since.IsZero())
+		case limited && counts && r.clock.due.IsZero() && !r.start: // package hub ends a start that has expired
+			return fmt.Sprintf("the clocks of request %s run, and no timer is set", r.id)
+		case (r.cause != nil) != (r.state == event.StateCancelling):
+			return fmt.Sprintf("request %s is %s, cancelled: %v", r.id, r.state, r.cause != nil)
+		case r.start && r.cause != nil:
+			return fmt.Sprintf("the start %s was cancelled", r.id)
+		case r.parent != 0 && (s.requests[r.parent] == nil || !slices.Contains(s.requests[r.parent].children, n)):
+			return fmt.Sprintf("request %s has outlived its parent, or is not known to it", r.id)
+		case r.parent != 0 && s.requests[r.parent].cause != nil:
+			return fmt.Sprintf("request %s goes on, and its parent is cancelled", r.id)
+		}
+		for _, p := range slices.Concat(r.prompts, r.mayHave) {
+			if s.prompts[p] == nil {
+				return fmt.Sprintf("request %s has the prompt %d, which is closed", r.id, p)
+			}
+		}
+	}
+	if len(s.byID) != len(s.requests) {
+		return fmt.Sprintf("%d ids of %d requests", len(s.byID), len(s.requests))
+	}
+	return ""
+}
+
+// told plays what an effect does outside, and returns what must not be ordered, "" if nothing is wrong.
+func (w *world) told(e Effect) string {
+	call := func(n RequestNumber) *call {
+		for i := range w.calls {
+			if w.calls[i].n == n && n != 0 {
+				return &w.calls[i]
+			}
+		}
+		return nil
+	}
+	asked := func(p PromptNumber) *question {
+		for i := range w.questions {
+			if w.questions[i].p == p && p != 0 {
+				return &w.questions[i]
+			}
+		}
+		return nil
+	}
+	switch e := e.(type) {
+	case RequestOpened:
+		for i := range w.calls {
+			if c := &w.calls[i]; c.phase > callUnmade && c.n == 0 && c.ended == 0 && w.newest(e.Request) {
+				c.n = e.Request
+				break
+			}
+		}
+	case CancelAccepted:
+		if c := call(e.Request); c != nil {
+			if c.cancels++; c.cancels > 1 || c.ended > 0 {
+				return fmt.Sprintf("request %d is cancelled for the %d. time, or is over", e.Request, c.cancels)
+			}
+		}
+	case Stopped:
+		if c := call(e.Request); c != nil {
+			c.stopped = true
+		}
+	case RequestEnded:
+		c := call(e.Request)
+		switch {
+		case c == nil:
+		case c.ended > 0:
+			return fmt.Sprintf("request %d ends for the second time", e.Request)
+		case c.phase != callOver:
+			return fmt.Sprintf("request %d ends, and its goroutine has not come back", e.Request)
+		case c.result && e.State != event.StateDone:
+			return fmt.Sprintf("request %d has a result, and ends as %s", e.Request, e.State)
+		case !c.result && c.cancels > 0 && e.State != event.StateCancelled:
+			return fmt.Sprintf("request %d is cancelled, and ends as %s", e.Request, e.State)
+		case (c.cancels > 0) != (e.Cancel != nil):
+			return fmt.Sprintf("request %d was cancelled %d times, and its end has %v", e.Request, c.cancels, e.Cancel)
+		}
+		if c != nil {
+			c.ended++
+		}
+	case PromptOpened:
+		q := asked(e.Prompt)
+		if limited := q != nil; e.Open != start || e.Expires.IsZero() == limited || limited && e.Expires.Sub(start) != 5 {
+			return fmt.Sprintf("prompt %d is open from %v to %v", e.Prompt, e.Open, e.Expires)
+		}
+		if q != nil && !q.hidden {
+			q.opened++
+		}
+	case PromptShown:
+		if q := asked(e.Prompt); q != nil {
+			if q.opened++; q.opened > 1 {
+				return fmt.Sprintf("prompt %d is shown twice", e.Prompt)
+			}
+		}
+	case PromptClosed:
+		end := e.End
+		if q := asked(e.Prompt); q != nil {
+			if q.closed != nil {
+				return fmt.Sprintf("prompt %d closes twice", e.Prompt)
+			}
+			q.closed = &end
+			if own := w.ownQuestion(w.index(q)); own && end.Cause == event.CauseServerGone {
+				return fmt.Sprintf("prompt %d is the hub's own, and closes with a connection", e.Prompt)
+			}
+		}
+		for i := range w.calls {
+			if c := &w.calls[i]; c.prompt == e.Prompt {
+				c.closed = &end
+			}
+		}
+	}
+	return ""
+}
+
+func (w *world) index(q *question) int {
+	return slices.IndexFunc(w.questions, func(other question) bool { return other.p == q.p })
+}
+
+// follows reports whether the open requests to the other server wait for p exactly if that server does.
+func (w *world) follows(p *prompt, follows bool) bool {
+	for n, r := range w.st.requests {
+		if r.server == 2 && slices.Contains(p.stops, n) != follows {
+			return false
+		}
+	}
+	return true
+}
+
+// newest reports whether the request was made just now, by a call.
+func (w *world) newest(n RequestNumber) bool {
+	r := w.st.requests[n]
+	return r == nil || !r.incoming && (r.call || r.start)
+}
+
+// wrong returns what must not be in the world as a whole.
+func (w *world) wrong() string {
+	busy := false
+	for i := range w.calls {
+		c := &w.calls[i]
+		busy = busy || c.phase != callOver && c.phase != callUnmade
+		if c.phase == callOver && c.ended != 1 {
+			return fmt.Sprintf("call %d is over, and ended %d times", i, c.ended)
+		}
+		if r := w.st.requests[c.n]; r != nil && c.ended == 0 && r.cause != nil != c.stopped {
+			return fmt.Sprintf("call %d: cancelled %v, its context has ended: %v", i, r.cause != nil, c.stopped)
+		}
+	}
+	for i := range w.questions {
+		q := &w.questions[i]
+		busy = busy || q.phase == 1
+		p := w.st.prompts[q.p]
+		switch {
+		case p != nil && q.phase == 1 && !q.client && !w.shown && q.compare != 1:
+			return fmt.Sprintf("question %d is open, and nobody could answer it", i)
+		case p != nil && q.phase == 1 && w.lost && !w.ownQuestion(i):
+			return fmt.Sprintf("question %d is open, and its connection has ended", i)
+		case q.written && q.left != nil:
+			return fmt.Sprintf("question %d was withdrawn, and answered", i)
+		case q.phase == 1 && q.closed == nil && w.st.prompts[q.p] == nil:
+			return fmt.Sprintf("question %d is not open, and whoever asked was not told", i)
+		case p != nil && w.ownQuestion(i) && !w.follows(p, q.follows):
+			return fmt.Sprintf("question %d: another server follows: %v; its requests wait, or do not", i, q.follows)
+		case q.phase == 2 && q.n != 0 && w.st.requests[q.n] != nil:
+			return fmt.Sprintf("question %d is over, and its request is not", i)
+		}
+	}
+	if !busy && len(w.st.requests)+len(w.st.prompts) > 0 {
+		return fmt.Sprintf("nobody waits for anything, and %d requests and %d prompts are left", len(w.st.requests),
+			len(w.st.prompts))
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package core
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+func TestKinds(t *testing.T) {
+	var k Kinds
+	k.Add(event.PromptSampling, false)
+	k.Add(event.PromptElicitationForm, false)
+	for _, test := range []struct {
+		kind      event.PromptKind
+		withTools bool
+		want      bool
+	}{
+		{event.PromptSampling, false, true},
+		{event.PromptSampling, true, false},
+		{event.PromptElicitationForm, false, true},
+		{event.PromptElicitationURL, false, false},
+	} {
+		if got := k.Has(test.kind, test.withTools); got != test.want {
+			t.Errorf("%s, with tools %v: %v", test.kind, test.withTools, got)
+		}
+	}
+	if k.Add(event.PromptSampling, true); !k.Has(event.PromptSampling, true) || k.Has(event.PromptSignIn, true) {
+		t.Error("sampling with tools is shown, and nothing else is new")
+	}
+}
+
+// Each second of a request counts once: while it waits for its turn or its server, while it works, or while a person is
+// asked for it, by whatever question.
+func TestTimings(t *testing.T) {
+	s, now := New("hub"), start
+	var got event.Timings
+	after := func(d time.Duration, e Event) {
+		now = now.Add(d)
+		for _, effect := range s.Apply(now, e) {
+			if ended, ok := effect.(RequestEnded); ok && ended.Request == 1 {
+				got = ended.Timings
+			}
+		}
+	}
+	after(0, Shows{allKinds()})
+	after(0, RequestMade{Prefix: "call", Server: 1, Call: true})
+	after(time.Second, Asked{Of: 1, Kind: event.PromptToolApproval, Server: 1, Approval: true})
+	after(10*time.Second, Answered{Prompt: 1, End: End{Cause: event.CauseAnswered}})
+	after(0, RequestMoved{1, event.StateQueued})
+	after(2*time.Second, RequestMoved{1, event.StateConnecting})
+	after(4*time.Second, Asked{Kind: event.PromptServerLaunch, Server: 1, Prefix: "launch", About: []ServerNumber{1}})
+	after(20*time.Second, Answered{Prompt: 2, End: End{Cause: event.CauseAnswered}})
+	after(0, AnswerRead{Request: 2, End: End{Cause: event.CauseAnswered}})
+	after(8*time.Second, RequestMoved{1, event.StateRunning})
+	after(100*time.Second, Asked{Kind: event.PromptSampling, Server: 1, Prefix: "ask", By: 1, Parent: 1})
+	after(40*time.Second, Answered{Prompt: 3, End: End{Cause: event.CauseDeclined}})
+	after(0, AnswerRead{Request: 3, End: End{Cause: event.CauseDeclined}})
+	after(200*time.Second, TaskReported{1})
+	after(400*time.Second, RequestGivenUp{1, &event.CancelCause{Origin: event.OriginUser}})
+	after(800*time.Second, CallOver{Request: 1, Failed: true})
+	want := event.Timings{Queued: 15 * time.Second, Human: 70 * time.Second, Active: 1500 * time.Second}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
