@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
@@ -44,7 +43,6 @@ func (h *Hub) Leftovers() string {
 	add("requests", len(h.state.requests)+h.state.core.Len())
 	add("prompts", len(h.state.prompts)+len(h.state.core.Prompts()))
 	add("cancels on their way", h.deliveries.Pending())
-	add("early cancels", len(h.state.core.Early(time.Now())))
 	add("shared questions", h.sharing.Len())
 	for _, s := range h.state.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())

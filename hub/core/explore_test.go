@@ -25,7 +25,8 @@ type world struct {
 	st        *State
 	calls     []call
 	questions []question
-	cancels   int // how often one may still be asked for
+	cancels   int     // how often one may still be asked for
+	early     [2]bool // a cancel has come for a call with this id, and none was open
 	shown     bool
 	lost      bool // the connection has ended
 	progress  int
@@ -197,6 +198,7 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 		at("cancel by id", func(w *world, c *call, do func(Event) []Effect) {
 			w.cancels--
 			w.see(c.n, do)
+			w.early[id[0]-'a'] = w.early[id[0]-'a'] || w.st.byID[id] == 0
 			do(CancelAsked{ID: id, Cause: &event.CancelCause{Origin: event.OriginUser, Reason: "enough"}})
 		})
 	}
@@ -235,7 +237,13 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 				c.phase = callPassing
 				if refused(do(e)) != 0 {
 					c.phase, c.ended = callOver, 1
+					return
 				}
+				early := &w.early[id[0]-'a']
+				if (c.cancels == 1) != (*early || gone) {
+					c.cancels = 9 // which is found
+				}
+				*early = false
 			})
 		}
 	case callPassing, callAgreed:
@@ -522,7 +530,7 @@ func (w *world) fail(t *testing.T, wrong string) {
 func (w *world) key() string {
 	k := make(key, 0, 512)
 	k.add(w.cancels, w.progress, w.st.begun, w.st.asked, w.st.shows.set, len(w.st.ended.ids))
-	k.say(w.shown, w.lost, w.st.draining, w.st.shows.tools)
+	k.say(w.early[0], w.early[1], w.shown, w.lost, w.st.draining, w.st.shows.tools)
 	for _, c := range w.calls {
 		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.task, c.ended, c.cancels)
 		k.say(c.stopped, c.result)
@@ -534,7 +542,7 @@ func (w *world) key() string {
 	for _, n := range slices.Sorted(maps.Keys(w.st.requests)) {
 		r := w.st.requests[n]
 		k.add(n, r.state, r.waits)
-		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among, r.answer.outlived)
+		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among)
 		addAll(&k, r.children)
 		addAll(&k, r.prompts)
 		addAll(&k, r.mayHave)
@@ -546,7 +554,7 @@ func (w *world) key() string {
 	for _, n := range w.st.Prompts() {
 		p := w.st.prompts[n]
 		k.add(n, p.request, p.kind, p.by, p.comparing)
-		k.say(p.withTools, p.approval, p.outlived, p.among, p.client, p.hidden)
+		k.say(p.withTools, p.approval, p.among, p.client, p.hidden)
 		addAll(&k, p.about)
 		addAll(&k, p.stops)
 		addAll(&k, p.candidates)

@@ -198,6 +198,9 @@ func (w *world) wrong() string {
 	for i := range w.calls {
 		c := &w.calls[i]
 		busy = busy || c.phase != callOver && c.phase != callUnmade
+		if c.cancels > 1 {
+			return fmt.Sprintf("call %d: a cancel came before it, and it was not cancelled, or it was, and none came", i)
+		}
 		if c.phase == callOver && c.ended != 1 {
 			return fmt.Sprintf("call %d is over, and ended %d times", i, c.ended)
 		}

@@ -18,7 +18,6 @@ type prompt struct {
 	approval  bool
 	about     []ServerNumber  // the servers whose requests wait for the answer; a server may be in it twice
 	stops     []RequestNumber // the requests whose clocks it stops; those that end are removed
-	outlived  bool            // a call whose clocks it stopped has ended
 	// The question names no call, and calls of its server were open when it came, so it may belong to one of them.
 	among      bool
 	candidates []RequestNumber // those calls, as far as they are still open
@@ -142,7 +141,7 @@ func (s *State) closePrompt(n PromptNumber, end End) {
 	delete(s.prompts, n)
 	r := s.requests[p.request]
 	r.prompts = without(r.prompts, n)
-	r.answer = answered{among: p.among, outlived: p.outlived, stopped: p.stops}
+	r.answer = answered{among: p.among, stopped: p.stops}
 	for _, c := range p.candidates {
 		s.requests[c].mayHave = without(s.requests[c].mayHave, n)
 	}
@@ -186,10 +185,7 @@ func (s *State) leaveWaits(r *request) {
 		return
 	}
 	for _, p := range s.prompts {
-		if slices.Contains(p.stops, r.n) {
-			p.stops = without(p.stops, r.n)
-			p.outlived = p.outlived || !r.incoming
-		}
+		p.stops = without(p.stops, r.n)
 	}
 }
 
@@ -282,7 +278,7 @@ func (s *State) answerRead(e *AnswerRead) {
 	case !chosen:
 		s.cancelRequest(r, &event.CancelCause{Origin: e.End.Origin, Reason: e.End.Reason})
 	}
-	delayed := e.Left == nil && r.cause != nil && (r.answer.among || r.answer.outlived ||
+	delayed := e.Left == nil && r.cause != nil && (r.answer.among ||
 		slices.ContainsFunc(r.answer.stopped, func(n RequestNumber) bool {
 			other := s.requests[n]
 			return n != r.n && (other == nil || other.cause != nil)

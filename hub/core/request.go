@@ -37,8 +37,8 @@ type request struct {
 
 // answered is what remains of a server's question that has closed, until the asker has learned how.
 type answered struct {
-	among, outlived bool
-	stopped         []RequestNumber
+	among   bool
+	stopped []RequestNumber
 }
 
 func (r *request) cancellation() *event.Cancellation {

@@ -178,19 +178,6 @@ func (s *State) Hidden(n PromptNumber) bool { return s.prompts[n] != nil && s.pr
 // Shows returns what windows can show.
 func (s *State) Shows() Kinds { return s.shows }
 
-// Ended reports whether a request with that id has ended lately.
-func (s *State) Ended(id string) bool { return s.ended.has(id) }
-
-// Early returns the ids of the calls that would be cancelled if they came now, but for those that have been.
-func (s *State) Early(at time.Time) (ids []string) {
-	for _, c := range s.early.list {
-		if !at.After(c.until) && !s.ended.has(c.id) {
-			ids = append(ids, c.id)
-		}
-	}
-	return ids
-}
-
 // Calls returns the open calls of a server.
 func (s *State) Calls(of ServerNumber) (calls []RequestNumber) {
 	for n, r := range s.requests {
