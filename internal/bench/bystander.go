@@ -2,171 +2,134 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/mcphub-go/mcphub/plugin/host"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// The limits for what a bystander may notice of an attack by a server or a folder.
 const (
-	bystanderLimit  = 250 // ms for each action of a bystander
-	bystanderMemory = 256 // MiB above the idle hub and the results in flight
-	bystanderWait   = 20 * time.Second
+	attackTime = 3 * time.Second  // how long an attack goes on
+	callTime   = 20 * time.Second // a call that does not end counts as that long
 )
 
-// measureBystander runs the attacks of hostile servers and folders, one after the other, each against a hub of its own.
-// It measures the latency for a bystander, who has nothing to do with the attacker: of a call to another server, of a
-// cancel in another window, and of the snapshot of a new window.
-func measureBystander(ctx context.Context, o options) ([]row, error) {
-	var rows []row
+// measureBystander runs the attacks one after the other, and measures the calls of a bystander, who has nothing to do
+// with the attacker. All of them share the machine.
+func measureBystander(ctx context.Context, o options, f figures) error {
+	var servers, clients worst
 	for _, a := range attacks {
-		felt, err := a.suffer(ctx, o)
-		if err != nil {
-			return rows, fmt.Errorf("%s: %w", a.finding, err)
+		if err := a.suffer(ctx, o, &servers); err != nil {
+			return fmt.Errorf("%s: %w", a.about, err)
 		}
-		worst := max(felt.call.worst, felt.cancel.worst, felt.snapshot.worst)
-		rows = append(rows,
-			number(a.finding+" "+a.about+", worst for a bystander", millis(worst), "ms", "%s; %s; %s; the attack ran %d times",
-				felt.call.text("call"), felt.cancel.text("cancel"), felt.snapshot.text("new window"),
-				felt.times).atMost(bystanderLimit),
-			number(a.finding+" peak memory over the idle hub", felt.memory, "MiB", "%.0f MiB of results may be in flight",
-				a.results).atMost(bystanderMemory+a.results))
 	}
-	return rows, nil
-}
-
-// felt is what was measured for a bystander during one attack.
-type felt struct {
-	call, cancel, snapshot spent
-	memory                 float64 // MiB
-	times                  int
-}
-
-// spent is the time that one kind of action took.
-type spent struct {
-	worst, sum time.Duration
-	times      int
-}
-
-func (s *spent) add(d time.Duration) {
-	s.worst = max(s.worst, d)
-	s.sum += d
-	s.times++
-}
-
-func (s *spent) text(what string) string {
-	if s.times == 0 {
-		return what + ": none"
-	}
-	return fmt.Sprintf("%s: worst %.1f ms, mean %.1f of %d", what, millis(s.worst), millis(s.sum)/float64(s.times),
-		s.times)
-}
-
-// suffer runs one attack for some seconds and measures a bystander meanwhile.
-func (a attack) suffer(ctx context.Context, o options) (f felt, err error) {
-	client, err := openHub(ctx, o, o.bin.mcphub, nil)
-	if err != nil {
-		return f, err
-	}
-	defer closeHub(client)
-	if err := reload(ctx, client, a.config(o)); err != nil {
-		return f, err
-	}
-	attacked, err := attachPerson(ctx, client.Editor, a.says)
-	if err != nil {
-		return f, err
-	}
-	defer attacked.close()
-	other, err := attachPerson(ctx, client.Editor, silent)
-	if err != nil {
-		return f, err
-	}
-	defer other.close()
-	if _, err := callTool(ctx, client.Hub, "good", "echo", `{}`); err != nil {
-		return f, err
-	}
-	if err := pause(ctx, 500*time.Millisecond); err != nil { // until the memory that the start needed is released
-		return f, err
-	}
-	idle, err := memoryMiB(client.PID(), residentMemory)
-	if err != nil {
-		return f, err
-	}
-
-	attackCtx, stop := context.WithCancelCause(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { f.times = a.drive(attackCtx, client, a.config(o)) })
-	peak := 0.0
-	running.Go(func() { peak = peakMemory(attackCtx, client.PID()) })
-	end := time.Now().Add(pick(o, 3*time.Second, time.Second))
-	for i := 0; time.Now().Before(end) && err == nil; i++ {
-		err = f.look(ctx, client, other, fmt.Sprintf("bystander-%d", i))
-	}
-	stop(errBenchOver)
-	running.Wait()
-	f.memory = max(peak-idle, 0)
-	return f, err
-}
-
-// look does each action of a bystander once. An action that does not end within bystanderWait counts as that long. An
-// error means that the action could not be measured.
-func (f *felt) look(ctx context.Context, client *host.Client, window *person, id string) error {
-	bounded, cancel := context.WithTimeoutCause(ctx, bystanderWait, errTooSlow)
-	defer cancel()
-	timed := func(s *spent, do func() error) error {
-		start := time.Now()
-		err := do()
-		s.add(time.Since(start))
-		if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-			return nil // it took bystanderWait
-		}
+	if err := sufferClients(ctx, o, &clients); err != nil {
 		return err
 	}
-	if err := timed(&f.call, func() error {
-		_, err := callTool(bounded, client.Hub, "good", "echo", `{}`)
-		return err
-	}); err != nil {
-		return fmt.Errorf("a call of another server: %w", err)
-	}
-	over := make(chan struct{})
-	go func() { // ends by the cancel, or with ctx
-		defer close(over)
-		hangUntilCancelled(bounded, client, id)
-	}()
-	defer func() { cancel(); <-over }()
-	if err := window.await(bounded, id, begun); err != nil {
-		return fmt.Errorf("a call that hangs: %w", err)
-	}
-	if err := timed(&f.cancel, func() error {
-		if err := window.cancelRequest(id); err != nil {
-			return err
-		}
-		return window.await(bounded, id, ended)
-	}); err != nil {
-		return fmt.Errorf("a cancel in another window: %w", err)
-	}
-	if err := timed(&f.snapshot, func() error {
-		w, err := attachPerson(bounded, client.Editor, silent)
-		if err == nil {
-			w.close()
-		}
-		return err
-	}); err != nil {
-		return fmt.Errorf("a new window: %w", err)
-	}
+	f.put("worst call of a bystander while a server or a folder does its worst", servers.ms, "%s", servers.each)
+	f.put("worst call of a bystander while 32 clients of a gateway do their worst", clients.ms, "%s", clients.each)
 	return nil
 }
 
-// peakMemory samples the memory of a process until ctx ends, and returns the largest value in MiB.
-func peakMemory(ctx context.Context, pid int) float64 {
-	peak := 0.0
-	for pause(ctx, 10*time.Millisecond) == nil {
-		if now, err := memoryMiB(pid, residentMemory); err == nil {
-			peak = math.Max(peak, now)
+// worst is the longest call of a bystander, with a line for each attack.
+type worst struct {
+	ms   float64
+	each string
+}
+
+// during repeats a bystander's call while an attack goes on. An attack counts how often it began.
+func (w *worst) during(ctx context.Context, about string, call func(context.Context) error,
+	attack func(ctx context.Context, began *atomic.Int64)) error {
+	attacking, stop := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop(errBenchOver)
+	var began atomic.Int64
+	running.Go(func() { attack(attacking, &began) })
+	for began.Load() == 0 { // some must be prepared first
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
 		}
 	}
-	return peak
+	var took []float64
+	for end := time.Now().Add(attackTime); time.Now().Before(end); {
+		start := time.Now()
+		bounded, cancel := context.WithTimeoutCause(ctx, callTime, errTooSlow)
+		err := call(bounded)
+		slow := errors.Is(context.Cause(bounded), errTooSlow) && ctx.Err() == nil
+		cancel()
+		if err != nil && !slow {
+			return fmt.Errorf("the call of a bystander: %w", err)
+		}
+		took = append(took, millis(time.Since(start)))
+	}
+	longest := percentile(took, 100)
+	w.ms = max(w.ms, longest)
+	w.each += fmt.Sprintf("%s: worst %.1f ms, median %.1f ms of %d; the attack ran %d times\n", about, longest,
+		median(took), len(took), began.Load())
+	return nil
+}
+
+// repeat does something again and again in n goroutines until ctx ends. It pauses before each round: an attack that
+// fails at once would otherwise be a busy loop of the bench itself.
+func repeat(ctx context.Context, n int, began *atomic.Int64, do func()) {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for pause(ctx, 10*time.Millisecond) == nil {
+				began.Add(1)
+				do()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// sufferClients measures the calls of an honest client of a gateway to one server, while hostile clients attack the
+// same gateway and use another server.
+func sufferClients(ctx context.Context, o options, w *worst) error {
+	file, err := gatewayConfig(o)
+	if err != nil {
+		return err
+	}
+	gateway, err := startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer gateway.stop()
+	honest, err := connect(ctx, overHTTP(gateway.url, gateway.authorization), mcp.EraLegacy)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = honest.Close(errBenchOver) }()
+	call := func(ctx context.Context) error {
+		_, err := honest.CallTool(ctx, &mcp.CallRequest{Name: "honest__echo", Arguments: echoArguments})
+		return err
+	}
+	for _, a := range clientAttacks {
+		clients, err := openHostileClients(ctx, gateway)
+		if err == nil {
+			err = w.during(ctx, a.about, call, func(ctx context.Context, began *atomic.Int64) {
+				var all sync.WaitGroup
+				for _, c := range clients {
+					all.Go(func() {
+						for i := 0; ctx.Err() == nil; i++ {
+							began.Add(1)
+							a.do(ctx, c, i)
+						}
+					})
+				}
+				all.Wait()
+			})
+		}
+		for _, c := range clients {
+			c.http.CloseIdleConnections()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.about, err)
+		}
+	}
+	return nil
 }

@@ -9,100 +9,168 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/event"
-
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
-// inFlight is the number of open requests in the rows about many open requests.
-const inFlight = 10_000
-
-// discardLog returns a logger that formats each line at the default level, as a hub does, and discards it.
-func discardLog() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
-
-// measureCancel measures the time from the entry of CancelRequest until write(2) has put the notification into the
-// server's pipe.
-func measureCancel(ctx context.Context, o options) ([]row, error) {
-	server := newPipeServer()
-	h, err := newLocalHub(ctx, server)
-	if err != nil {
-		return nil, err
+// newLocalHub returns a hub in this process, whose only server, s, is reached by open.
+func newLocalHub(ctx context.Context, open mcp.Opener, era string) (*hub.Hub, error) {
+	// The logger formats each line at the default level, as a hub does, and discards it.
+	h := hub.New(hub.Options{Version: "bench", Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		Open: func(config.Server, func(string)) mcp.Opener { return open }})
+	_, problems, _, err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json",
+		JSON: `{"mcpServers":{"s":{"command":"s","era":"` + era + `","alwaysAllow":["*"]}}}`}})
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("the config has problems: %v", problems)
 	}
-	// without a window, the hub has no receiver for its events
-	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{})
 	if err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
-	samples := pick(o, 5000, 1000)
-	var calls sync.WaitGroup
-	for i := range inFlight + samples {
-		calls.Go(func() {
-			// ends by the cancel
-			_, _ = h.CallTool(ctx, hub.CallRequest{ID: requestID(i), Server: "pipe", Tool: "hang",
-				Arguments: string(echoArguments)})
-		})
+	return h, nil
+}
+
+// measureCancel measures the time from the entry of CancelRequest until write(2) has put the notification into the
+// server's pipe.
+func measureCancel(ctx context.Context, _ options, f figures) error {
+	server := newPipeServer()
+	h, err := newLocalHub(ctx, server.open, mcp.EraLegacy)
+	if err != nil {
+		return err
 	}
-	took, err := cancelEach(ctx, h, server, samples)
-	h.CancelRequests(hub.CancelScope{All: true}, "over", event.OriginHost)
-	calls.Wait()
-	w.Detach(true)
+	c := cancels{open: inFlight, samples: 5000, noticed: server.written, hanging: func() int { return onWire(h) }}
+	took, err := c.measure(ctx, h)
 	err = errors.Join(err, h.Close(ctx))
 	server.wait()
+	f.put("CancelRequest -> notification in the server's pipe, median", median(took),
+		"%d cancels, one after the other, %d to %d requests in flight", len(took), c.open+c.samples, c.open)
+	f.put("CancelRequest -> notification in the server's pipe, p99", percentile(took, 99), "p99.9 %.0f us, worst %.0f us",
+		percentile(took, 99.9), percentile(took, 100))
+	return err
+}
+
+// onWire returns the number of requests that were written to the server.
+func onWire(h *hub.Hub) (running int) {
+	for _, r := range h.Requests("") {
+		if r.State == event.StateRunning && r.WireID != "" {
+			running++
+		}
+	}
+	return running
+}
+
+// webCancels are the ways of a cancel over HTTP. In the legacy era the server must notice the notification, and in the
+// modern one the end of the call's exchange. It sends the headers of an answer early, or with the answer.
+var webCancels = []struct {
+	what, era string
+	early     bool
+}{
+	{"HTTP, legacy, headers at once: CancelRequest -> notification read", mcp.EraLegacy, true},
+	{"HTTP, legacy, headers with the answer: CancelRequest -> notification read", mcp.EraLegacy, false},
+	{"HTTP, modern, headers at once: CancelRequest -> reset seen", mcp.EraModern, true},
+	{"HTTP, modern, headers with the answer: CancelRequest -> reset seen", mcp.EraModern, false},
+}
+
+// measureWebCancel measures the time from the entry of CancelRequest until a server over HTTP notices the cancel. Hub
+// and server are in this process, so that they share a clock.
+func measureWebCancel(ctx context.Context, _ options, f figures) error {
+	for _, way := range webCancels {
+		server := newWebServer()
+		server.early = way.early
+		url, stop, err := listenHTTP(server)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		h, err := newLocalHub(ctx, overHTTP(url, ""), way.era)
+		if err != nil {
+			return err
+		}
+		// A cancel of a call without headers that is younger than a second waits: it could overtake its call.
+		c := cancels{open: 1000, samples: 1000, settle: 1200 * time.Millisecond, noticed: server.reset,
+			hanging: func() int { return int(server.hanging.Load()) }}
+		if way.era == mcp.EraLegacy {
+			c.noticed = server.cancelled
+			if way.early {
+				c.closed = server.reset
+			}
+		}
+		took, err := c.measure(ctx, h)
+		if err = errors.Join(err, h.Close(ctx)); err != nil {
+			return fmt.Errorf("%s: %w", way.what, err)
+		}
+		f.put(way.what, median(took)/1000, "%d cancels, one after the other, %d to %d calls in flight; p99 %.2f ms",
+			len(took), c.open+c.samples, c.open, percentile(took, 99)/1000)
+	}
+	return nil
+}
+
+// cancels lets calls hang in a hub, and cancels some of them, one after the other.
+type cancels struct {
+	open, samples int              // how many calls stay open, and how many more are cancelled
+	hanging       func() int       // how many calls the server has
+	settle        time.Duration    // the age that the calls must have
+	noticed       <-chan time.Time // when the server noticed a cancel
+	closed        <-chan time.Time // when the exchange of a cancelled call ended; nil if that comes later, or never
+}
+
+// measure returns the microseconds from each CancelRequest until the server noticed it.
+func (c cancels) measure(ctx context.Context, h *hub.Hub) (took []float64, err error) {
+	// without a window, the hub has no receiver for its events
+	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{})
 	if err != nil {
 		return nil, err
 	}
-	return []row{
-		number("CancelRequest -> notification in the server's pipe, median", median(took, micros), "us",
-			"%d cancels, one after the other, %d to %d requests in flight",
-			len(took), inFlight+samples, inFlight).atMost(100),
-		number("CancelRequest -> notification in the server's pipe, p99", percentile(took, 99, micros), "us",
-			"p99.9 %.0f us, worst %.0f us",
-			percentile(took, 99.9, micros), percentile(took, 100, micros)).atMost(1000),
-	}, nil
-}
-
-func requestID(i int) string { return fmt.Sprintf("bench-%d", i) }
-
-func cancelEach(ctx context.Context, h *hub.Hub, server *pipeServer, samples int) ([]time.Duration, error) {
-	if err := awaitRunning(ctx, h, inFlight+samples); err != nil {
+	defer w.Detach(true)
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer h.CancelRequests(hub.CancelScope{All: true}, "over", event.OriginHost)
+	id := func(i int) string { return fmt.Sprintf("bench-%d", i) }
+	n := c.open + c.samples
+	for i := range n {
+		calls.Go(func() {
+			// ends by the cancel
+			_, _ = h.CallTool(ctx, hub.CallRequest{ID: id(i), Server: "s", Tool: "hang", Arguments: string(echoArguments)})
+		})
+	}
+	for c.hanging() != n {
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("the server has %d open calls, not %d: %w", c.hanging(), n, err)
+		}
+	}
+	if err := pause(ctx, c.settle); err != nil {
 		return nil, err
 	}
-	took := make([]time.Duration, 0, samples)
-	for i := range samples {
-		id := requestID(i * (inFlight + samples) / samples) // spread over old and new requests
+	for i := range c.samples {
 		start := time.Now()
-		outcome, err := h.CancelRequest(id, "", "the user pressed stop", event.OriginUser)
+		outcome, err := h.CancelRequest(id(i*n/c.samples), "", "the user pressed stop", event.OriginUser) // old and new ones
 		if err == nil && outcome != event.OutcomeCancelling {
-			err = fmt.Errorf("cancelling %s: outcome %d", id, outcome)
+			err = fmt.Errorf("cancelling call %d: outcome %d", i, outcome)
 		}
 		if err != nil {
 			return nil, err
 		}
-		at, err := receive(ctx, server.written)
+		at, err := receive(ctx, c.noticed)
+		if err == nil && c.closed != nil {
+			_, err = receive(ctx, c.closed) // the next cancel begins at rest
+		}
 		if err != nil {
 			return nil, err
 		}
-		took = append(took, at.Sub(start))
+		took = append(took, micros(at.Sub(start)))
 	}
 	return took, nil
 }
 
-// awaitRunning waits until n requests are on the wire.
-func awaitRunning(ctx context.Context, h *hub.Hub, n int) error {
-	for {
-		running := 0
-		for _, r := range h.Requests("") {
-			if r.State == event.StateRunning && r.WireID != "" {
-				running++
-			}
-		}
-		if running == n {
-			return nil
-		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return fmt.Errorf("%d of %d requests are running: %w", running, n, err)
-		}
+// receive returns the next time that was recorded.
+func receive(ctx context.Context, from <-chan time.Time) (time.Time, error) {
+	select {
+	case t := <-from:
+		return t, nil
+	case <-ctx.Done():
+		return time.Time{}, context.Cause(ctx)
 	}
 }
 

@@ -4,8 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	mcpgoclient "github.com/mark3labs/mcp-go/client"
@@ -17,14 +23,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
-// The names of the subjects in the engine's rows.
+// The names of the clients that are compared with the same server.
 const (
-	floorName   = "byte loop"
-	batchedName = "batched"
-	engineName  = "engine"
-	sessionName = "session"
-	goSDKName   = "go-sdk"
-	mcpGoName   = "mcp-go"
+	byteLoopName = "byte loop"
+	engineName   = "engine"
+	goSDKName    = "go-sdk"
+	mcpGoName    = "mcp-go"
 )
 
 const revision = "2025-11-25" // the same for every client, so that none of them probes for a revision
@@ -34,8 +38,8 @@ var errBenchOver = errors.New("the benchmark is over")
 var echoArguments = json.RawMessage(`{"text":"the quick brown fox jumps over the lazy dog"}`)
 
 // openEngine opens a bare peer over the hub's own stdio transport.
-func openEngine(o options) (subject, error) {
-	proc, err := transport.Start(echoCommand(o))
+func openEngine(_ context.Context, o options) (subject, error) {
+	proc, err := transport.Start(command(o.bin.echo))
 	if err != nil {
 		return subject{}, err
 	}
@@ -54,40 +58,52 @@ func openEngine(o options) (subject, error) {
 	}, nil
 }
 
-func echoCommand(o options) transport.Command {
-	return transport.Command{Path: o.bin.echo, Env: os.Environ()}
+// command is a program with the environment of this one.
+func command(path string, args ...string) transport.Command {
+	return transport.Command{Path: path, Args: args, Env: os.Environ()}
 }
 
-// openSession opens the session that the hub itself uses, over the same transport.
-func openSession(ctx context.Context, o options) (subject, error) {
-	s, err := connectSession(ctx, echoCommand(o))
-	if err != nil {
-		return subject{}, err
+func overStdio(path string, args ...string) mcp.Opener { return mcp.Stdio(command(path, args...), 0) }
+
+// overHTTP leads to an endpoint; an authorization may be empty.
+func overHTTP(url, authorization string) mcp.Opener {
+	header := http.Header{}
+	if authorization != "" {
+		header.Set("Authorization", authorization)
 	}
-	return subject{
-		name: sessionName,
-		call: func(ctx context.Context) error {
-			_, err := s.CallTool(ctx, &mcp.CallRequest{Name: "echo", Arguments: echoArguments,
-				OnProgress: func(mcp.Progress) {}})
-			return err
-		},
-		close: func() { _ = s.Close(errBenchOver) },
-	}, nil
+	return mcp.HTTP(transport.HTTPOptions{URL: url, Header: header})
 }
 
-func connectSession(ctx context.Context, command transport.Command) (*mcp.Session, error) {
-	return mcp.Connect(ctx, mcp.Options{
-		Server: "echo", Open: mcp.Stdio(command, 0), Era: mcp.EraLegacy,
-		Client: mcp.Implementation{Name: "bench", Version: "1"}, Handler: mcp.NoHandler{},
-	})
+// connect opens the session that the hub itself uses.
+func connect(ctx context.Context, open mcp.Opener, era string) (*mcp.Session, error) {
+	return mcp.Connect(ctx, mcp.Options{Server: "echo", Open: open, Era: era, Handler: mcp.NoHandler{},
+		Client: mcp.Implementation{Name: "bench", Version: "1"}})
+}
+
+// openSession opens such a session as a subject that makes this call.
+func openSession(name string, open mcp.Opener, era string, call mcp.CallRequest) opener {
+	return func(ctx context.Context, _ options) (subject, error) {
+		s, err := connect(ctx, open, era)
+		if err != nil {
+			return subject{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return subject{
+			name: name,
+			call: func(ctx context.Context) error {
+				c := call
+				_, err := s.CallTool(ctx, &c)
+				return err
+			},
+			close: func() { _ = s.Close(errBenchOver) },
+		}, nil
+	}
 }
 
 // openGoSDK opens the official SDK's client, in the way its documentation shows.
 func openGoSDK(ctx context.Context, o options) (subject, error) {
 	client := gosdk.NewClient(&gosdk.Implementation{Name: "bench", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &gosdk.CommandTransport{Command: exec.Command(o.bin.echo),
-		TerminateDuration: time.Second},
-		&gosdk.ClientSessionOptions{ProtocolVersion: revision})
+		TerminateDuration: time.Second}, &gosdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		return subject{}, err
 	}
@@ -124,4 +140,34 @@ func openMcpGo(ctx context.Context, o options) (subject, error) {
 		},
 		close: func() { _ = client.Close() },
 	}, nil
+}
+
+// openTypeScript starts the client of the TypeScript SDK 2.x with the command of a server. The calls are made in its
+// Node process.
+func openTypeScript(name, tool string, server ...string) opener {
+	return func(_ context.Context, o options) (subject, error) {
+		script := filepath.Join(o.bin.root, "internal", "peers", "typescript2", "load.mjs")
+		node, err := startChild(4096, "node",
+			append([]string{"--no-warnings", script, tool, string(echoArguments), "stdio"}, server...)...)
+		if err != nil {
+			return subject{}, err
+		}
+		pump := func(parallel int, stop *atomic.Bool) (int, error) {
+			if _, err := fmt.Fprintf(node.in, "run %d\n", parallel); err != nil {
+				return 0, err
+			}
+			for !stop.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			if _, err := fmt.Fprintln(node.in, "stop"); err != nil {
+				return 0, err
+			}
+			line, err := node.out.ReadString('\n')
+			if err != nil {
+				return 0, fmt.Errorf("the TypeScript client ended (is it installed? make peers): %w", err)
+			}
+			return strconv.Atoi(strings.TrimSpace(line))
+		}
+		return subject{name: name, pump: pump, close: node.close}, nil
+	}
 }

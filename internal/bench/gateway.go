@@ -4,177 +4,133 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// measureGateway compares clients connected to a server directly with the same clients behind mcphub mcp.
-func measureGateway(ctx context.Context, o options) (rows []row, err error) {
-	dir, err := os.MkdirTemp("", "mcphub-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "mcp.json")
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"e": map[string]any{"command": o.bin.echo,
-		"era": "legacy", "alwaysAllow": []string{"*"}}}})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return nil, err
-	}
-	through := transport.Command{Path: o.bin.mcphub, Args: []string{"mcp", file}, Env: os.Environ()}
-	ofSelf := func(role string) transport.Command {
-		return transport.Command{Path: o.bin.self, Args: []string{role}, Env: append(os.Environ(), envEcho+"="+o.bin.echo)}
-	}
-	const direct, behind = "direct", "gateway"
-	var subjects []subject
-	defer func() { closeAll(subjects) }()
-	sessions := map[string]*mcp.Session{}
-	for _, s := range []struct {
-		name, tool string
-		command    transport.Command
-	}{{direct, "echo", echoCommand(o)}, {behind, "e__echo", through}, {relayed, "e__echo", ofSelf(mcpRelay)}} {
-		session, err := connectSession(ctx, s.command)
-		if err != nil {
-			return nil, err
-		}
-		sessions[s.name] = session
-		subjects = append(subjects, subject{
-			name: s.name,
-			call: func(ctx context.Context) error {
-				_, err := session.CallTool(ctx, &mcp.CallRequest{Name: s.tool, Arguments: echoArguments})
-				return err
-			},
-			close: func() { _ = session.Close(errBenchOver) },
-		})
-	}
-	if rows, err = compareGateway(ctx, o, subjects, "the engine's client"); err != nil {
-		return nil, err
-	}
-	typescript, err := measureGatewayClients(ctx, o, through)
-	if err != nil {
-		return nil, err
-	}
-	overHTTP, err := measureGatewayHTTP(ctx, o, file)
-	if err != nil {
-		return nil, err
-	}
-	crowded, err := measureGatewayBystander(ctx, o, dir)
-	if err != nil {
-		return nil, err
-	}
-	rows = append(append(append(rows, typescript...), overHTTP...), crowded...)
-
-	const size = 32 << 20
-	start := time.Now()
-	large, err := sessions[behind].CallTool(ctx, &mcp.CallRequest{Name: "e__large",
-		Arguments: json.RawMessage(fmt.Sprintf(`{"count":%d}`, size))})
-	if err != nil || len(large.Raw) < size {
-		return nil, fmt.Errorf("a result of 32 MiB: %w", errors.Join(err, errors.New("it did not cross whole")))
-	}
-	rows = append(rows, number("a result of 32 MiB crosses whole", millis(time.Since(start)), "ms", ""))
-	inside, err := gatewayInside(ctx, o)
-	return append(rows, inside...), err
+// gatewayConfig writes a config file with two echo servers, and returns its path. The file goes with the programs.
+func gatewayConfig(o options) (string, error) {
+	file := filepath.Join(o.bin.dir, "mcp.json")
+	return file, os.WriteFile(file, []byte(serversJSON(o, "e", "honest")), 0o600)
 }
 
-// gatewayInside measures a gateway in this process: the way of a cancel from pipe to pipe, long lists, a search, and
-// the cost of an open gateway.
-func gatewayInside(ctx context.Context, o options) (rows []row, err error) {
-	server := newPipeServer()
-	server.tools = manyTools(1000)
-	h, err := newLocalHub(ctx, server)
+// measureGateway compares clients connected to a server directly with the same clients behind mcphub mcp, and behind a
+// relay (docs/adr/0048).
+func measureGateway(ctx context.Context, o options, f figures) error {
+	file, err := gatewayConfig(o)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	const direct, behind, relayed = "direct", "gateway", "relay"
+	bare := mcp.CallRequest{Name: "echo", Arguments: echoArguments}
+	named := mcp.CallRequest{Name: "e__echo", Arguments: echoArguments}
+	one, many, err := compare(ctx, o,
+		openSession(direct, overStdio(o.bin.echo), mcp.EraLegacy, bare),
+		openSession(behind, overStdio(o.bin.mcphub, "mcp", file), mcp.EraLegacy, named),
+		openSession(relayed, overStdio(o.bin.self, mcpRelay), mcp.EraLegacy, named))
+	if err != nil {
+		return err
+	}
+	f.put("stdio, a call through the gateway, more than directly", one.more(behind, direct), "%v", one)
+	f.put("stdio, through the gateway / through a relay, 64 at once", many.against(behind, relayed), "%v", many)
+
+	one, many, err = compare(ctx, o, openTypeScript(direct, "echo", o.bin.echo),
+		openTypeScript(behind, "e__echo", o.bin.mcphub, "mcp", file))
+	if err != nil {
+		return err
+	}
+	// What a single call takes longer has no floor: the client's own share of it is as long as the gateway's.
+	f.put("stdio, TypeScript SDK: through the gateway / directly, 64 at once", many.against(behind, direct),
+		"%v\none after the other, %.2f ms more than directly, %v", many, one.more(behind, direct), one)
+
+	through, err := startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer through.stop()
+	over, err := startHTTP(o.bin.self, mcpRelayWeb)
+	if err != nil {
+		return err
+	}
+	defer over.stop()
+	one, _, err = compare(ctx, o,
+		openSession(behind, overHTTP(through.url, through.authorization), mcp.EraLegacy, named),
+		openSession(relayed, overHTTP(over.url, over.authorization), mcp.EraLegacy, named))
+	if err != nil {
+		return err
+	}
+	f.put("HTTP, time of a call through the gateway / through a relay", 1/one.against(behind, relayed), "%v", one)
+	return measureGatewayCancel(ctx, f)
+}
+
+// measureGatewayCancel measures the way of a cancel through a gateway in this process, from pipe to pipe.
+func measureGatewayCancel(ctx context.Context, f figures) (err error) {
+	server := newPipeServer()
+	h, err := newLocalHub(ctx, server.open, mcp.EraLegacy)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		err = errors.Join(err, h.Close(ctx))
 		server.wait()
 	}()
-	if _, _, err := h.Tools(ctx, "pipe"); err != nil {
-		return nil, err
+	if _, _, err := h.Tools(ctx, "s"); err != nil {
+		return err
 	}
-	const many = 16
-	var open []*gateway.Endpoint
-	before := heapInUse()
-	for range many {
-		idle, err := gateway.New(h, gateway.Options{})
-		if err != nil {
-			return nil, err
-		}
-		endpoint, err := gateway.Listen(idle, "127.0.0.1:0", "")
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, endpoint)
-	}
-	cost := (heapInUse() - before) / many
-	for _, endpoint := range open {
-		endpoint.Close(nil)
-	}
-
 	g, err := gateway.New(h, gateway.Options{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer g.Close(nil)
-	session, err := gatewaySession(ctx, g)
+	session, err := connect(ctx, func(context.Context) (*mcp.Link, error) { return pipeTo(ctx, g) }, mcp.EraLegacy)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = session.Close(errBenchOver) }()
-	var listing, searching, cancelling []time.Duration
-	for range pick(o, 100, 20) {
+	var took []float64
+	for range 1000 {
+		calling, cancel := context.WithCancelCause(ctx)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			_, _ = session.CallTool(calling, &mcp.CallRequest{Name: "s__hang", Arguments: echoArguments})
+		}()
+		for err == nil && onWire(h) != 1 {
+			err = pause(ctx, 5*time.Millisecond)
+		}
 		start := time.Now()
-		tools, err := session.ListTools(ctx)
-		listing = append(listing, time.Since(start))
-		if err != nil || len(tools) < 1000 {
-			return nil, fmt.Errorf("%d tools are listed: %w", len(tools), err)
+		cancel(errBenchOver)
+		at, wait := receive(ctx, server.written)
+		<-over
+		if err = errors.Join(err, wait); err != nil {
+			return err
 		}
-		start = time.Now()
-		found, err := h.ModelTools().Search(ctx, "create an issue", 10, "")
-		searching = append(searching, time.Since(start))
-		if err != nil || len(found) == 0 {
-			return nil, fmt.Errorf("%d tools are found: %w", len(found), err)
-		}
+		took = append(took, millis(at.Sub(start)))
 	}
-	for range pick(o, 1000, 200) {
-		took, err := gatewayCancel(ctx, h, session, server)
-		if err != nil {
-			return nil, err
-		}
-		cancelling = append(cancelling, took)
-	}
-	return append(rows,
-		number("a client's cancel -> notification in the server's pipe, median", median(cancelling, millis), "ms",
-			"p99 %.2f ms", percentile(cancelling, 99, millis)).atMost(1),
-		number("tools/list of 1,000 tools", median(listing, millis), "ms", "").atMost(50),
-		number("SearchTools among 1,000 tools", median(searching, millis), "ms", "").atMost(5),
-		number("an open gateway, heap", float64(cost)/(1<<20), "MiB", "mean of %d, over HTTP, without clients",
-			many).atMost(1)), nil
+	f.put("a client's cancel -> notification in the server's pipe, median", median(took), "p99 %.2f ms",
+		percentile(took, 99))
+	return nil
 }
 
-// gatewaySession connects a client to a gateway in this process, over pipes of the operating system.
-func gatewaySession(ctx context.Context, g *gateway.Gateway) (*mcp.Session, error) {
+// pipeTo connects a client to a gateway over pipes of the operating system.
+func pipeTo(ctx context.Context, g *gateway.Gateway) (*mcp.Link, error) {
 	toGateway, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	out, fromGateway, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, toGateway.Close(), in.Close())
 	}
 	line := func(r io.ReadCloser, w io.WriteCloser) *jsonrpc.LineConn {
 		return jsonrpc.NewLineConn(r, w, jsonrpc.LineConnOptions{Close: func() error {
@@ -182,51 +138,42 @@ func gatewaySession(ctx context.Context, g *gateway.Gateway) (*mcp.Session, erro
 		}})
 	}
 	go func() { _ = g.Serve(ctx, line(toGateway, fromGateway)) }() // ends with the session
-	return mcp.Connect(ctx, mcp.Options{
-		Server: "gateway", Era: mcp.EraLegacy, Client: mcp.Implementation{Name: "bench", Version: "1"},
-		Handler: mcp.NoHandler{},
-		Open:    func(context.Context) (*mcp.Link, error) { return &mcp.Link{Conn: line(out, in)}, nil },
+	return &mcp.Link{Conn: line(out, in)}, nil
+}
+
+// serveMCPRelay is the least that a gateway can cost: the two halves of the engine in one process, between a client and
+// the echo server that the environment names. Any further cost of mcphub mcp is the hub's.
+func serveMCPRelay(web bool) int {
+	session := connectEcho()
+	defer func() { _ = session.Close(errBenchOver) }()
+	server := mcpserver.New(mcpserver.Options{Info: json.RawMessage(`{"name":"relay","version":"1"}`),
+		Capabilities: json.RawMessage(`{"tools":{}}`), Handler: relayHandler{session}})
+	defer server.Close(nil)
+	if web {
+		const token = "relay"
+		return serveHTTP(server.HTTP(mcpserver.Guard{Token: token}), token)
+	}
+	if err := server.Serve(context.Background(), mcpserver.Standard(os.Stdin, os.Stdout)); err != nil {
+		return 1
+	}
+	return 0
+}
+
+type relayHandler struct{ session *mcp.Session }
+
+func (r relayHandler) Request(ctx context.Context, c *mcpserver.Call) (json.RawMessage, error) {
+	if c.Method != protocol.MethodCallTool {
+		return nil, mcpserver.ErrUnknownMethod
+	}
+	result, err := r.session.CallTool(ctx, &mcp.CallRequest{
+		Name:      strings.TrimPrefix(jsontext.String(jsontext.Get(c.Params, "name")), "e__"),
+		Arguments: jsontext.Get(c.Params, "arguments"), OnProgress: func(mcp.Progress) {},
 	})
-}
-
-// gatewayCancel returns the time from a client's cancel until the notification is in the server's pipe.
-func gatewayCancel(ctx context.Context, h *hub.Hub, session *mcp.Session,
-	server *pipeServer) (time.Duration, error) {
-	calling, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		_, _ = session.CallTool(calling, &mcp.CallRequest{Name: "pipe__hang", Arguments: echoArguments})
-	}()
-	if err := awaitRunning(ctx, h, 1); err != nil {
-		return 0, err
+	if err != nil {
+		return nil, err
 	}
-	start := time.Now()
-	cancel(errBenchOver)
-	at, err := receive(ctx, server.written)
-	<-over
-	return at.Sub(start), err
+	return result.Raw, nil
 }
 
-// manyTools returns the JSON of the entries in a list of n tools.
-func manyTools(n int) string {
-	verbs := strings.Fields("create list get update delete search merge read write run")
-	things := strings.Fields("issue repository pull_request file branch table message channel page event")
-	var entries []string
-	for i := range n {
-		verb, thing := verbs[i%10], things[i/10%10]
-		entries = append(entries, fmt.Sprintf(`{"name":"%s_%s_%d","description":%q,"inputSchema":{"type":"object",`+
-			`"properties":{"owner":{"type":"string"},"pageSize":{"type":"integer"}}}}`, verb, thing, i,
-			strings.Repeat("Use this to "+verb+" a "+thing+" of the account of the user. ", 5)))
-	}
-	return strings.Join(entries, ",")
-}
-
-func heapInUse() int64 {
-	runtime.GC()
-	runtime.GC() // the second one frees objects that have finalizers
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
+func (relayHandler) Notified(*mcpserver.Session, string, json.RawMessage) {}
+func (relayHandler) Ended(*mcpserver.Session, error)                      {}

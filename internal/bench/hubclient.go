@@ -17,23 +17,19 @@ import (
 // closeTime limits the time for the end of a hub.
 const closeTime = 10 * time.Second
 
-// openHub starts a hub and configures the servers; each of them is the echo server.
-func openHub(ctx context.Context, o options, command string, args []string, servers ...string) (*host.Client, error) {
-	client, err := host.Open(ctx, host.Options{Command: command, Args: args, Env: []string{envEcho + "=" + o.bin.echo},
-		Stderr: os.Stderr})
-	if err != nil {
-		return nil, err
+// bigAnswers allows long results and lists of many requests: gRPC's own limit is 4 MiB.
+var bigAnswers = grpc.MaxCallRecvMsgSize(2 * largeSize)
+
+// openHub starts a plugin, and gives it a config unless that is empty.
+func openHub(ctx context.Context, config, command string, args ...string) (*host.Client, error) {
+	client, err := host.Open(ctx, host.Options{Command: command, Args: args, Stderr: os.Stderr})
+	if err != nil || config == "" {
+		return client, err
 	}
-	if len(servers) == 0 {
-		return client, nil
-	}
-	entries := map[string]any{}
-	for _, name := range servers {
-		entries[name] = map[string]any{"command": o.bin.echo, "alwaysAllow": []string{"*"}, "era": "legacy"}
-	}
-	text, err := json.Marshal(map[string]any{"mcpServers": entries})
-	if err == nil {
-		err = reload(ctx, client, string(text))
+	r, err := client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{
+		{Scope: "host", Path: "bench.json", Json: config}}})
+	if problems := r.GetProblems(); err == nil && len(problems) > 0 {
+		err = fmt.Errorf("the config has problems: %v", problems)
 	}
 	if err != nil {
 		closeHub(client)
@@ -42,22 +38,6 @@ func openHub(ctx context.Context, o options, command string, args []string, serv
 	return client, nil
 }
 
-func reload(ctx context.Context, client *host.Client, config string) error {
-	r,
-		err := client.Servers.ReloadConfig(ctx,
-		&mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "bench.json", Json: config}}})
-	if err != nil {
-		return err
-	}
-	if problems := r.GetProblems(); len(problems) > 0 {
-		return fmt.Errorf("the config has problems: %v", problems)
-	}
-	return nil
-}
-
-// bigAnswers allows a list of many requests: gRPC's own limit is 4 MiB.
-var bigAnswers = grpc.MaxCallRecvMsgSize(64 << 20)
-
 // closeHub stops a hub and waits for its end.
 func closeHub(client *host.Client) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), closeTime, errTooSlow)
@@ -65,6 +45,28 @@ func closeHub(client *host.Client) {
 	if err := client.Close(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: closing a hub:", err)
 	}
+}
+
+// server is the config of a server whose tools need no approval.
+func server(command string, args ...string) map[string]any {
+	return map[string]any{"command": command, "args": args, "alwaysAllow": []string{"*"}, "era": "legacy"}
+}
+
+func configJSON(servers map[string]any) string {
+	text, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		panic(err) // strings marshal
+	}
+	return string(text)
+}
+
+// serversJSON returns a config in which each name is an echo server.
+func serversJSON(o options, names ...string) string {
+	servers := map[string]any{}
+	for _, name := range names {
+		servers[name] = server(o.bin.echo)
+	}
+	return configJSON(servers)
 }
 
 // serverNames returns n names.
@@ -86,15 +88,65 @@ func startServers(ctx context.Context, client *host.Client, names []string) erro
 	return nil
 }
 
-// callTool calls a tool of the echo server through the hub. The answer must be a result.
-func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool,
-	arguments string) (string, error) {
-	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments})
+// callTool calls a tool of an echo server through the hub. The answer must be a result.
+func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string,
+	options ...grpc.CallOption) error {
+	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments},
+		options...)
+	if err == nil && r.GetResultJson() == "" {
+		err = errors.New("no result: " + r.GetError().GetMessage())
+	}
+	return err
+}
+
+// window is attached to a hub and reads its events, which it drops.
+type window struct {
+	cancel context.CancelCauseFunc
+	ended  chan struct{}
+}
+
+// attach opens a window. One that accepts gives the same answer to every question; another leaves them all open.
+func attach(ctx context.Context, client *host.Client, accepts bool) (*window, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &window{cancel: cancel, ended: make(chan struct{})}
+	stream, err := client.Editor.Attach(ctx, bigAnswers)
+	if err == nil {
+		hello := &mcphubv1.Hello{Title: "bench", PromptKinds: []mcphubv1.PromptKind{
+			mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL, mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
+			mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM, mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
+		}}
+		err = stream.Send(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{Hello: hello}})
+	}
+	if err == nil {
+		_, err = stream.Recv() // the welcome
+	}
 	if err != nil {
-		return "", err
+		cancel(err)
+		return nil, err
 	}
-	if r.GetResultJson() == "" {
-		return "", errors.New("no result: " + r.GetError().GetMessage())
-	}
-	return r.GetResultJson(), nil
+	go func() {
+		defer close(w.ended)
+		for {
+			m, err := stream.Recv()
+			if err != nil {
+				return
+			}
+			if q := m.GetPromptOpened().GetPrompt(); q != nil && accepts {
+				_ = stream.Send(acceptance(q.GetPromptId())) // Recv reports a stream that has ended
+			}
+		}
+	}()
+	return w, nil
+}
+
+func (w *window) close() {
+	w.cancel(errBenchOver)
+	<-w.ended
+}
+
+func acceptance(prompt string) *mcphubv1.AttachRequest {
+	return &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: &mcphubv1.PromptAnswer{
+		PromptId: prompt,
+		Action:   &mcphubv1.PromptAnswer_Accept{Accept: &mcphubv1.AcceptPrompt{ContentJson: `{"name":"x"}`}},
+	}}}
 }

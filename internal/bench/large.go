@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os/exec"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
-	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
+	"github.com/mcphub-go/mcphub/plugin/host"
 )
 
 // largeSize is slightly less than the longest line that a hub reads by default.
@@ -24,88 +20,63 @@ var largeText = sync.OnceValue(func() string {
 })
 
 // measureLarge measures the processor time for one large result, from a server's pipe onwards. It counts the hub's own
-// part: it subtracts the time that gRPC needs for the same message, and the time for reading the same bytes from a
-// pipe.
-func measureLarge(ctx context.Context, o options) ([]row, error) {
-	rounds := pick(o, 9, 3)
-	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
-	whole, err := largeTime(ctx, o, rounds, arguments, o.bin.mcphub, nil, "echo")
+// part: it subtracts the time that gRPC needs for the same message behind the same interceptors, and the time for
+// reading the same bytes from a pipe.
+func measureLarge(ctx context.Context, o options, f figures) error {
+	hub, err := openHub(ctx, serversJSON(o, "echo"), o.bin.mcphub)
 	if err != nil {
-		return nil, err
-	}
-	floor, err := largeTime(ctx, o, rounds, arguments, o.bin.self, []string{guardedEcho})
-	if err != nil {
-		return nil, err
-	}
-	pipe, err := largePipe(ctx, o, rounds, arguments)
-	if err != nil {
-		return nil, err
-	}
-	own := whole - floor - pipe
-	rate := func(d time.Duration) float64 { return largeSize / 1e6 / max(d.Seconds(), 0.001) }
-	return []row{
-		number("a result of 60 MiB from stdio to the window, ours together", rate(own), "MB/s",
-			"ms of hub CPU: %.0f, of which gRPC takes %.0f and the pipe %.0f", millis(whole), millis(floor), millis(pipe)).
-			atLeast(150),
-	}, nil
-}
-
-// largeTime returns the processor time that a plugin needs for one answer of the tool large.
-func largeTime(ctx context.Context, o options, rounds int, arguments, command string, args []string,
-	servers ...string) (time.Duration, error) {
-	client, err := openHub(ctx, o, command, args, servers...)
-	if err != nil {
-		return 0, err
-	}
-	defer closeHub(client)
-	call := func() error {
-		r, err := client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "echo", Tool: "large", ArgumentsJson: arguments},
-			grpc.MaxCallRecvMsgSize(2*largeSize))
-		if err == nil && len(r.GetResultJson()) < largeSize {
-			err = io.ErrUnexpectedEOF
-		}
 		return err
 	}
-	if err := call(); err != nil {
-		return 0, err
-	}
-	before, err := processTime(client.PID())
+	defer closeHub(hub)
+	door, err := openHub(ctx, "", o.bin.self, guardedEcho)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for range rounds {
-		if err := call(); err != nil {
-			return 0, err
+	defer closeHub(door)
+	pipe, err := startChild(largeSize+1024, o.bin.echo)
+	if err != nil {
+		return err
+	}
+	defer pipe.close()
+	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
+	through := func(client *host.Client) func() (time.Duration, error) {
+		var before time.Duration
+		return func() (time.Duration, error) {
+			if err := callTool(ctx, client.Hub, "echo", "large", arguments, bigAnswers); err != nil {
+				return 0, err
+			}
+			// since the last call: what the collector does behind a call belongs to it
+			now, err := processTime(client.PID())
+			took := now - before
+			before = now
+			return took, err
 		}
 	}
-	after, err := processTime(client.PID())
-	return (after - before) / time.Duration(rounds), err
-}
-
-// largePipe returns the processor time for reading the same answer into one buffer.
-func largePipe(ctx context.Context, o options, rounds int, arguments string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, o.bin.echo)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	r := bufio.NewReaderSize(stdout, largeSize+1024)
-	before := cpuTime()
-	for range rounds {
-		fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"large","arguments":%s}}`+"\n",
-			arguments)
-		if _, err := r.ReadSlice('\n'); err != nil {
-			return 0, err
+	ways := []func() (time.Duration, error){through(hub), through(door), func() (time.Duration, error) {
+		return processTimeOf(os.Getpid(), func() error {
+			_, err := pipe.drop("large", arguments)
+			return err
+		})
+	}}
+	var times [3][]float64
+	var rates []float64
+	for round := range o.rounds + 1 {
+		var took [3]time.Duration
+		for i, way := range ways {
+			if took[i], err = way(); err != nil {
+				return err
+			}
 		}
+		if round == 0 {
+			continue // it warms up
+		}
+		for i := range took {
+			times[i] = append(times[i], millis(took[i]))
+		}
+		rates = append(rates, largeSize/1e6/max(took[0]-took[1]-took[2], time.Millisecond).Seconds())
 	}
-	took := cpuTime() - before
-	_ = stdin.Close() // the server ends with its input
-	return took / time.Duration(rounds), cmd.Wait()
+	f.put("a result of 60 MiB from stdio to the host, ours together", median(rates),
+		"ms of hub CPU: %.0f, of which gRPC takes %.0f and the pipe %.0f", median(times[0]), median(times[1]),
+		median(times[2]))
+	return nil
 }

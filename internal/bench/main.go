@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -18,50 +19,15 @@ import (
 // options are the settings of a run.
 type options struct {
 	rounds int
-	quick  bool
-	bin    binaries
+	bin    programs
 }
 
-// pick returns quick in a quick run, and full otherwise.
-func pick[T any](o options, full, quick T) T {
-	if o.quick {
-		return quick
-	}
-	return full
-}
-
-// group is a set of measurements that share their subjects.
-type group struct {
-	name    string
-	about   string
-	limit   time.Duration // the group fails if it takes longer
-	measure func(ctx context.Context, o options) ([]row, error)
-}
-
-// The limits are several times what a group takes on an idle machine: they end what hangs.
-var groups = []group{
-	{"engine", "engine over stdio against the byte loop, go-sdk and mcp-go; allocations", 3 * time.Minute, measureEngine},
-	{"path", "whole path against a relay", 3 * time.Minute, measurePath},
-	{"large", "a result of 60 MiB", 3 * time.Minute, measureLarge},
-	{"cancel", "CancelRequest received -> notification written", 2 * time.Minute, measureCancel},
-	{"withdraw", "server's cancel read -> promptClosed handed to gRPC", 2 * time.Minute, measureWithdraw},
-	{"memory", "memory a request in flight", 3 * time.Minute, measureMemory},
-	{"idle", "idle hub, idle servers, size of the program", 3 * time.Minute, measureIdle},
-	{"gateway", "mcphub mcp against the server itself", 6 * time.Minute, measureGateway},
-	{"web", "Streamable HTTP against a bare POST loop and go-sdk", 2 * time.Minute, measureWeb},
-	{"webcancel", "CancelRequest received -> notification read, or reset seen, by an HTTP server; what cancelled calls leave",
-		3 * time.Minute, measureWebCancel},
-	{"start", "spawn -> first answer", 2 * time.Minute, measureStart},
-	{"storm", "progress storm", 2 * time.Minute, measureStorm},
-	{"bystander", "what others feel of the worst that a server or a folder does", 6 * time.Minute, measureBystander},
-}
-
-// runLimit is the limit for the whole run. What was not measured by then is reported as such.
-const runLimit = 30 * time.Minute
+// measurement measures the rows of a group, and puts what it found into the figures.
+type measurement func(ctx context.Context, o options, f figures) error
 
 func main() {
 	if len(os.Args) == 2 {
-		if serve, ok := plugins[os.Args[1]]; ok {
+		if serve, ok := roles[os.Args[1]]; ok {
 			os.Exit(serve())
 		}
 	}
@@ -73,106 +39,85 @@ func run() int {
 	for _, g := range groups {
 		names = append(names, g.name)
 	}
-	rounds := flag.Int("rounds", 0, "interleaved `rounds` (default 9, quick 7)")
-	only := flag.String("only", "",
-		"measure only the groups whose name matches this `regexp`: "+strings.Join(names, ", "))
-	quick := flag.Bool("quick", false, "less of everything, three minutes")
+	rounds := flag.Int("rounds", 9, "interleaved `rounds`")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`: "+strings.Join(names, ", "))
 	flag.Parse()
 	filter, err := regexp.Compile(*only)
 	var chosen []group
 	if err == nil {
 		chosen = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !filter.MatchString(g.name) })
 	}
-	if err != nil || flag.NArg() > 0 || *rounds < 0 || len(chosen) == 0 {
+	if err != nil || flag.NArg() > 0 || *rounds < 1 || len(chosen) == 0 {
 		fmt.Fprintln(os.Stderr, "bench: bad arguments;", err)
 		flag.Usage()
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := options{rounds: *rounds, quick: *quick}
-	if o.rounds == 0 {
-		o.rounds = pick(o, 9, 7)
-	}
-	// The hubs under test inherit these settings: no state directory, and the default log level.
-	os.Setenv("MCPHUB_STATE_DIR", "")
-	os.Unsetenv("MCPHUB_LOG")
-	if o.bin, err = build(ctx); err != nil {
+	bin, err := build(ctx)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
 	}
-	defer o.bin.remove()
+	defer bin.remove()
+	// What is under test inherits these settings: no state directory, the default log level, and a server for relays.
+	os.Setenv("MCPHUB_STATE_DIR", "")
+	os.Unsetenv("MCPHUB_LOG")
+	os.Setenv(envEcho, bin.echo)
+	o := options{rounds: *rounds, bin: bin}
 
-	r := newReport(o)
-	r.printHead(os.Stdout)
-	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errors.New("the run took too long"))
-	defer cancel()
+	fmt.Printf("commit %s, %s, %s/%s, %d CPUs, %d rounds\n\n", bin.commit, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, runtime.GOMAXPROCS(0), o.rounds)
+	r := report{out: os.Stdout}
 	for _, g := range chosen {
-		rows, err := measure(ctx, g, o)
-		r.add(g, rows, err)
-		r.printLast(os.Stdout)
-		if errors.Is(err, errStuck) {
-			break // what it left running would disturb the others
-		}
+		start := time.Now()
+		f, err := measure(ctx, g, o)
+		r.add(g, f, err, time.Since(start))
 	}
-	if len(r.groups) < len(chosen) {
-		r.failures = append(r.failures, fmt.Sprintf("the %d groups after it", len(chosen)-len(r.groups)))
-	}
-	r.printFoot(os.Stdout)
-	if !r.ok() {
-		return 1
-	}
-	return 0
+	return r.finish()
 }
 
-// measure measures a group, and a second time if a number missed its target: a machine has moods. A row counts as
-// reached if one of the two measurements reached it.
-func measure(ctx context.Context, g group, o options) ([]row, error) {
-	rows, err := measureOnce(ctx, g, o)
-	if err != nil || !slices.ContainsFunc(rows, row.mayChange) {
-		return rows, err
+// measure measures a group, and a second time if a number missed its floor: a machine has moods. A row is reached if
+// one of the two measurements reached it.
+func measure(ctx context.Context, g group, o options) (figures, error) {
+	first, err := measureOnce(ctx, g, o)
+	if err != nil || !slices.ContainsFunc(g.rows, func(r row) bool { return !r.reached(first) }) {
+		return first, err
 	}
 	second, err := measureOnce(ctx, g, o)
-	return again(rows, second), err
+	for _, r := range g.rows {
+		if !r.reached(first) && r.reached(second) {
+			better, before := second[r.what], first[r.what].value
+			better.detail += "\nmeasured twice; at first it was " + format(before, r.unit)
+			first[r.what] = better
+		}
+	}
+	return first, err
 }
 
-var (
-	errTooSlow = errors.New("the measurement took too long")
-	errStuck   = errors.New("the measurement did not end with its time; its goroutines are on standard error")
-)
+// groupLimit is several times what a group takes on an idle machine: it ends what hangs.
+const groupLimit = 8 * time.Minute
 
 // grace is how long a group may take to end when its time is over.
 const grace = 30 * time.Second
 
-func measureOnce(ctx context.Context, g group, o options) ([]row, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, g.limit, errTooSlow)
+var errTooSlow = errors.New("the measurement took too long")
+
+func measureOnce(ctx context.Context, g group, o options) (figures, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, groupLimit, errTooSlow)
 	defer cancel()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	type outcome struct {
-		rows []row
-		err  error
+	defer time.AfterFunc(groupLimit+grace, func() {
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) // nothing can be done about a failed write
+		fmt.Fprintf(os.Stderr, "bench: %s did not end with its time; its goroutines are above\n", g.name)
+		os.Exit(1) // what it left running would disturb the others
+	}).Stop()
+	f := figures{}
+	err := g.measure(ctx, o, f)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w (%w)", err, cause)
 	}
-	ended := make(chan outcome, 1)
-	go func() {
-		var out outcome
-		out.rows, out.err = g.measure(ctx, o)
-		ended <- out
-	}()
-	var out outcome
-	select {
-	case out = <-ended:
-	case <-ctx.Done():
-		select {
-		case out = <-ended:
-		case <-time.After(grace):
-			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) // nothing can be done about a failed write
-			return nil, errStuck
-		}
-	}
-	if cause := context.Cause(ctx); out.err != nil && cause != nil && !errors.Is(out.err, cause) {
-		out.err = fmt.Errorf("%w (%w)", out.err, cause)
-	}
-	return out.rows, out.err
+	return f, err
 }

@@ -2,137 +2,102 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
+	"os"
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// journalCalls is the number of calls that fill the hub's memory of the past: the events for a window that resumes, and
-// the ids of ended requests. They are made first, so that this memory is not counted as a cost of open calls.
-const journalCalls = 6000
+const (
+	// inFlight is the number of open requests in the rows about many open requests.
+	inFlight = 10_000
+	// journalCalls is the number of calls that fill the hub's memory of the past, such as the ids of ended requests. They
+	// are made first, so that this memory is not counted as a cost of open calls.
+	journalCalls = 6000
+	idleServers  = 50
+)
 
-// measureMemory compares a hub without calls and with 10,000 calls in flight, and does the same with the engine alone.
-func measureMemory(ctx context.Context, o options) ([]row, error) {
-	var heaps, stacks, engines, floors []float64
-	for range pick(o, 3, 1) {
-		heap, stack, err := hubMemory(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		floor, err := grpcMemory(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		engine, err := engineMemory()
-		if err != nil {
-			return nil, err
-		}
-		heaps, stacks, engines, floors = append(heaps, heap), append(stacks, stack), append(engines, engine),
-			append(floors, floor)
-	}
-	heap, stack := median(heaps, same), median(stacks, same)
-	return []row{
-		number("memory a request in flight, hub side, gRPC included", heap+stack, "KiB",
-			"%.1f KiB heap, %.1f KiB stacks; %d in flight through the door; gRPC with a handler that only waits takes %.1f KiB",
-			heap, stack, inFlight, median(floors, same)),
-		number("memory a request in flight, hub side, beyond gRPC's own", heap+stack-median(floors, same), "KiB",
-			"as long as no call of the hub outgrows the 8 KiB of stack that gRPC's handlers have").atMost(6),
-		number("memory a request in flight, engine alone", median(engines, same), "KiB",
-			"a call that nobody waits for: a goroutine that does is its caller's").atMost(2),
-	}, nil
-}
-
-// hubMemory returns the memory of one request in KiB.
-func hubMemory(ctx context.Context, o options) (heap, stacks float64, err error) {
-	client, err := openHub(ctx, o, o.bin.self, []string{probedHub}, "echo")
-	if err != nil {
-		return 0, 0, err
-	}
-	defer closeHub(client)
-	return hangingMemory(ctx, ctx, client, func(h *hanging) error { return h.cancelAll(ctx) })
-}
-
-// grpcMemory returns the memory in KiB of one call to a handler that only waits: the cost without any part of the hub.
-func grpcMemory(ctx context.Context, o options) (float64, error) {
-	client, err := openHub(ctx, o, o.bin.self, []string{bareEcho})
-	if err != nil {
-		return 0, err
-	}
-	defer closeHub(client)
-	calling, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(errBenchOver)
-	heap, stacks, err := hangingMemory(ctx, calling, client, func(h *hanging) error {
-		giveUp(errBenchOver)
-		h.calls.Wait()
-		return nil
-	})
-	return heap + stacks, err
-}
-
-// hangingMemory returns the memory in KiB, heap and stacks, of one hanging call in a plugin with many of them. The
-// calls are made with the context calling.
-func hangingMemory(ctx, calling context.Context, client *host.Client,
-	end func(*hanging) error) (heap, stacks float64, err error) {
-	if err := warmUp(ctx, client); err != nil {
-		return 0, 0, err
-	}
-	before, err := probe(ctx, client)
-	if err != nil {
-		return 0, 0, err
-	}
-	calls, err := hang(calling, client, inFlight)
-	if err != nil {
-		return 0, 0, err
-	}
-	after, probeErr := probe(ctx, client)
-	if err := errors.Join(probeErr, end(calls)); err != nil {
-		return 0, 0, err
-	}
-	each := func(a, b uint64) float64 { return (float64(a) - float64(b)) / inFlight / 1024 }
-	return each(after.Heap, before.Heap), each(after.Stacks, before.Stacks), nil
-}
-
-// warmUp makes journalCalls calls, several at a time.
-func warmUp(ctx context.Context, client *host.Client) error {
-	s := subject{name: "warm-up", call: func(ctx context.Context) error {
-		_, err := callTool(ctx, client.Hub, "echo", "echo", string(echoArguments))
-		return err
-	}}
-	for done := 0; done < journalCalls; {
-		x, err := s.run(ctx, 100*time.Millisecond, together)
+// measureMemory compares a plugin without calls and with 10,000 calls in flight: the hub, and gRPC with a handler that
+// only waits. It measures hubs that have nothing to do, too.
+func measureMemory(ctx context.Context, o options, f figures) error {
+	var more, heaps, stacks, floors, idles []float64
+	for range o.rounds {
+		hub, err := hangingMemory(ctx, o, serversJSON(o, "echo"), probedHub)
 		if err != nil {
 			return err
 		}
-		done += x.calls
+		floor, err := hangingMemory(ctx, o, "", bareEcho)
+		if err != nil {
+			return err
+		}
+		heaps, stacks = append(heaps, hub.heap), append(stacks, hub.stacks)
+		floors = append(floors, floor.heap+floor.stacks)
+		more = append(more, hub.heap+hub.stacks-floor.heap-floor.stacks)
+		idle, err := idleHub(ctx, o)
+		if err != nil {
+			return err
+		}
+		idles = append(idles, idle)
 	}
-	return nil
+	// It holds as long as no call of the hub outgrows the 8 KiB of stack that gRPC's handlers have.
+	f.put("memory a request in flight, beyond gRPC's own", median(more),
+		"KiB: %.1f of heap and %.1f of stacks with %d in flight; gRPC with a handler that only waits takes %.1f",
+		median(heaps), median(stacks), inFlight, median(floors))
+	f.put("idle hub without servers, anonymous memory", median(idles), "")
+	binary, err := os.Stat(o.bin.mcphub)
+	if err != nil {
+		return err
+	}
+	f.put("binary, stripped", float64(binary.Size())/1e6, "")
+	return idleServerMemory(ctx, o, f)
 }
 
-// hanging is a set of calls in flight that are never answered.
-type hanging struct {
-	client *host.Client
-	calls  sync.WaitGroup
-}
-
-// hang begins n calls, and returns when all of them have been written to the server.
-func hang(ctx context.Context, client *host.Client, n int) (*hanging, error) {
-	h := &hanging{client: client}
-	for range n {
-		h.calls.Go(func() {
-			_, _ = callTool(ctx, client.Hub, "echo", "hang", "") // ends by the cancel
+// hangingMemory returns the memory of one hanging call in a plugin with many of them.
+func hangingMemory(ctx context.Context, o options, config, role string) (look, error) {
+	client, err := openHub(ctx, config, o.bin.self, role)
+	if err != nil {
+		return look{}, err
+	}
+	defer closeHub(client)
+	warm := subject{name: "warm-up", call: func(ctx context.Context) error {
+		return callTool(ctx, client.Hub, "echo", "echo", string(echoArguments))
+	}}
+	for done := 0; done < journalCalls; {
+		calls, _, err := warm.run(ctx, turn/4, together)
+		if err != nil {
+			return look{}, err
+		}
+		done += calls
+	}
+	before, err := probe(ctx, client)
+	if err != nil {
+		return look{}, err
+	}
+	calling, giveUp := context.WithCancelCause(ctx)
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer giveUp(errBenchOver)
+	for range inFlight {
+		calls.Go(func() {
+			_ = callTool(calling, client.Hub, "echo", "hang", "") // ends when it is given up
 		})
 	}
+	if err := awaitRunning(ctx, client, inFlight); err != nil {
+		return look{}, err
+	}
+	after, err := probe(ctx, client)
+	return after.since(before, inFlight), err
+}
+
+// awaitRunning waits until n calls have been written to the server.
+func awaitRunning(ctx context.Context, client *host.Client, n int) error {
 	for {
 		r, err := client.Hub.ListRequests(ctx, &mcphubv1.ListRequestsRequest{}, bigAnswers)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		running := 0
 		for _, x := range r.GetRequests() {
@@ -141,45 +106,49 @@ func hang(ctx context.Context, client *host.Client, n int) (*hanging, error) {
 			}
 		}
 		if running == n {
-			return h, nil
+			return nil
 		}
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("%d of %d calls are running: %w", running, n, err)
+			return fmt.Errorf("%d of %d calls are running: %w", running, n, err)
 		}
 	}
 }
 
-// cancelAll ends the calls with one CancelRequests.
-func (h *hanging) cancelAll(ctx context.Context) error {
-	_, err := h.client.Hub.CancelRequests(ctx, &mcphubv1.CancelRequestsRequest{
-		Scope: &mcphubv1.CancelRequestsRequest_All{All: true}, Reason: "the user pressed stop",
-	})
-	if err == nil {
-		h.calls.Wait()
+// idleServerMemory measures a hub with idle servers from inside.
+func idleServerMemory(ctx context.Context, o options, f figures) error {
+	names := serverNames(idleServers)
+	client, err := openHub(ctx, serversJSON(o, names...), o.bin.self, probedHub)
+	if err != nil {
+		return err
 	}
+	defer closeHub(client)
+	// The first server also pays for what is created once for all of them.
+	if err := startServers(ctx, client, names[:1]); err != nil {
+		return err
+	}
+	before, err := probe(ctx, client)
+	if err != nil {
+		return err
+	}
+	if err := startServers(ctx, client, names[1:]); err != nil {
+		return err
+	}
+	after, err := probe(ctx, client)
+	each := after.since(before, len(names)-1)
+	f.put("each idle stdio server, heap of the hub", each.heap, "and %.0f KiB of stacks; mean of %d", each.stacks,
+		len(names)-1)
 	return err
 }
 
-// engineMemory returns the memory in KiB of one call of a bare peer.
-func engineMemory() (float64, error) {
-	server := newPipeServer()
-	link, err := server.open(config.Server{}, nil)(context.Background())
+// idleHub returns the memory of one hub in MiB a second after its start.
+func idleHub(ctx context.Context, o options) (float64, error) {
+	client, err := openHub(ctx, "", o.bin.mcphub)
 	if err != nil {
 		return 0, err
 	}
-	peer := jsonrpc.NewPeer(link.Conn, jsonrpc.Options{})
-	calls := make([]*jsonrpc.Call, 0, inFlight)
-	before := lookNow()
-	for range inFlight {
-		c, err := peer.Begin("tools/call", echoArguments)
-		if err != nil {
-			return 0, errors.Join(err, peer.Close(errBenchOver))
-		}
-		calls = append(calls, c)
+	defer closeHub(client)
+	if err := pause(ctx, time.Second); err != nil {
+		return 0, err
 	}
-	after := lookNow()
-	runtime.KeepAlive(calls)
-	err = peer.Close(errBenchOver)
-	server.wait()
-	return (float64(after.Heap+after.Stacks) - float64(before.Heap+before.Stacks)) / inFlight / 1024, err
+	return anonymousMiB(client.PID())
 }

@@ -11,60 +11,39 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 // pipeServer is a server within this process, behind two real pipes. It answers the requests that open a session, lists
-// its tools, never answers a call, and sends the messages that the caller gives it. It records, to the nanosecond, when
-// the hub wrote a cancel and when it read one.
+// its tool, and never answers a call. It records, to the nanosecond, when the hub wrote a cancel.
 type pipeServer struct {
-	written chan time.Time // of each notifications/cancelled of the hub, after write(2)
-	read    chan time.Time // of each notifications/cancelled of the server, when the hub's reader got it
-	tools   string         // entries of its list besides hang
-
+	written chan time.Time // of each notifications/cancelled, after write(2)
 	serving sync.WaitGroup
-
-	mu  sync.Mutex // guards out
-	out *os.File   // nil before the hub connects
 }
 
-func newPipeServer() *pipeServer {
-	return &pipeServer{written: make(chan time.Time, 1<<16), read: make(chan time.Time, 1<<16)}
-}
+func newPipeServer() *pipeServer { return &pipeServer{written: make(chan time.Time, 1<<16)} }
 
-// open has the signature of hub.Options.Open. Only one connection is opened.
-func (s *pipeServer) open(config.Server, func(string)) mcp.Opener {
-	return func(context.Context) (*mcp.Link, error) {
-		in, hubOut, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		hubIn, out, err := os.Pipe()
-		if err != nil {
-			return nil, errors.Join(err, in.Close(), hubOut.Close())
-		}
-		s.mu.Lock()
-		s.out = out
-		s.mu.Unlock()
-		s.serving.Go(func() { s.serve(in) })
-		line := jsonrpc.NewLineConn(hubIn, hubOut, jsonrpc.LineConnOptions{})
-		return &mcp.Link{Conn: &stampedConn{LineConn: line, server: s}}, nil
+// open is the mcp.Opener of the server. Only one connection is opened.
+func (s *pipeServer) open(context.Context) (*mcp.Link, error) {
+	in, hubOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
 	}
+	hubIn, out, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, in.Close(), hubOut.Close())
+	}
+	s.serving.Go(func() { serve(in, out) })
+	line := jsonrpc.NewLineConn(hubIn, hubOut, jsonrpc.LineConnOptions{})
+	return &mcp.Link{Conn: &stampedConn{LineConn: line, server: s}}, nil
 }
 
 // wait returns when the server has ended. It ends when its input does.
 func (s *pipeServer) wait() { s.serving.Wait() }
 
-func (s *pipeServer) serve(in *os.File) {
-	defer func() {
-		_ = in.Close()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		_ = s.out.Close()
-	}()
+func serve(in, out *os.File) {
+	defer func() { _, _ = in.Close(), out.Close() }()
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -78,25 +57,19 @@ func (s *pipeServer) serve(in *os.File) {
 		if json.Unmarshal(line, &m) != nil {
 			continue
 		}
+		result := ""
 		switch m.Method {
 		case "initialize":
-			s.send(
-				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`, m.ID)
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}`
 		case "tools/list":
-			tools := `{"name":"hang","inputSchema":{"type":"object"}}`
-			if s.tools != "" {
-				tools += "," + s.tools
-			}
-			s.send(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, m.ID, tools)
+			result = `{"tools":[{"name":"hang","inputSchema":{"type":"object"}}]}`
+		default:
+			continue
+		}
+		if _, err := fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result); err != nil {
+			return // the hub has closed the pipe
 		}
 	}
-}
-
-// send writes one message to the hub.
-func (s *pipeServer) send(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, format+"\n", args...) // an error means that the hub has closed the pipe
 }
 
 // stampedConn records the times. It gets the optional methods of a LineConn by embedding.
@@ -109,14 +82,6 @@ type stampedConn struct {
 var cancelMethod = []byte(`"notifications/cancelled"`)
 
 func isCancel(msg []byte) bool { return bytes.Contains(msg[:min(len(msg), 128)], cancelMethod) }
-
-func (c *stampedConn) ReadMessage() ([]byte, error) {
-	msg, err := c.LineConn.ReadMessage()
-	if isCancel(msg) {
-		c.server.read <- time.Now()
-	}
-	return msg, err
-}
 
 func (c *stampedConn) TryWrite(msg []byte) (int, bool, error) {
 	taken, done, err := c.LineConn.TryWrite(msg)
@@ -145,29 +110,4 @@ func (c *stampedConn) WriteMessages(batch [][]byte) error {
 		c.server.written <- time.Now()
 	}
 	return err
-}
-
-// newLocalHub returns a hub in this process whose only server is the pipe server.
-func newLocalHub(ctx context.Context, s *pipeServer) (*hub.Hub, error) {
-	h := hub.New(hub.Options{Version: "bench", Logger: discardLog(), Open: s.open})
-	_, problems, _,
-		err := h.LoadConfig(ctx, []hub.ConfigSource{{Scope: "host", Path: "bench.json",
-		JSON: `{"mcpServers":{"pipe":{"command":"pipe","era":"legacy","alwaysAllow":["*"]}}}`}})
-	if err == nil && len(problems) > 0 {
-		err = fmt.Errorf("the config has problems: %v", problems)
-	}
-	if err != nil {
-		return nil, errors.Join(err, h.Close(ctx))
-	}
-	return h, nil
-}
-
-// receive returns the next time that was recorded.
-func receive(ctx context.Context, from chan time.Time) (time.Time, error) {
-	select {
-	case t := <-from:
-		return t, nil
-	case <-ctx.Done():
-		return time.Time{}, context.Cause(ctx)
-	}
 }

@@ -2,14 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// subject is a client that calls a tool. It stays open and warm for the whole group.
+const (
+	turn     = 400 * time.Millisecond // the time for which a subject calls in a round
+	together = 64                     // the calls in flight in the rows with several calls at once
+)
+
+// subject is a client that calls a tool. It stays open and warm for the whole comparison.
 type subject struct {
 	name string
 	// call makes one call and may be used from any goroutine. If it is nil, pump is used.
@@ -20,55 +29,28 @@ type subject struct {
 	close func()
 }
 
-func closeAll(subjects []subject) {
-	for _, s := range subjects {
-		s.close()
-	}
-}
+// opener opens a subject.
+type opener func(ctx context.Context, o options) (subject, error)
 
-// sample is the result of one subject in one round. Allocations and processor time are those of this process.
-type sample struct {
-	calls         int
-	rate          float64 // calls a second
-	latency       float64 // microseconds a call, with nothing else in flight; meaningless otherwise
-	allocs, bytes float64 // a call
-	cpu           float64 // microseconds a call
-}
-
-// run lets the subject call for about the time d.
-func (s subject) run(ctx context.Context, d time.Duration, parallel int) (sample, error) {
+// run lets the subject call for about the time d, and returns the number of calls and their rate a second.
+func (s subject) run(ctx context.Context, d time.Duration, parallel int) (calls int, rate float64, err error) {
 	var stop atomic.Bool
-	var before, after runtime.MemStats
 	runtime.GC() // a subject must not pay for the garbage of the one before
-	runtime.ReadMemStats(&before)
-	cpu := cpuTime()
-	timer := time.AfterFunc(d, func() { stop.Store(true) })
-	defer timer.Stop()
-	unhook := context.AfterFunc(ctx, func() { stop.Store(true) })
-	defer unhook()
+	defer time.AfterFunc(d, func() { stop.Store(true) }).Stop()
+	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
 	start := time.Now()
-	calls, err := s.loop(ctx, parallel, &stop)
-	took := time.Since(start)
-	cpu = cpuTime() - cpu
-	runtime.ReadMemStats(&after)
-	switch {
-	case err != nil:
-		return sample{}, fmt.Errorf("%s: %w", s.name, err)
-	case ctx.Err() != nil:
-		return sample{}, fmt.Errorf("%s: %w", s.name, context.Cause(ctx))
+	if s.pump != nil {
+		calls, err = s.pump(parallel, &stop)
+	} else {
+		calls, err = s.loop(ctx, parallel, &stop)
 	}
-	n := float64(calls)
-	return sample{
-		calls: calls, rate: n / took.Seconds(), latency: micros(took) / n,
-		allocs: float64(after.Mallocs-before.Mallocs) / n, bytes: float64(after.TotalAlloc-before.TotalAlloc) / n,
-		cpu: micros(cpu) / n,
-	}, nil
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return calls, float64(calls) / time.Since(start).Seconds(), nil
 }
 
 func (s subject) loop(ctx context.Context, parallel int, stop *atomic.Bool) (int, error) {
-	if s.pump != nil {
-		return s.pump(parallel, stop)
-	}
 	var (
 		callers sync.WaitGroup
 		total   atomic.Int64
@@ -93,43 +75,106 @@ func (s subject) loop(ctx context.Context, parallel int, stop *atomic.Bool) (int
 	return int(total.Load()), failure
 }
 
-// interleave runs every subject once in each round, and each round begins with a different one. It returns the samples
-// by subject and round.
-func interleave(ctx context.Context, subjects []subject, rounds int, d time.Duration,
-	parallel int) (map[string][]sample, error) {
-	samples := map[string][]sample{}
-	for _, s := range subjects { // the samples of the warm-up are discarded
-		if _, err := s.run(ctx, d/4, parallel); err != nil {
+// rates are the calls a second of each subject, one number a round.
+type rates map[string][]float64
+
+// compare opens the subjects, and lets them call in turns: first one call after the other, then 64 at once.
+func compare(ctx context.Context, o options, open ...opener) (one, many rates, err error) {
+	var subjects []subject
+	defer func() {
+		for _, s := range subjects {
+			s.close()
+		}
+	}()
+	for _, open := range open {
+		s, err := open(ctx, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		subjects = append(subjects, s)
+	}
+	if one, err = interleave(ctx, subjects, o.rounds, 1); err != nil {
+		return nil, nil, err
+	}
+	many, err = interleave(ctx, subjects, o.rounds, together)
+	return one, many, err
+}
+
+// interleave runs every subject once in each round, and each round begins with a different one.
+func interleave(ctx context.Context, subjects []subject, rounds, parallel int) (rates, error) {
+	all := rates{}
+	for _, s := range subjects { // the results of the warm-up are discarded
+		if _, _, err := s.run(ctx, turn/4, parallel); err != nil {
 			return nil, err
 		}
 	}
 	for round := range rounds {
 		for i := range subjects {
 			s := subjects[(round+i)%len(subjects)]
-			x, err := s.run(ctx, d, parallel)
+			_, rate, err := s.run(ctx, turn, parallel)
 			if err != nil {
 				return nil, err
 			}
-			samples[s.name] = append(samples[s.name], x)
+			all[s.name] = append(all[s.name], rate)
 		}
 	}
-	return samples, nil
+	return all, nil
 }
 
-// of returns the median of one value over the rounds.
-func of(samples []sample, what func(sample) float64) float64 {
-	values := make([]float64, len(samples))
-	for i, s := range samples {
-		values[i] = what(s)
-	}
-	return median(values, same)
+// against returns the median over the rounds of a quotient of rates. Each quotient is taken within one round.
+func (r rates) against(subject, other string) float64 {
+	return r.median(subject, other, func(a, b float64) float64 { return a / b })
 }
 
-// ratio returns the median over the rounds of a quotient. Each quotient is taken within one round.
-func ratio(rounds int, of func(round int) float64) float64 {
-	values := make([]float64, rounds)
-	for i := range values {
-		values[i] = of(i)
+// more returns by how many milliseconds a call of one subject is longer than that of another, both made one after the
+// other.
+func (r rates) more(subject, other string) float64 {
+	return r.median(subject, other, func(a, b float64) float64 { return 1000/a - 1000/b })
+}
+
+func (r rates) median(subject, other string, of func(a, b float64) float64) float64 {
+	var values []float64
+	for i, a := range r[subject] {
+		values = append(values, of(a, r[other][i]))
 	}
-	return median(values, same)
+	return median(values)
+}
+
+// String says what each subject did.
+func (r rates) String() string {
+	var each []string
+	for name, values := range r {
+		rate := median(values)
+		each = append(each, fmt.Sprintf("%s %.0f (%.1f us)", name, rate, 1e6/rate))
+	}
+	slices.Sort(each)
+	return "calls a second: " + strings.Join(each, ", ")
+}
+
+func median(values []float64) float64 { return percentile(values, 50) }
+
+// percentile returns percentile p (0 to 100) of the values, by nearest rank. It returns NaN for no values.
+func percentile(values []float64, p float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
+	return sorted[max(rank, 1)-1]
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// pause waits for the time d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -8,8 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -21,14 +20,10 @@ type webServer struct {
 	reset     chan time.Time // of each call of hang, when net/http reported that the client is gone
 	cancelled chan time.Time // of each notifications/cancelled, when it was read
 	hanging   atomic.Int64   // calls of hang that wait
-
-	mu    sync.Mutex
-	conns map[net.Conn]http.ConnState // guarded by mu: the open ones
 }
 
 func newWebServer() *webServer {
-	return &webServer{reset: make(chan time.Time, 1<<16), cancelled: make(chan time.Time, 1<<16),
-		conns: map[net.Conn]http.ConnState{}}
+	return &webServer{reset: make(chan time.Time, 1<<16), cancelled: make(chan time.Time, 1<<16)}
 }
 
 var (
@@ -115,13 +110,13 @@ func webID(body []byte) []byte {
 	return id[:max(0, bytes.IndexAny(id, ",}"))]
 }
 
-// listen serves on the loopback interface until stop is called.
-func (s *webServer) listen() (url string, stop func(), err error) {
+// listenHTTP serves on the loopback interface until stop is called.
+func listenHTTP(h http.Handler) (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	srv := &http.Server{Handler: s, ConnState: s.see}
+	srv := &http.Server{Handler: h}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -133,64 +128,41 @@ func (s *webServer) listen() (url string, stop func(), err error) {
 	}, nil
 }
 
-func (s *webServer) see(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conns[c] = state; state == http.StateClosed || state == http.StateHijacked {
-		delete(s.conns, c)
-	}
-}
-
-// connections counts the open connections: those with an exchange, and those kept for a later one. A client that opens
-// a connection while another one becomes free keeps a connection that was never used.
-func (s *webServer) connections() (busy, kept int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, state := range s.conns {
-		if state == http.StateActive {
-			busy++
-		} else {
-			kept++
-		}
-	}
-	return busy, kept
-}
-
-// serveWeb runs this program as the web server: it prints its URL, and ends when its input does.
-func serveWeb() int {
-	url, stop, err := newWebServer().listen()
+// serveHTTP serves until the input of this program ends. It prints the same two lines as `mcphub mcp --http`.
+func serveHTTP(h http.Handler, token string) int {
+	url, stop, err := listenHTTP(h)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench: web server:", err)
+		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
 	}
-	fmt.Println(url)
+	fmt.Printf("%s\nAuthorization: Bearer %s\n", url, token)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	stop()
 	return 0
 }
 
-// startWeb starts this program as the web server.
-func startWeb(o options) (url string, stop func(), err error) {
-	cmd := exec.Command(o.bin.self, webRole)
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
+// endpoint is a program that serves over HTTP, and what its clients must know.
+type endpoint struct {
+	url, authorization string
+	stop               func()
+}
+
+// startHTTP starts a program that prints its address and the value for the Authorization header of its clients.
+func startHTTP(path string, args ...string) (e endpoint, err error) {
+	server, err := startChild(4096, path, args...)
 	if err != nil {
-		return "", nil, err
+		return e, err
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, err
+	e.stop = func() {
+		_ = server.cmd.Process.Signal(os.Interrupt) // mcphub does not end with its input
+		server.close()
 	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
+	at, err1 := server.out.ReadString('\n')
+	allowed, err2 := server.out.ReadString('\n')
+	if err := errors.Join(err1, err2); err != nil {
+		e.stop()
+		return e, fmt.Errorf("%s %v did not start: %w", path, args, err)
 	}
-	stop = func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	}
-	if _, err := fmt.Fscanln(stdout, &url); err != nil {
-		stop()
-		return "", nil, errors.Join(errors.New("the web server did not start"), err)
-	}
-	return url, stop, nil
+	e.url, e.authorization = strings.TrimSpace(at), strings.TrimSpace(strings.TrimPrefix(allowed, "Authorization:"))
+	return e, nil
 }
