@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 	var text strings.Builder
 	r := report{out: &text}
 	r.add(g, f, nil, time.Second)
-	r.add(group{name: "broken"}, nil, errors.New("out of order"), 0)
+	r.add(group{name: "broken"}, nil, errors.Join(errors.New("out of"), errors.New("order")), 0)
 	if r.finish() != 1 {
 		t.Error("the run is a success")
 	}
@@ -82,7 +82,7 @@ missed: some: too little: 0.44, not >= 0.45
 missed: some: too much: 101 us, not <= 100 us
 missed: some: no number: NaN, not <= 1
 not measured: some: forgotten
-broken: out of order
+broken: out of; order
 `
 	if !strings.HasSuffix(text.String(), foot) {
 		t.Errorf("the foot is wrong:\n%s", text.String())

@@ -61,8 +61,9 @@ func (r *report) add(g group, f figures, err error, took time.Duration) {
 		}
 	}
 	if err != nil {
-		r.failures = append(r.failures, fmt.Sprintf("%s: %v", g.name, err))
-		fmt.Fprintln(r.out, "  failed:", err)
+		said := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each failure
+		r.failures = append(r.failures, g.name+": "+said)
+		fmt.Fprintln(r.out, "  failed:", said)
 	}
 }
 
