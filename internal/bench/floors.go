@@ -69,6 +69,9 @@ var groups = []group{
 	{"start", measureStart, []row{
 		atMost(1.05, "", "spawn -> first answer / an empty plugin behind the same door"),
 	}},
+	{"core", measureCore, []row{
+		atLeast(1_000_000, "/s", "events that the core alone applies a second"),
+	}},
 	{"storm", measureStorm, []row{
 		atMost(1, "", "hub CPU in a storm / a loop that reads the pipes and drops it all"),
 	}},
