@@ -195,7 +195,8 @@ func New(o Options) *Hub {
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.Offers = offers.New(house{h})
 	h.models = modeltools.New(h, o.StateDir, h.log)
-	h.kept = kept.Open(o.StateDir, h.log)
+	// what waits to be written counts as if one more server had it in flight
+	h.kept = kept.Open(o.StateDir, h.log, h.budgets.Results.Account("of requests that are over"))
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})

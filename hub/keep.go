@@ -11,7 +11,7 @@ import (
 func (st *state) keep(r *request, e *ending) {
 	if r.carried {
 		st.kept.Keep(&kept.Request{ID: r.id, Server: r.server.name, Launch: r.launch, Tool: r.tool,
-			Arguments: r.arguments, Result: e.raw, Share: r.inFlight.Share})
+			Arguments: r.arguments, Result: e.raw})
 	}
 }
 

@@ -23,26 +23,6 @@ func (k *ResultHold) end() {
 	}
 }
 
-// Share makes the current result count until the returned function has been called, too. Whoever carries out the
-// request calls it, before Until.
-func (k *ResultHold) Share() (release func()) {
-	of := k.release.Load()
-	if of == nil {
-		return func() {}
-	}
-	var users atomic.Int32
-	users.Store(2)
-	one := func() {
-		if users.Add(-1) == 0 {
-			(*of)()
-		}
-	}
-	if !k.release.CompareAndSwap(of, &one) { // the accounting has ended meanwhile
-		return func() {}
-	}
-	return one
-}
-
 // Until ends the accounting. If the result is handed to the caller, the accounting ends with ctx, the caller's context:
 // gRPC ends the context of a call once it has queued the answer, or once nobody wants it any more. An answer that waits
 // there for a slow host is not counted. Otherwise, and if ctx never ends, the accounting ends at once.

@@ -24,8 +24,7 @@
 //	their errors, and their other texts   HistoryErrors     1.5 MiB, with HistoryTexts
 //	timelines of requests                 TraceBytes        4 MiB
 //	short texts of requests that are over KeptMemoryBytes   4 MiB
-//	long ones that wait to be written     KeptWaitingBytes  4 MiB
-//	                                                      228 MiB
+//	                                                      224 MiB
 //
 // Results in flight (ResultBytes) are not in the sum: they are what the hub is for. Messages below [CountedBytes] are
 // not counted.

@@ -69,7 +69,7 @@ const ToolTitleBytes = 256
 
 // ResultBytes bounds the results of calls that the hub holds at once, for all servers, from the first part that is read
 // to the last byte that is passed on. Every other long message also counts while it is read. One server may hold two
-// results of the largest size (maxMessageBytes, 64 MiB).
+// results of the largest size (maxMessageBytes, 64 MiB), and so much of all servers may wait to be written to a file.
 const (
 	ResultBytes       = 512 << 20
 	ServerResultBytes = 128 << 20
@@ -208,17 +208,12 @@ const (
 	// KeptDiskBytes bounds the files of all other texts. One server may keep two results of the largest size.
 	KeptDiskBytes       = 512 << 20
 	ServerKeptDiskBytes = 128 << 20
-	// KeptWaitingBytes bounds the texts that wait to be written and that no other account counts: arguments, and results
-	// of less than CountedBytes. KeptWaitingResults bounds the other results, which count as in flight until they are
-	// written (ResultBytes).
-	KeptWaitingBytes   = 4 << 20
-	KeptWaitingResults = 128 << 20
 )
 
 // HeldBytes is what the hub may hold for others in the worst case, in which every total is used up at once. Results in
 // flight are not included.
 const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + HistoryResults +
-	HistoryErrors + HistoryTexts + TraceBytes + KeptMemoryBytes + KeptWaitingBytes
+	HistoryErrors + HistoryTexts + TraceBytes + KeptMemoryBytes
 
 // ReleasedBytes is how much must have been freed before memory is returned to the system at once. ReleasePause is the
 // least time between two such returns, since each costs a full garbage collection.

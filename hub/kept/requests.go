@@ -27,23 +27,20 @@ type Request struct {
 	Tool       string // "" if the request is not a tool call
 	Arguments  string
 	Result     []byte // JSON text as it came; nil if none came
-	// Share is called if Result is still needed after Keep. The function that it returns is called when Result is no
-	// longer needed.
-	Share func() (release func())
 }
 
 // Requests keeps requests. It is safe for concurrent use. No method but Close and Read waits for the disk.
 type Requests struct {
-	store  *results.Store
-	limits limits
-	work   sync.WaitGroup // the goroutine that writes; a goroutine is added only with mu held, and while closed is false
+	store   *results.Store
+	limits  limits
+	waiting *bounds.Account // the texts that wait to be written
+	work    sync.WaitGroup  // the goroutine that writes; a goroutine is added only with mu held, and while closed is false
 
 	mu      sync.Mutex // never held while the disk is accessed
 	byID    map[string]*entry
 	oldest  []*entry // all, the oldest first
 	servers map[string]amount
 	total   amount
-	waiting waiting
 	queue   []job
 	working bool
 	closed  bool
@@ -51,10 +48,8 @@ type Requests struct {
 
 // limits are the limits of package bounds; tests use smaller ones.
 type limits struct {
-	all, server    amount
-	short          int // a text of up to so many bytes stays in memory
-	waitingOwn     int // bytes that wait to be written and that no other account counts
-	waitingResults int // bytes of results that wait to be written, and still count as in flight
+	all, server amount
+	short       int // a text of up to so many bytes stays in memory
 }
 
 // amount is how much is kept, of one server or of all servers.
@@ -72,9 +67,6 @@ func (a amount) minus(b amount) amount {
 	return amount{a.entries - b.entries, a.memory - b.memory, a.disk - b.disk}
 }
 
-// waiting is how many bytes wait to be written: see limits.
-type waiting struct{ own, results int }
-
 // entry is one kept request.
 type entry struct {
 	id, server, launch string
@@ -85,17 +77,16 @@ type entry struct {
 }
 
 // Open returns an empty Requests. Its files go into the state directory; with "", into a folder of this process alone.
-// The caller must close it.
-func Open(stateDir string, log *slog.Logger) *Requests {
+// waiting bounds the texts that wait to be written, in bytes. The caller must close it.
+func Open(stateDir string, log *slog.Logger, waiting *bounds.Account) *Requests {
 	return &Requests{
 		store: results.OpenFolder(stateDir, "requests", log),
 		limits: limits{
-			all:            amount{bounds.KeptRequests, bounds.KeptMemoryBytes, bounds.KeptDiskBytes},
-			server:         amount{bounds.ServerKeptRequests, bounds.ServerKeptMemoryBytes, bounds.ServerKeptDiskBytes},
-			short:          bounds.KeptShortBytes,
-			waitingOwn:     bounds.KeptWaitingBytes,
-			waitingResults: bounds.KeptWaitingResults,
+			all:    amount{bounds.KeptRequests, bounds.KeptMemoryBytes, bounds.KeptDiskBytes},
+			server: amount{bounds.ServerKeptRequests, bounds.ServerKeptMemoryBytes, bounds.ServerKeptDiskBytes},
+			short:  bounds.KeptShortBytes,
 		},
+		waiting: waiting,
 		byID:    map[string]*entry{},
 		servers: map[string]amount{},
 	}
@@ -116,11 +107,11 @@ func (k *Requests) Keep(r *Request) {
 		k.forget(before)
 	}
 	e := &entry{id: r.ID, server: r.Server, launch: r.Launch, tool: r.Tool, held: amount{entries: 1, memory: overhead}}
-	take(k, e, Arguments, r.Arguments, nil)
+	take(k, e, Arguments, r.Arguments)
 	if r.Result == nil {
 		e.texts[Result].none = true
 	} else {
-		take(k, e, Result, r.Result, r.Share)
+		take(k, e, Result, r.Result)
 	}
 	k.byID[e.id] = e
 	k.oldest = append(k.oldest, e)

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -17,7 +16,7 @@ import (
 
 func open(t *testing.T, dir string, l limits) *Requests {
 	t.Helper()
-	k := Open(dir, nil)
+	k := Open(dir, nil, bounds.NewBudget("texts that wait", 1<<20, 1<<20).Account("kept"))
 	t.Cleanup(k.Close)
 	if l != (limits{}) {
 		k.limits = l
@@ -61,7 +60,7 @@ func (k *Requests) refuses(t *testing.T, id string, part Part, reason, words str
 
 func small() limits {
 	most := amount{entries: 10, memory: 10 * (overhead + 20), disk: 2000}
-	return limits{all: most, server: amount{6, most.memory, 1200}, short: 10, waitingOwn: 1000, waitingResults: 1000}
+	return limits{all: most, server: amount{6, most.memory, 1200}, short: 10}
 }
 
 // TestKept: short texts and long ones are read as they came, while they are written and after that; an id that is used
@@ -156,35 +155,30 @@ func TestManyServers(t *testing.T) {
 	}
 }
 
-// TestTooMuchAtOnce: what waits for a slow disk is bounded, and counts as in flight until it is written.
+// TestTooMuchAtOnce: what waits for a slow disk is bounded, and no longer counts once it is written.
 func TestTooMuchAtOnce(t *testing.T) {
 	k := open(t, t.TempDir(), limits{})
-	k.limits.waitingResults = 150_000
-	gate := make(chan struct{})
+	result := make([]byte, bounds.KeptShortBytes+1)
+	k.waiting = bounds.NewBudget("texts that wait", 2*len(result), 2*len(result)).Account("kept")
 	k.work.Add(1)
 	k.working = true // as if a slow writer were at work
-	var shared, released atomic.Int32
-	result := make([]byte, bounds.CountedBytes)
 	for i := range 4 {
-		k.Keep(&Request{ID: fmt.Sprint(i), Server: "s", Result: result, Share: func() func() {
-			shared.Add(1)
-			return func() { released.Add(1) }
-		}})
-	}
-	if shared.Load() != 2 || released.Load() != 0 {
-		t.Errorf("%d wait, %d do not", shared.Load(), released.Load())
+		k.Keep(&Request{ID: fmt.Sprint(i), Server: "s", Result: result})
 	}
 	k.refuses(t, "2", Result, event.ReasonRequestNotKept, "at once")
-	k.Keep(&Request{ID: "arguments", Server: "s", Arguments: strings.Repeat("x", bounds.KeptWaitingBytes+1)})
-	k.refuses(t, "arguments", Arguments, event.ReasonRequestNotKept, "too long")
-	go func() { defer k.work.Done(); <-gate; k.run() }()
-	close(gate)
+	k.Keep(&Request{ID: "arguments", Server: "s", Arguments: string(result)})
+	k.refuses(t, "arguments", Arguments, event.ReasonRequestNotKept, "at once")
+	go func() { defer k.work.Done(); k.run() }()
 	k.settle()
-	if released.Load() != 2 || k.waiting != (waiting{}) {
-		t.Errorf("%d were released, %+v waits", released.Load(), k.waiting)
+	if held := k.waiting.Held(); held != 0 {
+		t.Errorf("%d bytes wait", held)
 	}
-	k.wants(t, "1", Arguments, "")
 	if got, err := k.whole("1", Result, 0); got != string(result) || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	k.Keep(&Request{ID: "later", Server: "s", Result: result})
+	k.settle()
+	if got, err := k.whole("later", Result, 0); got != string(result) || err != nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
@@ -216,7 +210,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	work.Wait()
 	k.settle()
-	if k.total.exceeds(k.limits.all) || k.waiting != (waiting{}) {
-		t.Errorf("%+v is kept, %+v waits", k.total, k.waiting)
+	if k.total.exceeds(k.limits.all) || k.waiting.Held() != 0 {
+		t.Errorf("%+v is kept, %d bytes wait", k.total, k.waiting.Held())
 	}
 }

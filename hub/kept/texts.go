@@ -17,43 +17,28 @@ type text struct {
 
 // job is a task of the goroutine that writes: it writes a part of an entry, or removes a file.
 type job struct {
-	of      *entry
-	part    Part
-	bytes   []byte
-	own     int // how many of the bytes no other account counts
-	release func()
-	remove  string
+	of     *entry
+	part   Part
+	bytes  []byte
+	remove string
 }
 
-// take stores a text in an entry. share is Request.Share; if it is nil, no other account counts the text.
-func take[T string | []byte](k *Requests, e *entry, part Part, s T, share func() func()) {
+// take stores a text in an entry.
+func take[T string | []byte](k *Requests, e *entry, part Part, s T) {
 	t, size := &e.texts[part], len(s)
-	if size <= k.limits.short {
+	switch {
+	case size <= k.limits.short:
 		t.short = string(s)
 		e.held.memory += size
-		return
-	}
-	own := size
-	if share != nil && size >= bounds.CountedBytes {
-		own = 0
-	}
-	switch {
-	case size > k.limits.server.disk, own > k.limits.waitingOwn:
+	case size > k.limits.server.disk:
 		t.lost = "it is too long to be kept"
-		return
-	case own > k.limits.waitingOwn-k.waiting.own, size-own > k.limits.waitingResults-k.waiting.results:
+	case k.waiting.Take(size) != nil:
 		t.lost = "too much ended at once to be written"
-		return
+	default:
+		t.long = []byte(s)
+		e.held.disk += size
+		k.queue = append(k.queue, job{of: e, part: part, bytes: t.long})
 	}
-	t.long = []byte(s)
-	j := job{of: e, part: part, bytes: t.long, own: own, release: func() {}}
-	if share != nil {
-		j.release = share()
-	}
-	k.waiting.own += own
-	k.waiting.results += size - own
-	e.held.disk += size
-	k.queue = append(k.queue, j)
 }
 
 // begin starts the goroutine that works off the queue, if it does not run.
@@ -104,11 +89,9 @@ func (k *Requests) wanted(j job) bool {
 
 // written records how the writing of a text has ended, and releases the text.
 func (k *Requests) written(j job, file string, err error) {
-	defer j.release()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.waiting.own -= j.own
-	k.waiting.results -= len(j.bytes) - j.own
+	k.waiting.Give(len(j.bytes))
 	t := &j.of.texts[j.part]
 	t.long = nil
 	switch {
