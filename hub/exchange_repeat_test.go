@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -121,9 +122,6 @@ func TestCallWhileTheSessionExpires(t *testing.T) {
 type overHTTP interface {
 	jsonrpc.Conn
 	jsonrpc.Sender
-	jsonrpc.Reading
-	jsonrpc.Sourced
-	jsonrpc.Counted
 }
 
 // lateEnd is a connection whose end the hub receives a second late.
@@ -132,8 +130,8 @@ type lateEnd struct {
 	ending chan struct{} // closed when that second begins
 }
 
-func (c *lateEnd) ReadMessage() ([]byte, error) {
-	m, err := c.overHTTP.ReadMessage()
+func (c *lateEnd) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
+	m, err := c.overHTTP.ReadMessage(results)
 	if err == transport.ErrSessionExpired {
 		close(c.ending)
 		<-time.After(time.Second)

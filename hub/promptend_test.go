@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -217,20 +218,20 @@ func (c *forgetful) WriteMessages(batch [][]byte) error {
 	return c.Conn.WriteMessages(batch)
 }
 
-func (c *forgetful) ReadMessage() ([]byte, error) {
-	m, err := c.Conn.ReadMessage()
+func (c *forgetful) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
+	m, err := c.Conn.ReadMessage(results)
 	if err == nil {
 		return m, nil
 	}
 	if !c.told {
 		c.told = true
-		return nil, &jsonrpc.CallFailedError{ID: *c.last.Load(), Err: &transport.HTTPError{
+		return m, &jsonrpc.CallFailedError{ID: *c.last.Load(), Err: &transport.HTTPError{
 			Text: "the server ended the session before the answer came", Delivery: transport.MayHaveRun,
 			Err: transport.ErrSessionExpired,
 		}}
 	}
 	<-time.After(time.Second)
-	return nil, transport.ErrSessionExpired
+	return m, transport.ErrSessionExpired
 }
 
 // Nobody answers within timeouts.human. An approval ends its call; a question of a server is dismissed, and its call

@@ -8,16 +8,35 @@ import (
 // Conn is one ordered message connection. One goroutine reads it, and at most one at a time writes it. Close may be
 // called by any goroutine.
 type Conn interface {
-	// ReadMessage returns the next message. Its bytes are valid until the next call. A *jsontext.TooLongError stands for
-	// one message that was skipped, a *CallFailedError for a response that will not come; reading goes on after both. Any
-	// other error is the end of the connection.
-	ReadMessage() ([]byte, error)
+	// ReadMessage returns the next message. A message that is large is charged to results, which may be nil, from the time
+	// its first part was read; see Message.Hold. A *jsontext.TooLongError stands for one message that was skipped, a
+	// *CallFailedError for a response that will not come; reading goes on after both. Any other error is the end of the
+	// connection.
+	ReadMessage(results *bounds.Account) (Message, error)
 	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
 	// other side does not read. It must not retain the batch. An empty batch is allowed.
 	WriteMessages(batch [][]byte) error
 	// Close ends both directions and unblocks ReadMessage and WriteMessages. It is bounded in time, idempotent, and safe
 	// for concurrent use.
 	Close() error
+}
+
+// Message is one message that was read, with what the connection knows about it.
+type Message struct {
+	// Text is the complete message, valid until the next ReadMessage unless Owned is set.
+	Text []byte
+	// Parsed and Kind are set if the connection had to parse the message itself. Else Kind is jsontext.Invalid.
+	Parsed jsontext.Message
+	Kind   jsontext.Kind
+	// Source is the id of our request in whose answer the message came, as over HTTP. It is zero if the message came with
+	// no answer, or if that is not known.
+	Source ID
+	// Owned reports that the connection does not use the bytes of Text again.
+	Owned bool
+	// Hold is what is charged for Text. It passes to the caller; nil if nothing is charged, or if Owned is not set.
+	Hold *bounds.Hold
+	// Drained reports that every byte that was read has been returned. A Peer pauses its reading during a storm then.
+	Drained bool
 }
 
 // TryWriter is an optional extension of a Conn, for writing from the goroutine of a caller.
@@ -51,32 +70,6 @@ type OutgoingMessage struct {
 	ID      ID     // the id of a request; zero for a notification or a response
 	Method  string // "" for a response
 	Extra   any    // How.Extra, untouched
-}
-
-// Sourced is an optional extension of a Conn that knows for which request a message came.
-type Sourced interface {
-	// Source returns the id of our request in whose answer the message came that ReadMessage returned last, or the zero ID
-	// if it came with no answer. Only the reading goroutine calls it.
-	Source() ID
-}
-
-// Reading is an optional extension of a Conn that knows more about the message that ReadMessage returned last.
-type Reading interface {
-	// Reading returns the parsed message, if the connection had to parse it itself, so that it is not parsed again.
-	// Otherwise the kind is jsontext.Invalid. owned reports whether the caller owns the bytes of the message: the
-	// connection does not use them again. Only the reading goroutine calls it, once after each message.
-	Reading() (m jsontext.Message, kind jsontext.Kind, owned bool)
-}
-
-// Counted is an optional extension of a Conn that accounts for the messages while it reads them.
-type Counted interface {
-	// Count sets the account to which large messages are charged, from the time their first part was read. It is called
-	// before anything is read.
-	Count(on *bounds.Account)
-	// Hold returns the hold of the message that ReadMessage returned last, and passes its ownership to the caller. It
-	// returns nil if nothing is held, or if the connection still owns the bytes. Only the reading goroutine calls it, once
-	// after each message.
-	Hold() *bounds.Hold
 }
 
 // CallFailedError is what ReadMessage returns in place of the response to one of our requests that gets none. Reading

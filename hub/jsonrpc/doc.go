@@ -9,7 +9,7 @@
 // A connection is either one ordered stream of bytes (stdio, HTTP+SSE), for which the Peer queues its messages, or a
 // Sender, which carries each message separately (Streamable HTTP). With a Sender there is no queue and no writer, a
 // single request can fail (CallFailedError), and for a request of the other side the connection may know in whose
-// answer it came (Sourced).
+// answer it came (Message.Source).
 //
 // # Goroutines and locks
 //

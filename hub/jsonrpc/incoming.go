@@ -43,10 +43,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 			return
 		}
 	}
-	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params}}
-	if p.sourced != nil {
-		in.request.Source = p.sourced.Source()
-	}
+	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params, Source: m.source}}
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 	}

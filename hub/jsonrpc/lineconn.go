@@ -36,13 +36,10 @@ type LineConn struct {
 
 	// Used by the reading goroutine only.
 	buf        []byte
-	start, end int         // the bytes of buf that were read and are neither returned nor in long
-	long       bounds.Text // the part of the current line that was moved out of buf because buf was full
-	readErr    error       // returned after everything that was read before it
-	given      bool        // the receiver of the last message owns its bytes
-	results    *bounds.Account
-	hold       *bounds.Hold // what long has charged to results
-	handed     *bounds.Hold // the hold of the last message, until Hold takes it
+	start, end int          // the bytes of buf that were read and are neither returned nor in long
+	long       bounds.Text  // the part of the current line that was moved out of buf because buf was full
+	readErr    error        // returned after everything that was read before it
+	hold       *bounds.Hold // what is charged for long
 
 	// Used by the goroutine that writes; see Conn.
 	w    io.Writer
@@ -80,43 +77,36 @@ func NewLineConn(r io.Reader, w io.Writer, o LineConnOptions) *LineConn {
 // Close ends both directions; see LineConnOptions.Close. Later calls return the result of the first.
 func (c *LineConn) Close() error { return c.close() }
 
-// ReadMessage returns the next line that is not blank.
-func (c *LineConn) ReadMessage() ([]byte, error) {
+// ReadMessage returns the next line that is not blank. Only a line longer than the buffer is charged to results, and
+// the caller owns the bytes of such a line.
+func (c *LineConn) ReadMessage(results *bounds.Account) (Message, error) {
+	if c.hold == nil {
+		c.hold = results.Hold()
+	}
 	for {
-		line, err := c.readLine()
+		line, owned, err := c.readLine()
 		if err != nil {
-			return nil, err
+			return Message{}, err
 		}
 		line = bytes.TrimRight(line, " \t\r")
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		if line = bytes.TrimLeft(line, " \t\r"); len(line) > 0 {
-			return line, nil
+		line = bytes.TrimLeft(line, " \t\r")
+		switch {
+		case len(line) > 0 && owned:
+			m := Message{Text: line, Owned: true, Hold: c.hold, Drained: c.drained()}
+			c.hold = nil
+			return m, nil
+		case len(line) > 0:
+			return Message{Text: line, Drained: c.drained()}, nil
 		}
+		c.hold.Release() // of a long line of blanks
 	}
 }
 
-// Drained reports whether every byte that was read has been returned.
-func (c *LineConn) Drained() bool { return c.start == c.end && c.long.Len() == 0 && c.readErr == nil }
+func (c *LineConn) drained() bool { return c.start == c.end && c.readErr == nil }
 
-// Reading implements Reading. It reports whether the caller owns the bytes of the last message.
-func (c *LineConn) Reading() (jsontext.Message, jsontext.Kind, bool) {
-	return jsontext.Message{}, jsontext.Invalid, c.given
-}
-
-// Count implements Counted. Only lines longer than the buffer are charged.
-func (c *LineConn) Count(on *bounds.Account) { c.results, c.hold = on, on.Hold() }
-
-// Hold implements Counted.
-func (c *LineConn) Hold() *bounds.Hold {
-	h := c.handed
-	c.handed = nil
-	return h
-}
-
-func (c *LineConn) readLine() ([]byte, error) {
-	c.given = false
-	c.handed.Release() // of a line that was not returned, because it was blank
-	c.handed = nil
+// readLine returns the next line. owned reports whether the caller owns its bytes.
+func (c *LineConn) readLine() (line []byte, owned bool, err error) {
 	searched := c.start
 	for {
 		part, newline := c.buf[c.start:c.end], 0
@@ -125,14 +115,14 @@ func (c *LineConn) readLine() ([]byte, error) {
 		}
 		switch size := c.long.Len() + len(part); {
 		case size > c.maxLine:
-			return nil, c.skipLine(nil)
+			return nil, false, c.skipLine(nil)
 		case newline > 0 || c.readErr != nil && size > 0:
 			return c.line(part, newline)
 		case c.readErr != nil:
-			return nil, c.readErr
+			return nil, false, c.readErr
 		case len(part) == lineBuffer:
 			if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
-				return nil, c.skipLine(err)
+				return nil, false, c.skipLine(err)
 			}
 			c.start = c.end
 		}
@@ -142,19 +132,16 @@ func (c *LineConn) readLine() ([]byte, error) {
 }
 
 // line returns the line that ends with part, after which comes a newline or the end of the stream.
-func (c *LineConn) line(part []byte, newline int) ([]byte, error) {
-	if c.long.Len() > 0 {
-		if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
-			return nil, c.skipLine(err)
-		}
+func (c *LineConn) line(part []byte, newline int) (line []byte, owned bool, err error) {
+	if c.long.Len() == 0 {
+		c.start += len(part) + newline
+		return part, false, nil
+	}
+	if err := c.long.Add(part, c.maxLine, c.hold); err != nil {
+		return nil, false, c.skipLine(err)
 	}
 	c.start += len(part) + newline
-	if c.long.Len() == 0 {
-		return part, nil
-	}
-	// The caller gets the memory of a long line: a copy would cost as much as reading it did.
-	c.given, c.handed, c.hold = true, c.hold, c.results.Hold()
-	return c.long.Take(), nil
+	return c.long.Take(), true, nil // a copy would cost as much as reading it did
 }
 
 // fill moves the unread part of the buffer to the front, and reads once. There is room behind that part.

@@ -25,7 +25,7 @@ func TestReadBufferShrinks_amount(t *testing.T) {
 		io.WriteString(w, "2\n")
 	}()
 	for range 2 {
-		if _, err := c.ReadMessage(); err != nil {
+		if _, err := c.ReadMessage(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,8 +33,8 @@ func TestReadBufferShrinks_amount(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	heap := m.HeapAlloc
-	if msg, err := c.ReadMessage(); err != nil || string(msg) != "2" {
-		t.Fatal(string(msg), err)
+	if msg, err := c.ReadMessage(nil); err != nil || string(msg.Text) != "2" {
+		t.Fatal(string(msg.Text), err)
 	}
 	if heap > 30<<20 {
 		t.Errorf("%d bytes of heap while idle after a huge line", heap)
@@ -50,17 +50,16 @@ func TestALongBlankLineHoldsNothing(t *testing.T) {
 	long := `"` + strings.Repeat("x", 200<<10) + `"`
 	c := jsonrpc.NewLineConn(strings.NewReader(blanks+blanks+"1\n"+blanks+long+"\n2\n"), io.Discard,
 		jsonrpc.LineConnOptions{})
-	c.Count(budget.Account("s"))
+	account := budget.Account("s")
 	for i, want := range []string{"1", long, "2"} {
-		msg, err := c.ReadMessage()
-		if err != nil || string(msg) != want {
-			t.Fatal(i, len(msg), err)
+		msg, err := c.ReadMessage(account)
+		if err != nil || string(msg.Text) != want {
+			t.Fatal(i, len(msg.Text), err)
 		}
-		hold := c.Hold()
-		if got := budget.Used(); got != hold.Bytes() || (got > 0) != (want == long) {
-			t.Errorf("message %d: %d bytes are held, %d with it", i, got, hold.Bytes())
+		if got := budget.Used(); got != msg.Hold.Bytes() || (got > 0) != (want == long) {
+			t.Errorf("message %d: %d bytes are held, %d with it", i, got, msg.Hold.Bytes())
 		}
-		hold.Release()
+		msg.Hold.Release()
 	}
 }
 
@@ -86,15 +85,15 @@ func TestTryWriteKeepsOrder(t *testing.T) {
 	written := make(chan error, 1)
 	go func() { written <- c.WriteMessages([][]byte{[]byte("end")}) }()
 	for _, line := range append(want, "end") {
-		msg, err := c.ReadMessage()
-		if err != nil || string(msg) != line {
-			t.Fatalf("%d bytes %v, want %d", len(msg), err, len(line))
+		msg, err := c.ReadMessage(nil)
+		if err != nil || string(msg.Text) != line {
+			t.Fatalf("%d bytes %v, want %d", len(msg.Text), err, len(line))
 		}
 	}
 	check(t, "write", <-written, error(nil))
 	check(t, "write again", c.WriteMessages([][]byte{[]byte("more")}), error(nil))
-	msg, err := c.ReadMessage()
-	check(t, "read again", string(msg), "more")
+	msg, err := c.ReadMessage(nil)
+	check(t, "read again", string(msg.Text), "more")
 	check(t, "read again", err, error(nil))
 	bytes := 0
 	for _, line := range append(want, "end", "more") {

@@ -72,11 +72,11 @@ func lines(t *testing.T, r io.Reader,
 	t.Helper()
 	c := jsonrpc.NewLineConn(r, io.Discard, o)
 	for {
-		msg, err := c.ReadMessage()
+		msg, err := c.ReadMessage(nil)
 		var e *jsontext.TooLongError
 		switch {
 		case err == nil:
-			msgs = append(msgs, string(msg))
+			msgs = append(msgs, string(msg.Text))
 		case errors.As(err, &e):
 			msgs = append(msgs, "too long")
 			long = append(long, *e)
@@ -142,11 +142,11 @@ func TestOversizeLine(t *testing.T) {
 		go func() {
 			c := jsonrpc.NewLineConn(theirR, io.Discard, jsonrpc.LineConnOptions{})
 			for {
-				msg, err := c.ReadMessage()
+				msg, err := c.ReadMessage(nil)
 				if err != nil {
 					return
 				}
-				got <- string(msg)
+				got <- string(msg.Text)
 			}
 		}()
 		var outcomes []<-chan outcome

@@ -7,7 +7,7 @@ type Request struct {
 	ID     ID
 	Method string
 	Params json.RawMessage // the exact text that came; nil when there was none
-	Source ID              // our request in whose answer it came; zero if that is not known (see Sourced)
+	Source ID              // our request in whose answer it came; zero if that is not known (see Message)
 	Behind any             // set by OnRequest
 	Tag    any             // set by OnRequest: the tag with which Options.Tap is called; nil: the tap is not called
 	// Aside is set by OnRequest for a request for which no user will be asked: it does not count against

@@ -20,9 +20,6 @@ type Peer struct {
 	tracker *RequestTracker
 	out     *outbox
 	in      *inbox
-	sourced Sourced // nil if conn does not implement it
-	reading Reading // nil if conn does not implement it
-	counted Counted // nil if conn does not implement it
 	count   counters
 	lastID  atomic.Int64
 
@@ -59,11 +56,6 @@ func NewPeer(conn Conn, o Options) *Peer {
 	}
 	p.in = newInbox(o, &p.count)
 	p.out = newOutbox(conn, o, p.tracker.crowded, &p.running, p.stalled, p.writeFailed)
-	p.sourced, _ = conn.(Sourced)
-	p.reading, _ = conn.(Reading)
-	if p.counted, _ = conn.(Counted); p.counted != nil && o.Results != nil {
-		p.counted.Count(o.Results)
-	}
 	if p.out.sender == nil {
 		p.running.Go(p.out.run)
 	}

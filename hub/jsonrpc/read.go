@@ -18,33 +18,33 @@ const largeResult = 64 << 10
 // set.
 type incomingMessage struct {
 	jsontext.Message
-	size  int
-	deep  bool // nested too deeply: only the members' names and the id may be used
-	owned bool // the Peer owns the bytes
-	hold  *bounds.Hold
+	size   int
+	source ID
+	deep   bool // nested too deeply: only the members' names and the id may be used
+	owned  bool // the Peer owns the bytes
+	hold   *bounds.Hold
 }
 
 // read is the reading goroutine. It handles each message before it reads the next, and handling never blocks.
 func (p *Peer) read() {
 	var r jsontext.Reader
 	var rest rest
-	rest.conn, _ = p.conn.(Drained)
 	for {
 		rest.take(p.ending)
-		msg, err := p.conn.ReadMessage()
+		msg, err := p.conn.ReadMessage(p.opts.Results)
 		p.late = false
 		switch {
 		case err == nil:
 			bad := p.count.badLines.Load()
-			p.receive(&r, msg)
+			p.receive(&r, &msg)
 			if p.opts.OnBadLine != nil && p.count.badLines.Load() != bad {
-				p.opts.OnBadLine(msg)
+				p.opts.OnBadLine(msg.Text)
 			}
-			rest.note(p.late, len(msg))
 		case !p.missing(err):
 			p.end(err, true)
 			return
 		}
+		rest.note(p.late, len(msg.Text), msg.Drained)
 	}
 }
 
@@ -63,16 +63,10 @@ func (p *Peer) missing(err error) bool {
 	return true
 }
 
-func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
-	m := incomingMessage{size: len(msg)}
-	if p.counted != nil {
-		m.hold = p.counted.Hold()
-		defer func() { m.hold.Release() }() // unless a call has taken it
-	}
-	kind := jsontext.Invalid
-	if p.reading != nil {
-		m.Message, kind, m.owned = p.reading.Reading()
-	}
+func (p *Peer) receive(r *jsontext.Reader, read *Message) {
+	msg, kind := read.Text, read.Kind
+	m := incomingMessage{Message: read.Parsed, size: len(msg), source: read.Source, owned: read.Owned, hold: read.Hold}
+	defer func() { m.hold.Release() }() // unless a call has taken it
 	if kind == jsontext.Invalid {
 		kind = r.Message(msg, &m.Message)
 	}
@@ -89,7 +83,7 @@ func (p *Peer) receive(r *jsontext.Reader, msg []byte) {
 		empty := true
 		jsontext.Elements(msg, func(element json.RawMessage) bool {
 			empty = false
-			one := incomingMessage{size: len(element)}
+			one := incomingMessage{size: len(element), source: read.Source}
 			if r.Message(element, &one.Message) == jsontext.Single {
 				p.dispatch(&one)
 			} else {

@@ -16,18 +16,11 @@ const (
 	restBytes = 4 << 10
 )
 
-// Drained is an optional extension of a Conn that knows whether it has read more than it has returned. With it, a Peer
-// pauses reading during a storm.
-type Drained interface {
-	// Drained reports whether every byte that was read has been returned. Only the reading goroutine calls it.
-	Drained() bool
-}
-
 // rest pauses the reading goroutine during a storm of messages that may be delivered late: it then reads all that has
 // come in a tick at once, instead of being woken for each message. Only the reading goroutine uses it.
 type rest struct {
-	conn  Drained // nil: never pauses
-	timer *time.Timer
+	drained bool // of the last message; see Message
+	timer   *time.Timer
 
 	row   int       // messages that may be late, since the last one that may not or that came slowly
 	began time.Time // when the row began
@@ -40,10 +33,8 @@ type rest struct {
 
 // note counts a message of size bytes; late says that it may be delivered late. Any other message ends the storm, so a
 // connection with other traffic is read without pauses.
-func (r *rest) note(late bool, size int) {
-	if r.conn == nil {
-		return
-	}
+func (r *rest) note(late bool, size int, drained bool) {
+	r.drained = drained
 	if !late {
 		r.row, r.storm = 0, false
 		return
@@ -64,7 +55,7 @@ func (r *rest) note(late bool, size int) {
 
 // due returns how long to pause now, or 0 for no pause.
 func (r *rest) due() time.Duration {
-	if !r.storm || !r.conn.Drained() {
+	if !r.storm || !r.drained {
 		return 0
 	}
 	now := time.Now()

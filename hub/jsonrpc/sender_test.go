@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
 
@@ -24,12 +25,11 @@ type came struct {
 	err    error
 }
 
-// parcels is a Conn in memory that is a Sender and Sourced. The test plays the other side.
+// parcels is a Conn in memory that is a Sender and knows the source of a message. The test plays the other side.
 type parcels struct {
-	in     chan came
-	dead   chan struct{}
-	once   sync.Once
-	source jsonrpc.ID // of the reading goroutine
+	in   chan came
+	dead chan struct{}
+	once sync.Once
 
 	mu      sync.Mutex // guards what follows
 	sent    []jsonrpc.OutgoingMessage
@@ -40,17 +40,14 @@ func newParcels() *parcels {
 	return &parcels{in: make(chan came, 1<<12), dead: make(chan struct{})}
 }
 
-func (c *parcels) ReadMessage() ([]byte, error) {
+func (c *parcels) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.in:
-		c.source = m.source
-		return []byte(m.text), m.err
+		return jsonrpc.Message{Text: []byte(m.text), Source: m.source}, m.err
 	case <-c.dead:
-		return nil, io.ErrClosedPipe
+		return jsonrpc.Message{}, io.ErrClosedPipe
 	}
 }
-
-func (c *parcels) Source() jsonrpc.ID { return c.source }
 
 func (c *parcels) WriteMessages([][]byte) error { panic("WriteMessages of a Sender was called") }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -38,15 +39,15 @@ func newWire() *wire {
 	return &wire{in: make(chan string, 1<<16), dead: make(chan struct{}), wrote: make(chan struct{}, 1)}
 }
 
-func (w *wire) ReadMessage() ([]byte, error) {
+func (w *wire) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	select {
 	case msg, ok := <-w.in:
 		if !ok {
-			return nil, io.EOF
+			return jsonrpc.Message{}, io.EOF
 		}
-		return []byte(msg), nil
+		return jsonrpc.Message{Text: []byte(msg)}, nil
 	case <-w.dead:
-		return nil, io.ErrClosedPipe
+		return jsonrpc.Message{}, io.ErrClosedPipe
 	}
 }
 

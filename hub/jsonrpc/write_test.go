@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -98,9 +99,9 @@ type batchConn struct {
 	ended          chan struct{}
 }
 
-func (c *batchConn) ReadMessage() ([]byte, error) {
+func (c *batchConn) ReadMessage(*bounds.Account) (Message, error) {
 	<-c.ended
-	return nil, io.EOF
+	return Message{}, io.EOF
 }
 
 func (c *batchConn) Close() error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -34,11 +33,6 @@ func streamableLink(t streamable) *Link {
 type streamableConn struct {
 	t      streamable
 	modern atomic.Bool
-
-	// Used by the reading goroutine only.
-	source jsonrpc.ID
-	read   transport.Received
-	hold   *bounds.Hold
 }
 
 func (c *streamableConn) speak(era Era, revision string) {
@@ -58,42 +52,21 @@ func (c *streamableConn) Send(m jsonrpc.OutgoingMessage) error {
 	return c.t.Send(out)
 }
 
-// ReadMessage implements jsonrpc.Conn.
-func (c *streamableConn) ReadMessage() ([]byte, error) {
+// ReadMessage implements jsonrpc.Conn. The transport charges messages to HTTPOptions.Results, and has parsed them to
+// find out which request they answer.
+func (c *streamableConn) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	r, err := c.t.Receive()
-	if err != nil {
-		return nil, err
-	}
 	switch {
+	case err != nil:
+		return jsonrpc.Message{}, err
 	case r.FailedID != "":
-		return nil, &jsonrpc.CallFailedError{ID: wireID(r.FailedID), Err: r.Err}
+		return jsonrpc.Message{}, &jsonrpc.CallFailedError{ID: wireID(r.FailedID), Err: r.Err}
 	case r.Err != nil:
-		return nil, r.Err
+		return jsonrpc.Message{}, r.Err
 	}
-	c.source, c.read, c.hold = wireID(r.Stream), r, r.Hold
-	return r.Body, nil
+	return jsonrpc.Message{Text: r.Body, Parsed: r.Message, Kind: r.Kind, Source: wireID(r.Stream), Owned: true,
+		Hold: r.Hold}, nil
 }
-
-// Reading implements jsonrpc.Reading: the transport has parsed the message to find out which request it answers, so it
-// is not parsed again.
-func (c *streamableConn) Reading() (m jsontext.Message, kind jsontext.Kind, owned bool) {
-	m, kind = c.read.Message, c.read.Kind
-	c.read = transport.Received{} // the caller owns the bytes; do not keep them alive here
-	return m, kind, true
-}
-
-// Count implements jsonrpc.Counted. Messages over HTTP are charged to HTTPOptions.Results.
-func (c *streamableConn) Count(*bounds.Account) {}
-
-// Hold implements jsonrpc.Counted.
-func (c *streamableConn) Hold() *bounds.Hold {
-	h := c.hold
-	c.hold = nil
-	return h
-}
-
-// Source implements jsonrpc.Sourced.
-func (c *streamableConn) Source() jsonrpc.ID { return c.source }
 
 // WriteMessages implements jsonrpc.Conn. It is never called, because the conn is a Sender.
 func (c *streamableConn) WriteMessages([][]byte) error { return errors.ErrUnsupported }

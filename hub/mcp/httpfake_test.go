@@ -190,7 +190,6 @@ func mustDial(t *testing.T, f *exchanges, h *recorder, change ...func(*Options))
 }
 
 var _ jsonrpc.Sender = (*streamableConn)(nil)
-var _ jsonrpc.Sourced = (*streamableConn)(nil)
 
 // argumentsOf returns the arguments of a tools/call.
 func argumentsOf(m transport.Message) json.RawMessage {

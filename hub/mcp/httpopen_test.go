@@ -164,12 +164,12 @@ func TestMessageTooLong(t *testing.T) {
 	f.say("", "message")
 	c := &streamableConn{t: f}
 	var long *jsontext.TooLongError
-	if _, err := c.ReadMessage(); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 ||
+	if _, err := c.ReadMessage(nil); !errors.As(err, &long) || long.Limit != 10 || long.Size != 20 ||
 		string(long.Head) != "h" || string(long.Tail) != "t" {
 		t.Errorf("a long message: %v", err)
 	}
-	if msg, err := c.ReadMessage(); string(msg) != "message" || err != nil {
-		t.Errorf("a message: %q, %v", msg, err)
+	if msg, err := c.ReadMessage(nil); string(msg.Text) != "message" || err != nil {
+		t.Errorf("a message: %q, %v", msg.Text, err)
 	}
 }
 

@@ -41,9 +41,9 @@ func BenchmarkLargeRead(b *testing.B) {
 			var r jsontext.Reader
 			measured(b, len(line), func() {
 				conn := jsonrpc.NewLineConn(pieces{strings.NewReader(line)}, io.Discard, jsonrpc.LineConnOptions{})
-				msg, err := conn.ReadMessage()
+				msg, err := conn.ReadMessage(nil)
 				var m jsontext.Message
-				if err != nil || r.Message(msg, &m) != jsontext.Single || string(m.ID) != "7" {
+				if err != nil || r.Message(msg.Text, &m) != jsontext.Single || string(m.ID) != "7" {
 					b.Fatal(err)
 				}
 			})
@@ -141,11 +141,11 @@ func overPipe(text string) Opener {
 			defer theirW.Close()
 			in := jsonrpc.NewLineConn(theirR, io.Discard, jsonrpc.LineConnOptions{})
 			for {
-				line, err := in.ReadMessage()
+				line, err := in.ReadMessage(nil)
 				if err != nil {
 					return
 				}
-				switch id, method := idAndMethod(line); {
+				switch id, method := idAndMethod(line.Text); {
 				case method == protocol.MethodInitialize:
 					fmt.Fprintf(theirW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, legacyAnswer)
 				case id != nil:

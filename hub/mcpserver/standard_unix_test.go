@@ -78,8 +78,8 @@ func TestStandard(t *testing.T) {
 			if _, err := io.WriteString(e.toInput, `{"hello":1}`+"\n"); err != nil {
 				t.Fatal(err)
 			}
-			if msg, err := conn.ReadMessage(); err != nil || string(msg) != `{"hello":1}` {
-				t.Fatalf("%s, %v", msg, err)
+			if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != `{"hello":1}` {
+				t.Fatalf("%s, %v", msg.Text, err)
 			}
 			long := `"` + strings.Repeat("x", 1<<20) + `"`
 			written := make(chan error, 1)
@@ -94,7 +94,7 @@ func TestStandard(t *testing.T) {
 
 			read := make(chan error, 1)
 			go func() {
-				_, err := conn.ReadMessage()
+				_, err := conn.ReadMessage(nil)
 				read <- err
 			}()
 			go func() { written <- conn.WriteMessages([][]byte{[]byte(long)}) }()
@@ -140,10 +140,10 @@ func TestStandardEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.toInput.Close()
-	if msg, err := conn.ReadMessage(); err != nil || string(msg) != `{"last":1}` {
-		t.Errorf("%s, %v", msg, err)
+	if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != `{"last":1}` {
+		t.Errorf("%s, %v", msg.Text, err)
 	}
-	if _, err := conn.ReadMessage(); err != io.EOF {
+	if _, err := conn.ReadMessage(nil); err != io.EOF {
 		t.Errorf("the end is %v", err)
 	}
 }
@@ -162,8 +162,8 @@ func TestStandardOfAFile(t *testing.T) {
 	var out strings.Builder
 	conn := mcpserver.Standard(in, &out)
 	defer conn.Close()
-	if msg, err := conn.ReadMessage(); err != nil || string(msg) != "{}" {
-		t.Errorf("%s, %v", msg, err)
+	if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != "{}" {
+		t.Errorf("%s, %v", msg.Text, err)
 	}
 	if err := conn.WriteMessages([][]byte{[]byte("1")}); err != nil || out.String() != "1\n" {
 		t.Errorf("%q, %v", out.String(), err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
@@ -154,12 +155,12 @@ func newWebConn(b Bounds, all *backlog, client share, use *use) *webConn {
 }
 
 // ReadMessage implements jsonrpc.Conn.
-func (c *webConn) ReadMessage() ([]byte, error) {
+func (c *webConn) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	select {
 	case message := <-c.in:
-		return message, nil
+		return jsonrpc.Message{Text: message}, nil
 	case <-c.done:
-		return nil, c.cause
+		return jsonrpc.Message{}, c.cause
 	}
 }
 

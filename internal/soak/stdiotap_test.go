@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -82,12 +83,12 @@ func (c *tappedConn) TryWrite(msg []byte) (taken int, done bool, err error) {
 	return taken, done, err
 }
 
-func (c *tappedConn) ReadMessage() ([]byte, error) {
-	text, err := c.LineConn.ReadMessage()
+func (c *tappedConn) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
+	read, err := c.LineConn.ReadMessage(results)
 	if err == nil {
-		if m, _ := readMessage(text); m.Method == "" && m.ID != nil {
+		if m, _ := readMessage(read.Text); m.Method == "" && m.ID != nil {
 			c.witness.answered(wireID{c.session, string(m.ID)})
 		}
 	}
-	return text, err
+	return read, err
 }
