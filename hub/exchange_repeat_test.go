@@ -96,8 +96,8 @@ func TestCallWhileTheSessionExpires(t *testing.T) {
 		open := func(ctx context.Context) (*mcp.Link, error) {
 			link, err := mcp.HTTP(transport.HTTPOptions{URL: "http://" + s.host + "/mcp", RoundTripper: site.road})(ctx)
 			if err == nil && first == nil {
-				conn := link.Conn.(overHTTP)
-				first = &lateEnd{overHTTP: conn, ending: make(chan struct{})}
+				conn := link.Conn.(jsonrpc.Sender)
+				first = &lateEnd{Sender: conn, ending: make(chan struct{})}
 				link.Conn = first
 			}
 			return link, err
@@ -118,20 +118,14 @@ func TestCallWhileTheSessionExpires(t *testing.T) {
 	})
 }
 
-// overHTTP is what a connection over HTTP implements.
-type overHTTP interface {
-	jsonrpc.Conn
-	jsonrpc.Sender
-}
-
 // lateEnd is a connection whose end the hub receives a second late.
 type lateEnd struct {
-	overHTTP
+	jsonrpc.Sender
 	ending chan struct{} // closed when that second begins
 }
 
 func (c *lateEnd) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
-	m, err := c.overHTTP.ReadMessage(results)
+	m, err := c.Sender.ReadMessage(results)
 	if err == transport.ErrSessionExpired {
 		close(c.ending)
 		<-time.After(time.Second)

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -184,7 +185,7 @@ func TestSessionLossClosesPrompts(t *testing.T) {
 			return func(ctx context.Context) (*mcp.Link, error) {
 				link, err := w.open(s, stderr)(ctx)
 				if err == nil {
-					link.Conn = &forgetful{Conn: link.Conn}
+					link.Conn = &forgetful{Stream: link.Conn.(jsonrpc.Stream)}
 				}
 				return link, err
 			}
@@ -201,13 +202,13 @@ func TestSessionLossClosesPrompts(t *testing.T) {
 // forgetful reports its end as a connection over HTTP does when the server has forgotten the session: first the failure
 // of the last request, and a second later the end of the connection.
 type forgetful struct {
-	jsonrpc.Conn
+	jsonrpc.Stream
 	last atomic.Pointer[jsonrpc.ID] // of the last request written
 	told bool
 }
 
-func (c *forgetful) WriteMessages(batch [][]byte) error {
-	for _, m := range batch {
+func (c *forgetful) Write(lines []byte) (int, error) {
+	for m := range bytes.Lines(lines) {
 		var request struct{ ID json.RawMessage }
 		if json.Unmarshal(m, &request) == nil && request.ID != nil {
 			if id, err := jsonrpc.ParseID(request.ID); err == nil {
@@ -215,11 +216,11 @@ func (c *forgetful) WriteMessages(batch [][]byte) error {
 			}
 		}
 	}
-	return c.Conn.WriteMessages(batch)
+	return c.Stream.Write(lines)
 }
 
 func (c *forgetful) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
-	m, err := c.Conn.ReadMessage(results)
+	m, err := c.Stream.ReadMessage(results)
 	if err == nil {
 		return m, nil
 	}

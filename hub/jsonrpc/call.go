@@ -49,7 +49,7 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	c.entry.handle = c
 	c.entry.tag = how.Tag
 	c.frame.about, c.frame.kind = &c.entry, KindRequest
-	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}`)
+	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}` + "\n")
 	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method,
 		params)
 	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {

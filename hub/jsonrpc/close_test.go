@@ -223,7 +223,7 @@ func TestStallEndsConnection(t *testing.T) {
 // brokenWire fails writes and goes on reading, as when the other side has closed its input only.
 type brokenWire struct{ *wire }
 
-func (brokenWire) WriteMessages([][]byte) error { return io.ErrClosedPipe }
+func (brokenWire) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestFailedWriteEndsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

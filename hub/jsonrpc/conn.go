@@ -5,20 +5,30 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// Conn is one ordered message connection. One goroutine reads it, and at most one at a time writes it. Close may be
-// called by any goroutine.
+// Conn is one connection. It is also either a Stream or a Sender. One goroutine reads it. Close may be called by any
+// goroutine.
 type Conn interface {
 	// ReadMessage returns the next message. A message that is large is charged to results, which may be nil, from the time
 	// its first part was read; see Message.Hold. A *jsontext.TooLongError stands for one message that was skipped, a
 	// *CallFailedError for a response that will not come; reading goes on after both. Any other error is the end of the
 	// connection.
 	ReadMessage(results *bounds.Account) (Message, error)
-	// WriteMessages writes complete messages, in order, in as few system calls as it can. It may block as long as the
-	// other side does not read. It must not retain the batch. An empty batch is allowed.
-	WriteMessages(batch [][]byte) error
-	// Close ends both directions and unblocks ReadMessage and WriteMessages. It is bounded in time, idempotent, and safe
-	// for concurrent use.
+	// Close ends both directions and unblocks ReadMessage and Write. It is bounded in time, idempotent, and safe for
+	// concurrent use.
 	Close() error
+}
+
+// Stream is a Conn of one ordered stream of bytes, with a message on each line. At most one goroutine at a time writes
+// it, and only whole lines, the rest of a line that was written in part first.
+type Stream interface {
+	Conn
+	// Write writes everything. It may block as long as the other side does not read.
+	Write(lines []byte) (n int, err error)
+	// TryWrite writes as much as the other side accepts now, which may be nothing, and never blocks.
+	TryWrite(lines []byte) (n int, err error)
+	// Written returns how many bytes the other side has accepted so far, also during a Write. It is safe for concurrent
+	// use.
+	Written() uint64
 }
 
 // Message is one message that was read, with what the connection knows about it.
@@ -39,25 +49,10 @@ type Message struct {
 	Drained bool
 }
 
-// TryWriter is an optional extension of a Conn, for writing from the goroutine of a caller.
-type TryWriter interface {
-	// TryWrite writes as much of msg and its framing as the other side accepts now, and never blocks. taken counts bytes,
-	// including the framing. If taken > 0 and done is false, the Conn has kept a copy of the rest and writes it first in
-	// the next WriteMessages; if taken is 0, nothing was kept. Like WriteMessages it is never called concurrently.
-	TryWrite(msg []byte) (taken int, done bool, err error)
-}
-
-// WriteProgress is an optional extension of a Conn that counts the bytes that the other side has accepted so far, also
-// during a WriteMessages. Without it, a Peer sees progress only when WriteMessages returns. It must be safe for
-// concurrent use.
-type WriteProgress interface {
-	WriteProgress() uint64
-}
-
-// Sender is an optional extension of a Conn that carries each message separately, as over HTTP. A Peer passes every
-// message to it and never calls WriteMessages: there is no queue and no stall, and a message that was passed counts as
-// written.
+// Sender is a Conn that carries each message separately, as over HTTP. A Peer passes every message to it: there is no
+// queue and no stall, and a message that was passed counts as written.
 type Sender interface {
+	Conn
 	// Send takes ownership of one message and never blocks. It is called in the order of the messages. ReadMessage reports
 	// what becomes of the message. Send is called with a lock of the Peer held, so it must not call the Peer. An error
 	// means that the Sender took neither this message nor will take any other.

@@ -12,8 +12,10 @@ import (
 
 const (
 	defaultMaxLine = 64 << 20
-	// lineBuffer is the size of the read buffer. The write buffer is at most twice as large.
-	lineBuffer = 32 << 10
+	lineBuffer     = 32 << 10 // the size of the read buffer
+	// writePiece is how many bytes go into one Write of a writer that can not be polled. It bounds how much such a write
+	// may accept without being counted.
+	writePiece = 16 << 10
 )
 
 // LineConnOptions of a LineConn. The zero value is usable.
@@ -29,7 +31,7 @@ type LineConnOptions struct {
 // at the end, a byte order mark at the start and a last line without its newline.
 //
 // On Unix a writer that can be polled (a pipe, a socket) is written without blocking, so that TryWrite works and
-// WriteProgress is exact. Any other writer gets pieces of 16 KiB.
+// Written is exact. Any other writer gets pieces of 16 KiB.
 type LineConn struct {
 	r       io.Reader
 	maxLine int
@@ -41,14 +43,12 @@ type LineConn struct {
 	readErr    error        // returned after everything that was read before it
 	hold       *bounds.Hold // what is charged for long
 
-	// Used by the goroutine that writes; see Conn.
+	// Used by the goroutine that writes; see Stream.
 	w    io.Writer
 	poll *pollWriter // nil if w can not be polled
-	wbuf []byte
-	rest []byte // what TryWrite could not write
 
-	progress atomic.Uint64
-	close    func() error
+	written atomic.Uint64
+	close   func() error
 }
 
 // NewLineConn returns a LineConn that reads r and writes w.
@@ -70,12 +70,38 @@ func NewLineConn(r io.Reader, w io.Writer, o LineConnOptions) *LineConn {
 		}
 	}
 	c := &LineConn{r: r, w: w, maxLine: o.MaxLine, close: sync.OnceValue(o.Close)}
-	c.poll = newPollWriter(w, &c.progress)
+	c.poll = newPollWriter(w, &c.written)
 	return c
 }
 
 // Close ends both directions; see LineConnOptions.Close. Later calls return the result of the first.
 func (c *LineConn) Close() error { return c.close() }
+
+// Write writes everything; see Stream.
+func (c *LineConn) Write(lines []byte) (n int, err error) {
+	if c.poll != nil {
+		return c.poll.write(lines, false)
+	}
+	for n < len(lines) && err == nil {
+		var m int
+		m, err = c.w.Write(lines[n:min(n+writePiece, len(lines))])
+		m = max(m, 0)
+		c.written.Add(uint64(m))
+		n += m
+	}
+	return n, err
+}
+
+// TryWrite writes as much as fits into the pipe; see Stream. It writes nothing if the writer can not be polled.
+func (c *LineConn) TryWrite(lines []byte) (n int, err error) {
+	if c.poll == nil {
+		return 0, nil
+	}
+	return c.poll.write(lines, true)
+}
+
+// Written returns how many bytes the other side has accepted.
+func (c *LineConn) Written() uint64 { return c.written.Load() }
 
 // ReadMessage returns the next line that is not blank. Only a line longer than the buffer is charged to results, and
 // the caller owns the bytes of such a line.

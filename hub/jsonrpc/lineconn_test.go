@@ -2,6 +2,7 @@ package jsonrpc_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -63,75 +64,73 @@ func TestALongBlankLineHoldsNothing(t *testing.T) {
 	}
 }
 
-// What TryWrite has kept of a message is written first by the next WriteMessages, byte for byte.
-func TestTryWriteKeepsOrder(t *testing.T) {
+// What TryWrite leaves of a line can be written next, and each byte is counted once.
+func TestTryWriteFillsThePipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	check(t, "pipe", err, error(nil))
 	c := jsonrpc.NewLineConn(r, w, jsonrpc.LineConnOptions{})
 	var want []string
-	taken, done := 0, true
-	for i := 0; done; i++ {
-		msg := strings.Repeat(string(rune('a'+i%26)), 10_000+i)
-		if taken, done, err = c.TryWrite([]byte(msg)); err != nil {
+	var left []byte
+	for i := 0; len(left) == 0; i++ {
+		line := strings.Repeat(string(rune('a'+i%26)), 10_000+i) + "\n"
+		n, err := c.TryWrite([]byte(line))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if done || taken > 0 {
-			want = append(want, msg)
-		}
+		want, left = append(want, line), []byte(line)[n:]
 	}
-	if again, _, _ := c.TryWrite([]byte("x")); taken > 0 && again != 0 {
-		t.Error("TryWrite overtook what it had kept")
+	if n, err := c.TryWrite(left); n != 0 || err != nil {
+		t.Errorf("a full pipe took %d bytes, %v", n, err)
 	}
 	written := make(chan error, 1)
-	go func() { written <- c.WriteMessages([][]byte{[]byte("end")}) }()
-	for _, line := range append(want, "end") {
+	go func() {
+		_, err := c.Write(append(left, "end\n"...))
+		written <- err
+	}()
+	want = append(want, "end\n")
+	for _, line := range want {
 		msg, err := c.ReadMessage(nil)
-		if err != nil || string(msg.Text) != line {
+		if err != nil || string(msg.Text)+"\n" != line {
 			t.Fatalf("%d bytes %v, want %d", len(msg.Text), err, len(line))
 		}
 	}
 	check(t, "write", <-written, error(nil))
-	check(t, "write again", c.WriteMessages([][]byte{[]byte("more")}), error(nil))
-	msg, err := c.ReadMessage(nil)
-	check(t, "read again", string(msg.Text), "more")
-	check(t, "read again", err, error(nil))
-	bytes := 0
-	for _, line := range append(want, "end", "more") {
-		bytes += len(line) + 1
-	}
-	check(t, "progress", c.WriteProgress(), uint64(bytes))
+	check(t, "written", c.Written(), uint64(len(strings.Join(want, ""))))
 	check(t, "close", c.Close(), error(nil))
 	check(t, "close again", c.Close(), error(nil))
-	if err := c.WriteMessages([][]byte{[]byte("x")}); err == nil {
+	if _, err := c.Write([]byte("x\n")); err == nil {
 		t.Error("written after close")
 	}
 }
 
-// One WriteMessages writes small and large messages in order, through any kind of writer.
+// Small and large messages are written in order, through any kind of writer.
 func TestWriteMessages(t *testing.T) {
-	var batch [][]byte
 	var want strings.Builder
 	for i := range 300 {
-		msg := strings.Repeat(string(rune('a'+i%26)), i*i)
-		batch = append(batch, []byte(msg))
-		want.WriteString(msg + "\n")
+		fmt.Fprintf(&want, `{"jsonrpc":"2.0","method":"%s"}`+"\n", strings.Repeat(string(rune('a'+i%26)), i*i))
+	}
+	write := func(c *jsonrpc.LineConn) {
+		p := jsonrpc.NewPeer(c, jsonrpc.Options{})
+		for i := range 300 {
+			check(t, "notify", p.Notify(strings.Repeat(string(rune('a'+i%26)), i*i), nil), error(nil))
+		}
+		p.Flush(t.Context())
+		check(t, "written", c.Written(), uint64(want.Len()))
+		check(t, "close", p.Close(errTestOver), error(nil))
 	}
 	var got bytes.Buffer
-	c := jsonrpc.NewLineConn(strings.NewReader(""), &got, jsonrpc.LineConnOptions{})
-	check(t, "write", c.WriteMessages(batch), error(nil))
+	silent, _ := io.Pipe()
+	write(jsonrpc.NewLineConn(silent, &got, jsonrpc.LineConnOptions{Close: silent.Close}))
 	check(t, "same", got.String() == want.String(), true)
-	check(t, "progress", c.WriteProgress(), uint64(want.Len()))
 
 	r, w, err := os.Pipe()
 	check(t, "pipe", err, error(nil))
-	c = jsonrpc.NewLineConn(r, w, jsonrpc.LineConnOptions{Close: w.Close})
 	all := make(chan []byte, 1)
 	go func() {
 		b, _ := io.ReadAll(r)
 		all <- b
 	}()
-	check(t, "write", c.WriteMessages(batch), error(nil))
-	check(t, "empty", c.WriteMessages(nil), error(nil))
-	check(t, "close", c.Close(), error(nil))
+	silent, _ = io.Pipe()
+	write(jsonrpc.NewLineConn(silent, w, jsonrpc.LineConnOptions{}))
 	check(t, "same", string(<-all) == want.String(), true)
 }

@@ -89,13 +89,13 @@ func (p *Peer) Tracker() *RequestTracker { return p.tracker }
 // Stats returns the counts so far.
 func (p *Peer) Stats() Stats { return p.count.read() }
 
-// Flush waits until everything that is queued has been written, the connection has ended, or ctx has ended. Close drops
-// what is queued, so a caller that wants the last messages to be sent, including the cancels of its calls, calls Flush
-// with a deadline first.
+// Flush waits until everything that is queued now has been written, the connection has ended, or ctx has ended. Close
+// drops what is queued, so a caller that wants the last messages to be sent, including the cancels of its calls, calls
+// Flush with a deadline first.
 func (p *Peer) Flush(ctx context.Context) {
-	if quiet := p.out.quiet(); quiet != nil {
+	if flushed := p.out.flushed(); flushed != nil {
 		select {
-		case <-quiet:
+		case <-flushed:
 		case <-ctx.Done():
 		}
 	}

@@ -12,6 +12,4 @@ type pollWriter struct{}
 
 func newPollWriter(io.Writer, *atomic.Uint64) *pollWriter { return nil }
 
-func (*pollWriter) try([]byte) (int, error) { return 0, nil }
-
-func (*pollWriter) write([]byte) error { return nil }
+func (*pollWriter) write([]byte, bool) (int, error) { return 0, nil }

@@ -23,7 +23,7 @@ func Response(id ID, result json.RawMessage, err error) (message []byte, refusal
 	case err != nil:
 		refusal, untold = &Error{Code: CodeInternalError, Message: "internal error"}, err
 	default:
-		const around = len(`{"jsonrpc":"2.0","id":,"result":{}}`)
+		const around = len(`{"jsonrpc":"2.0","id":,"result":{}}` + "\n")
 		return appendResult(make([]byte, 0, around+len(id.raw)+len(result)), id, result), nil, nil
 	}
 	return appendError(nil, id, refusal), refusal, untold

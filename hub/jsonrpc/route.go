@@ -31,7 +31,7 @@ type NotifyRoute struct{}
 func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
 	f := newFrame(CancelNotification(id, reason))
 	f.about, f.kind = p.tracker.cancelled(id, p.opts.Tap != nil), KindNotification
-	f.told = told
+	f.onWritten = told
 	if err := p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}); err != nil {
 		told(err)
 	}

@@ -49,8 +49,6 @@ func (c *parcels) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	}
 }
 
-func (c *parcels) WriteMessages([][]byte) error { panic("WriteMessages of a Sender was called") }
-
 func (c *parcels) Send(m jsonrpc.OutgoingMessage) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -80,14 +80,3 @@ func (t *RequestTracker) cancelled(id ID, wanted bool) *tracked {
 	}
 	return &tracked{id: id, method: "notifications/cancelled", tag: g.tag}
 }
-
-// tell reports to Options.Tap that a frame is being written. It is called before the write, because an answer can come
-// before the write has returned.
-func (b *outbox) tell(f *frame, unwritten bool) {
-	if b.tap == nil || f.about == nil || f.about.tag == nil {
-		return
-	}
-	o := Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: len(f.buf), Code: f.code,
-		Unwritten: unwritten}
-	b.tap(f.about.tag, o)
-}

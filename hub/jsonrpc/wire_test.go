@@ -21,16 +21,18 @@ import (
 
 var errTestOver = errors.New("test over")
 
-// wire is a Conn in memory. The test plays the other side.
+// wire is a Stream in memory that is written by the writer goroutine. The test plays the other side.
 type wire struct {
 	in   chan string // what the peer will read
 	dead chan struct{}
 	once sync.Once
 
-	mu   sync.Mutex // guards what follows
-	out  []string   // what the peer has written
-	read int        // how much of out the test has looked at
-	gate chan struct{}
+	mu    sync.Mutex // guards what follows
+	out   []string   // the lines that the peer has written
+	part  string     // the line that it has written in part
+	read  int        // how much of out the test has looked at
+	bytes int
+	gate  chan struct{}
 
 	wrote chan struct{} // holds a value if the peer has written since the last receive
 }
@@ -51,7 +53,7 @@ func (w *wire) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	}
 }
 
-func (w *wire) WriteMessages(batch [][]byte) error {
+func (w *wire) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	gate := w.gate
 	w.mu.Unlock()
@@ -59,19 +61,33 @@ func (w *wire) WriteMessages(batch [][]byte) error {
 		select {
 		case <-gate:
 		case <-w.dead:
-			return io.ErrClosedPipe
+			return 0, io.ErrClosedPipe
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, msg := range batch {
-		w.out = append(w.out, string(msg))
-	}
+	w.take(b)
 	select {
 	case w.wrote <- struct{}{}:
 	default:
 	}
-	return nil
+	return len(b), nil
+}
+
+// take adds to what the peer has written. Called with mu held.
+func (w *wire) take(b []byte) {
+	w.bytes += len(b)
+	lines := strings.Split(w.part+string(b), "\n")
+	w.part = lines[len(lines)-1]
+	w.out = append(w.out, lines[:len(lines)-1]...)
+}
+
+func (w *wire) TryWrite([]byte) (int, error) { return 0, nil }
+
+func (w *wire) Written() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return uint64(w.bytes)
 }
 
 func (w *wire) Close() error {
@@ -84,32 +100,22 @@ func (w *wire) Close() error {
 type tryWire struct {
 	*wire
 	tries int
-	kept  string // the message that TryWrite took half of; used by the writing goroutine only
 }
 
-func (w *tryWire) TryWrite(msg []byte) (taken int, done bool, err error) {
+func (w *tryWire) TryWrite(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tries++
 	switch {
-	case w.kept != "":
+	case w.part != "":
 		panic("TryWrite before the rest was written")
 	case w.gate != nil:
-		return 0, false, nil
+		return 0, nil
 	case w.tries%5 == 0:
-		w.kept = string(msg)
-		return len(msg) / 2, false, nil
+		b = b[:len(b)/2]
 	}
-	w.out = append(w.out, string(msg))
-	return len(msg), true, nil
-}
-
-func (w *tryWire) WriteMessages(batch [][]byte) error {
-	if w.kept != "" {
-		batch = append([][]byte{[]byte(w.kept)}, batch...)
-		w.kept = ""
-	}
-	return w.wire.WriteMessages(batch)
+	w.take(b)
+	return len(b), nil
 }
 
 // fill makes writes block, as a full pipe does, until drain.

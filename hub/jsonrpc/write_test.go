@@ -94,7 +94,6 @@ func never() bool { return false }
 
 // batchConn accepts every write, and records which messages came through TryWrite and which in a batch.
 type batchConn struct {
-	Conn
 	alone, batched []string
 	ended          chan struct{}
 }
@@ -109,17 +108,17 @@ func (c *batchConn) Close() error {
 	return nil
 }
 
-func (c *batchConn) TryWrite(msg []byte) (taken int, done bool, err error) {
-	c.alone = append(c.alone, string(msg))
-	return len(msg), true, nil
+func (c *batchConn) TryWrite(line []byte) (int, error) {
+	c.alone = append(c.alone, strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
-func (c *batchConn) WriteMessages(batch [][]byte) error {
-	for _, msg := range batch {
-		c.batched = append(c.batched, string(msg))
-	}
-	return nil
+func (c *batchConn) Write(lines []byte) (int, error) {
+	c.batched = append(c.batched, strings.Fields(string(lines))...)
+	return len(lines), nil
 }
+
+func (c *batchConn) Written() uint64 { return 0 }
 
 // While few requests are open, each is written by its caller; while many are open, by the writer goroutine. A cancel is
 // written at once by the goroutine that cancels, however many are open.

@@ -64,18 +64,14 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// memConn is line framing over two pipes. It offers TryWriter as a process's pipe does, so that the order of writes is
-// that of the calls.
+// memConn is line framing over two pipes. Its TryWrite works as that of a process's pipe does, so that the order of
+// writes is that of the calls.
 type memConn struct {
 	*jsonrpc.LineConn
 	w *pipe
 }
 
-func (c *memConn) TryWrite(msg []byte) (int, bool, error) {
-	line := append(append([]byte(nil), msg...), '\n')
-	n, err := c.w.Write(line)
-	return n, err == nil, err
-}
+func (c *memConn) TryWrite(line []byte) (int, error) { return c.w.Write(line) }
 
 // wire returns a link and the server's ends of it.
 func wire() (link *Link, fromClient, toClient *pipe) {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -29,7 +28,7 @@ func streamableLink(t streamable) *Link {
 	return &Link{Conn: c, Exchanges: t, Speak: c.speak}
 }
 
-// streamableConn makes a jsonrpc.Conn of a transport that sends each message separately.
+// streamableConn makes a jsonrpc.Sender of a transport that sends each message separately.
 type streamableConn struct {
 	t      streamable
 	modern atomic.Bool
@@ -67,9 +66,6 @@ func (c *streamableConn) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	return jsonrpc.Message{Text: r.Body, Parsed: r.Message, Kind: r.Kind, Source: wireID(r.Stream), Owned: true,
 		Hold: r.Hold}, nil
 }
-
-// WriteMessages implements jsonrpc.Conn. It is never called, because the conn is a Sender.
-func (c *streamableConn) WriteMessages([][]byte) error { return errors.ErrUnsupported }
 
 // Close implements jsonrpc.Conn.
 func (c *streamableConn) Close() error { return c.t.Close() }

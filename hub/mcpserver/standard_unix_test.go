@@ -74,21 +74,25 @@ func TestStandard(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) ends{"pipes": pipes, "sockets": sockets} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t)
-			conn := mcpserver.Standard(e.in, e.out)
+			conn := mcpserver.Standard(e.in, e.out).(jsonrpc.Stream)
 			if _, err := io.WriteString(e.toInput, `{"hello":1}`+"\n"); err != nil {
 				t.Fatal(err)
 			}
 			if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != `{"hello":1}` {
 				t.Fatalf("%s, %v", msg.Text, err)
 			}
-			long := `"` + strings.Repeat("x", 1<<20) + `"`
+			long := `"` + strings.Repeat("x", 1<<20) + `"` + "\n"
 			written := make(chan error, 1)
-			go func() { written <- conn.WriteMessages([][]byte{[]byte(long)}) }()
+			write := func() {
+				_, err := conn.Write([]byte(long))
+				written <- err
+			}
+			go write()
 			line, err := bufio.NewReader(e.fromOut).ReadString('\n')
-			if err != nil || line != long+"\n" || <-written != nil {
+			if err != nil || line != long || <-written != nil {
 				t.Fatalf("%d bytes, %v", len(line), err)
 			}
-			if _, done, err := conn.(jsonrpc.TryWriter).TryWrite([]byte("1")); !done || err != nil {
+			if n, err := conn.TryWrite([]byte("1\n")); n != 2 || err != nil {
 				t.Errorf("a write without waiting took nothing: %v", err)
 			}
 
@@ -97,7 +101,7 @@ func TestStandard(t *testing.T) {
 				_, err := conn.ReadMessage(nil)
 				read <- err
 			}()
-			go func() { written <- conn.WriteMessages([][]byte{[]byte(long)}) }()
+			go write()
 			// The write has begun, and cannot end: the client reads no more of it.
 			begun := make([]byte, 3)
 			if _, err := io.ReadFull(e.fromOut, begun); err != nil || string(begun) != "1\n\"" {
@@ -160,12 +164,12 @@ func TestStandardOfAFile(t *testing.T) {
 	}
 	defer in.Close()
 	var out strings.Builder
-	conn := mcpserver.Standard(in, &out)
+	conn := mcpserver.Standard(in, &out).(jsonrpc.Stream)
 	defer conn.Close()
 	if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != "{}" {
 		t.Errorf("%s, %v", msg.Text, err)
 	}
-	if err := conn.WriteMessages([][]byte{[]byte("1")}); err != nil || out.String() != "1\n" {
+	if _, err := conn.Write([]byte("1\n")); err != nil || out.String() != "1\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

@@ -164,9 +164,6 @@ func (c *webConn) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	}
 }
 
-// WriteMessages implements jsonrpc.Conn. It is never called, because the conn is a Sender.
-func (c *webConn) WriteMessages([][]byte) error { return errors.New("mcpserver: not a stream") }
-
 // Close implements jsonrpc.Conn.
 func (c *webConn) Close() error {
 	c.end(io.EOF)

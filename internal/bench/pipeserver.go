@@ -72,7 +72,7 @@ func serve(in, out *os.File) {
 	}
 }
 
-// stampedConn records the times. It gets the optional methods of a LineConn by embedding.
+// stampedConn records the times.
 type stampedConn struct {
 	*jsonrpc.LineConn
 	server *pipeServer
@@ -83,31 +83,28 @@ var cancelMethod = []byte(`"notifications/cancelled"`)
 
 func isCancel(msg []byte) bool { return bytes.Contains(msg[:min(len(msg), 128)], cancelMethod) }
 
-func (c *stampedConn) TryWrite(msg []byte) (int, bool, error) {
-	taken, done, err := c.LineConn.TryWrite(msg)
-	if taken > 0 && isCancel(msg) {
-		c.parted = !done
-		if done {
+func (c *stampedConn) TryWrite(line []byte) (int, error) {
+	n, err := c.LineConn.TryWrite(line)
+	if n > 0 && isCancel(line) {
+		c.parted = n < len(line)
+		if !c.parted {
 			c.server.written <- time.Now()
 		}
 	}
-	return taken, done, err
+	return n, err
 }
 
-func (c *stampedConn) WriteMessages(batch [][]byte) error {
+func (c *stampedConn) Write(lines []byte) (int, error) {
 	cancels := 0
-	if c.parted {
-		c.parted = false
-		cancels++
-	}
-	for _, msg := range batch {
-		if isCancel(msg) {
+	for line := range bytes.Lines(lines) {
+		if c.parted || isCancel(line) {
 			cancels++
 		}
+		c.parted = false
 	}
-	err := c.LineConn.WriteMessages(batch)
+	n, err := c.LineConn.Write(lines)
 	for range cancels {
 		c.server.written <- time.Now()
 	}
-	return err
+	return n, err
 }

@@ -93,11 +93,8 @@ type pipeConn struct {
 	in *pipe
 }
 
-// TryWrite implements jsonrpc.TryWriter.
-func (c *pipeConn) TryWrite(msg []byte) (taken int, done bool, err error) {
-	taken, err = c.in.Write(append(bytes.Clone(msg), '\n'))
-	return taken, err == nil, err
-}
+// TryWrite implements jsonrpc.Stream.
+func (c *pipeConn) TryWrite(line []byte) (int, error) { return c.in.Write(line) }
 
 type tapedInput struct {
 	*pipe

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -66,21 +67,26 @@ type tappedConn struct {
 	*jsonrpc.LineConn
 	witness *witness
 	session string
+	parted  bool // TryWrite has written a line in part, which begins the next Write
 }
 
-func (c *tappedConn) WriteMessages(batch [][]byte) error {
-	for _, m := range batch {
-		c.witness.sent(c.session, m)
+func (c *tappedConn) Write(lines []byte) (int, error) {
+	for line := range bytes.Lines(lines) {
+		if !c.parted {
+			c.witness.sent(c.session, bytes.TrimSpace(line))
+		}
+		c.parted = false
 	}
-	return c.LineConn.WriteMessages(batch)
+	return c.LineConn.Write(lines)
 }
 
-func (c *tappedConn) TryWrite(msg []byte) (taken int, done bool, err error) {
-	taken, done, err = c.LineConn.TryWrite(msg)
-	if taken > 0 {
-		c.witness.sent(c.session, msg)
+func (c *tappedConn) TryWrite(line []byte) (int, error) {
+	n, err := c.LineConn.TryWrite(line)
+	if n > 0 {
+		c.witness.sent(c.session, bytes.TrimSpace(line))
+		c.parted = n < len(line)
 	}
-	return taken, done, err
+	return n, err
 }
 
 func (c *tappedConn) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
