@@ -122,11 +122,10 @@ func (c *Call) GivenUp() bool { return c.known }
 // and may be cancelled.
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
-	cancelled := &CancelledError{Cause: cause}
-	cancelled.way.state = Pending
+	cancelled := &CancelledError{Cause: cause, delivery: Pending}
 	g := grave{method: c.entry.method, quiet: c.quiet, tag: c.entry.tag}
 	if c.quiet {
-		g.told = cancelled.way.settle
+		g.told = cancelled.settle
 	}
 	taken, forgotten := p.tracker.takeCancelled(&c.entry, g)
 	if !taken {
@@ -138,14 +137,14 @@ func (c *Call) cancelWith(cause error) bool {
 	reason := CancelReason(cause)
 	switch abandoner, ok := p.opts.Route.(Abandoner); {
 	case sent:
-		p.count.cancelsSent.Add(1)
-		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.way.settle)
+		p.count.add(&p.count.CancelsSent)
+		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.settle)
 	case written && c.quiet: // reported when the late response comes: see LateResponse.Told
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 		fallthrough
 	default:
-		cancelled.way.settle(ErrCancelNotNeeded)
+		cancelled.settle(ErrCancelNotNeeded)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
@@ -65,7 +66,10 @@ type CancelledError struct {
 	Cause error // why: the cause of the context, or the cause passed to RequestTracker.Cancel
 	Sent  bool  // the cancel route was used; whether the peer has the cancel, Delivery says
 
-	way cancelWay
+	mu       sync.Mutex // guards what follows
+	delivery Delivery
+	failure  error                   // why the delivery failed
+	hooks    []func(Delivery, error) // to be called by settle
 }
 
 func (e *CancelledError) Error() string {

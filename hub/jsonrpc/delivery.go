@@ -3,7 +3,6 @@ package jsonrpc
 import (
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // Delivery is what is known about the delivery of one cancel to the peer. It never means that the peer has stopped: the
@@ -25,17 +24,7 @@ const (
 
 // String returns the word for logs.
 func (d Delivery) String() string {
-	switch d {
-	case NotNeeded:
-		return "not needed"
-	case Pending:
-		return "pending"
-	case Delivered:
-		return "delivered"
-	case Failed:
-		return "failed"
-	}
-	return "unknown"
+	return [...]string{"not needed", "pending", "delivered", "failed"}[d]
 }
 
 // ErrCancelNotNeeded is what a CancelRoute passes to told if the request was never written to its end, so that no
@@ -47,35 +36,27 @@ var ErrCancelNotNeeded = errors.New("jsonrpc: the request was never written, so 
 var errCancelForgotten = fmt.Errorf("jsonrpc: the peer had not responded to the cancelled request when %d more requests "+
 	"had been cancelled, so no cancel was sent", maxTombstones)
 
-// cancelWay is the state of one delivery. settle is its one transition out of Pending.
-type cancelWay struct {
-	mu    sync.Mutex // guards what follows
-	state Delivery
-	err   error                   // why it failed
-	hooks []func(Delivery, error) // to be called by settle
-}
-
 // settle ends Pending: a nil err leads to Delivered, ErrCancelNotNeeded to NotNeeded, and any other error to Failed. A
 // second call does nothing.
-func (w *cancelWay) settle(err error) {
-	w.mu.Lock()
-	if w.state != Pending {
-		w.mu.Unlock()
+func (e *CancelledError) settle(err error) {
+	e.mu.Lock()
+	if e.delivery != Pending {
+		e.mu.Unlock()
 		return
 	}
 	switch {
 	case err == nil:
-		w.state = Delivered
+		e.delivery = Delivered
 	case errors.Is(err, ErrCancelNotNeeded):
-		w.state = NotNeeded
+		e.delivery = NotNeeded
 	default:
-		w.state, w.err = Failed, err
+		e.delivery, e.failure = Failed, err
 	}
-	state, failure, hooks := w.state, w.err, w.hooks
-	w.hooks = nil
-	w.mu.Unlock()
+	hooks := e.hooks
+	e.hooks = nil
+	e.mu.Unlock()
 	for _, f := range hooks {
-		f(state, failure)
+		f(e.Delivery())
 	}
 }
 
@@ -83,29 +64,27 @@ func (w *cancelWay) settle(err error) {
 // tasks/cancel. Its delivery is Pending until told is called: with nil when the peer has the cancel, with
 // ErrCancelNotNeeded when there was nothing to send, else with the error. Only the first call has an effect.
 func NewCancelledError(cause error) (e *CancelledError, told func(error)) {
-	e = &CancelledError{Cause: cause, Sent: true}
-	e.way.state = Pending
-	return e, e.way.settle
+	e = &CancelledError{Cause: cause, Sent: true, delivery: Pending}
+	return e, e.settle
 }
 
 // Delivery returns what is known about the delivery of the cancel now. The error says why it failed.
 func (e *CancelledError) Delivery() (Delivery, error) {
-	e.way.mu.Lock()
-	defer e.way.mu.Unlock()
-	return e.way.state, e.way.err
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.delivery, e.failure
 }
 
 // OnDelivery calls f once the delivery is no longer Pending: at once if it is not, else later, on any goroutine and
 // with no lock of this package held. f must not block.
 func (e *CancelledError) OnDelivery(f func(Delivery, error)) {
-	w := &e.way
-	w.mu.Lock()
-	if w.state == Pending {
-		w.hooks = append(w.hooks, f)
-		w.mu.Unlock()
-		return
+	e.mu.Lock()
+	pending := e.delivery == Pending
+	if pending {
+		e.hooks = append(e.hooks, f)
 	}
-	state, err := w.state, w.err
-	w.mu.Unlock()
-	f(state, err)
+	e.mu.Unlock()
+	if !pending {
+		f(e.Delivery())
+	}
 }

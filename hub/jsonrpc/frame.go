@@ -17,9 +17,9 @@ func appendRequest(b []byte, id ID, method string, params json.RawMessage) []byt
 	return appendParams(b, params)
 }
 
-func appendNotification(b []byte, method string, params json.RawMessage) []byte {
-	b = append(b, `{"jsonrpc":"2.0","method":`...)
-	b = jsontext.AppendString(b, method)
+// NotificationMessage returns a complete notification, on one line. params must be valid JSON or empty.
+func NotificationMessage(method string, params json.RawMessage) []byte {
+	b := jsontext.AppendString([]byte(`{"jsonrpc":"2.0","method":`), method)
 	return appendParams(b, params)
 }
 
@@ -56,16 +56,6 @@ func appendError(b []byte, id ID, e *Error) []byte {
 	if len(e.Data) > 0 {
 		b = append(b, `,"data":`...)
 		b = appendText(b, e.Data)
-	}
-	return append(b, "}}"...)
-}
-
-func appendCancel(b []byte, id ID, reason string) []byte {
-	b = append(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
-	b = append(b, id.raw...)
-	if reason != "" {
-		b = append(b, `,"reason":`...)
-		b = jsontext.AppendString(b, reason)
 	}
 	return append(b, "}}"...)
 }

@@ -17,9 +17,8 @@ type inbox struct {
 	dropped func(class string, n int)
 	count   *counters
 
-	wake chan struct{} // capacity 1
-
 	mu         sync.Mutex // guards what follows
+	more       sync.Cond  // signalled when an item was added, and when the inbox was closed
 	head, tail *delivery
 	keys       map[string]*delivery // waiting coalesced notifications
 	waiting    [3]int               // notifications, by class
@@ -39,12 +38,9 @@ type delivery struct {
 }
 
 func newInbox(o Options, count *counters) *inbox {
-	return &inbox{
-		handle:  o.HandleNotification,
-		dropped: o.OnDropped,
-		count:   count,
-		wake:    make(chan struct{}, 1),
-	}
+	q := &inbox{handle: o.HandleNotification, dropped: o.OnDropped, count: count}
+	q.more.L = &q.mu
+	return q
 }
 
 // notify queues a notification according to its class.
@@ -64,7 +60,7 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 			q.bytes += more - len(d.note.Params)
 			d.note = n
 			q.mu.Unlock()
-			q.count.coalescedNotifications.Add(1)
+			q.count.add(&q.count.CoalescedNotifications)
 			return
 		}
 	}
@@ -72,7 +68,7 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	if q.waiting[class] >= limit || (q.head != nil && q.bytes+len(n.Params) > maxInboxBytes) {
 		q.lost[class]++
 		q.mu.Unlock()
-		q.count.droppedNotifications.Add(1)
+		q.count.add(&q.count.DroppedNotifications)
 		return
 	}
 	d := &delivery{note: n, class: class, key: key}
@@ -86,7 +82,6 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	}
 	q.append(d)
 	q.mu.Unlock()
-	q.signal()
 }
 
 // idle reports whether the next item may be delivered at once: nothing waits, and no receiver is running. Only the
@@ -108,7 +103,6 @@ func (q *inbox) settle(c *Call) {
 	c.waits = true
 	q.append(&delivery{call: c})
 	q.mu.Unlock()
-	q.signal()
 }
 
 // expedite lets a received response overtake: the context of its caller has ended, and a response that was received
@@ -128,6 +122,7 @@ func (q *inbox) expedite(c *Call) {
 func (q *inbox) close(drain bool) {
 	q.mu.Lock()
 	q.closed = true
+	q.more.Signal()
 	var rest *delivery
 	if !drain {
 		rest = q.head
@@ -138,23 +133,14 @@ func (q *inbox) close(drain bool) {
 		if rest.call != nil {
 			rest.call.finish()
 		} else {
-			q.count.droppedNotifications.Add(1)
+			q.count.add(&q.count.DroppedNotifications)
 		}
 	}
-	q.signal()
 }
 
 // run is the delivering goroutine.
 func (q *inbox) run() {
-	for {
-		d, lost, more := q.next()
-		switch {
-		case !more:
-			return
-		case d == nil:
-			<-q.wake
-			continue
-		}
+	for d, lost := q.next(); d != nil; d, lost = q.next() {
 		for class, n := range lost {
 			if n > 0 && q.dropped != nil {
 				q.dropped(Class(class).String(), n)
@@ -168,15 +154,16 @@ func (q *inbox) run() {
 	}
 }
 
-// next removes and returns the first item, or nil if none waits. more is false at the end.
-func (q *inbox) next() (d *delivery, lost [3]int, more bool) {
+// next waits for an item, removes and returns the first one. It returns nil at the end.
+func (q *inbox) next() (d *delivery, lost [3]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	d = q.head
-	q.busy = d != nil
-	if d == nil {
-		return nil, lost, !q.closed
+	for q.busy = false; q.head == nil; q.more.Wait() {
+		if q.closed {
+			return nil, lost
+		}
 	}
+	q.busy, d = true, q.head
 	if q.head = d.next; q.head == nil {
 		q.tail = nil
 	}
@@ -189,7 +176,7 @@ func (q *inbox) next() (d *delivery, lost [3]int, more bool) {
 		}
 	}
 	lost, q.lost = q.lost, lost
-	return d, lost, true
+	return d, lost
 }
 
 // append queues d. Called with mu held.
@@ -200,11 +187,5 @@ func (q *inbox) append(d *delivery) {
 		q.head = d
 	}
 	q.tail = d
-}
-
-func (q *inbox) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.more.Signal()
 }

@@ -31,7 +31,7 @@ const lingering = 16
 // request starts the handling of an incoming request. Called by the reading goroutine.
 func (p *Peer) request(method string, m *incomingMessage) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
-		if n := p.count.droppedRequests.Add(1); logged(n) {
+		if n := p.count.add(&p.count.DroppedRequests); logged(n) {
 			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", bounds.Printable(method),
 				"count", n)
 		}
@@ -48,7 +48,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 		p.opts.OnRequest(&in.request)
 	}
 	if in.request.Withdrawn && p.tracker.cancellable(method) {
-		p.count.withdrawnRequests.Add(1)
+		p.count.add(&p.count.WithdrawnRequests)
 		return
 	}
 	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in,
@@ -63,7 +63,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	switch {
 	case errors.Is(err, ErrDuplicateID):
 		in.cancel(err)
-		p.count.duplicateIDs.Add(1)
+		p.count.add(&p.count.DuplicateIDs)
 		p.refuse(in.request.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
 		return
 	case err != nil:
@@ -73,11 +73,11 @@ func (p *Peer) request(method string, m *incomingMessage) {
 		p.refuseOpen(in, &Error{Code: CodeMethodNotFound, Message: "method not found"})
 		return
 	case open > p.opts.MaxIncoming || serving.Load() >= int64(p.opts.MaxIncoming)*lingers:
-		p.count.refusedRequests.Add(1)
+		p.count.add(&p.count.RefusedRequests)
 		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many open requests: wait until one ends"})
 		return
 	case p.out.backlog() > p.opts.WriteQueueBytes: // answers have no bound of their own
-		p.count.refusedRequests.Add(1)
+		p.count.add(&p.count.RefusedRequests)
 		p.refuseOpen(in, &Error{Code: CodeTooManyRequests, Message: "too many answers wait to be read: read them first"})
 		return
 	}
@@ -95,7 +95,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 // queue is full, the answer is dropped: a peer that does not read gets none.
 func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
 	if p.tracker.IsPending(Incoming, id) {
-		p.count.duplicateIDs.Add(1)
+		p.count.add(&p.count.DuplicateIDs)
 		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
 		return
 	}
@@ -107,7 +107,7 @@ func (p *Peer) serve(in *inbound) {
 	result, err := p.opts.HandleRequest(in.ctx, &in.request)
 	if taken, cause := p.tracker.takeEntry(Incoming, &in.entry); !taken {
 		if _, withdrawn := cause.(*WithdrawnError); withdrawn {
-			p.count.suppressedResponses.Add(1)
+			p.count.add(&p.count.SuppressedResponses)
 			p.tapped(&in.entry, Observed{Sender: Outgoing, Kind: KindResponse, Dropped: true})
 		}
 		return
@@ -146,13 +146,13 @@ func (p *Peer) refuse(id ID, e *Error) {
 		_ = p.out.push(f, unbounded, OutgoingMessage{})
 		return
 	}
-	p.count.droppedResponses.Add(1)
+	p.count.add(&p.count.DroppedResponses)
 }
 
 func (p *Peer) pushOrDrop(f *frame) {
 	var full *QueueFullError
 	if err := p.out.push(f, bounded, OutgoingMessage{}); errors.As(err, &full) {
-		p.count.droppedResponses.Add(1)
+		p.count.add(&p.count.DroppedResponses)
 	}
 }
 
@@ -172,14 +172,14 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 	})
 	id, err := ParseID(rawID)
 	if !object || err != nil {
-		p.count.malformedCancels.Add(1)
+		p.count.add(&p.count.MalformedCancels)
 		return
 	}
 	reason := jsontext.String(rawReason) // optional, so a reason that is no string is treated as absent
 	cause := &WithdrawnError{Reason: reason}
 	if e := p.tracker.takeWithdrawn(id, cause); e != nil {
 		// The entry was removed: from here on no answer to it can be written, and its id is free.
-		p.count.withdrawnRequests.Add(1)
+		p.count.add(&p.count.WithdrawnRequests)
 		p.tapped(e, Observed{Sender: Incoming, Kind: KindNotification, Method: "notifications/cancelled", Bytes: size})
 		e.handle.cancelWith(cause)
 		if p.log.Enabled(context.Background(), slog.LevelDebug) {
@@ -189,7 +189,7 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 		return
 	}
 	if p.opts.OnOutgoingCancelled == nil || !p.opts.OnOutgoingCancelled(id, reason) {
-		p.count.unknownCancels.Add(1)
+		p.count.add(&p.count.UnknownCancels)
 		return
 	}
 	if e := p.tracker.take(Outgoing, id); e != nil {

@@ -44,14 +44,4 @@ const (
 	Lossy
 )
 
-func (c Class) String() string {
-	switch c {
-	case MustDeliver:
-		return "must-deliver"
-	case Coalesce:
-		return "coalesce"
-	case Lossy:
-		return "lossy"
-	}
-	return "unknown"
-}
+func (c Class) String() string { return [...]string{"must-deliver", "coalesce", "lossy"}[c] }

@@ -5,7 +5,7 @@ import "github.com/mcphub-go/mcphub/hub/jsontext"
 // oversize handles a message that was too long to be read. If it is certainly the answer to a call, that call fails. A
 // log line that is too long has no effect.
 func (p *Peer) oversize(long *jsontext.TooLongError) {
-	n := p.count.oversizeLines.Add(1)
+	n := p.count.add(&p.count.OversizeLines)
 	if logged(n) {
 		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil,
 			"count", n)

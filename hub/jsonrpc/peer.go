@@ -25,6 +25,7 @@ type Peer struct {
 
 	// Used by the reading goroutine only.
 	late   bool         // the current message may be delivered late
+	bad    bool         // the current message is a bad line, or has one
 	direct Notification // the argument of Options.Direct
 
 	serving atomic.Int64   // running request handlers, including those of withdrawn requests
@@ -74,7 +75,7 @@ func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return ErrInvalidJSON
 	}
-	f := newFrame(appendNotification(nil, method, params))
+	f := newFrame(NotificationMessage(method, params))
 	if tag != nil && p.opts.Tap != nil {
 		f.about, f.kind = &tracked{method: method, tag: tag}, KindNotification
 	}

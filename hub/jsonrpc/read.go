@@ -28,23 +28,23 @@ type incomingMessage struct {
 // read is the reading goroutine. It handles each message before it reads the next, and handling never blocks.
 func (p *Peer) read() {
 	var r jsontext.Reader
-	var rest rest
+	var storm storm
 	for {
-		rest.take(p.ending)
+		storm.wait(p.ending)
 		msg, err := p.conn.ReadMessage(p.opts.Results)
 		p.late = false
 		switch {
 		case err == nil:
-			bad := p.count.badLines.Load()
+			p.bad = false
 			p.receive(&r, &msg)
-			if p.opts.OnBadLine != nil && p.count.badLines.Load() != bad {
+			if p.bad && p.opts.OnBadLine != nil {
 				p.opts.OnBadLine(msg.Text)
 			}
 		case !p.missing(err):
 			p.end(err, true)
 			return
 		}
-		rest.note(p.late, len(msg.Text), msg.Drained)
+		storm.note(p.late, len(msg.Text), msg.Drained)
 	}
 }
 
@@ -130,7 +130,7 @@ func (p *Peer) dispatch(m *incomingMessage) {
 	case !m.deep && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
 		// JSON-RPC 2.0 section 5: the form of an answer to an unreadable request. Since 2025-11-25 the id may be absent.
 		e, _ := ReadError(m.Error)
-		n := p.count.peerErrors.Add(1)
+		n := p.count.add(&p.count.PeerErrors)
 		if e != nil && logged(n) {
 			p.log.Warn("the peer reports an error for no request", "code", e.Code, "count", n)
 		}
@@ -163,7 +163,7 @@ func (p *Peer) response(m *incomingMessage) {
 	e, g, late := p.tracker.takeResponse(m.ID)
 	if e == nil {
 		if late {
-			p.count.lateResponses.Add(1)
+			p.count.add(&p.count.LateResponses)
 			result := m.Result
 			if m.deep {
 				result = nil
@@ -176,7 +176,7 @@ func (p *Peer) response(m *incomingMessage) {
 				})
 			}
 		} else {
-			p.count.unknownResponses.Add(1)
+			p.count.add(&p.count.UnknownResponses)
 		}
 		return
 	}
@@ -251,7 +251,7 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	if e == nil {
 		switch {
 		case !late:
-			p.count.unknownFailures.Add(1)
+			p.count.add(&p.count.UnknownFailures)
 		case g.told != nil:
 			g.told(f.Err)
 		}
@@ -314,7 +314,8 @@ func methodName(token []byte) string {
 }
 
 func (p *Peer) badLine(kind string, size int) {
-	if n := p.count.badLines.Add(1); logged(n) {
+	p.bad = true
+	if n := p.count.add(&p.count.BadLines); logged(n) {
 		p.log.Warn("message ignored", "kind", kind, "bytes", size, "count", n)
 	}
 }

@@ -28,8 +28,3 @@ func Response(id ID, result json.RawMessage, err error) (message []byte, refusal
 	}
 	return appendError(nil, id, refusal), refusal, untold
 }
-
-// NotificationMessage returns a complete notification, on one line. params must be valid JSON or empty.
-func NotificationMessage(method string, params json.RawMessage) []byte {
-	return appendNotification(nil, method, params)
-}

@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "github.com/mcphub-go/mcphub/hub/jsontext"
+
 // CancelRoute sends the cancel of an outgoing request. There is one for each binding of era and transport. Cancel is
 // called at most once for an id, only for a request that was written and is unanswered, and never for a method in
 // Options.Uncancellable. It must not block, and must not call the Peer except for Notify.
@@ -38,4 +40,11 @@ func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
 }
 
 // CancelNotification returns the complete notifications/cancelled for a request. An empty reason is left out.
-func CancelNotification(id ID, reason string) []byte { return appendCancel(nil, id, reason) }
+func CancelNotification(id ID, reason string) []byte {
+	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id.raw...)
+	if reason != "" {
+		b = append(b, `,"reason":`...)
+		b = jsontext.AppendString(b, reason)
+	}
+	return append(b, "}}"...)
+}

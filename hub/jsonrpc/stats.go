@@ -1,8 +1,8 @@
 package jsonrpc
 
-import "sync/atomic"
+import "sync"
 
-// Stats are the counts of a Peer since it was started. The counts are read one by one, not as one snapshot.
+// Stats are the counts of a Peer since it was started.
 type Stats struct {
 	BadLines               uint64 // messages that are not JSON-RPC messages; the connection went on
 	OversizeLines          uint64 // messages longer than the limit, skipped
@@ -25,34 +25,20 @@ type Stats struct {
 
 // counters are the live counts behind Stats.
 type counters struct {
-	badLines, oversizeLines, peerErrors            atomic.Uint64
-	lateResponses, unknownResponses                atomic.Uint64
-	malformedCancels, unknownCancels               atomic.Uint64
-	withdrawnRequests, suppressedResponses         atomic.Uint64
-	duplicateIDs, refusedRequests, droppedRequests atomic.Uint64
-	droppedResponses                               atomic.Uint64
-	droppedNotifications, coalescedNotifications   atomic.Uint64
-	cancelsSent, unknownFailures                   atomic.Uint64
+	mu sync.Mutex // guards Stats
+	Stats
+}
+
+// add adds 1 to a field of c, and returns its new value.
+func (c *counters) add(field *uint64) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*field++
+	return *field
 }
 
 func (c *counters) read() Stats {
-	return Stats{
-		BadLines:               c.badLines.Load(),
-		OversizeLines:          c.oversizeLines.Load(),
-		PeerErrors:             c.peerErrors.Load(),
-		LateResponses:          c.lateResponses.Load(),
-		UnknownResponses:       c.unknownResponses.Load(),
-		MalformedCancels:       c.malformedCancels.Load(),
-		UnknownCancels:         c.unknownCancels.Load(),
-		WithdrawnRequests:      c.withdrawnRequests.Load(),
-		SuppressedResponses:    c.suppressedResponses.Load(),
-		DuplicateIDs:           c.duplicateIDs.Load(),
-		RefusedRequests:        c.refusedRequests.Load(),
-		DroppedRequests:        c.droppedRequests.Load(),
-		DroppedResponses:       c.droppedResponses.Load(),
-		DroppedNotifications:   c.droppedNotifications.Load(),
-		CoalescedNotifications: c.coalescedNotifications.Load(),
-		CancelsSent:            c.cancelsSent.Load(),
-		UnknownFailures:        c.unknownFailures.Load(),
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Stats
 }

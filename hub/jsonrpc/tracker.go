@@ -17,15 +17,7 @@ const (
 	Incoming                  // the peer sent it
 )
 
-func (d Direction) String() string {
-	switch d {
-	case Outgoing:
-		return "outgoing"
-	case Incoming:
-		return "incoming"
-	}
-	return "unknown"
-}
+func (d Direction) String() string { return [...]string{"outgoing", "incoming"}[d] }
 
 // Entry describes one tracked request.
 type Entry struct {
