@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"strconv"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -263,43 +262,6 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	}
 }
 
-// ReadError parses an error object of a response. The error is an *InvalidResponseError if the text is not an object
-// with an integer code; other members that cannot be understood are ignored.
-func ReadError(text []byte) (*Error, error) {
-	e := &Error{}
-	hasCode := false
-	object := jsontext.Members(text, func(name []byte, value json.RawMessage) bool {
-		switch string(name) {
-		case "code":
-			e.Code, hasCode = integer(value)
-		case "message":
-			e.Message = jsontext.String(value)
-		case "data":
-			e.Data = bytes.Clone(value)
-		}
-		return true
-	})
-	switch {
-	case !object:
-		return nil, &InvalidResponseError{Detail: "the error is no object"}
-	case !hasCode:
-		return nil, &InvalidResponseError{Detail: "the error has no integer code"}
-	}
-	return e, nil
-}
-
-// integer parses a number with an integral value in any JSON notation.
-func integer(text []byte) (int64, bool) {
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		return n, true
-	}
-	f, err := json.Number(text).Float64()
-	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
 // methodName decodes a method. It returns "" if the token is no string. The common methods cost no allocation.
 func methodName(token []byte) string {
 	switch string(token) {
@@ -323,3 +285,39 @@ func (p *Peer) badLine(kind string, size int) {
 // logged limits the log of an event that a broken peer can cause without end: it reports true for the first 32 times,
 // then at each power of two.
 func logged(n uint64) bool { return n <= 32 || n&(n-1) == 0 }
+
+// oversize handles a message that was too long to be read. If it is certainly the answer to a call, that call fails. A
+// log line that is too long has no effect.
+func (p *Peer) oversize(long *jsontext.TooLongError) {
+	n := p.count.add(&p.count.OversizeLines)
+	if logged(n) {
+		p.log.Warn("message too long, skipped", "bytes", long.Size, "limit", long.Limit, "noRoom", long.Err != nil,
+			"count", n)
+	}
+	o := long.Outline()
+	switch {
+	case o.Method && o.Version && jsontext.IsID(o.ID):
+		p.unread(ID{raw: string(o.ID)}, "the request is too long")
+	case o.Answers():
+		p.unreadAnswer(o.ID, long)
+	}
+}
+
+// unread answers a request that was not read, because its sender would wait for ever.
+func (p *Peer) unread(id ID, why string) {
+	if (p.opts.NoServerRequests == nil || !p.opts.NoServerRequests()) && !p.tracker.IsPending(Incoming, id) {
+		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: why})
+	}
+}
+
+func (p *Peer) unreadAnswer(id []byte, long *jsontext.TooLongError) {
+	e, _, _ := p.tracker.takeResponse(id)
+	if e == nil {
+		return
+	}
+	if c, ok := e.handle.(*Call); ok {
+		p.tapped(e, Observed{Sender: Incoming, Kind: KindResponse, Bytes: int(long.Size), Dropped: true})
+		c.err = &ResultTooLargeError{Limit: long.Limit, Size: long.Size, Err: long.Err}
+		p.in.settle(c)
+	}
+}

@@ -31,23 +31,6 @@ type Observed struct {
 	Unwritten bool
 }
 
-// How holds the options of a request. The zero value is what Begin uses.
-type How struct {
-	// Extra is passed to the Sender unchanged, and is used nowhere else.
-	Extra any
-	// Quiet is for a request that the protocol cancels in another way than by its id, or not at all. If it is cancelled
-	// after it was written, the route is not used and the peer is not told. Its late response is passed to
-	// Options.OnLateResponse with Quiet set, and the receiver there reports what becomes of the cancel. Until then, the
-	// delivery is Pending, unless the request had not been written. It is Failed if the connection ends first.
-	Quiet bool
-	// Tag is passed to Options.Tap with every message that belongs to the request; nil: the tap is not called for them.
-	Tag any
-	// Keep is called with the function that ends the charge of a large result on Options.Results, and owns that charge
-	// then: the result is charged until release is called. Keep is called by the reading goroutine before Wait can return
-	// the result; it must not block. nil: the result is charged until the caller of Wait is woken.
-	Keep func(release func())
-}
-
 // tapped reports a message that belongs to e to Options.Tap.
 func (p *Peer) tapped(e *tracked, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {

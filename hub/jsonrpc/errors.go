@@ -1,10 +1,8 @@
 package jsonrpc
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
@@ -60,27 +58,6 @@ func (e *ClosedError) Is(target error) bool { return target == ErrClosed }
 
 func (e *ClosedError) Unwrap() error { return e.Cause }
 
-// CancelledError is the error of a call that was cancelled on this side. Delivery and OnDelivery report what became of
-// the cancel on its way to the peer.
-type CancelledError struct {
-	Cause error // why: the cause of the context, or the cause passed to RequestTracker.Cancel
-	Sent  bool  // the cancel route was used; whether the peer has the cancel, Delivery says
-
-	mu       sync.Mutex // guards what follows
-	delivery Delivery
-	failure  error                   // why the delivery failed
-	hooks    []func(Delivery, error) // to be called by settle
-}
-
-func (e *CancelledError) Error() string {
-	if e.Cause == nil {
-		return "jsonrpc: call cancelled"
-	}
-	return "jsonrpc: call cancelled: " + e.Cause.Error()
-}
-
-func (e *CancelledError) Unwrap() error { return e.Cause }
-
 // QueueFullError reports that the peer reads too slowly: the bytes that wait to be written have reached the limit.
 type QueueFullError struct {
 	Queued int // bytes that wait
@@ -117,20 +94,3 @@ type InvalidResponseError struct {
 }
 
 func (e *InvalidResponseError) Error() string { return "jsonrpc: invalid response: " + e.Detail }
-
-// Reasoner is a cancel cause with a text for the peer: the result of CancelReason becomes the reason of
-// notifications/cancelled, and "" means that no reason is sent.
-type Reasoner interface{ CancelReason() string }
-
-// CancelReason returns the reason that a cancel with this cause carries to the peer. The text of context.Canceled is of
-// no use to a peer.
-func CancelReason(cause error) string {
-	var r Reasoner
-	switch {
-	case cause == nil || cause == context.Canceled:
-		return ""
-	case errors.As(cause, &r):
-		return r.CancelReason()
-	}
-	return cause.Error()
-}
