@@ -158,12 +158,6 @@ func (c *Call) cancelWith(cause error) bool {
 	return true
 }
 
-// fail settles a call whose entry the caller has taken.
-func (c *Call) fail(err error) {
-	c.err = err
-	c.finish()
-}
-
 // keep passes the hold of the result to How.Keep, or keeps it until finish.
 func (c *Call) keep(h *bounds.Hold) {
 	switch {

@@ -39,7 +39,7 @@ type NotifyRoute struct{}
 // passed to the Sender.
 func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
 	f := newFrame(CancelNotification(id, reason))
-	f.about, f.kind = p.tracker.cancelled(id, p.opts.Tap != nil), KindNotification
+	f.about, f.kind = p.cancelEntry(id), KindNotification
 	f.onWritten = told
 	if err := p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}); err != nil {
 		told(err)

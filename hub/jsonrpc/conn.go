@@ -35,9 +35,9 @@ type Stream interface {
 type Message struct {
 	// Text is the complete message, valid until the next ReadMessage unless Owned is set.
 	Text []byte
-	// Parsed and Kind are set if the connection had to parse the message itself. Else Kind is jsontext.Invalid.
-	Parsed jsontext.Message
-	Kind   jsontext.Kind
+	// The parsed message and its kind are set if the connection had to parse it itself. Else Kind is jsontext.Invalid.
+	jsontext.Message
+	Kind jsontext.Kind
 	// Source is the id of our request in whose answer the message came, as over HTTP. It is zero if the message came with
 	// no answer, or if that is not known.
 	Source ID

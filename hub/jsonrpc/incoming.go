@@ -29,7 +29,7 @@ func (in *inbound) cancelWith(cause error) bool {
 const lingering = 16
 
 // request starts the handling of an incoming request. Called by the reading goroutine.
-func (p *Peer) request(method string, m *incomingMessage) {
+func (p *Peer) request(method string, m *Message) {
 	if p.opts.NoServerRequests != nil && p.opts.NoServerRequests() {
 		if n := p.count.add(&p.count.DroppedRequests); logged(n) {
 			p.log.Warn("request dropped: this protocol revision allows the peer none", "method", bounds.Printable(method),
@@ -43,7 +43,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 			return
 		}
 	}
-	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params, Source: m.source}}
+	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params, Source: m.Source}}
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 	}
@@ -83,7 +83,7 @@ func (p *Peer) request(method string, m *incomingMessage) {
 	}
 	in.request.Params = bytes.Clone(m.Params)
 	in.request.stepAside = func() bool { return p.tracker.stepAside(&in.entry, p.opts.MaxIncoming) }
-	p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: m.size})
+	p.tapped(&in.entry, Observed{Sender: Incoming, Kind: KindRequest, Bytes: len(m.Text)})
 	serving.Add(1)
 	p.running.Go(func() {
 		defer serving.Add(-1)
@@ -99,7 +99,10 @@ func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
 		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
 		return
 	}
-	p.pushOrDrop(newFrame(appendResult(nil, id, result)))
+	var full *QueueFullError
+	if err := p.out.push(newFrame(appendResult(nil, id, result)), bounded, OutgoingMessage{}); errors.As(err, &full) {
+		p.count.add(&p.count.DroppedResponses)
+	}
 }
 
 // serve runs the handler and sends the answer, unless the request was withdrawn or the connection has ended.
@@ -147,13 +150,6 @@ func (p *Peer) refuse(id ID, e *Error) {
 		return
 	}
 	p.count.add(&p.count.DroppedResponses)
-}
-
-func (p *Peer) pushOrDrop(f *frame) {
-	var full *QueueFullError
-	if err := p.out.push(f, bounded, OutgoingMessage{}); errors.As(err, &full) {
-		p.count.add(&p.count.DroppedResponses)
-	}
 }
 
 // peerCancelled handles notifications/cancelled. It is called by the reading goroutine, so that the request is gone

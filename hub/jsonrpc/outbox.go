@@ -16,16 +16,13 @@ import (
 // When many requests are open, as in a relay, messages that came in one read cause writes by many goroutines. Each
 // request and each response is then left to the writer goroutine, which yields first, and writes them together.
 type outbox struct {
-	stream  Stream      // nil if the connection is a Sender
-	sender  Sender      // nil if the connection is a Stream
-	crowded func() bool // reports whether other messages are likely to be written soon
-	limit   int         // of queued bytes
-	tap     func(tag any, o Observed)
-
-	stallLimit time.Duration   // <= 0: none
-	onStall    func()          // called once
-	onError    func(error)     // called once, when writing has failed
-	timers     *sync.WaitGroup // counts an armed stall timer
+	stream  Stream // nil if the connection is a Sender
+	sender  Sender // nil if the connection is a Stream
+	opts    Options
+	crowded func() bool     // reports whether other messages are likely to be written soon
+	onStall func()          // called once
+	onError func(error)     // called once, when writing has failed
+	timers  *sync.WaitGroup // counts an armed stall timer
 
 	wake chan struct{} // passes the ownership to the writer goroutine, so it never holds more than one
 	stop chan struct{} // closed by close
@@ -84,15 +81,13 @@ const writeBatch = 64 << 10
 func newOutbox(conn Conn, o Options, crowded func() bool, timers *sync.WaitGroup, onStall func(),
 	onError func(error)) *outbox {
 	b := &outbox{
-		crowded:    crowded,
-		limit:      o.WriteQueueBytes,
-		tap:        o.Tap,
-		stallLimit: o.StallLimit,
-		onStall:    onStall,
-		onError:    onError,
-		timers:     timers,
-		wake:       make(chan struct{}, 1),
-		stop:       make(chan struct{}),
+		opts:    o,
+		crowded: crowded,
+		onStall: onStall,
+		onError: onError,
+		timers:  timers,
+		wake:    make(chan struct{}, 1),
+		stop:    make(chan struct{}),
 	}
 	b.stream, _ = conn.(Stream)
 	b.sender, _ = conn.(Sender)
@@ -113,9 +108,9 @@ func (b *outbox) push(f *frame, limit bound, m OutgoingMessage) error {
 	case f.state == frameDropped:
 		b.mu.Unlock()
 		return nil
-	case bool(limit) && b.bytes+len(f.buf) > b.limit:
+	case bool(limit) && b.bytes+len(f.buf) > b.opts.WriteQueueBytes:
 		defer b.mu.Unlock()
-		return &QueueFullError{Queued: b.bytes, Size: len(f.buf), Limit: b.limit}
+		return &QueueFullError{Queued: b.bytes, Size: len(f.buf), Limit: b.opts.WriteQueueBytes}
 	}
 	f.buf = append(f.buf, '\n')
 	b.bytes += len(f.buf)
@@ -371,14 +366,14 @@ func (b *outbox) next() (batch []byte, last *frame) {
 // observe reports to Options.Tap that a frame is being written, before the write, because an answer can come before the
 // write has returned.
 func (b *outbox) observe(f *frame, unwritten bool) {
-	if b.tap == nil || f.about == nil || f.about.tag == nil {
+	if b.opts.Tap == nil || f.about == nil || f.about.tag == nil {
 		return
 	}
 	size := len(f.buf)
 	if b.stream != nil {
 		size-- // the line break
 	}
-	b.tap(f.about.tag, Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: size,
+	b.opts.Tap(f.about.tag, Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: size,
 		Code: f.code, Unwritten: unwritten})
 }
 
@@ -395,7 +390,7 @@ type stallWatch struct {
 // arm starts the watch. Called with mu held, by the writer goroutine.
 func (b *outbox) arm() {
 	w := &b.stall
-	if w.armed || w.fired || b.stallLimit <= 0 {
+	if w.armed || w.fired || b.opts.StallLimit <= 0 {
 		return
 	}
 	w.armed = true
@@ -425,7 +420,7 @@ func (b *outbox) check() {
 		if written := b.stream.Written(); written != w.seen {
 			w.seen, w.since = written, now
 		}
-		if now.Sub(w.since) < b.stallLimit {
+		if now.Sub(w.since) < b.opts.StallLimit {
 			w.timer.Reset(b.checkEvery())
 			b.mu.Unlock()
 			return
@@ -441,4 +436,4 @@ func (b *outbox) check() {
 	}
 }
 
-func (b *outbox) checkEvery() time.Duration { return max(b.stallLimit/4, 1) }
+func (b *outbox) checkEvery() time.Duration { return max(b.opts.StallLimit/4, 1) }

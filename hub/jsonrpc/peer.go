@@ -164,7 +164,8 @@ func (p *Peer) end(cause error, drain bool) {
 	}
 	for _, e := range outgoing {
 		if c, ok := e.handle.(*Call); ok {
-			c.fail(err)
+			c.err = err
+			c.finish()
 		} else {
 			e.handle.cancelWith(err)
 		}

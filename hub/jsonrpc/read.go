@@ -6,23 +6,11 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
 // largeResult is the size from which on a result in bytes that the Peer owns is not copied.
 const largeResult = 64 << 10
-
-// incomingMessage is one message that is being handled. All of it is valid until the next one is read, unless owned is
-// set.
-type incomingMessage struct {
-	jsontext.Message
-	size   int
-	source ID
-	deep   bool // nested too deeply: only the members' names and the id may be used
-	owned  bool // the Peer owns the bytes
-	hold   *bounds.Hold
-}
 
 // read is the reading goroutine. It handles each message before it reads the next, and handling never blocks.
 func (p *Peer) read() {
@@ -62,71 +50,71 @@ func (p *Peer) missing(err error) bool {
 	return true
 }
 
-func (p *Peer) receive(r *jsontext.Reader, read *Message) {
-	msg, kind := read.Text, read.Kind
-	m := incomingMessage{Message: read.Parsed, size: len(msg), source: read.Source, owned: read.Owned, hold: read.Hold}
-	defer func() { m.hold.Release() }() // unless a call has taken it
-	if kind == jsontext.Invalid {
-		kind = r.Message(msg, &m.Message)
+func (p *Peer) receive(r *jsontext.Reader, m *Message) {
+	defer func() { m.Hold.Release() }() // unless a call has taken it
+	if m.Kind == jsontext.Invalid {
+		m.Kind = r.Message(m.Text, &m.Message)
 	}
-	switch kind {
+	switch m.Kind {
 	case jsontext.Single, jsontext.Deep:
-		m.deep = kind == jsontext.Deep
-		p.dispatch(&m)
+		p.dispatch(m)
 	case jsontext.Array:
 		if p.opts.Batches == nil || !p.opts.Batches() {
-			p.badLine("array", len(msg))
+			p.badLine("array", m)
 			return
 		}
 		// 2025-03-26 basic, "Batching": implementations must accept batches. Each answer is sent as a message of its own.
 		empty := true
-		jsontext.Elements(msg, func(element json.RawMessage) bool {
+		jsontext.Elements(m.Text, func(element json.RawMessage) bool {
 			empty = false
-			one := incomingMessage{size: len(element), source: read.Source}
-			if r.Message(element, &one.Message) == jsontext.Single {
+			one := Message{Text: element, Source: m.Source}
+			if one.Kind = r.Message(element, &one.Message); one.Kind == jsontext.Single {
 				p.dispatch(&one)
 			} else {
-				p.badLine("batch element", len(element))
+				p.badLine("batch element", &one)
 			}
 			return true
 		})
 		if empty {
-			p.badLine("empty array", len(msg))
+			p.badLine("empty array", m)
 		}
 	default:
-		p.badLine("not JSON", len(msg))
+		p.badLine("not JSON", m)
 	}
 }
 
-func (p *Peer) dispatch(m *incomingMessage) {
+// isDeep reports that the message is nested too deeply: only the names of the members and the id may be used.
+func (m *Message) isDeep() bool { return m.Kind == jsontext.Deep }
+
+func (p *Peer) dispatch(m *Message) {
 	hasID := jsontext.IsID(m.ID)
 	switch {
 	case string(m.Version) != `"2.0"` && jsontext.String(m.Version) != "2.0":
-		p.badLine("not JSON-RPC 2.0", m.size)
+		p.badLine("not JSON-RPC 2.0", m)
 	case m.Method != nil:
-		method := methodName(m.Method)
+		method := jsontext.String(m.Method)
 		switch {
 		case method == "":
-			p.badLine("no method name", m.size)
-		case m.deep && m.ID != nil && hasID:
-			p.badLine("nested too deeply", m.size)
+			p.badLine("no method name", m)
+		case m.isDeep() && m.ID != nil && hasID:
+			p.badLine("nested too deeply", m)
 			p.unread(ID{raw: string(m.ID)}, "the request is nested too deeply")
-		case m.deep:
-			p.badLine("nested too deeply", m.size)
+		case m.isDeep():
+			p.badLine("nested too deeply", m)
 		case m.ID == nil && method == "notifications/cancelled":
-			p.peerCancelled(m.Params, m.size)
+			p.peerCancelled(m.Params, len(m.Text))
 		case m.ID == nil:
-			p.notification(method, m.Params, m.size)
+			p.notification(method, m.Params, len(m.Text))
 		case hasID:
 			p.request(method, m)
 		default:
-			p.badLine("request id", m.size)
+			p.badLine("request id", m)
 		}
 	case hasID && (m.Result != nil || m.Error != nil):
 		p.response(m)
 	case hasID && p.tracker.IsPending(Outgoing, ID{raw: string(m.ID)}):
 		p.response(m)
-	case !m.deep && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
+	case !m.isDeep() && !hasID && (m.ID == nil || jsontext.IsNull(m.ID)) && m.Error != nil:
 		// JSON-RPC 2.0 section 5: the form of an answer to an unreadable request. Since 2025-11-25 the id may be absent.
 		e, _ := ReadError(m.Error)
 		n := p.count.add(&p.count.PeerErrors)
@@ -134,7 +122,7 @@ func (p *Peer) dispatch(m *incomingMessage) {
 			p.log.Warn("the peer reports an error for no request", "code", e.Code, "count", n)
 		}
 	default:
-		p.badLine("neither request nor response", m.size)
+		p.badLine("neither request nor response", m)
 	}
 }
 
@@ -158,17 +146,17 @@ func (p *Peer) notification(method string, params []byte, size int) {
 	p.in.notify(n, class, key)
 }
 
-func (p *Peer) response(m *incomingMessage) {
+func (p *Peer) response(m *Message) {
 	e, g, late := p.tracker.takeResponse(m.ID)
 	if e == nil {
 		if late {
 			p.count.add(&p.count.LateResponses)
 			result := m.Result
-			if m.deep {
+			if m.isDeep() {
 				result = nil
 			}
 			p.tapResponse(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m,
-				Observed{Bytes: m.size, Dropped: true})
+				Observed{Bytes: len(m.Text), Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
 					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Told: g.told,
@@ -183,17 +171,17 @@ func (p *Peer) response(m *incomingMessage) {
 	if !ok {
 		return
 	}
-	p.tapResponse(e, m, Observed{Bytes: m.size})
+	p.tapResponse(e, m, Observed{Bytes: len(m.Text)})
 	isError := m.Error != nil && !jsontext.IsNull(m.Error)
 	switch {
-	case m.deep:
+	case m.isDeep():
 		c.err = &InvalidResponseError{Detail: "nested more than " + strconv.Itoa(jsontext.MaxDepth) + " levels deep"}
 	case isError && m.Result != nil && !jsontext.IsNull(m.Result):
 		c.err = &InvalidResponseError{Detail: "both result and error"}
 	case isError:
 		own := p.opts.Results.Hold()
 		if err := own.Grow(len(m.Error)); err != nil {
-			c.err = &ResultTooLargeError{Size: int64(m.size), Err: err}
+			c.err = &ResultTooLargeError{Size: int64(len(m.Text)), Err: err}
 			break
 		}
 		wire, err := ReadError(m.Error)
@@ -206,17 +194,17 @@ func (p *Peer) response(m *incomingMessage) {
 		c.err = wire
 	case m.Result != nil:
 		result := m.Result
-		if !m.owned || len(result) < largeResult || len(result) < m.size/2 {
+		if !m.Owned || len(result) < largeResult || len(result) < len(m.Text)/2 {
 			own := p.opts.Results.Hold()
 			if err := own.Grow(len(result)); err != nil {
-				c.err = &ResultTooLargeError{Size: int64(m.size), Err: err}
+				c.err = &ResultTooLargeError{Size: int64(len(m.Text)), Err: err}
 				break
 			}
 			result = bytes.Clone(result)
 			c.keep(own)
 		} else {
-			c.keep(m.hold)
-			m.hold = nil
+			c.keep(m.Hold)
+			m.Hold = nil
 		}
 		c.result = m.ResultObject(result)
 	default:
@@ -226,14 +214,14 @@ func (p *Peer) response(m *incomingMessage) {
 }
 
 // tapResponse reports a response to e to Options.Tap.
-func (p *Peer) tapResponse(e *tracked, m *incomingMessage, o Observed) {
+func (p *Peer) tapResponse(e *tracked, m *Message, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
 	}
 	o.Sender, o.Kind = Incoming, KindResponse
 	if m.Error != nil && !jsontext.IsNull(m.Error) {
 		o.Kind = KindError
-		if m.deep {
+		if m.isDeep() {
 			p.tapped(e, o)
 			return
 		}
@@ -262,23 +250,10 @@ func (p *Peer) callFailed(f *CallFailedError) {
 	}
 }
 
-// methodName decodes a method. It returns "" if the token is no string. The common methods cost no allocation.
-func methodName(token []byte) string {
-	switch string(token) {
-	case `"notifications/progress"`:
-		return "notifications/progress"
-	case `"notifications/message"`:
-		return "notifications/message"
-	case `"notifications/cancelled"`:
-		return "notifications/cancelled"
-	}
-	return jsontext.String(token)
-}
-
-func (p *Peer) badLine(kind string, size int) {
+func (p *Peer) badLine(kind string, m *Message) {
 	p.bad = true
 	if n := p.count.add(&p.count.BadLines); logged(n) {
-		p.log.Warn("message ignored", "kind", kind, "bytes", size, "count", n)
+		p.log.Warn("message ignored", "kind", kind, "bytes", len(m.Text), "count", n)
 	}
 }
 

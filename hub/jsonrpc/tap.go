@@ -45,21 +45,18 @@ func (p *Peer) tapped(e *tracked, o Observed) {
 
 // TellCancel reports to Options.Tap a cancel that a CancelRoute sends by itself and not through the Peer.
 func (p *Peer) TellCancel(id ID, size int) {
-	if e := p.tracker.cancelled(id, p.opts.Tap != nil); e != nil {
+	if e := p.cancelEntry(id); e != nil {
 		p.tapped(e, Observed{Sender: Outgoing, Kind: KindNotification, Bytes: size})
 	}
 }
 
-// cancelled returns an entry for reporting the cancel of a call that was given up, or nil if nothing is to be reported.
-func (t *RequestTracker) cancelled(id ID, wanted bool) *tracked {
-	if !wanted {
+// cancelEntry returns an entry for reporting the cancel of a call that was given up, or nil without Options.Tap.
+func (p *Peer) cancelEntry(id ID) *tracked {
+	if p.opts.Tap == nil {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	g, known := t.late.known[id]
-	if !known || g.tag == nil {
-		return nil
-	}
+	p.tracker.mu.Lock()
+	defer p.tracker.mu.Unlock()
+	g := p.tracker.late.known[id]
 	return &tracked{id: id, method: "notifications/cancelled", tag: g.tag}
 }

@@ -63,7 +63,7 @@ func (c *streamableConn) ReadMessage(*bounds.Account) (jsonrpc.Message, error) {
 	case r.Err != nil:
 		return jsonrpc.Message{}, r.Err
 	}
-	return jsonrpc.Message{Text: r.Body, Parsed: r.Message, Kind: r.Kind, Source: wireID(r.Stream), Owned: true,
+	return jsonrpc.Message{Text: r.Body, Message: r.Message, Kind: r.Kind, Source: wireID(r.Stream), Owned: true,
 		Hold: r.Hold}, nil
 }
 
