@@ -16,7 +16,7 @@ type Call struct {
 	entry  tracked
 	frame  frame
 	quiet  bool // the peer is not told when the call is cancelled
-	holder func(release func())
+	keeper func(release func())
 	known  bool // the call was cancelled after it was written, so the peer may know it; written as result and err are
 
 	// Written by the goroutine that took the entry out of the tracker, and not after done is closed.
@@ -43,7 +43,7 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, quiet: how.Quiet, holder: how.Keep, done: make(chan struct{})}
+	c := &Call{peer: p, quiet: how.Quiet, keeper: how.Keep, done: make(chan struct{})}
 	c.entry.id = IntID(p.lastID.Add(1))
 	c.entry.method = method
 	c.entry.handle = c
@@ -123,9 +123,9 @@ func (c *Call) GivenUp() bool { return c.known }
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
 	cancelled := &CancelledError{Cause: cause, delivery: Pending}
-	g := grave{method: c.entry.method, quiet: c.quiet, tag: c.entry.tag}
+	g := cancelledCall{method: c.entry.method, quiet: c.quiet, tag: c.entry.tag}
 	if c.quiet {
-		g.told = cancelled.settle
+		g.settle = cancelled.settle
 	}
 	taken, forgotten := p.tracker.takeCancelled(&c.entry, g)
 	if !taken {
@@ -139,7 +139,7 @@ func (c *Call) cancelWith(cause error) bool {
 	case sent:
 		p.count.add(&p.count.CancelsSent)
 		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.settle)
-	case written && c.quiet: // reported when the late response comes: see LateResponse.Told
+	case written && c.quiet: // reported when the late response comes: see LateResponse.Settle
 	case ok && written && !cancellable:
 		abandoner.Abandon(p, c.entry.id)
 		fallthrough
@@ -152,8 +152,8 @@ func (c *Call) cancelWith(cause error) bool {
 	}
 	c.err, c.known = cancelled, written
 	c.finish()
-	if forgotten.told != nil {
-		forgotten.told(errCancelForgotten)
+	if forgotten.settle != nil {
+		forgotten.settle(errCancelForgotten)
 	}
 	return true
 }
@@ -162,8 +162,8 @@ func (c *Call) cancelWith(cause error) bool {
 func (c *Call) keep(h *bounds.Hold) {
 	switch {
 	case h.Bytes() == 0:
-	case c.holder != nil:
-		c.holder(h.Release)
+	case c.keeper != nil:
+		c.keeper(h.Release)
 	default:
 		c.hold = h
 	}

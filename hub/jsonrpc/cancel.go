@@ -13,12 +13,12 @@ import (
 // called at most once for an id, only for a request that was written and is unanswered, and never for a method in
 // Options.Uncancellable. It must not block, and must not call the Peer except for Notify.
 //
-// Cancel calls told exactly once, from any goroutine and without a lock, before it returns or later: with nil when the
-// peer has the cancel (its bytes are in the peer's pipe, the peer's HTTP end has acknowledged it, or the request's
+// Cancel calls settle exactly once, from any goroutine and without a lock, before it returns or later: with nil when
+// the peer has the cancel (its bytes are in the peer's pipe, the peer's HTTP end has acknowledged it, or the request's
 // stream was closed), with ErrCancelNotNeeded when the request was never written to its end and so nothing was sent,
 // and with any other error when the cancel did not reach the peer, at the latest when the connection ends.
 type CancelRoute interface {
-	Cancel(p *Peer, id ID, reason string, told func(error))
+	Cancel(p *Peer, id ID, reason string, settle func(error))
 }
 
 // Abandoner is an optional extension of a CancelRoute for connections that hold resources for each request, such as an
@@ -37,12 +37,12 @@ type NotifyRoute struct{}
 // written request. The cancel counts as delivered when its last byte was written: until then it may wait in the queue
 // for a server that does not read, and be dropped with the queue. With a Sender, it counts as delivered when it was
 // passed to the Sender.
-func (NotifyRoute) Cancel(p *Peer, id ID, reason string, told func(error)) {
+func (NotifyRoute) Cancel(p *Peer, id ID, reason string, settle func(error)) {
 	f := newFrame(CancelNotification(id, reason))
 	f.about, f.kind = p.cancelEntry(id), KindNotification
-	f.onWritten = told
+	f.onWritten = settle
 	if err := p.out.push(f, unbounded, OutgoingMessage{Method: "notifications/cancelled"}); err != nil {
-		told(err)
+		settle(err)
 	}
 }
 
@@ -116,7 +116,7 @@ func (d Delivery) String() string {
 	return [...]string{"not needed", "pending", "delivered", "failed"}[d]
 }
 
-// ErrCancelNotNeeded is what a CancelRoute passes to told if the request was never written to its end, so that no
+// ErrCancelNotNeeded is what a CancelRoute passes to settle if the request was never written to its end, so that no
 // cancel was sent.
 var ErrCancelNotNeeded = errors.New("jsonrpc: the request was never written, so no cancel was sent")
 
@@ -150,9 +150,9 @@ func (e *CancelledError) settle(err error) {
 }
 
 // NewCancelledError returns the error of a call that is cancelled in another way than by the Peer, such as
-// tasks/cancel. Its delivery is Pending until told is called: with nil when the peer has the cancel, with
+// tasks/cancel. Its delivery is Pending until settle is called: with nil when the peer has the cancel, with
 // ErrCancelNotNeeded when there was nothing to send, else with the error. Only the first call has an effect.
-func NewCancelledError(cause error) (e *CancelledError, told func(error)) {
+func NewCancelledError(cause error) (e *CancelledError, settle func(error)) {
 	e = &CancelledError{Cause: cause, Sent: true, delivery: Pending}
 	return e, e.settle
 }

@@ -6,8 +6,8 @@
 // here: methods and their params (hub/mcp; the only exception is notifications/cancelled, because only the reading
 // goroutine can handle it in time), processes and HTTP (hub/transport), and anything that waits for a user.
 //
-// A connection is either one ordered stream of bytes (stdio, HTTP+SSE), for which the Peer queues its messages, or a
-// Sender, which carries each message separately (Streamable HTTP). With a Sender there is no queue and no writer, a
+// A connection is either a Stream, one ordered stream of bytes (stdio), for which the Peer queues its messages, or a
+// Sender, which carries each message separately (HTTP). With a Sender there is no queue and no writer, a
 // single request can fail (CallFailedError), and for a request of the other side the connection may know in whose
 // answer it came (Message.Source).
 //
@@ -22,6 +22,7 @@
 // it holds one. A Sender is called with the lock of the outbox held, so it must not call the Peer. Races are decided by
 // removing the entry from the tracker: a response, a cancel and the end of the connection all try to remove it, and
 // only the one that succeeds acts.
+//
 // # Order
 //
 // Messages are written in the order in which they were queued. Notifications are handled in the order in which they

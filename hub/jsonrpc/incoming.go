@@ -121,10 +121,10 @@ func (p *Peer) serve(in *inbound) {
 }
 
 func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
-	message, refusal, untold := Response(in.entry.id, result, err)
-	if untold != nil {
+	message, refusal, hidden := Response(in.entry.id, result, err)
+	if hidden != nil {
 		p.log.Error("a request could not be answered", "method", bounds.Printable(in.entry.method),
-			"id", bounds.Printable(in.entry.id.raw), "error", bounds.Printable(untold.Error()))
+			"id", bounds.Printable(in.entry.id.raw), "error", bounds.Printable(hidden.Error()))
 	}
 	f := &frame{about: &in.entry, buf: message, kind: KindResponse}
 	if refusal != nil {

@@ -103,10 +103,10 @@ type LateResponse struct {
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
 	Quiet  bool            // the call was begun with How.Quiet, so the peer was not told of the cancel
 	Tag    any             // of the call; nil if it was cancelled long ago: see maxTags
-	// Told is set if the call was begun with How.Quiet, else nil. It settles the delivery of the CancelledError with which
-	// the call ended. The receiver of the response now knows what to cancel: it sends the cancel that the protocol has for
-	// such a call, and calls Told as CancelRoute says.
-	Told func(error)
+	// Settle is set if the call was begun with How.Quiet, else nil. It settles the delivery of the CancelledError with
+	// which the call ended. The receiver of the response now knows what to cancel: it sends the cancel that the protocol
+	// has for such a call, and calls Settle as CancelRoute says.
+	Settle func(error)
 }
 
 const (

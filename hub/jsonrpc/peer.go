@@ -158,7 +158,7 @@ func (p *Peer) end(cause error, drain bool) {
 
 	p.out.close(err) // before finish closes the connection: a write that fails because of that gets err as its reason
 	go p.finish()    // whoever waits for done waits for it
-	outgoing, incoming, told := p.tracker.close(err)
+	outgoing, incoming, settle := p.tracker.close(err)
 	for _, e := range incoming {
 		e.handle.cancelWith(err)
 	}
@@ -170,7 +170,7 @@ func (p *Peer) end(cause error, drain bool) {
 			e.handle.cancelWith(err)
 		}
 	}
-	for _, f := range told {
+	for _, f := range settle {
 		f(err)
 	}
 	p.in.close(drain)

@@ -159,7 +159,7 @@ func (p *Peer) response(m *Message) {
 				Observed{Bytes: len(m.Text), Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
-					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Told: g.told,
+					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Settle: g.settle,
 				})
 			}
 		} else {
@@ -239,8 +239,8 @@ func (p *Peer) callFailed(f *CallFailedError) {
 		switch {
 		case !late:
 			p.count.add(&p.count.UnknownFailures)
-		case g.told != nil:
-			g.told(f.Err)
+		case g.settle != nil:
+			g.settle(f.Err)
 		}
 		return
 	}

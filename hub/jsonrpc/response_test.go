@@ -110,7 +110,7 @@ func TestQuietCallForgotten(t *testing.T) {
 		responses := map[string]int{}
 		p, w := start(t, jsonrpc.Options{OnLateResponse: func(r jsonrpc.LateResponse) {
 			responses[r.ID.String()]++
-			r.Told(nil)
+			r.Settle(nil)
 		}})
 		ctx, cancel := cancellable()
 		cancel("stop")

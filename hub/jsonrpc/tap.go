@@ -43,8 +43,8 @@ func (p *Peer) tapped(e *tracked, o Observed) {
 	p.opts.Tap(e.tag, o)
 }
 
-// TellCancel reports to Options.Tap a cancel that a CancelRoute sends by itself and not through the Peer.
-func (p *Peer) TellCancel(id ID, size int) {
+// ObserveCancel reports to Options.Tap a cancel that a CancelRoute sends by itself and not through the Peer.
+func (p *Peer) ObserveCancel(id ID, size int) {
 	if e := p.cancelEntry(id); e != nil {
 		p.tapped(e, Observed{Sender: Outgoing, Kind: KindNotification, Bytes: size})
 	}

@@ -257,11 +257,11 @@ func (t *RequestTracker) takeWithdrawn(id ID, cause error) *tracked {
 
 // takeCancelled is takeEntry for an outgoing call that is given up. From now on, a response to it counts as late and
 // not as unknown. g is stored for the late response. forgotten is the call whose place it takes: see tombstones.add.
-func (t *RequestTracker) takeCancelled(e *tracked, g grave) (taken bool, forgotten grave) {
+func (t *RequestTracker) takeCancelled(e *tracked, g cancelledCall) (taken bool, forgotten cancelledCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tables[Outgoing][e.id] != e {
-		return false, grave{}
+		return false, cancelledCall{}
 	}
 	t.remove(Outgoing, e)
 	return true, t.late.add(e.id, g)
@@ -269,7 +269,7 @@ func (t *RequestTracker) takeCancelled(e *tracked, g grave) (taken bool, forgott
 
 // takeResponse takes the call that a response answers. late reports whether that call was cancelled, and g is then what
 // was stored about it.
-func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late bool) {
+func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g cancelledCall, late bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e = t.tables[Outgoing][ID{raw: string(rawID)}]
@@ -281,7 +281,7 @@ func (t *RequestTracker) takeResponse(rawID []byte) (e *tracked, g grave, late b
 		return nil, g, late
 	}
 	t.remove(Outgoing, e)
-	return e, grave{}, false
+	return e, cancelledCall{}, false
 }
 
 // Unanswered reports whether an outgoing request was cancelled, and no response to it has been read since. Once it is
@@ -293,9 +293,9 @@ func (t *RequestTracker) Unanswered(id ID) bool {
 	return known && !g.late
 }
 
-// close removes all entries and rejects new ones. told are the functions of the quiet calls that were cancelled and
+// close removes all entries and rejects new ones. settle are the functions of the quiet calls that were cancelled and
 // never answered: no answer will come any more.
-func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told []func(error)) {
+func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, settle []func(error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed == nil {
@@ -310,25 +310,25 @@ func (t *RequestTracker) close(cause error) (outgoing, incoming []*tracked, told
 	}
 	t.tables, t.asides = [2]map[ID]*tracked{}, 0
 	t.open.Store(0)
-	return outgoing, incoming, t.late.told()
+	return outgoing, incoming, t.late.takeSettle()
 }
 
 // tombstones stores the last maxTombstones cancelled outgoing ids. After an id was forgotten, its late response is
 // counted as unknown and not passed to Options.OnLateResponse, so the cancel of a quiet call fails with
 // errCancelForgotten.
 type tombstones struct {
-	known map[ID]grave
+	known map[ID]cancelledCall
 	ring  []ID // the ids in the order in which they were added, a ring buffer once it is full
 	next  int
 }
 
-// grave is what is stored about a cancelled call.
-type grave struct {
+// cancelledCall is what is stored about a cancelled call.
+type cancelledCall struct {
 	method string
 	quiet  bool
 	late   bool // its response has come
 	tag    any
-	told   func(error) // for a quiet call: called with what becomes of the protocol's own cancel for it; else nil
+	settle func(error) // for a quiet call: called with what becomes of the protocol's own cancel for it; else nil
 }
 
 const (
@@ -338,10 +338,10 @@ const (
 	maxTags = 512
 )
 
-// add stores a cancelled call. forgotten is the call whose place it takes, the zero grave if there was room.
-func (r *tombstones) add(id ID, g grave) (forgotten grave) {
+// add stores a cancelled call. forgotten is the call whose place it takes, the zero cancelledCall if there was room.
+func (r *tombstones) add(id ID, g cancelledCall) (forgotten cancelledCall) {
 	if r.known == nil {
-		r.known = make(map[ID]grave)
+		r.known = make(map[ID]cancelledCall)
 	}
 	r.known[id] = g
 	at := len(r.ring)
@@ -363,19 +363,19 @@ func (r *tombstones) add(id ID, g grave) (forgotten grave) {
 	return forgotten
 }
 
-// told returns the told functions of all quiet calls, and removes them from the entries.
-func (r *tombstones) told() (list []func(error)) {
+// takeSettle returns the settle functions of all quiet calls, and removes them from the entries.
+func (r *tombstones) takeSettle() (list []func(error)) {
 	for id, g := range r.known {
-		if g.told != nil {
-			list = append(list, g.told)
-			g.told = nil
+		if g.settle != nil {
+			list = append(list, g.settle)
+			g.settle = nil
 			r.known[id] = g
 		}
 	}
 	return list
 }
 
-func (r *tombstones) has(rawID []byte) (g grave, known bool) {
+func (r *tombstones) has(rawID []byte) (g cancelledCall, known bool) {
 	g, known = r.known[ID{raw: string(rawID)}]
 	return g, known
 }

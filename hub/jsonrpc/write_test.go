@@ -26,7 +26,7 @@ func TestAppendString(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	var r tombstones
 	for i := range int64(3 * maxTombstones) {
-		r.add(IntID(i), grave{method: "m", quiet: i%2 == 0, tag: i})
+		r.add(IntID(i), cancelledCall{method: "m", quiet: i%2 == 0, tag: i})
 		if i%97 != 0 {
 			continue
 		}

@@ -62,7 +62,7 @@ type exchangeRoute struct {
 func (r exchangeRoute) Cancel(p *jsonrpc.Peer, id jsonrpc.ID, reason string, told func(error)) {
 	if r.era() == Legacy {
 		notification := jsonrpc.CancelNotification(id, reason)
-		p.TellCancel(id, len(notification))
+		p.ObserveCancel(id, len(notification))
 		r.exchanges.CancelAndAbort(id.String(), notification, func(err error) {
 			if errors.Is(err, transport.ErrCancelNotNeeded) {
 				err = jsonrpc.ErrCancelNotNeeded

@@ -135,7 +135,7 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 			return // the stream that was replaced
 		}
 	case protocol.MethodCallTool:
-		told := r.Told
+		told := r.Settle
 		if told == nil {
 			told = func(error) {} // the call was cancelled as a request, and that delivery was reported
 		}
