@@ -41,8 +41,9 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 			return nil, err
 		}
 		r := &request{method: words.Method, subject: words.Subject, direction: event.Outgoing, server: s, ctx: ctx}
-		p := &prompt{info: q.info, launch: q.launch, with: q.with, opened: q.told, about: true}
-		e := core.Asked{Server: s.number, Prefix: words.Name, Human: s.humanLimit(), About: []core.ServerNumber{s.number}}
+		p := &prompt{info: q.info, launch: q.launch, with: q.with, changed: q.told, about: true}
+		e := core.Asked{Server: s.number, Name: s.name, Prefix: words.Name, Human: s.humanLimit(),
+			About: []core.ServerNumber{s.number}}
 		for _, other := range q.with.Followers() {
 			e.About = append(e.About, other.number)
 		}
@@ -80,8 +81,8 @@ func (st *state) asks(p *prompt, by int) {
 			p.with.Question = p
 		}
 	}
-	if p.opened != nil {
-		p.opened(by)
+	if p.changed != nil {
+		p.changed(by)
 	}
 }
 

@@ -2,8 +2,6 @@ package hub
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
@@ -150,11 +148,10 @@ func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},
 			"window %q is detached; attach again to answer", bounds.Printable(w.ID()))
 	}
-	before, digits, _ := strings.Cut(a.PromptID, "-"+st.mark+"-")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	p := st.prompts[core.PromptNumber(n)]
+	n := st.promptNumber(a.PromptID)
+	p := st.prompts[n]
 	switch {
-	case err != nil || n == 0 || n > uint64(st.core.Asked()) || a.PromptID != st.core.OwnID(before, n) || before != "prompt":
+	case n == 0 || n > st.core.Asked():
 		return nil, prompts.ErrNotFound(a.PromptID)
 	case p == nil:
 		return nil, prompts.ErrClosed(a.PromptID)

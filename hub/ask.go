@@ -106,7 +106,8 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 // open opens the prompt of a question. If the question is a request of the server, it is registered as one. The hub's
 // lock is held.
 func (c *connection) open(ctx context.Context, st *state, q *mcp.Question, p *prompt) core.Refusal {
-	e := core.Asked{Server: c.server.number, By: c.number, OfSome: q.OfSome, Human: c.server.humanLimit()}
+	e := core.Asked{Server: c.server.number, Name: c.server.name, By: c.number, OfSome: q.OfSome,
+		Human: c.server.humanLimit()}
 	caller := callerOf(q)
 	if caller != nil {
 		e.Human = caller.human

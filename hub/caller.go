@@ -134,7 +134,7 @@ func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bo
 
 // askCaller asks the caller of an open prompt, if it has one: in the course of one call after the other, if it may
 // belong to several. stop withdraws the question from the client, with the cause, and waits for that; it is called
-// without the lock. the end of the prompt has withdrawn it already, so that the end of its call cannot overtake that.
+// without the lock. The end of the prompt has withdrawn it already, so that the end of its call cannot overtake that.
 func (h *Hub) askCaller(p *prompt, first Caller) (stop func(cause error)) {
 	if first == nil {
 		return func(error) {}

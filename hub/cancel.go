@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"math"
-
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -19,19 +17,11 @@ func (h *Hub) CancelRequest(id, server, reason string, origin event.Origin) (eve
 }
 
 func (st *state) cancelByID(id, server string, cause *event.CancelCause) (event.Outcome, error) {
-	e := core.CancelAsked{ID: id, Cause: cause}
-	if server != "" {
-		if s := st.server(server); s != nil {
-			e.Server = s.number
-		} else {
-			e.Server = noServer
-		}
-	}
 	r := st.requests[st.core.ByID(id)]
 	if r != nil {
 		st.seeWithdrawals(r)
 	}
-	got := st.apply(e)
+	got := st.apply(core.CancelAsked{ID: id, Server: st.canonical(server), Cause: cause})
 	switch {
 	case got.refused == core.Uncancellable:
 		return 0, event.Fail(event.CodeFailedPrecondition, event.ReasonUncancellable,
@@ -43,9 +33,6 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause) (event.
 	}
 	return got.outcome, nil
 }
-
-// noServer is the number of no server: it stands for a name that no server has.
-const noServer core.ServerNumber = math.MaxUint64
 
 // CancelRequests cancels every open request of a scope and returns their ids. Requests of a server count as requests to
 // it.

@@ -86,7 +86,7 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 	st := o.hub.held()
 	r := &request{method: "initialize", direction: event.Outgoing, server: o.server, expire: expire,
 		ctx: context.Background()}
-	st.make(r, core.RequestMade{Prefix: "start", Server: o.number, Start: true, Total: limit})
+	st.make(r, core.RequestMade{Prefix: "start", Server: o.number, Name: o.name, Start: true, Total: limit})
 	return start{r}
 }
 

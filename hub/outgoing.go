@@ -157,8 +157,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		return def
 	}
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
-	s.allowance.Called()
-	refused := st.make(r, core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Call: true,
+	refused := st.make(r, core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Name: s.name, Call: true,
 		Owner: o.OwnerWindowID, OwnerGone: o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID), Label: o.TaskLabel,
 		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
 		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout)})
@@ -166,6 +165,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", o.ID},
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(o.ID))
 	}
+	s.allowance.Called()
 	return r, nil
 }
 

@@ -3,6 +3,8 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/core"
@@ -34,8 +36,8 @@ type prompt struct {
 	hidden    bool    // only caller is asked, and no window shows it
 	with      *shared // further servers that wait for the answer; nil: none
 	about     bool    // it is about servers, whose clocks it stops
-	// opened is called, with the lock held, when the question has opened (+1) or closed (-1); may be nil
-	opened func(by int)
+	// changed is called, with the lock held, when the question has opened (+1) or closed (-1); may be nil
+	changed func(by int)
 }
 
 // closing is how a prompt ended.
@@ -107,6 +109,19 @@ func (st *state) close(p *prompt, c closing) bool {
 
 // isAsked reports whether p is open.
 func (st *state) isAsked(p *prompt) bool { return st.prompts[p.number] == p }
+
+// promptNumber returns the number of the question that this hub calls id, 0 if it never made such an id.
+func (st *state) promptNumber(id string) core.PromptNumber {
+	before, digits, _ := strings.Cut(id, "-"+st.mark+"-")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || before != "prompt" || id != st.core.OwnID(before, n) {
+		return 0
+	}
+	return core.PromptNumber(n)
+}
+
+// prompted returns the open question that this hub calls id, nil if there is none.
+func (st *state) prompted(id string) *prompt { return st.prompts[st.promptNumber(id)] }
 
 // promptsInOrder returns the open prompts, oldest first.
 func (st *state) promptsInOrder() (list []*prompt) {

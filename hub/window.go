@@ -143,12 +143,8 @@ func (s screen) MintWindow(n uint64) string { return s.h.held().core.OwnID("wind
 
 // WithTools reports whether the prompt is a sampling question that brings tools.
 func (s screen) WithTools(promptID string) bool {
-	for _, p := range s.h.held().prompts {
-		if p.id == promptID {
-			return p.withTools
-		}
-	}
-	return false
+	p := s.h.held().prompted(promptID)
+	return p != nil && p.withTools
 }
 
 // Prompts returns the open prompts that windows show, oldest first.

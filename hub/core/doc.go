@@ -4,9 +4,9 @@
 //
 // A [State] is plain data. [State.Apply] takes one [Event], which says what happened outside, and returns the effects:
 // what package hub has to do now, in order. Nothing here waits, so nothing here can race: package hub holds its lock
-// while it applies an event and carries out the effects, all of which only append to queues, start timers, or wake
-// somebody up. Each object is named by a number that is never used again, and no object points to another one, so that
-// a state can be copied and compared. The tests go through all orders of events of small worlds (explore_test.go).
+// while it applies an event and carries out the effects, none of which waits. Each object is named by a number that is
+// never used again, and no object points to another one, so that a state can be copied and compared. The tests go
+// through all orders of events of small worlds (explore_test.go).
 //
 // What must not live here: goroutines, locks, channels, contexts, the clock, files, the network; texts and bytes of
 // servers, which package hub keeps by the numbers; servers, windows, callers and consents, which are still decided in

@@ -17,43 +17,64 @@ const (
 )
 
 // earlyCancels are the cancels that came before their calls. The zero value has none.
-type earlyCancels struct{ list []earlyCancel } // the oldest first: each expires earlyFor after it came
+type earlyCancels struct {
+	byID  map[string]earlyCancel
+	order []earlyTurn // oldest first: each expires earlyFor after it came
+	came  uint64      // counts them
+}
 
 type earlyCancel struct {
-	id     string
-	server ServerNumber // 0 = any
+	n      uint64
+	server string // "" = any
 	cause  *event.CancelCause
 	until  time.Time
 }
 
+// earlyTurn is the place of a cancel in their order. It is void once a later one of the same id has come, or the call.
+type earlyTurn struct {
+	id string
+	n  uint64
+}
+
 // remember records a cancel. It replaces an earlier one of the same id. If there are too many, the oldest is dropped.
-func (c *earlyCancels) remember(now time.Time, id string, server ServerNumber, cause *event.CancelCause) {
-	c.expire(now)
-	c.list = slices.DeleteFunc(c.list, func(e earlyCancel) bool { return e.id == id })
-	if len(c.list) == maxEarly {
-		c.list = c.list[1:]
+func (c *earlyCancels) remember(now time.Time, id, server string, cause *event.CancelCause) {
+	if c.byID == nil {
+		c.byID = map[string]earlyCancel{}
 	}
-	c.list = append(c.list, earlyCancel{id: id, server: server, cause: cause, until: now.Add(earlyFor)})
+	c.came++
+	c.byID[id] = earlyCancel{n: c.came, server: server, cause: cause, until: now.Add(earlyFor)}
+	c.order = append(c.order, earlyTurn{id, c.came})
+	c.expire(now)
 }
 
 // take removes and returns the cancel that came before the call id of a server, or nil if there is none.
-func (c *earlyCancels) take(now time.Time, id string, server ServerNumber) *event.CancelCause {
+func (c *earlyCancels) take(now time.Time, id, server string) *event.CancelCause {
 	c.expire(now)
-	i := slices.IndexFunc(c.list, func(e earlyCancel) bool { return e.id == id && (e.server == 0 || e.server == server) })
-	if i < 0 {
+	early, ok := c.byID[id]
+	if !ok || early.server != "" && early.server != server {
 		return nil
 	}
-	cause := c.list[i].cause
-	c.list = slices.Delete(c.list, i, i+1)
-	return cause
+	delete(c.byID, id)
+	return early.cause
 }
 
+// expire drops the cancels that are too old or too many.
 func (c *earlyCancels) expire(now time.Time) {
 	n := 0
-	for n < len(c.list) && now.After(c.list[n].until) {
-		n++
+	for ; n < len(c.order); n++ {
+		turn := c.order[n]
+		early, ok := c.byID[turn.id]
+		if ok && early.n == turn.n {
+			if len(c.byID) <= maxEarly && !now.After(early.until) {
+				break
+			}
+			delete(c.byID, turn.id)
+		}
 	}
-	c.list = c.list[n:]
+	c.order = slices.Delete(c.order, 0, n)
+	if len(c.order) > 2*maxEarly { // one id, over and over
+		c.order = slices.DeleteFunc(c.order, func(t earlyTurn) bool { return c.byID[t.id].n != t.n })
+	}
 }
 
 // recent remembers the ids that were added last.

@@ -13,57 +13,57 @@ var start = time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 func TestEarlyCancels(t *testing.T) {
 	var c earlyCancels
 	now := start
-	remember := func(id string, server ServerNumber, reason string) {
+	remember := func(id, server, reason string) {
 		c.remember(now, id, server, &event.CancelCause{Reason: reason})
 	}
-	want := func(id string, server ServerNumber, reason string) {
+	want := func(id, server, reason string) {
 		t.Helper()
 		got := c.take(now, id, server)
 		if (got == nil) != (reason == "") || got != nil && got.Reason != reason {
-			t.Errorf("%s of %d: got %v, want %q", id, server, got, reason)
+			t.Errorf("%s of %s: got %v, want %q", id, server, got, reason)
 		}
 	}
-	want("a", 1, "")
-	remember("a", 0, "any")
-	want("a", 1, "any")
-	want("a", 1, "") // it has been taken
+	want("a", "s", "")
+	remember("a", "", "any")
+	want("a", "s", "any")
+	want("a", "s", "") // it has been taken
 
-	remember("a", 2, "of another")
-	want("a", 1, "")
-	want("a", 2, "of another")
+	remember("a", "other", "of another")
+	want("a", "s", "")
+	want("a", "other", "of another")
 
-	remember("a", 0, "first")
+	remember("a", "", "first")
 	now = now.Add(earlyFor - time.Second)
-	remember("b", 0, "b")
-	remember("a", 0, "second") // it begins anew
+	remember("b", "", "b")
+	remember("a", "", "second") // it begins anew
 	now = now.Add(2 * time.Second)
-	want("a", 1, "second")
-	remember("a", 0, "third")
+	want("a", "s", "second")
+	remember("a", "", "third")
 	now = now.Add(earlyFor - time.Second)
-	want("b", 1, "") // expired
-	want("a", 1, "third")
-	if len(c.list) != 0 {
-		t.Errorf("%v are left", c.list)
+	want("b", "s", "") // expired
+	want("a", "s", "third")
+	if len(c.byID) != 0 {
+		t.Errorf("%v are left", c.byID)
 	}
 }
 
 // The oldest goes when there are too many, and one id that is cancelled over and over takes one place.
 func TestEarlyCancelsAreBounded(t *testing.T) {
 	var c earlyCancels
-	c.remember(start, "oldest", 0, &event.CancelCause{})
-	for range 2 * maxEarly {
-		c.remember(start, "same", 0, &event.CancelCause{})
+	c.remember(start, "oldest", "", &event.CancelCause{})
+	for range 3 * maxEarly {
+		c.remember(start, "same", "", &event.CancelCause{})
 	}
-	if len(c.list) != 2 {
-		t.Errorf("two cancels take %d places", len(c.list))
+	if len(c.byID) != 2 || len(c.order) > 2*maxEarly {
+		t.Errorf("two cancels take %d places, and %d in their order", len(c.byID), len(c.order))
 	}
 	for i := range maxEarly - 1 {
-		c.remember(start, fmt.Sprint(i), 0, &event.CancelCause{})
+		c.remember(start, fmt.Sprint(i), "", &event.CancelCause{})
 	}
-	if len(c.list) != maxEarly {
-		t.Errorf("%d are remembered", len(c.list))
+	if len(c.byID) != maxEarly {
+		t.Errorf("%d are remembered", len(c.byID))
 	}
-	if c.take(start, "oldest", 1) != nil || c.take(start, "same", 1) == nil {
+	if c.take(start, "oldest", "s") != nil || c.take(start, "same", "s") == nil {
 		t.Error("the oldest was kept, or the newer one dropped")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// Effect is something that package hub has to do. Effects are carried out in order, before another event is applied.
+// Effect is something that package hub has to do. Effects are carried out in the order in which they come.
 type Effect interface{ effect() }
 
 // RequestOpened: the request is registered. Its goroutine learns its number and id, and the windows that it has begun.

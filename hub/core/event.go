@@ -28,8 +28,9 @@ type RequestMade struct {
 	ID     string // chosen by the host; "" = the hub makes one that begins with Prefix
 	Prefix string
 	Server ServerNumber
-	Start  bool // it is the start of a session, which no client may cancel (basic/utilities/cancellation)
-	Call   bool // its goroutine hands it to the engine, and says CallOver
+	Name   string // of the server
+	Start  bool   // it is the start of a session, which no client may cancel (basic/utilities/cancellation)
+	Call   bool   // its goroutine hands it to the engine, and says CallOver
 	// Owner is the window that owns the call, "" for none. OwnerGone says that this window has closed for good: that
 	// will not happen again.
 	Owner       string
@@ -72,7 +73,7 @@ type StartOver struct {
 // CancelAsked says that somebody wants to cancel one request: by its id, which may be unknown or come before its call.
 type CancelAsked struct {
 	ID     string
-	Server ServerNumber // the server that is meant; 0 = any
+	Server string // the name of the server that is meant; "" = any
 	Cause  *event.CancelCause
 }
 
@@ -89,6 +90,7 @@ type Asked struct {
 	WithTools bool
 	Human     time.Duration // 0 = no limit
 	Server    ServerNumber
+	Name      string // of the server
 
 	// Of is the request that waits for the answer: the call of an approval, or of a question in a round. 0: the question
 	// is a request of its own, whose id begins with Prefix.

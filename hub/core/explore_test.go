@@ -25,7 +25,8 @@ type world struct {
 	st        *State
 	calls     []call
 	questions []question
-	cancels   int     // how often one may still be asked for
+	cancels   int // how often one may still be asked for
+	said      [maxRequests]said
 	early     [2]bool // a cancel has come for a call with this id, and none was open
 	shown     bool
 	lost      bool // the connection has ended
@@ -50,6 +51,7 @@ type rules struct {
 	starts    bool // the last call is the start of the server
 	owners    bool // calls have owners that may have gone
 	drains    bool
+	rounds    bool // a question is asked in a round of its call, and is no request of its own
 	idsReused bool // both calls have the same id
 	long      bool // too many states for each change: the long form has it
 }
@@ -64,6 +66,17 @@ const (
 	callRunning
 	callOver
 )
+
+// maxRequests is more than any world has.
+const maxRequests = 8
+
+// said is what the effects have said of a request, by its number.
+type said struct {
+	state   event.RequestState
+	cause   *event.CancelCause // of its cancel
+	stopped bool
+	ended   bool
+}
 
 // call is the goroutine of a request, and what everybody was told of it.
 type call struct {
@@ -207,7 +220,7 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 			w.cancels--
 			r := w.st.requests[c.n]
 			if r != nil {
-				do(CancelAsked{ID: r.id, Server: 1, Cause: &event.CancelCause{}})
+				do(CancelAsked{ID: r.id, Server: "s", Cause: &event.CancelCause{}})
 			}
 		})
 	}
@@ -224,7 +237,7 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 		if w.isStart(i) {
 			at("start", func(w *world, c *call, do func(Event) []Effect) {
 				c.phase = callRunning
-				do(RequestMade{Prefix: "start", Server: 1, Start: true, Total: 1})
+				do(RequestMade{Prefix: "start", Server: 1, Name: "s", Start: true, Total: 1})
 			})
 			return
 		}
@@ -344,18 +357,25 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 				if !w.st.shows.Has(event.PromptServerLaunch, false) || w.st.draining {
 					return
 				}
-				w.ask(q, do, Asked{Kind: event.PromptServerLaunch, Server: 1, Prefix: "launch", About: []ServerNumber{1}, Human: 5})
+				w.ask(q, do, Asked{Kind: event.PromptServerLaunch, Server: 1, Name: "s", Prefix: "launch",
+					About: []ServerNumber{1}, Human: 5})
 			})
 		} else if running >= 0 && !w.lost && !w.isStart(running) {
 			at("ask", func(w *world, q *question, do func(Event) []Effect) {
 				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 5,
 					Client: w.rules.client, Hidden: w.rules.client}
-				if !w.rules.among {
-					e.Parent = w.calls[running].n
-				} else {
+				switch {
+				case w.rules.rounds:
+					e.Of = w.calls[running].n
+				case w.rules.among:
 					e.OfSome = true
+				default:
+					e.Parent = w.calls[running].n
 				}
 				w.ask(q, do, e)
+				if e.Of != 0 {
+					q.n = 0 // it is no request of its own
+				}
 			})
 		}
 		return
@@ -378,7 +398,12 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 	}
 	if q.closed != nil {
 		at("asker reads the answer", func(w *world, q *question, do func(Event) []Effect) {
-			q.phase = 2
+			if q.phase = 2; q.n == 0 {
+				q.written = q.left == nil
+				return
+			}
+			w.following++
+			defer func() { w.following-- }()
 			for _, effect := range do(AnswerRead{Request: q.n, End: *q.closed, Left: q.left}) {
 				if _, ok := effect.(ReplyDelayed); ok {
 					q.delayed = true
@@ -432,7 +457,7 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 		if r := w.st.requests[q.n]; r != nil && w.cancels > 0 {
 			at("cancel the question", func(w *world, q *question, do func(Event) []Effect) {
 				w.cancels--
-				do(CancelAsked{ID: r.id, Server: 1, Cause: &event.CancelCause{Origin: event.OriginUser}})
+				do(CancelAsked{ID: r.id, Server: "s", Cause: &event.CancelCause{Origin: event.OriginUser}})
 			})
 		}
 	}
@@ -538,6 +563,10 @@ func (w *world) key() string {
 	for _, q := range w.questions {
 		k.add(q.phase, q.n, q.p, causeOf(q.closed), q.opened, q.compare)
 		k.say(q.left != nil, q.written, q.delayed, q.hidden, q.follows, q.client)
+		if q.left != nil {
+			k.add(q.left.End.Cause)
+			k.say(q.left.Done)
+		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(w.st.requests)) {
 		r := w.st.requests[n]
@@ -545,7 +574,6 @@ func (w *world) key() string {
 		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among)
 		addAll(&k, r.children)
 		addAll(&k, r.prompts)
-		addAll(&k, r.mayHave)
 		addAll(&k, r.answer.stopped)
 		if r.cause != nil {
 			k.add(r.cause.Origin)
@@ -557,10 +585,10 @@ func (w *world) key() string {
 		k.say(p.withTools, p.approval, p.among, p.client, p.hidden)
 		addAll(&k, p.about)
 		addAll(&k, p.stops)
-		addAll(&k, p.candidates)
+		addAll(&k, slices.Sorted(maps.Keys(p.candidates)))
 	}
-	for _, c := range w.st.early.list {
-		k = append(append(k, c.id...), 0)
+	for _, id := range slices.Sorted(maps.Keys(w.st.early.byID)) {
+		k = append(append(k, id...), 0)
 	}
 	return string(k)
 }
@@ -615,18 +643,18 @@ func (s *State) clone() *State {
 	next.requests, next.prompts = map[RequestNumber]*request{}, map[PromptNumber]*prompt{}
 	for n, r := range s.requests {
 		c := *r
-		c.children, c.prompts, c.mayHave = slices.Clone(r.children), slices.Clone(r.prompts), slices.Clone(r.mayHave)
+		c.children, c.prompts = slices.Clone(r.children), slices.Clone(r.prompts)
 		c.answer.stopped = slices.Clone(r.answer.stopped)
 		next.requests[n] = &c
 	}
 	for n, p := range s.prompts {
 		c := *p
-		c.about, c.stops, c.candidates = slices.Clone(p.about), slices.Clone(p.stops), slices.Clone(p.candidates)
+		c.about, c.stops, c.candidates = slices.Clone(p.about), slices.Clone(p.stops), maps.Clone(p.candidates)
 		next.prompts[n] = &c
 	}
 	next.byID = maps.Clone(s.byID)
 	next.ended.known, next.ended.ids = maps.Clone(s.ended.known), slices.Clone(s.ended.ids)
-	next.early.list = slices.Clone(s.early.list)
+	next.early.byID, next.early.order = maps.Clone(s.early.byID), slices.Clone(s.early.order)
 	next.effects = nil
 	return &next
 }
@@ -642,6 +670,7 @@ func TestInAllOrders_long(t *testing.T) {
 			windows: true, owners: true},
 		{name: "a client and windows are asked", calls: 1, questions: 1, cancels: 1, client: true, windows: true,
 			compares: true},
+		{name: "a question in a round", calls: 1, questions: 1, cancels: 1, rounds: true, windows: true},
 		{name: "shutdown", calls: 1, questions: 1, cancels: 1, approval: true, drains: true},
 		{name: "two calls and a question of one of them", calls: 2, questions: 1, among: true},
 		{name: "a server is asked about while it starts", calls: 2, questions: 1, launch: true, starts: true},

@@ -26,9 +26,9 @@ func (s *State) inconsistent() string {
 		case p.comparing == 0 && !p.client && !s.shows.Has(p.kind, p.withTools):
 			return fmt.Sprintf("prompt %d is open, and nobody could answer it", n)
 		}
-		for _, c := range p.candidates {
-			if s.requests[c] == nil || !slices.Contains(s.requests[c].mayHave, n) {
-				return fmt.Sprintf("prompt %d may belong to request %d, which does not know that", n, c)
+		for c := range p.candidates {
+			if s.requests[c] == nil {
+				return fmt.Sprintf("prompt %d may belong to request %d, which is over", n, c)
 			}
 		}
 		for i, c := range p.stops {
@@ -72,7 +72,7 @@ func (s *State) inconsistent() string {
 		case r.parent != 0 && s.requests[r.parent].cause != nil:
 			return fmt.Sprintf("request %s goes on, and its parent is cancelled", r.id)
 		}
-		for _, p := range slices.Concat(r.prompts, r.mayHave) {
+		for _, p := range r.prompts {
 			if s.prompts[p] == nil {
 				return fmt.Sprintf("request %s has the prompt %d, which is closed", r.id, p)
 			}
@@ -101,6 +101,9 @@ func (w *world) told(e Effect) string {
 			}
 		}
 		return nil
+	}
+	if wrong := w.saidOf(e); wrong != "" {
+		return wrong
 	}
 	switch e := e.(type) {
 	case RequestOpened:
@@ -172,6 +175,69 @@ func (w *world) told(e Effect) string {
 	return ""
 }
 
+// saidOf keeps what an effect says of a request, of whatever kind, and returns what contradicts what was said before.
+func (w *world) saidOf(e Effect) string {
+	switch e := e.(type) {
+	case RequestOpened:
+		if w.st.draining && !w.st.requests[e.Request].start {
+			return fmt.Sprintf("request %d opens, and the hub drains", e.Request)
+		}
+		w.said[e.Request].state = event.StateQueued
+	case RequestShown:
+		r := &w.said[e.Request]
+		switch {
+		case r.ended:
+			return fmt.Sprintf("request %d is %s after its end", e.Request, e.State)
+		case e.Moved && !slices.Contains(successors[r.state], e.State), !e.Moved && r.state != e.State:
+			return fmt.Sprintf("request %d is %s, and was %s", e.Request, e.State, r.state)
+		case !e.Moved && r.cause != nil:
+			return fmt.Sprintf("request %d is cancelled, and goes on", e.Request)
+		}
+		r.state = e.State
+	case CancelAccepted:
+		r := &w.said[e.Request]
+		if r.cause != nil || r.ended {
+			return fmt.Sprintf("request %d is cancelled twice, or after its end", e.Request)
+		}
+		r.cause = e.Cause
+	case Stopped:
+		r := &w.said[e.Request]
+		if r.stopped && !w.lost || r.ended { // when a connection is lost, the question of a server ends first
+			return fmt.Sprintf("the context of request %d ends twice, or after its end", e.Request)
+		}
+		r.stopped = true
+	case RequestEnded:
+		r := &w.said[e.Request]
+		switch {
+		case r.ended, r.state != e.State, !e.State.Terminal(), e.With == nil, e.Cause != r.cause,
+			(e.Cancel == nil) != (r.cause == nil),
+			r.cause != nil && (e.With != r.cause || e.Cancel.Origin != r.cause.Origin):
+			return fmt.Sprintf("request %d ends with %+v, and it was said: %+v", e.Request, e, *r)
+		}
+		r.ended = true
+	case PromptOpened:
+		if w.st.draining {
+			return fmt.Sprintf("prompt %d opens, and the hub drains", e.Prompt)
+		}
+	case PromptClosed:
+		if r := w.said[e.Request]; r.cause != nil && !r.stopped {
+			return fmt.Sprintf("prompt %d closes before the context of its cancelled request has ended", e.Prompt)
+		}
+		if e.End.Cause == event.CauseParent && w.rules.among {
+			for i := range w.calls {
+				if c := w.calls[i]; c.n != 0 && c.n < e.Request && w.st.requests[c.n] != nil {
+					return fmt.Sprintf("prompt %d closes, and call %d, of which it may be, is open", e.Prompt, i)
+				}
+			}
+		}
+	case StartWaits:
+		if !w.st.requests[e.Request].start {
+			return fmt.Sprintf("request %d is no start, and makes room for another", e.Request)
+		}
+	}
+	return ""
+}
+
 func (w *world) index(q *question) int {
 	return slices.IndexFunc(w.questions, func(other question) bool { return other.p == q.p })
 }
@@ -198,6 +264,11 @@ func (w *world) wrong() string {
 	for i := range w.calls {
 		c := &w.calls[i]
 		busy = busy || c.phase != callOver && c.phase != callUnmade
+		if c.phase == callAsking && c.closed != nil && !c.stopped && c.closed.Cause != event.CauseAnswered &&
+			c.closed.Cause != event.CauseDeclined && c.closed.Cause != event.CauseDismissed &&
+			c.closed.Cause != event.CauseSuperseded {
+			return fmt.Sprintf("call %d waits for its end, and nothing ends it: %+v", i, *c.closed)
+		}
 		if c.cancels > 1 {
 			return fmt.Sprintf("call %d: a cancel came before it, and it was not cancelled, or it was, and none came", i)
 		}
@@ -223,6 +294,12 @@ func (w *world) wrong() string {
 			return fmt.Sprintf("question %d is not open, and whoever asked was not told", i)
 		case p != nil && w.ownQuestion(i) && !w.follows(p, q.follows):
 			return fmt.Sprintf("question %d: another server follows: %v; its requests wait, or do not", i, q.follows)
+		case q.phase == 2 && q.closed != nil && q.closed.Cause == event.CauseParent && q.n != 0 && q.left == nil &&
+			!q.delayed && !w.ownQuestion(i):
+			return fmt.Sprintf("question %d was answered at once, and its call is over", i)
+		case q.phase == 2 && q.n != 0 && w.ownQuestion(i) && q.written && q.closed.Cause < event.CauseWithdrawn &&
+			w.said[q.n].state != event.StateDone:
+			return fmt.Sprintf("question %d was answered with %v, and ends as %s", i, q.closed.Cause, w.said[q.n].state)
 		case q.phase == 2 && q.n != 0 && w.st.requests[q.n] != nil:
 			return fmt.Sprintf("question %d is over, and its request is not", i)
 		}

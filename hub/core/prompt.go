@@ -7,7 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// prompt is one open question. It is open as long as it is in State.prompts. Whoever removes it settles it.
+// prompt is one open question. It is open as long as it is in State.prompts.
 type prompt struct {
 	n         PromptNumber
 	request   RequestNumber
@@ -20,19 +20,23 @@ type prompt struct {
 	stops     []RequestNumber // the requests whose clocks it stops; those that end are removed
 	// The question names no call, and calls of its server were open when it came, so it may belong to one of them.
 	among      bool
-	candidates []RequestNumber // those calls, as far as they are still open
-	client     bool            // the client of a call is asked
-	hidden     bool            // and nobody else
-	comparing  int             // answers whose content is being compared
+	candidates map[RequestNumber]struct{} // those calls, as far as they are still open
+	client     bool                       // the client of a call is asked
+	hidden     bool                       // and nobody else
+	comparing  int                        // answers whose content is being compared
 }
 
 // ask opens a question, if somebody waits for the answer and somebody could give it.
 func (s *State) ask(e *Asked) {
 	of := s.requests[e.Of]
 	parent := s.requests[e.Parent]
+	var calls []RequestNumber // that the question may belong to
+	if e.By != 0 && e.Of == 0 && e.Parent == 0 {
+		calls = s.Calls(e.Server)
+	}
 	gone := func(n RequestNumber, r *request) bool { return n != 0 && (r == nil || r.cause != nil) }
 	switch {
-	case gone(e.Of, of) || gone(e.Parent, parent) || e.OfSome && len(s.Calls(e.Server)) == 0:
+	case gone(e.Of, of) || gone(e.Parent, parent) || e.OfSome && len(calls) == 0:
 		s.do(Refused{CallIsOver})
 		return
 	case s.draining:
@@ -46,7 +50,7 @@ func (s *State) ask(e *Asked) {
 		return
 	}
 	if of == nil {
-		of = &request{id: s.mint(e.Prefix), server: e.Server, incoming: e.By != 0, parent: e.Parent}
+		of = &request{id: s.mint(e.Prefix), server: e.Server, name: e.Name, incoming: e.By != 0, parent: e.Parent}
 		s.register(of)
 		if !of.incoming {
 			s.moveTo(of, event.StateRunning)
@@ -62,11 +66,10 @@ func (s *State) ask(e *Asked) {
 		opened.Expires = s.now.Add(p.human)
 	}
 	s.do(opened)
-	if p.by != 0 && of.incoming && parent == nil {
-		p.candidates = s.Calls(of.server)
-		p.among = len(p.candidates) > 0
-		for _, n := range p.candidates {
-			s.requests[n].mayHave = append(s.requests[n].mayHave, p.n)
+	if p.among = len(calls) > 0; p.among {
+		p.candidates = make(map[RequestNumber]struct{}, len(calls))
+		for _, n := range calls {
+			p.candidates[n] = struct{}{}
 		}
 	}
 	for _, n := range s.stoppedBy(p, of) {
@@ -142,9 +145,6 @@ func (s *State) closePrompt(n PromptNumber, end End) {
 	r := s.requests[p.request]
 	r.prompts = without(r.prompts, n)
 	r.answer = answered{among: p.among, stopped: p.stops}
-	for _, c := range p.candidates {
-		s.requests[c].mayHave = without(s.requests[c].mayHave, n)
-	}
 	s.do(PromptClosed{Prompt: n, Request: r.n, End: end})
 	for _, stopped := range p.stops {
 		s.wait(s.requests[stopped], -1)
@@ -167,15 +167,23 @@ func (s *State) endAmong(r *request, cause *event.CancelCause) {
 	if end.Cause == event.CauseParent {
 		end.Reason = causeOver.Reason // why one candidate was cancelled says nothing about the question
 	}
-	for _, n := range r.mayHave {
+	for _, n := range s.mayBeOf(r.n) {
 		p := s.prompts[n]
-		if p == nil {
-			continue
-		}
-		if p.candidates = without(p.candidates, r.n); len(p.candidates) == 0 {
+		if delete(p.candidates, r.n); len(p.candidates) == 0 {
 			s.closePrompt(n, end)
 		}
 	}
+}
+
+// mayBeOf returns the open questions that may belong to a call, oldest first.
+func (s *State) mayBeOf(call RequestNumber) (list []PromptNumber) {
+	for n, p := range s.prompts {
+		if _, may := p.candidates[call]; may {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // leaveWaits removes a request that has ended from the questions that stopped its clocks. A question may stay open for
@@ -283,7 +291,8 @@ func (s *State) answerRead(e *AnswerRead) {
 			other := s.requests[n]
 			return n != r.n && (other == nil || other.cause != nil)
 		}))
-	s.end(r, ending{failed: r.cause != nil})
+	// The hub uses the answer to a question of its own, even if somebody has cancelled that since.
+	s.end(r, ending{failed: r.cause != nil && (r.incoming || !chosen)})
 	if delayed {
 		s.do(ReplyDelayed{r.n})
 	}

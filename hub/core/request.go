@@ -13,15 +13,15 @@ type request struct {
 	n        RequestNumber
 	id       string
 	server   ServerNumber
-	incoming bool // a server asks it
-	start    bool // it is the start of a session
-	call     bool // its goroutine hands it to the engine
+	name     string // of the server
+	incoming bool   // a server asks it
+	start    bool   // it is the start of a session
+	call     bool   // its goroutine hands it to the engine
 	owner    string
 	label    string
 	parent   RequestNumber   // the call in whose course a server asks; 0 = none, or not known
 	children []RequestNumber // oldest first
 	prompts  []PromptNumber  // that wait for an answer for it, oldest first
-	mayHave  []PromptNumber  // questions that may belong to it, oldest first
 
 	state   event.RequestState
 	handed  bool // given to the engine, which may have sent it
@@ -120,7 +120,7 @@ func (s *State) make(e *RequestMade) {
 		s.do(Refused{IDInUse})
 		return
 	}
-	r := &request{id: e.ID, server: e.Server, start: e.Start, call: e.Call, owner: e.Owner, label: e.Label,
+	r := &request{id: e.ID, server: e.Server, name: e.Name, start: e.Start, call: e.Call, owner: e.Owner, label: e.Label,
 		clock: clock{idle: e.Idle, total: e.Total}}
 	if r.id == "" {
 		r.id = s.mint(e.Prefix)
@@ -130,7 +130,7 @@ func (s *State) make(e *RequestMade) {
 		s.moveTo(r, event.StateConnecting)
 	}
 	if e.ID != "" { // a cancel cannot have meant an id that the hub made only now
-		if early := s.early.take(s.now, r.id, r.server); early != nil {
+		if early := s.early.take(s.now, r.id, r.name); early != nil {
 			s.cancelRequest(r, early)
 		}
 	}
@@ -164,7 +164,7 @@ func (s *State) register(r *request) {
 func (s *State) cancelAsked(e *CancelAsked) {
 	r := s.requests[s.byID[e.ID]]
 	switch {
-	case r != nil && e.Server != 0 && r.server != e.Server:
+	case r != nil && e.Server != "" && r.name != e.Server:
 		s.do(CancelOutcome{event.OutcomeUnknown})
 	case r != nil && r.start:
 		s.do(Refused{Uncancellable})

@@ -208,10 +208,8 @@ func (s *State) Questions(of RequestNumber) (questions []RequestNumber) {
 		return nil
 	}
 	questions = slices.Clone(r.children)
-	for _, n := range r.mayHave {
-		if p := s.prompts[n]; p != nil && p.request != 0 {
-			questions = append(questions, p.request)
-		}
+	for _, n := range s.mayBeOf(of) {
+		questions = append(questions, s.prompts[n].request)
 	}
 	return questions
 }
