@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// result is what whoever applied an event is told.
+// result is what an event has led to for whoever applied it.
 type result struct {
 	refused core.Refusal
 	outcome event.Outcome
@@ -19,7 +19,8 @@ type result struct {
 }
 
 // apply applies an event to the core, and carries out what follows. Something that is carried out may cause the next
-// event, as the end of a request does that lets a server start: what follows from that comes after what is left.
+// event, as a start that waits for a person lets another server start. That event is applied at once, and what follows
+// from it comes after what is left.
 func (st *state) apply(e core.Event) (got result) {
 	for _, effect := range st.core.Apply(time.Now(), e) {
 		switch effect := effect.(type) {
@@ -166,7 +167,7 @@ func (st *state) promptClosed(e *core.PromptClosed) {
 	p.settled <- c // buffered: a question closes once
 }
 
-// cancelAccepted tells everybody that the request is cancelled, and by whom.
+// cancelAccepted announces that the request is cancelled, and by whom.
 func (st *state) cancelAccepted(e *core.CancelAccepted) {
 	r := st.requests[e.Request]
 	r.cause = e.Cause
@@ -197,7 +198,6 @@ func (st *state) requestEnded(e *core.RequestEnded) {
 	st.keep(r, of)
 	r.server.turns.end(r.turn, of.mayContinue)
 	r.stop(e.With)
-	r.ended = true
 	if r.over != nil {
 		close(r.over)
 	}

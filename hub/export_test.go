@@ -129,7 +129,7 @@ func (h *Hub) inconsistent() string {
 	}
 	for n, r := range st.requests {
 		now, ok := st.core.Request(n)
-		if !ok || r.number != n || r.ended || now.ID != r.id || now.Cause != r.cause || now.Server != r.server.number ||
+		if !ok || r.number != n || now.ID != r.id || now.Cause != r.cause || now.Server != r.server.number ||
 			now.Incoming != (r.direction == event.Incoming) {
 			return fmt.Sprintf("request %s is kept as %+v, and is %+v", r.id, r, now)
 		}

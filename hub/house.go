@@ -148,7 +148,7 @@ func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 	for _, r := range st.requestsInOrder(func(now core.Request) bool { return now.Server == o.number && !now.Start }) {
 		if st.isOpen(r) {
 			st.cancel(r, cause)
-			overs = append(overs, r.whenOver())
+			overs = append(overs, st.whenOver(r))
 		}
 	}
 	return overs

@@ -268,7 +268,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			}
 		}
 		for _, r := range st.requests {
-			waits = append(waits, r.whenOver())
+			waits = append(waits, st.whenOver(r))
 		}
 		for _, s := range st.servers {
 			if s.Running() {

@@ -120,9 +120,6 @@ func (st *state) promptNumber(id string) core.PromptNumber {
 	return core.PromptNumber(n)
 }
 
-// prompted returns the open question that this hub calls id, nil if there is none.
-func (st *state) prompted(id string) *prompt { return st.prompts[st.promptNumber(id)] }
-
 // promptsInOrder returns the open prompts, oldest first.
 func (st *state) promptsInOrder() (list []*prompt) {
 	for _, n := range st.core.Prompts() {

@@ -38,8 +38,7 @@ type request struct {
 	stop             context.CancelCauseFunc // called when the core says so
 	start            time.Time
 
-	over     chan struct{} // closed when it ends; nil until somebody wants to wait for that: see whenOver
-	ended    bool
+	over     chan struct{}      // closed when it ends; nil until somebody wants to wait for that: see whenOver
 	ending   *ending            // how its goroutine came back; nil until then
 	cause    *event.CancelCause // of its cancel
 	timings  event.Timings      // once it has ended
@@ -119,22 +118,22 @@ func (st *state) seeWithdrawals(r *request) {
 	}
 }
 
-// isOver is request.over of the requests that ended while nobody waited.
+// isOver is what whenOver returns of a request that ended while nobody waited.
 var isOver = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// whenOver returns a channel that is closed when r ends. The hub's lock is held.
-func (r *request) whenOver() <-chan struct{} {
+// whenOver returns a channel that is closed when r ends.
+func (st *state) whenOver(r *request) <-chan struct{} {
 	switch {
 	case r.over != nil:
-	case r.ended:
-		r.over = isOver
-	default:
-		r.over = make(chan struct{})
+		return r.over
+	case !st.isOpen(r):
+		return isOver
 	}
+	r.over = make(chan struct{})
 	return r.over
 }
 

@@ -143,7 +143,8 @@ func (s screen) MintWindow(n uint64) string { return s.h.held().core.OwnID("wind
 
 // WithTools reports whether the prompt is a sampling question that brings tools.
 func (s screen) WithTools(promptID string) bool {
-	p := s.h.held().prompted(promptID)
+	st := s.h.held()
+	p := st.prompts[st.promptNumber(promptID)]
 	return p != nil && p.withTools
 }
 

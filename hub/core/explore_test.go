@@ -30,6 +30,7 @@ type world struct {
 	early     [2]bool // a cancel has come for a call with this id, and none was open
 	shown     bool
 	lost      bool // the connection has ended
+	drained   bool
 	progress  int
 	following int      // what follows at once is being applied
 	trace     []string // how it came to this
@@ -90,6 +91,8 @@ type call struct {
 	ended   int  // how many terminal events there were
 	cancels int  // how many cancels were accepted
 	result  bool // the goroutine came back with a result
+	missed  bool // a cancel came before the call and had no effect, or none came and it was cancelled
+	server  bool // its server has cancelled the task that carried it out
 }
 
 // question is the goroutine that waits for an answer.
@@ -158,8 +161,9 @@ func (w *world) moves() (moves []move) {
 			}
 		})
 	}
-	if w.rules.drains && !w.st.draining {
+	if w.rules.drains && !w.drained {
 		add("drain", func(w *world, do func(Event) []Effect) {
+			w.drained = true
 			do(Drained{})
 			for _, now := range w.st.Requests() {
 				if !now.Start {
@@ -228,7 +232,7 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 		return func(w *world, c *call, do func(Event) []Effect) {
 			w.see(c.n, do)
 			e.Request = c.n
-			c.phase, c.result = callOver, !e.Failed
+			c.phase, c.result, c.server = callOver, !e.Failed, e.ByServer != nil && c.cancels == 0
 			do(e)
 		}
 	}
@@ -253,9 +257,7 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 					return
 				}
 				early := &w.early[id[0]-'a']
-				if (c.cancels == 1) != (*early || gone) {
-					c.cancels = 9 // which is found
-				}
+				c.missed = (c.cancels == 1) != (*early || gone)
 				*early = false
 			})
 		}
@@ -555,7 +557,7 @@ func (w *world) fail(t *testing.T, wrong string) {
 func (w *world) key() string {
 	k := make(key, 0, 512)
 	k.add(w.cancels, w.progress, w.st.begun, w.st.asked, w.st.shows.set, len(w.st.ended.ids))
-	k.say(w.early[0], w.early[1], w.shown, w.lost, w.st.draining, w.st.shows.tools)
+	k.say(w.early[0], w.early[1], w.shown, w.lost, w.drained, w.st.draining, w.st.shows.tools)
 	for _, c := range w.calls {
 		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.task, c.ended, c.cancels)
 		k.say(c.stopped, c.result)

@@ -135,6 +135,8 @@ func (w *world) told(e Effect) string {
 			return fmt.Sprintf("request %d has a result, and ends as %s", e.Request, e.State)
 		case !c.result && c.cancels > 0 && e.State != event.StateCancelled:
 			return fmt.Sprintf("request %d is cancelled, and ends as %s", e.Request, e.State)
+		case c.server && (e.Cancel == nil || e.Cancel.Origin != event.OriginServer):
+			return fmt.Sprintf("request %d was cancelled by its server, and ends with %+v", e.Request, e)
 		case (c.cancels > 0) != (e.Cancel != nil):
 			return fmt.Sprintf("request %d was cancelled %d times, and its end has %v", e.Request, c.cancels, e.Cancel)
 		}
@@ -179,7 +181,7 @@ func (w *world) told(e Effect) string {
 func (w *world) saidOf(e Effect) string {
 	switch e := e.(type) {
 	case RequestOpened:
-		if w.st.draining && !w.st.requests[e.Request].start {
+		if w.drained && !w.st.requests[e.Request].start {
 			return fmt.Sprintf("request %d opens, and the hub drains", e.Request)
 		}
 		w.said[e.Request].state = event.StateQueued
@@ -215,8 +217,12 @@ func (w *world) saidOf(e Effect) string {
 			return fmt.Sprintf("request %d ends with %+v, and it was said: %+v", e.Request, e, *r)
 		}
 		r.ended = true
+		if slices.ContainsFunc(w.questions, func(q question) bool { return q.n == e.Request }) &&
+			e.State == event.StateFailed {
+			return fmt.Sprintf("question %d ends as failed", e.Request)
+		}
 	case PromptOpened:
-		if w.st.draining {
+		if w.drained {
 			return fmt.Sprintf("prompt %d opens, and the hub drains", e.Prompt)
 		}
 	case PromptClosed:
@@ -269,7 +275,7 @@ func (w *world) wrong() string {
 			c.closed.Cause != event.CauseSuperseded {
 			return fmt.Sprintf("call %d waits for its end, and nothing ends it: %+v", i, *c.closed)
 		}
-		if c.cancels > 1 {
+		if c.missed {
 			return fmt.Sprintf("call %d: a cancel came before it, and it was not cancelled, or it was, and none came", i)
 		}
 		if c.phase == callOver && c.ended != 1 {

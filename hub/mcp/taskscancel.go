@@ -135,15 +135,15 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 			return // the stream that was replaced
 		}
 	case protocol.MethodCallTool:
-		told := r.Settle
-		if told == nil {
-			told = func(error) {} // the call was cancelled as a request, and that delivery was reported
+		settle := r.Settle
+		if settle == nil {
+			settle = func(error) {} // the call was cancelled as a request, and that delivery was reported
 		}
 		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil &&
 			!made.terminal() {
-			s.cancelTask(made.ID, r.Tag, told)
+			s.cancelTask(made.ID, r.Tag, settle)
 		} else {
-			told(jsonrpc.ErrCancelNotNeeded) // there is nothing to cancel
+			settle(jsonrpc.ErrCancelNotNeeded) // there is nothing to cancel
 		}
 	}
 	s.o.Handler.LateResponse(r.ID)

@@ -11,9 +11,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// ConnectionEnded is the reason with which everything ends that belongs to a connection.
-const ConnectionEnded = core.ConnectionLost
-
 // Withdrawn returns how a question of a server closes whose context has ended with cause, and the cause for its
 // request.
 func Withdrawn(cause error) (closes event.PromptCause, reason string, ends *event.CancelCause) {
@@ -35,8 +32,8 @@ func Withdrawn(cause error) (closes event.PromptCause, reason string, ends *even
 		reason = "another question of the same call ended it"
 		return event.CauseParent, reason, &event.CancelCause{Origin: event.OriginParent, Reason: reason}
 	}
-	return event.CauseServerGone, ConnectionEnded,
-		&event.CancelCause{Origin: event.OriginTransport, Reason: ConnectionEnded}
+	return event.CauseServerGone, core.ConnectionLost,
+		&event.CancelCause{Origin: event.OriginTransport, Reason: core.ConnectionLost}
 }
 
 // SignInOver returns how the question of a sign-in closes that has ended with cause. cameBack reports whether the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -35,12 +36,12 @@ func TestWithdrawn(t *testing.T) {
 			"the server reports that the page is done", event.CancelCause{Origin: event.OriginServer}},
 		"by another question": {&mcp.SiblingError{}, event.CauseParent, "another question of the same call ended it",
 			event.CancelCause{Origin: event.OriginParent, Reason: "another question of the same call ended it"}},
-		"with its connection": {jsonrpc.ErrClosed, event.CauseServerGone, prompts.ConnectionEnded,
-			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
-		"for no known reason": {context.Canceled, event.CauseServerGone, prompts.ConnectionEnded,
-			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
-		"without a cause": {nil, event.CauseServerGone, prompts.ConnectionEnded,
-			event.CancelCause{Origin: event.OriginTransport, Reason: prompts.ConnectionEnded}},
+		"with its connection": {jsonrpc.ErrClosed, event.CauseServerGone, core.ConnectionLost,
+			event.CancelCause{Origin: event.OriginTransport, Reason: core.ConnectionLost}},
+		"for no known reason": {context.Canceled, event.CauseServerGone, core.ConnectionLost,
+			event.CancelCause{Origin: event.OriginTransport, Reason: core.ConnectionLost}},
+		"without a cause": {nil, event.CauseServerGone, core.ConnectionLost,
+			event.CancelCause{Origin: event.OriginTransport, Reason: core.ConnectionLost}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			closes, reason, ends := prompts.Withdrawn(row.cause)
