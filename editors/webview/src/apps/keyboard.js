@@ -17,7 +17,7 @@ const typedIn = 'input, textarea, select, [contenteditable]';
  * page or out of the page.
  * @param {HTMLIFrameElement} frame
  * @param {string} label of the cover, which is a button
- * @param {() => void} tooMuch is called when the view has to be ended, at once
+ * @param {() => void} tooMuch is called when the view has to be ended; what it took has been given back then
  * @returns {{ cover: HTMLElement, stop: () => void }}
  */
 export function keepKeyboard(frame, label, tooMuch) {
@@ -57,15 +57,17 @@ export function keepKeyboard(frame, label, tooMuch) {
   function look() {
     if (used || back !== undefined || document.activeElement !== frame) return;
     const from = holder?.isConnected ? holder : undefined;
-    if (from?.matches(typedIn) || !mayTake()) tooMuch();
+    const over = from?.matches(typedIn) || !mayTake();
     // During the event only the document would change its focus: the keys would still go to the view.
     back = window.setTimeout(() => {
       back = undefined;
-      if (used) return;
-      frame.blur();
-      window.focus();
-      from?.focus({ preventScroll: true });
-      use(false);
+      if (!used) {
+        frame.blur();
+        window.focus();
+        from?.focus({ preventScroll: true });
+        use(false);
+      }
+      if (over) tooMuch(); // last: a frame that is removed with the focus would leave the keys to nobody
     });
   }
 
