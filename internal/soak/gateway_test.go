@@ -47,9 +47,11 @@ var lanes = []lane{
 	{typescript, "http", legacy, "typescript2/http/legacy", 1, 8, false, false},
 	{typescript, "http", legacy, "gosdk/stdio/modern", 2, 8, false, false},
 	{typescript, "http", legacy, "typescript2/stdio/legacy", 2, 8, false, true},
+	{typescript, "http", legacy, "gosdk/http/legacy", 2, 8, true, false},
 	{typescript, "http", modern, "raw/stdio/modern", 1, 1, false, false},
 	{typescript, "http", modern, "gosdk/http/legacy", 1, 8, false, false},
 	{typescript, "http", modern, "typescript2/http/modern", 2, 8, false, true},
+	{typescript, "http", modern, "gosdk/http/legacy", 2, 8, true, false},
 	{gosdk, "http", legacy, "typescript2/stdio/legacy", 1, 8, false, false},
 	{gosdk, "http", modern, "gosdk/http/modern", 2, 8, false, false},
 	{raw, "http", legacy, "raw/stdio/legacy", 1, 8, false, false},
@@ -169,6 +171,8 @@ type crossing struct {
 	orders  [][]order // of each client
 	begun   time.Time
 
+	beginCuts func() // nil if nothing is cut
+
 	mu      sync.Mutex // guards what follows
 	endings map[string]ending
 	crossed map[string]ending // answers that came after the cancel
@@ -219,6 +223,11 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 	callers := make([]caller, l.clients)
 	for i := range callers {
 		callers[i] = c.connect(i)
+	}
+	if c.cut {
+		c.beginCuts()
+	}
+	for i := range callers {
 		c.orders = append(c.orders, c.order(rng, i, calls/l.clients))
 		for _, tool := range []string{"s__slow", "b__slow"} { // its servers are ready
 			c.pass(callers[i], i, "first", tool)
@@ -269,6 +278,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 			caller.close()
 		}
 	}
+	until(func() bool { return c.witness.strays() == 0 }) // a call may have been read, and not recorded
 	c.end()
 	for i := range c.orders {
 		for _, o := range c.orders[i] {
@@ -279,7 +289,8 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 			c.judge(o, e, i == killed)
 		}
 	}
-	if n := c.witness.strays(); n > 0 {
+	// A call whose cancel did not wait for a busy server to read it, over HTTP, may never be read.
+	if n := c.witness.strays(); n > 0 && (c.subject().transport != "http" || n > c.outOfOrder) {
 		c.bad("a cancel names a request that the server does not have", "%d", n)
 	}
 	return c
@@ -319,7 +330,10 @@ func (c *crossing) serve() {
 	t.Cleanup(func() { c.at.Close(nil) })
 	c.address = c.at.URL
 	if c.cut {
-		c.address = cutting(t, c.at.URL)
+		c.address, c.beginCuts = cutting(t, c.at.URL)
+		if c.client == raw { // the SDK waits for ever for what was cut while it connects
+			c.beginCuts()
+		}
 	}
 }
 
@@ -362,10 +376,14 @@ func (c *crossing) order(rng *rand.Rand, client, n int) (orders []order) {
 // pass makes a call that nobody cancels. A client of 2026-07-28 on a pipe may be asked in it what a call that was
 // cancelled just before asks, and answers.
 func (c *crossing) pass(from caller, client int, when, tool string) {
-	e := ending{lost: true}
-	for e.lost { // its connection was cut
-		e = from.call(order{Tag: fmt.Sprintf("%s-%d", when, client), Tool: tool, CancelAfter: -1,
-			Arguments: json.RawMessage(`{"ms":1,"steps":1}`)})
+	o := order{Tag: fmt.Sprintf("%s-%d", when, client), Tool: tool, CancelAfter: -1,
+		Arguments: json.RawMessage(`{"ms":1,"steps":1}`)}
+	if c.cut && c.client == typescript { // which waits for the rest of a stream that was cut before its first event
+		o.CancelAfter = 1000
+	}
+	e := from.call(o)
+	for c.cut && (e.lost || e.cancelled) {
+		e = from.call(o)
 	}
 	if e.err != "" || e.text != "done" {
 		c.bad("a call that nobody cancelled failed", "%s %s: %+v", when, tool, e)

@@ -102,7 +102,7 @@ func (p *program) heard(line []byte, ready chan<- struct{}) {
 	var e struct {
 		Event, Tag, Text, Error, Question string
 		Dialog                            int
-		Cancelled                         bool
+		Cancelled, Lost                   bool
 	}
 	if err := json.Unmarshal(line, &e); err != nil {
 		p.bad("a client wrote no event", "%q", line)
@@ -120,9 +120,11 @@ func (p *program) heard(line []byte, ready chan<- struct{}) {
 		call := p.calls[e.Tag]
 		delete(p.calls, e.Tag)
 		p.mu.Unlock()
-		// Over HTTP the SDK may have got a round that it has told nobody of.
-		call <- ending{text: e.Text, err: e.Error, answered: e.Error == "", cancelled: e.Cancelled,
-			waits: e.Cancelled && p.era == modern}
+		// Over HTTP the SDK may have got a round that it has told nobody of. A connection that is cut is a cancel there.
+		lost := e.Lost && p.cut
+		cancelled := e.Cancelled || lost && p.era == modern
+		call <- ending{text: e.Text, err: e.Error, answered: e.Error == "", cancelled: cancelled, lost: lost,
+			waits: cancelled && p.era == modern}
 	}
 }
 

@@ -580,9 +580,9 @@ func (p *rawPipe) close() {
 	<-p.ended
 }
 
-// cutting returns an address that leads to another one, through connections of which all are cut every 100 ms: some are
-// reset and some are closed.
-func cutting(t *testing.T, address string) string {
+// cutting returns an address that leads to another one, through connections of which all are cut every 100 ms from the
+// call of begin on: some are reset and some are closed.
+func cutting(t *testing.T, address string) (to string, begin func()) {
 	t.Helper()
 	target, err := url.Parse(address)
 	if err != nil {
@@ -611,14 +611,19 @@ func cutting(t *testing.T, address string) string {
 		conns[conn] = true
 	}
 	var work sync.WaitGroup
-	over := make(chan struct{})
+	begins, over := make(chan struct{}), make(chan struct{})
 	work.Go(func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
+		begun := begins
 		for {
 			select {
+			case <-begun:
+				begun = nil
 			case <-tick.C:
-				cut()
+				if begun == nil {
+					cut()
+				}
 			case <-over:
 				return
 			}
@@ -652,5 +657,6 @@ func cutting(t *testing.T, address string) string {
 		cut()
 		work.Wait()
 	})
-	return (&url.URL{Scheme: target.Scheme, Host: listener.Addr().String(), Path: target.Path}).String()
+	address = (&url.URL{Scheme: target.Scheme, Host: listener.Addr().String(), Path: target.Path}).String()
+	return address, sync.OnceFunc(func() { close(begins) })
 }

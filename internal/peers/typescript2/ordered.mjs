@@ -1,11 +1,12 @@
 // A client on the TypeScript SDK 2.x that calls tools by order and cancels the calls, as `node ordered.mjs ERA URL
 // AUTHORIZATION`. ERA is legacy or auto. Each line on stdin is an order: {tag, tool, arguments, cancelAfter, reason,
 // answerAfter}, with times in milliseconds; those below 0 are never. What becomes of it is written to stdout, one JSON
-// line each: {event: "ended", tag, text} or {event: "ended", tag, cancelled, error}, {event: "opened", dialog,
-// question} and {event: "closed", dialog}. The client ends with stdin.
+// line each: {event: "ended", tag, text} or {event: "ended", tag, cancelled, lost, error}, {event: "opened", dialog,
+// question} and {event: "closed", dialog}. lost: no answer will come, since a connection broke. The client ends with
+// stdin.
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 process.removeAllListeners('warning'); // the SDK's one signal has a listener for each request until they are collected
 
@@ -15,6 +16,26 @@ const client = new Client(
     { name: `ordered ${process.pid}`, version: '1.0.0' },
     { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } },
 );
+
+// Connections may break. What may be sent twice is sent again. A call that failed may have been read all the same, so
+// that it is cancelled; in the modern era the gateway does so itself.
+async function sturdy(to, init) {
+    for (;;) {
+        try {
+            return await fetch(to, init);
+        } catch (error) {
+            if (init.signal?.aborted) throw error;
+            const { id, method, params } = JSON.parse(init.body ?? '{}');
+            if (method !== 'tools/call') continue;
+            if (mode === 'legacy') {
+                const { reason } = orders.get(params._meta[tagKey]);
+                const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } };
+                void sturdy(to, { ...init, signal: undefined, body: JSON.stringify(cancel) });
+            }
+            throw error;
+        }
+    }
+}
 
 const orders = new Map();
 const tagKey = 'mcphub.test/tag';
@@ -51,11 +72,18 @@ async function run(order) {
         const result = await client.callTool(params, { signal: stop.signal, timeout: 600_000 });
         say({ event: 'ended', tag, text: result.content?.map(c => c.text ?? c.type).join('\n') });
     } catch (error) {
-        say({ event: 'ended', tag, cancelled: stop.signal.aborted, error: String(error?.message ?? error) });
+        const lost = !stop.signal.aborted && !(error instanceof ProtocolError);
+        say({ event: 'ended', tag, cancelled: stop.signal.aborted, lost, error: String(error?.message ?? error) });
     }
 }
 
-await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: authorization } } }));
+await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), {
+        fetch: sturdy,
+        requestInit: { headers: { Authorization: authorization } },
+        reconnectionOptions: { initialReconnectionDelay: 5, maxReconnectionDelay: 50, reconnectionDelayGrowFactor: 1.5, maxRetries: 1000 },
+    }),
+);
 await client.listTools();
 say({ event: 'ready' });
 for await (const line of createInterface({ input: process.stdin })) void run(JSON.parse(line));
