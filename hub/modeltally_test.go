@@ -58,8 +58,7 @@ func (m *model) tell() {
 func (y *tally) missing(t *testing.T) {
 	t.Helper()
 	wanted := []string{
-		"a request was given up", "a reload as host", "a reload as user", "a reload as workspace", "a start as workspace",
-		"a start with an input",
+		"a reload as host", "a reload as user", "a reload as workspace", "a start as workspace", "a start with an input",
 		"server gone", "server is started again", "server given up",
 		"server is stopped: nothing has used it for its idle time",
 		fmt.Sprintf("consent from %d to %d", event.LaunchAsking, event.LaunchGiven),

@@ -82,7 +82,7 @@ func (w *line) put(s string) bool {
 func (w *line) members(depth int) bool {
 	for i := 0; w.tokens.more(); i++ {
 		token, ok := w.tokens.next()
-		if !ok {
+		if !ok || token[0] != '"' { // cut, or no JSON
 			return w.put(more) && false
 		}
 		name := unquoted(token)

@@ -31,6 +31,7 @@ func TestArguments(t *testing.T) {
 			`b: 2, text: "` + strings.Repeat("é", 79) + `…"`},
 		{"a long name", `{"` + long + `":1}`, `…`},
 		{"deep", `{"a":{"b":{"c":{"d":{"x":[1]}}}},"e":2}`, `a: {b: {c: {d: {…}}}}, e: 2`},
+		{"no JSON", `{0 0`, `…`},
 		{"a list that is too long", `{"a":[` + strings.Repeat("1,", 5000) + `1]}`,
 			"a: [" + strings.Repeat("1, ", 65) + "…"},
 	} {

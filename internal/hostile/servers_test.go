@@ -16,7 +16,10 @@ func TestHostileServersThroughAGateway_nightly(t *testing.T) {
 	e := newEntrance(t)
 	entries := []string{`"good":{"command":"good","alwaysAllow":["*"]}`}
 	for _, name := range hostile.Names() {
-		e.evil[name] = newEvil(t, name)
+		evil := newEvil(t, name)
+		e.mu.Lock()
+		e.evil[name] = evil
+		e.mu.Unlock()
 		entries = append(entries, fmt.Sprintf(`%q:{"command":%q,"alwaysAllow":["*"]}`, name, name))
 	}
 	e.load(&mcphubv1.ConfigSource{Path: "/user/mcp.json", Scope: "user", Json: `{"servers":{` +

@@ -45,7 +45,7 @@ type stage struct {
 	other   *fakeeditor.Window // the window of a bystander
 	n       int
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards what follows, and evil
 	opened map[string]int
 }
 
@@ -143,10 +143,11 @@ func (s *stage) open(c config.Server, stderr func(string)) mcp.Opener {
 	return func(context.Context) (*mcp.Link, error) {
 		s.mu.Lock()
 		s.opened[c.Name]++
+		evil := s.evil[c.Command]
 		s.mu.Unlock()
 		server := s.good
 		var noise func(done <-chan struct{})
-		if evil := s.evil[c.Command]; evil != nil {
+		if evil != nil {
 			server = evil.Server
 			if evil.Stderr != nil {
 				noise = func(done <-chan struct{}) { evil.Stderr(lines(stderr), done) }
