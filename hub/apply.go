@@ -83,6 +83,17 @@ func (st *state) carryOut(effect core.Effect) {
 	case core.ClockRanOut:
 		r := st.requests[e.Request]
 		st.cancel(r, r.timeout(e.Idle, e.Limit))
+	case core.TurnsTaken:
+		st.log.Info("a question of a server may belong to calls of different clients, so none of them can be asked; from now "+
+			"on their calls are sent to it one after the other", "server", e.Name)
+	case core.TurnAwaited:
+		st.requests[e.Request].turn = make(chan struct{})
+	case core.TurnCame:
+		r := st.requests[e.Request]
+		close(r.turn)
+		r.turn = nil
+	case core.TurnTimerSet:
+		st.setTurnTimer(e.Server, e.At)
 	case core.StartWaits: // it makes room for another one
 		st.hub.table.StartNextEager()
 	case core.StartExpired:
@@ -93,6 +104,8 @@ func (st *state) carryOut(effect core.Effect) {
 		if !p.hidden {
 			st.emit(&event.PromptOpened{Prompt: p.info})
 		}
+	case core.ClientAsked:
+		st.prompts[e.Prompt].caller = st.requests[e.Client].caller
 	case core.PromptShown:
 		p := st.prompts[e.Prompt]
 		p.hidden = false
@@ -133,8 +146,9 @@ func (st *state) bindPrompt(e core.PromptOpened) {
 	if r.parent != nil {
 		p.info.ParentRequestID = r.parent.id
 	}
-	p.settled = make(chan closing, 1)
-	if p.caller != nil {
+	p.settled, p.hidden = make(chan closing, 1), e.Hidden
+	if e.Client != 0 {
+		p.caller = st.requests[e.Client].caller
 		p.asked, p.endAsking = context.WithCancelCause(context.Background())
 	}
 	st.prompts[p.number] = p
@@ -196,7 +210,6 @@ func (st *state) requestEnded(e *core.RequestEnded) {
 		r.timer.Stop()
 	}
 	st.keep(r, of)
-	r.server.turns.end(r.turn, of.mayContinue)
 	r.stop(e.With)
 	if r.over != nil {
 		close(r.over)

@@ -55,19 +55,11 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 	defer release()
 	unasked := false
 	answer, err := h.ask(ctx, func(st *state) (*prompt, error) {
-		of, clients := st.whoAnswers(q, info.Kind, withTools)
-		if clients {
-			st.takeTurns(c.server)
-		}
-		p := &prompt{asker: c, info: info, withTools: withTools}
-		if of != nil {
-			p.caller, p.question, p.hidden = of.caller, q, of.questions == AskClient
-			p.tried = []*request{of}
-		}
+		p := &prompt{asker: c, info: info, withTools: withTools, question: q}
 		switch c.open(ctx, st, q, p) {
 		case 0:
-			if of != nil {
-				c.pages.sent(q.ElicitationID, of.caller.Completed())
+			if p.caller != nil {
+				c.pages.sent(q.ElicitationID, p.caller.Completed())
 			}
 			return p, nil
 		case core.CallIsOver: // the last call that the question may belong to ended after the question came
@@ -108,6 +100,7 @@ func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, erro
 func (c *connection) open(ctx context.Context, st *state, q *mcp.Question, p *prompt) core.Refusal {
 	e := core.Asked{Server: c.server.number, Name: c.server.name, By: c.number, OfSome: q.OfSome,
 		Human: c.server.humanLimit()}
+	e.Among, e.Past = mayAsk(q)
 	caller := callerOf(q)
 	if caller != nil {
 		e.Human = caller.human
@@ -195,7 +188,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	defer h.lock().unlock()
 	requestID := c.cancelled[id.String()]
 	delete(c.cancelled, id.String())
-	c.server.turns.settled(id.String())
+	c.hub.held().apply(core.AnsweredLate{Server: c.server.number, WireID: id.String()})
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
 		"wire_id", bounds.Printable(id.String()))
 	c.Note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})

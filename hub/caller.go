@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -19,10 +17,11 @@ import (
 // of the server. Methods are called concurrently. Only Ask and Roots may block; the others are called with the hub's
 // lock held or by a reading goroutine, and must not call the hub.
 type Caller interface {
-	// Client returns the client. Calls of the same client may answer each other's questions.
-	Client() Client
-	// Answers reports whether the client has declared that it answers such questions.
-	Answers(kind event.PromptKind, withTools bool) bool
+	// Client returns what names the client: it is the same for all of its requests, and no other client's. Calls of the
+	// same client may answer each other's questions. See Gateway.ClientGone.
+	Client() string
+	// Answers returns the kinds of questions that the client has declared to answer.
+	Answers() Kinds
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
@@ -39,97 +38,35 @@ type Caller interface {
 	Roots(ctx context.Context, key string) (json.RawMessage, error)
 }
 
-// Client is an MCP client. Requests are of the same client if their Clients are equal. It is kept for a while after a
-// request has ended, and holds nothing of that.
-type Client interface {
-	// Gone reports whether the client has gone for good. Who is gone has no calls: when the server must have read their
-	// cancels, a question cannot be of one of them. It is true before a request of the client ends for that reason. It is
-	// called with the hub's lock held.
-	Gone() bool
-}
+// Kinds are kinds of questions.
+type Kinds = core.Kinds
 
 // ErrNotAsked is returned by Caller.Ask if the client cannot be asked. The question is then asked in the course of
 // another call of the client that it may belong to, or else in windows, if one can show it.
 var ErrNotAsked = errors.New("the client of the call cannot be asked")
 
-// Questions says who answers the questions of a server in the course of a request with a Caller.
-type Questions int
-
-const (
-	// AskClient asks the client if it answers such questions, else the windows.
-	AskClient Questions = iota
-	// AskWindows asks the windows alone.
-	AskWindows
-	// AskEither asks both: the first answer counts.
-	AskEither
-)
-
-// cancelReadTime is how long a server may take to read a cancel. What it asked before may be of the cancelled call.
-const cancelReadTime = 3 * time.Second
-
-// whoAnswers returns the request whose caller is asked, nil for none. A question that may belong to several calls goes
-// to a client only if all of them are its own, since one client must not see what is asked of another. Calls of clients
-// that are gone do not count, as soon as their server must have read that they are cancelled. clients reports that a
-// client is not asked only because the question may be another one's.
-func (st *state) whoAnswers(q *mcp.Question, kind event.PromptKind, withTools bool) (asked *request, clients bool) {
-	if asked := callerOf(q); asked != nil {
-		if !st.mayAnswer(asked, kind, withTools) {
-			return nil, false
-		}
-		return asked, false
-	}
-	possible := slices.Clip(q.Past)
+// mayAsk returns the calls in which the server may have asked, and the clients of those that are over. The hub's lock
+// is held.
+func mayAsk(q *mcp.Question) (among []core.MayAsk, past []core.PastClient) {
 	for _, may := range q.Among {
-		possible = append(possible, mcp.PastClient{Client: may.Client, Cancelled: time.Now()})
-	}
-	var first Client
-	for _, of := range possible {
-		client, has := of.Client.(Client)
-		switch {
-		case !has:
-			return nil, false
-		case client.Gone() && time.Since(of.Cancelled) >= cancelReadTime:
-		case first != nil && client != first:
-			clients = true
-		default:
-			first = client
+		m := core.MayAsk{Client: may.Client}
+		if r := may.Tag.(*request); r.caller != nil {
+			m.Request, m.Heard = r.number, r.caller.Heard()
 		}
+		among = append(among, m)
 	}
-	asked = st.amongAnswers(q, kind, withTools, nil)
-	if clients {
-		return nil, asked != nil
+	for _, of := range q.Past {
+		past = append(past, core.PastClient(of))
 	}
-	return asked, false
+	return among, past
 }
 
-// amongAnswers returns one of the calls of a client that a question may belong to. It prefers calls in whose course the
-// client can be reached now, and then the newest. It skips the calls in but, which were tried.
-func (st *state) amongAnswers(q *mcp.Question, kind event.PromptKind, withTools bool, but []*request) (best *request) {
-	heard := false
-	for _, may := range q.Among {
-		r := may.Tag.(*request)
-		if !st.mayAnswer(r, kind, withTools) || slices.Contains(but, r) {
-			continue
-		}
-		if hears := r.caller.Heard(); best == nil || hears && !heard || hears == heard && r.number > best.number {
-			best, heard = r, hears
-		}
-	}
-	return best
-}
-
-// client returns the Client of r for package mcp, nil if there is none.
-func (r *request) client() any {
+// client returns what names the client of r, "" if there is none.
+func (r *request) client() string {
 	if r.caller == nil {
-		return nil
+		return ""
 	}
 	return r.caller.Client()
-}
-
-// mayAnswer reports whether r is open and its caller answers such questions.
-func (st *state) mayAnswer(r *request, kind event.PromptKind, withTools bool) bool {
-	return r.caller != nil && r.questions != AskWindows && st.isOpen(r) && r.cause == nil &&
-		r.caller.Answers(kind, withTools)
 }
 
 // askCaller asks the caller of an open prompt, if it has one: in the course of one call after the other, if it may
@@ -166,12 +103,10 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next C
 	refusal, refused := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case errors.Is(err, ErrNotAsked):
-		if r := st.amongAnswers(p.question, p.info.Kind, p.withTools, p.tried); r != nil {
-			p.tried, p.caller = append(p.tried, r), r.caller
-			return r.caller
-		}
-		st.leftToWindows(p)
-		return nil
+		p.caller = nil
+		among, _ := mayAsk(p.question)
+		st.apply(core.ClientUnreachable{Prompt: p.number, Among: among})
+		return p.caller
 	case refused:
 		c.cause, c.action, c.refusal = event.CauseDismissed, event.ActionDismiss, refusal
 	case err != nil:
@@ -183,12 +118,6 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next C
 	}
 	st.close(p, c)
 	return nil
-}
-
-// leftToWindows shows a question in windows because its caller cannot be asked.
-func (st *state) leftToWindows(p *prompt) {
-	p.caller = nil
-	st.apply(core.ClientUnreachable{Prompt: p.number})
 }
 
 // answeredElsewhere returns the cause with which a question is withdrawn from its caller. c is how the prompt has

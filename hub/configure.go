@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -116,6 +117,7 @@ func (st *state) removeServer(s *server, why string) <-chan struct{} {
 	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Stop)
 	s.EndSignIn()
 	s.allowance.Close()
+	st.apply(core.ServerRemoved{Server: s.number})
 	st.changed(s)
 	return done
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -25,11 +26,10 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 		Meta:    meta,
 		Further: further,
 		OnWire: func(id jsonrpc.ID) {
-			defer h.lock().unlock()
+			st := h.lock()
+			defer st.unlock()
 			r.wireID = id.String()
-			if r.turn != nil {
-				r.server.turns.onWire(r.turn, r.wireID)
-			}
+			st.apply(core.Sent{Request: r.number, WireID: r.wireID})
 			r.span.Round(r.wireID)
 		},
 		OnProgress: func(p mcp.Progress) {

@@ -42,11 +42,12 @@ func (h *Hub) Leftovers() string {
 	}
 	add("requests", len(h.state.requests)+h.state.core.Len())
 	add("prompts", len(h.state.prompts)+len(h.state.core.Prompts()))
+	waiting, _ := h.state.core.Turns()
+	add("calls that wait for their turn", waiting)
 	add("cancels on their way", h.deliveries.Pending())
 	add("shared questions", h.sharing.Len())
 	for _, s := range h.state.servers {
 		add("open launch questions of "+s.name, s.launch.Asking())
-		add("calls that wait for their turn at "+s.name, len(s.turns.waiting))
 		for what, n := range s.Leftovers() {
 			add(what+" of "+s.name, n)
 		}
@@ -58,15 +59,6 @@ func (h *Hub) Leftovers() string {
 func (h *Hub) Seq() uint64 {
 	defer h.lock().unlock()
 	return h.windows.Seq()
-}
-
-// KeptTurns returns how many cancelled calls keep their turn at the servers.
-func (h *Hub) KeptTurns() (n int) {
-	defer h.lock().unlock()
-	for _, s := range h.state.servers {
-		n += max(len(s.turns.kept), len(s.turns.sent))
-	}
-	return n
 }
 
 // Inconsistent returns what is inconsistent in the hub's state, or "", which it must be whenever nobody holds the lock.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -56,7 +57,7 @@ type verdict struct {
 	found servers.Found // the session, or what to wait for
 	tool  *mcp.Tool     // the tool to call, or to agree to
 	terms *agreement    // the terms to agree to; nil if no consent is needed
-	turn  *turn         // of the request, which waits for it
+	turn  chan struct{} // closed when the turn of the request has come, which waits for it
 }
 
 // pass makes r ready to be sent, and moves it to running. The returned tool is nil unless r is a tool call.
@@ -95,13 +96,10 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 	st.seekSession(r, &v)
 	switch {
 	case v.need != needNothing || v.err != nil:
-	case !st.hasTurn(r):
+	case st.apply(core.Ready{Request: r.number, Modern: r.server.Era() == event.EraModern}).refused != 0:
+		v.err = context.Cause(r.ctx) // it was cancelled
+	case r.turn != nil:
 		v.need, v.turn = needTurn, r.turn
-		st.move(r, event.StateQueued)
-	default:
-		if st.move(r, event.StateRunning); st.now(r).State != event.StateRunning {
-			v.err = context.Cause(r.ctx) // it was cancelled
-		}
 	}
 	return v
 }
@@ -201,7 +199,11 @@ func (h *Hub) get(r *request, p *passage, v *verdict) (err error) {
 		p.lists++
 		p.tool, p.of, err = offers.FindTool(r.ctx, r.server.Server, r, r.id, r.tool)
 	case needTurn:
-		err = h.awaitTurn(r, v.turn)
+		select {
+		case <-v.turn:
+		case <-r.ctx.Done():
+			err = context.Cause(r.ctx)
+		}
 	case needYes:
 		var yes bool
 		if yes, err = h.approve(r, p.call, v.tool, v.terms); yes {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/windows"
@@ -49,6 +50,12 @@ func (g *Gateway) SetRoots(client string, roots []windows.Root) {
 			g.roots[client] = roots
 		}
 	})
+}
+
+// ClientGone says that a client, as Caller.Client names it, has gone for good, and that all of its requests have ended.
+// Who is gone has no calls: when a server must have read their cancels, its question cannot be of one of them.
+func (g *Gateway) ClientGone(client string) {
+	g.h.update(func(st *state) { st.apply(core.ClientGone{Client: client}) })
 }
 
 // Subscribe is Hub.SubscribeResource for the clients of the gateway. The server gets one request for the host and all

@@ -178,8 +178,7 @@ func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
 // Fell closes the questions that the server asked on the connection that has ended.
 func (o owner) Fell(c servers.Client) {
-	o.turns.fell()
-	o.hub.held().apply(core.ConnectionEnded{Connection: c.(*connection).number})
+	o.hub.held().apply(core.ConnectionEnded{Connection: c.(*connection).number, Server: o.number})
 }
 
 // Rested lets another entry take the server's place, if the config says so by now.

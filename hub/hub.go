@@ -153,6 +153,8 @@ type state struct {
 	pending  []core.Effect // to be carried out
 	carrying bool          // they are being carried out
 
+	turnTimers map[core.ServerNumber]*time.Timer // those that are set
+
 	servers     []*server
 	made        core.ServerNumber     // of the latest server
 	connections core.ConnectionNumber // of the latest connection

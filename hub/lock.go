@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/core"
 )
@@ -26,8 +27,8 @@ func newState(h *Hub) *state {
 		fixed:    h.fixed,
 		hub:      h,
 		core:     core.New(h.mark),
-		requests: map[core.RequestNumber]*request{},
-		prompts:  map[core.PromptNumber]*prompt{},
+		requests: map[core.RequestNumber]*request{}, turnTimers: map[core.ServerNumber]*time.Timer{},
+		prompts: map[core.PromptNumber]*prompt{},
 	}
 	return &h.state
 }

@@ -140,7 +140,6 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	r := &request{tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
 		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
-		questions: o.Questions,
 		taskLabel: o.TaskLabel, server: s, launch: s.Key(), carried: true, ofWindow: o.ofWindow,
 		ctx: h.tracer.CalledBy(context.Background(), &o.Trace)}
 	known, _ := s.Tools()
@@ -157,11 +156,16 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		return def
 	}
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
-	refused := st.make(r, core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Name: s.name, Call: true,
+	made := core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Name: s.name, Call: true,
 		Owner: o.OwnerWindowID, OwnerGone: o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID), Label: o.TaskLabel,
 		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
-		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout)})
-	if refused == core.IDInUse {
+		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
+
+		Client: r.client(), Audience: o.Questions}
+	if r.caller != nil {
+		made.Answers = r.caller.Answers()
+	}
+	if st.make(r, made) == core.IDInUse {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", o.ID},
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(o.ID))
 	}

@@ -29,8 +29,7 @@ type prompt struct {
 	answer    closing       // what an answer says, besides how the question closes
 	timer     *time.Timer   // nil = no limit
 	caller    Caller        // the client that is asked, too; nil: only windows are asked
-	question  *mcp.Question // what caller is asked
-	tried     []*request    // the requests in whose course it was asked
+	question  *mcp.Question // of a server
 	asked     context.Context
 	endAsking context.CancelCauseFunc
 	hidden    bool    // only caller is asked, and no window shows it
@@ -90,7 +89,7 @@ func (h *Hub) ask(ctx context.Context, open func(*state) (*prompt, error),
 // open opens p, and the request that r describes, if the question is a request of its own. It returns why nobody is
 // asked.
 func (st *state) open(p *prompt, r *request, e core.Asked) core.Refusal {
-	e.Kind, e.WithTools, e.Client, e.Hidden = p.info.Kind, p.withTools, p.caller != nil, p.hidden
+	e.Kind, e.WithTools = p.info.Kind, p.withTools
 	st.making, st.asking = r, p
 	got := st.apply(e)
 	st.making, st.asking = nil, nil

@@ -28,11 +28,10 @@ type request struct {
 	ofWindow         bool     // a window asked for it, and gets the result by the event of its end
 	caller           Caller   // the client for which it is made; nil: none that could be asked
 	callerName       string
-	arguments        string    // JSON text, stored when the request ends; "" = none
-	preview          string    // of the arguments
-	title            string    // of the tool; untrusted
-	questions        Questions // who is asked what the server asks
-	expire           func()    // called when the time of a start is over
+	arguments        string // JSON text, stored when the request ends; "" = none
+	preview          string // of the arguments
+	title            string // of the tool; untrusted
+	expire           func() // called when the time of a start is over
 	human            time.Duration
 	ctx              context.Context
 	stop             context.CancelCauseFunc // called when the core says so
@@ -43,7 +42,7 @@ type request struct {
 	cause    *event.CancelCause // of its cancel
 	timings  event.Timings      // once it has ended
 	timer    *time.Timer        // of its clocks
-	turn     *turn              // nil: its server's calls take no turns, or it has not come so far
+	turn     chan struct{}      // closed when its turn has come; nil if it waits for none
 	leased   bool               // it counts as a user of its server's connection
 	wireID   string
 	resent   int // how often it was sent again on a new session: see transport.Repeats
@@ -105,6 +104,7 @@ func (st *state) end(r *request, e ending, over core.CallOver) {
 	st.seeWithdrawals(r)
 	r.ending = &e
 	over.Request, over.Failed, over.Lost = r.number, e.state != event.StateDone, outcome.Disconnected(e.err)
+	over.MayContinue = e.mayContinue
 	st.apply(over)
 }
 
@@ -146,6 +146,22 @@ func (r *request) setTimer(at time.Time) {
 	}
 	h, n := r.server.hub, r.number
 	r.timer = time.AfterFunc(left, func() { h.update(func(st *state) { st.apply(core.RequestTimer{Request: n}) }) })
+}
+
+// setTurnTimer makes the core look at the turns at a server at that time.
+func (st *state) setTurnTimer(n core.ServerNumber, at time.Time) {
+	left := time.Until(at)
+	if timer := st.turnTimers[n]; timer != nil {
+		timer.Reset(left)
+		return
+	}
+	h := st.hub
+	st.turnTimers[n] = time.AfterFunc(left, func() {
+		h.update(func(st *state) {
+			delete(st.turnTimers, n)
+			st.apply(core.TurnTimer{Server: n})
+		})
+	})
 }
 
 // requestsInOrder returns the open requests that fit, oldest first.

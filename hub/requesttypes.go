@@ -26,11 +26,12 @@ type CallRequest struct {
 	OwnerWindowID string
 	Trace         telemetry.Context
 
-	Caller     Caller    // the MCP client for which the request is made; nil: none
-	CallerName string    // what the client calls itself, for people; untrusted
-	Questions  Questions // who is asked what the server asks; used with a Caller
-	AppOf      string    // the id of the tool call whose view makes the request (MCP Apps); "" = none
-	LogLevel   string    // the level from which on a modern server logs for this request, if no level is set; "" = none
+	Caller     Caller         // the MCP client for which the request is made; nil: none
+	CallerName string         // what the client calls itself, for people; untrusted
+	Questions  event.Audience // who is asked what the server asks; used with a Caller
+	AppOf      string         // the id of the tool call whose view makes the request (MCP Apps); "" = none
+	// LogLevel is the level from which on a modern server logs for this request, if no level is set; "" = none.
+	LogLevel string
 
 	Tool        string // the tool to call
 	Arguments   string // its arguments: JSON text of an object, "" = none

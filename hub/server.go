@@ -22,7 +22,6 @@ type server struct {
 	allowance *allowance.Allowance
 	gone      bool // the windows were told of its removal, and are sent nothing more about it
 	launch    *launch.Launch
-	turns     turns
 }
 
 // named returns the server with that own name, nil if there is none.

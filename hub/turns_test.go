@@ -19,15 +19,19 @@ import (
 // client is a hub.Caller that declines whatever it is asked.
 type client string
 
-func (c client) Client() hub.Client                                     { return c }
-func (c client) Answers(event.PromptKind, bool) bool                    { return true }
+func (c client) Client() string                                         { return string(c) }
+func (c client) Answers() hub.Kinds                                     { return formsOnly() }
 func (c client) Heard() bool                                            { return true }
-func (c client) Gone() bool                                             { return false }
 func (c client) Progress(json.RawMessage)                               {}
 func (c client) Completed() func(string)                                { return func(string) {} }
 func (c client) Roots(context.Context, string) (json.RawMessage, error) { return nil, nil }
 func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
 	return mcp.Answer{Action: mcp.Decline}, nil
+}
+
+func formsOnly() (k hub.Kinds) {
+	k.Add(event.PromptElicitationForm, false)
+	return k
 }
 
 // A server answers a call at once when it reads its cancel, before the hub has noted the end of the call or after: the
@@ -120,63 +124,6 @@ func TestNoTurnsInTheModernEra(t *testing.T) {
 		w.hub.CancelRequests(hub.CancelScope{All: true}, "enough", event.OriginUser)
 		<-c.done
 		<-d.done
-		w.nothingLeft()
-	})
-}
-
-// A client that cancels without end, at a server that answers none of these calls, costs the hub a bounded number of
-// turns. They end by themselves: the call of another client waits for the last one.
-func TestKeptTurnsAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := hanging()
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		gateway, err := w.hub.OpenGateway()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		call := func(id string, of client) *pendingCall {
-			defer synctest.Wait()
-			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
-		}
-		cancel := func(id string) {
-			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
-				t.Fatal(err)
-			}
-		}
-		last, other := call("0", "c"), call("other", "d")
-		if _, err := s.Request(elicitation, formParams); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		cancel("other")
-		<-other.done
-		pass(29 * time.Second)
-		for n := range 10_000 {
-			cancel(fmt.Sprint(n))
-			<-last.done
-			last = call(fmt.Sprint(n+1), "c")
-		}
-		if kept := w.hub.KeptTurns(); kept > 4097 { // one call runs
-			t.Errorf("%d calls keep their turn", kept)
-		}
-		cancel("10000")
-		<-last.done
-		last = call("last", "d")
-		pass(29 * time.Second)
-		if r := w.hub.Requests("s"); r[0].State != event.StateQueued {
-			t.Errorf("within the time in which the server may ask: %v", r[0].State)
-		}
-		pass(time.Second)
-		if r := w.hub.Requests("s"); r[0].State != event.StateRunning {
-			t.Errorf("after it: %v", r[0].State)
-		}
-		cancel("last")
-		<-last.done
-		pass(30 * time.Second)
-		if kept := w.hub.KeptTurns(); kept > 0 {
-			t.Errorf("%d calls keep their turn for good", kept)
-		}
 		w.nothingLeft()
 	})
 }

@@ -1,6 +1,6 @@
-// Package core is what the hub knows and decides about requests and questions: which are open, who is told what, what
-// is cancelled and with what cause, and what may be said of it afterwards. It is the same for every door: gRPC,
-// windows, the command line, the gateway, clocks, servers.
+// Package core is what the hub knows and decides about requests and questions: which are open, who is told and asked
+// what, whose call is sent next, what is cancelled and with what cause, and what may be said of it afterwards. It is
+// the same for every door: gRPC, windows, the command line, the gateway, clocks, servers.
 //
 // A [State] is plain data. [State.Apply] takes one [Event], which says what happened outside, and returns the effects:
 // what package hub has to do now, in order. Nothing here waits, so nothing here can race: package hub holds its lock
@@ -9,6 +9,6 @@
 // through all orders of events of small worlds (explore_test.go).
 //
 // What must not live here: goroutines, locks, channels, contexts, the clock, files, the network; texts and bytes of
-// servers, which package hub keeps by the numbers; servers, windows, callers and consents, which are still decided in
-// hub (docs/adr/0074-the-core.md).
+// servers, which package hub keeps by the numbers; servers, windows and consents, which are still decided in hub
+// (docs/adr/0074-the-core.md).
 package core

@@ -65,12 +65,22 @@ type RequestEnded struct {
 // CancelOutcome: what whoever asked for a cancel is told.
 type CancelOutcome struct{ Outcome event.Outcome }
 
-// PromptOpened: the question is open. The windows are shown it unless it is hidden. Its timer fires when it expires.
+// PromptOpened: the question is open. Its timer fires when it expires.
 type PromptOpened struct {
 	Prompt  PromptNumber
 	Request RequestNumber
 	Open    time.Time
 	Expires time.Time // zero if there is no limit
+	// Client is the call in whose course its client is asked, 0 if none is. Hidden says that nobody else is: the windows
+	// are not shown the question.
+	Client RequestNumber
+	Hidden bool
+}
+
+// ClientAsked: the client is asked in the course of another one of its calls.
+type ClientAsked struct {
+	Prompt PromptNumber
+	Client RequestNumber
 }
 
 // PromptShown: a question that was hidden is shown to the windows.
@@ -93,6 +103,22 @@ type StartWaits struct{ Request RequestNumber }
 
 // StartExpired: the time of a start is over.
 type StartExpired struct{ Request RequestNumber }
+
+// TurnsTaken: a question may belong to calls of different clients, so that none of them is asked. From now on their
+// calls are sent to the server one after the other.
+type TurnsTaken struct{ Name string }
+
+// TurnAwaited: the request is not sent yet, since calls of other clients run.
+type TurnAwaited struct{ Request RequestNumber }
+
+// TurnCame: a request that has waited for its turn may be sent now, if it still has all that it takes.
+type TurnCame struct{ Request RequestNumber }
+
+// TurnTimerSet: the timer of the server's turns fires then. It replaces an earlier one.
+type TurnTimerSet struct {
+	Server ServerNumber
+	At     time.Time
+}
 
 // RequestTimerSet: the timer of the request fires then. It replaces an earlier one, and ends with the request.
 type RequestTimerSet struct {
@@ -121,11 +147,16 @@ func (Stopped) effect()         {}
 func (RequestEnded) effect()    {}
 func (CancelOutcome) effect()   {}
 func (PromptOpened) effect()    {}
+func (ClientAsked) effect()     {}
 func (PromptShown) effect()     {}
 func (PromptClosed) effect()    {}
 func (ReplyDelayed) effect()    {}
 func (StartWaits) effect()      {}
 func (StartExpired) effect()    {}
 func (RequestTimerSet) effect() {}
+func (TurnsTaken) effect()      {}
+func (TurnAwaited) effect()     {}
+func (TurnCame) effect()        {}
+func (TurnTimerSet) effect()    {}
 func (ClockRanOut) effect()     {}
 func (PromptRanOut) effect()    {}

@@ -37,6 +37,30 @@ type RequestMade struct {
 	OwnerGone   bool
 	Label       string // of the task of the host that the call is part of, "" for none
 	Idle, Total time.Duration
+
+	// Client is the MCP client that makes the call, "" for none, and Answers the kinds of questions that it answers.
+	Client   string
+	Answers  Kinds
+	Audience event.Audience // who is asked what the server asks
+}
+
+// Ready says that the goroutine of a request has all that it takes to send it. Modern says that its server tells in
+// which call it asks.
+type Ready struct {
+	Request RequestNumber
+	Modern  bool
+}
+
+// Sent says that a message of a request is about to be written, with its wire id; "" is none.
+type Sent struct {
+	Request RequestNumber
+	WireID  string
+}
+
+// AnsweredLate says that a server has answered a request after its cancel.
+type AnsweredLate struct {
+	Server ServerNumber
+	WireID string
 }
 
 // RequestMoved says how far the goroutine of a request has come.
@@ -62,6 +86,8 @@ type CallOver struct {
 	Lost bool
 	// ByServer is not nil if the server has cancelled the task that carried it out.
 	ByServer *event.CancelCause
+	// MayContinue says that the server may nevertheless go on with it.
+	MayContinue bool
 }
 
 // StartOver says that the start of a server has ended.
@@ -100,15 +126,28 @@ type Asked struct {
 	// 0 if that is not known.
 	By     ConnectionNumber
 	Parent RequestNumber
-	// OfSome says that the server can only mean some call, without saying which.
+	// OfSome says that the server can only mean some call, without saying which. Among are the calls that it may mean,
+	// and Past the clients of those that were cancelled and may go on.
 	OfSome bool
+	Among  []MayAsk
+	Past   []PastClient
 	// About are the servers whose requests wait for the answer; nil unless the hub asks about servers.
 	About []ServerNumber
 	// Approval says that a yes lets the call Of go.
 	Approval bool
+}
 
-	Client bool // the client of a call is asked
-	Hidden bool // and nobody else
+// MayAsk is a call in whose course a client may be asked. Heard says that a question would reach the client now.
+type MayAsk struct {
+	Request RequestNumber
+	Client  string // "" = no client made it
+	Heard   bool
+}
+
+// PastClient is the client of calls that were cancelled, the last of them at that time.
+type PastClient struct {
+	Client    string // "" = no client made them
+	Cancelled time.Time
 }
 
 // Followed says that one more server waits for the answer to a question, or, with Left, that one does so no longer.
@@ -125,8 +164,16 @@ type Answered struct {
 	End    End
 }
 
-// ClientUnreachable says that the client of a question cannot be asked after all.
-type ClientUnreachable struct{ Prompt PromptNumber }
+// ClientUnreachable says that the client of a question cannot be asked in the course of the call in which it was to be.
+// Among are the calls that the question may belong to.
+type ClientUnreachable struct {
+	Prompt PromptNumber
+	Among  []MayAsk
+}
+
+// ClientGone says that a client has gone for good. Who is gone has no calls: when the server must have read their
+// cancels, a question cannot be of one of them.
+type ClientGone struct{ Client string }
 
 // Comparing says that the content of an answer is being compared with its question, or, with Over, that this has ended.
 // Fits says that the answer will be given next.
@@ -152,7 +199,13 @@ type AskerLeft struct {
 }
 
 // ConnectionEnded says that a connection to a server has ended.
-type ConnectionEnded struct{ Connection ConnectionNumber }
+type ConnectionEnded struct {
+	Connection ConnectionNumber
+	Server     ServerNumber
+}
+
+// ServerRemoved says that a server is in the config no longer. Its requests may still be open.
+type ServerRemoved struct{ Server ServerNumber }
 
 // Shows says what windows can show by now.
 type Shows struct{ Kinds Kinds }
@@ -160,10 +213,11 @@ type Shows struct{ Kinds Kinds }
 // Drained says that the hub is to shut down, and takes no more requests.
 type Drained struct{}
 
-// RequestTimer and PromptTimer say that a timer has fired.
+// RequestTimer, PromptTimer and TurnTimer say that a timer has fired.
 type (
 	RequestTimer struct{ Request RequestNumber }
 	PromptTimer  struct{ Prompt PromptNumber }
+	TurnTimer    struct{ Server ServerNumber }
 )
 
 // PromptExpired follows PromptRanOut, with the cause for the request, whose error names the setting.
@@ -173,6 +227,9 @@ type PromptExpired struct {
 }
 
 func (RequestMade) event()       {}
+func (Ready) event()             {}
+func (Sent) event()              {}
+func (AnsweredLate) event()      {}
 func (RequestMoved) event()      {}
 func (Progressed) event()        {}
 func (TaskReported) event()      {}
@@ -184,14 +241,17 @@ func (Asked) event()             {}
 func (Followed) event()          {}
 func (Answered) event()          {}
 func (ClientUnreachable) event() {}
+func (ClientGone) event()        {}
 func (Comparing) event()         {}
 func (AnswerRead) event()        {}
 func (AskerLeft) event()         {}
 func (ConnectionEnded) event()   {}
+func (ServerRemoved) event()     {}
 func (Shows) event()             {}
 func (Drained) event()           {}
 func (RequestTimer) event()      {}
 func (PromptTimer) event()       {}
+func (TurnTimer) event()         {}
 func (PromptExpired) event()     {}
 
 // End is how a question closed.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -27,11 +28,13 @@ type world struct {
 	questions []question
 	cancels   int // how often one may still be asked for
 	said      [maxRequests]said
-	early     [2]bool // a cancel has come for a call with this id, and none was open
+	early     [3]bool // a cancel has come for a call with this id, and none was open
 	shown     bool
 	lost      bool // the connection has ended
 	drained   bool
 	progress  int
+	gone      bool     // the client of the first call
+	removed   bool     // the server
 	following int      // what follows at once is being applied
 	trace     []string // how it came to this
 }
@@ -52,6 +55,8 @@ type rules struct {
 	starts    bool // the last call is the start of the server
 	owners    bool // calls have owners that may have gone
 	drains    bool
+	turns     bool // calls are of different clients, and a question may be of either
+	taken     bool // the calls take turns already
 	rounds    bool // a question is asked in a round of its call, and is no request of its own
 	idsReused bool // both calls have the same id
 	long      bool // too many states for each change: the long form has it
@@ -93,6 +98,10 @@ type call struct {
 	result  bool // the goroutine came back with a result
 	missed  bool // a cancel came before the call and had no effect, or none came and it was cancelled
 	server  bool // its server has cancelled the task that carried it out
+	waits   bool // for its turn
+	beside  bool // it may be sent beside calls of other clients, since it has waited for long
+	sent    bool // it has a wire id
+	lingers bool // it was cancelled, is over, and the server may go on with it
 }
 
 // question is the goroutine that waits for an answer.
@@ -114,6 +123,12 @@ type question struct {
 func explore(t *testing.T, r *rules, seen *coverage) int {
 	first := &world{rules: r, st: New("hub"), calls: make([]call, r.calls), questions: make([]question, r.questions),
 		cancels: r.cancels, shown: true, progress: 1}
+	if r.turns {
+		first.progress = 0
+	}
+	if r.taken {
+		takeTurns(first.st)
+	}
 	first.do(t, seen, Shows{Kinds: allKinds()})
 	known := map[string]bool{first.key(): true}
 	queue := []*world{first}
@@ -135,6 +150,18 @@ func explore(t *testing.T, r *rules, seen *coverage) int {
 		}
 	}
 	return len(known)
+}
+
+// takeTurns makes the calls to the server take turns, and leaves nothing else.
+func takeTurns(s *State) {
+	for i, client := range []string{"m", "n"} {
+		s.Apply(start, RequestMade{Server: 1, Prefix: "first", Call: true, Client: client, Answers: allKinds()})
+		s.Apply(start, Ready{Request: RequestNumber(i + 1)})
+	}
+	s.Apply(start, Asked{Kind: event.PromptSampling, Server: 1, Prefix: "ask", By: 1, OfSome: true,
+		Among: []MayAsk{{Request: 1, Client: "m"}, {Request: 2, Client: "n"}}})
+	s.Apply(start, CallOver{Request: 1})
+	s.Apply(start, CallOver{Request: 2})
 }
 
 // move is one thing that may happen next.
@@ -172,6 +199,9 @@ func (w *world) moves() (moves []move) {
 			}
 		})
 	}
+	if w.rules.turns {
+		w.turnMoves(add)
+	}
 	if !w.lost && slices.ContainsFunc(w.calls, func(c call) bool { return c.phase == callRunning }) {
 		add("connection lost", func(w *world, do func(Event) []Effect) {
 			w.lost = true
@@ -181,10 +211,72 @@ func (w *world) moves() (moves []move) {
 						Ends: &event.CancelCause{Origin: event.OriginTransport}}
 				}
 			}
-			do(ConnectionEnded{Connection: 1})
+			for i := range w.calls {
+				w.calls[i].lingers = false
+			}
+			do(ConnectionEnded{Connection: 1, Server: 1})
 		})
 	}
 	return moves
+}
+
+// turnMoves are what is between calls of different clients to one server.
+func (w *world) turnMoves(add func(string, func(*world, func(Event) []Effect))) {
+	if !w.gone && w.calls[0].phase == callOver {
+		add("the client of call 0 is gone", func(w *world, do func(Event) []Effect) {
+			w.gone = true
+			do(ClientGone{w.client(0)})
+		})
+	}
+	if w.rules.taken && !w.removed {
+		add("the server is removed", func(w *world, do func(Event) []Effect) {
+			w.removed = true
+			do(ServerRemoved{1})
+		})
+	}
+	for i, c := range w.calls {
+		if c.lingers || c.stopped && c.sent && c.phase == callRunning {
+			add(fmt.Sprint("answers late ", i), func(w *world, do func(Event) []Effect) {
+				w.calls[i].lingers, w.calls[i].sent = false, false
+				do(AnsweredLate{Server: 1, WireID: w.id(i)})
+			})
+		}
+	}
+	if t := w.st.turns[1]; t != nil && !t.due.IsZero() {
+		add("turn timer", func(w *world, do func(Event) []Effect) {
+			passed := w.st.turns[1].due.Sub(start)
+			do(TurnTimer{1})
+			for i := range w.calls { // the server has had its time
+				if passed >= mayAskAfter || passed >= cancelReadTime && w.gone && w.client(i) == w.client(0) {
+					w.calls[i].lingers = false
+				}
+			}
+		})
+	}
+}
+
+// client returns who makes a call: the last two calls are of one client.
+func (w *world) client(i int) string {
+	if w.rules.turns {
+		return string(rune('m' + min(i, 1)))
+	}
+	if w.rules.client {
+		return "m"
+	}
+	return ""
+}
+
+// among returns the calls in which the server may have asked, and the clients of those that it may go on with.
+func (w *world) among() (among []MayAsk, past []PastClient) {
+	for i, c := range w.calls {
+		switch {
+		case c.phase == callRunning && !c.stopped:
+			among = append(among, MayAsk{Request: c.n, Client: w.client(i), Heard: true})
+		case c.lingers || c.phase == callRunning && c.sent:
+			past = append(past, PastClient{w.client(i), start})
+		}
+	}
+	return among, past
 }
 
 func (w *world) id(i int) string {
@@ -250,7 +342,11 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 				continue
 			}
 			at("call", func(w *world, c *call, do func(Event) []Effect) {
-				e := RequestMade{ID: id, Server: w.server(i), Call: true, Idle: 2, Total: 3, OwnerGone: gone}
+				e := RequestMade{ID: id, Server: w.server(i), Call: true, Idle: 2, Total: 3, OwnerGone: gone, Client: w.client(i),
+					Answers: allKinds()}
+				if w.rules.turns {
+					e.Idle, e.Total = 0, 0
+				}
 				c.phase = callPassing
 				if refused(do(e)) != 0 {
 					c.phase, c.ended = callOver, 1
@@ -275,8 +371,11 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 				}
 			})
 		default:
+			if c.waits {
+				break
+			}
 			at("send", func(w *world, c *call, do func(Event) []Effect) {
-				if do(RequestMoved{c.n, event.StateRunning}); w.st.requests[c.n].state == event.StateRunning {
+				if refused(do(Ready{Request: c.n})) == 0 && !c.waits {
 					c.phase = callRunning
 				}
 			})
@@ -319,6 +418,18 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 				})
 			}
 			break
+		}
+		if w.rules.turns && !c.sent && !c.stopped {
+			at("sent", func(w *world, c *call, do func(Event) []Effect) {
+				c.sent = true
+				do(Sent{c.n, id})
+			})
+		}
+		if w.rules.turns && c.sent && c.stopped {
+			at("comes back, and may go on", func(w *world, c *call, do func(Event) []Effect) {
+				c.lingers = !w.lost
+				over(CallOver{Failed: true, MayContinue: true})(w, c, do)
+			})
 		}
 		at("result", over(CallOver{}))
 		at("failure", over(CallOver{Failed: true}))
@@ -364,9 +475,11 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 			})
 		} else if running >= 0 && !w.lost && !w.isStart(running) {
 			at("ask", func(w *world, q *question, do func(Event) []Effect) {
-				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 5,
-					Client: w.rules.client, Hidden: w.rules.client}
+				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 5}
 				switch {
+				case w.rules.turns:
+					e.OfSome = true
+					e.Among, e.Past = w.among()
 				case w.rules.rounds:
 					e.Of = w.calls[running].n
 				case w.rules.among:
@@ -442,13 +555,14 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 			})
 		}
 	}
-	if w.rules.client && w.st.prompts[q.p] != nil && w.st.prompts[q.p].client {
+	if q.client && w.st.prompts[q.p] != nil {
 		at("client answers", func(w *world, q *question, do func(Event) []Effect) {
 			do(Answered{q.p, End{Cause: event.CauseAnswered}})
 		})
 		at("client cannot be asked", func(w *world, q *question, do func(Event) []Effect) {
 			q.client = false
-			do(ClientUnreachable{q.p})
+			among, _ := w.among()
+			do(ClientUnreachable{q.p, among})
 		})
 	}
 	if w.ownQuestion(i) {
@@ -467,7 +581,7 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 }
 
 func (w *world) ask(q *question, do func(Event) []Effect, e Asked) {
-	q.hidden, q.client, q.p, q.n = e.Hidden, e.Client, w.st.asked+1, w.st.begun+1
+	q.p, q.n = w.st.asked+1, w.st.begun+1
 	w.following++
 	defer func() { w.following-- }()
 	if refused(do(e)) == 0 {
@@ -513,8 +627,11 @@ func (w *world) do(t *testing.T, seen *coverage, e Event) []Effect {
 	t.Helper()
 	seen.add(e)
 	at := start
-	if timer, ok := e.(RequestTimer); ok {
+	switch timer := e.(type) {
+	case RequestTimer:
 		at = w.st.requests[timer.Request].clock.due
+	case TurnTimer:
+		at = w.st.turns[timer.Server].due
 	}
 	effects := slices.Clone(w.st.Apply(at, e))
 	for _, effect := range effects {
@@ -557,10 +674,11 @@ func (w *world) fail(t *testing.T, wrong string) {
 func (w *world) key() string {
 	k := make(key, 0, 512)
 	k.add(w.cancels, w.progress, w.st.begun, w.st.asked, w.st.shows.set, len(w.st.ended.ids))
-	k.say(w.early[0], w.early[1], w.shown, w.lost, w.drained, w.st.draining, w.st.shows.tools)
+	k.say(w.early[0], w.early[1], w.early[2], w.shown, w.lost, w.drained, w.st.draining, w.st.shows.tools)
+	k.say(w.gone, w.removed)
 	for _, c := range w.calls {
 		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.task, c.ended, c.cancels)
-		k.say(c.stopped, c.result)
+		k.say(c.stopped, c.result, c.waits, c.sent, c.lingers, c.beside)
 	}
 	for _, q := range w.questions {
 		k.add(q.phase, q.n, q.p, causeOf(q.closed), q.opened, q.compare)
@@ -584,10 +702,23 @@ func (w *world) key() string {
 	for _, n := range w.st.Prompts() {
 		p := w.st.prompts[n]
 		k.add(n, p.request, p.kind, p.by, p.comparing)
-		k.say(p.withTools, p.approval, p.among, p.client, p.hidden)
+		k.say(p.withTools, p.approval, p.among, p.hidden)
+		addAll(&k, p.tried)
 		addAll(&k, p.about)
 		addAll(&k, p.stops)
 		addAll(&k, slices.Sorted(maps.Keys(p.candidates)))
+	}
+	for _, n := range slices.Sorted(maps.Keys(w.st.turns)) {
+		t := w.st.turns[n]
+		for _, call := range slices.Sorted(maps.Keys(t.of)) {
+			of := t.of[call]
+			k.add(call, of.phase, len(of.wireID))
+			k.say(of.settled, t.sent[of.wireID] == call)
+		}
+		addAll(&k, t.kept)
+		addAll(&k, t.waiting)
+		k.say(t.due.IsZero(), t.removed)
+		k.add(t.due.Sub(start) / time.Second)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.st.early.byID)) {
 		k = append(append(k, id...), 0)
@@ -652,8 +783,17 @@ func (s *State) clone() *State {
 	for n, p := range s.prompts {
 		c := *p
 		c.about, c.stops, c.candidates = slices.Clone(p.about), slices.Clone(p.stops), maps.Clone(p.candidates)
+		c.tried = slices.Clone(p.tried)
 		next.prompts[n] = &c
 	}
+	next.turns = map[ServerNumber]*turns{}
+	for n, t := range s.turns {
+		c := *t
+		c.of, c.clients, c.sent = maps.Clone(t.of), maps.Clone(t.clients), maps.Clone(t.sent)
+		c.kept, c.waiting = slices.Clone(t.kept), slices.Clone(t.waiting)
+		next.turns[n] = &c
+	}
+	next.gone.at, next.gone.order = maps.Clone(s.gone.at), slices.Clone(s.gone.order)
 	next.byID = maps.Clone(s.byID)
 	next.ended.known, next.ended.ids = maps.Clone(s.ended.known), slices.Clone(s.ended.ids)
 	next.early.byID, next.early.order = maps.Clone(s.early.byID), slices.Clone(s.early.order)
@@ -676,6 +816,11 @@ func TestInAllOrders_long(t *testing.T) {
 		{name: "shutdown", calls: 1, questions: 1, cancels: 1, approval: true, drains: true},
 		{name: "two calls and a question of one of them", calls: 2, questions: 1, among: true},
 		{name: "a server is asked about while it starts", calls: 2, questions: 1, launch: true, starts: true},
+		{name: "calls of two clients, which take turns", calls: 2, cancels: 2, turns: true, taken: true},
+		{name: "a question that may be of two clients", calls: 2, questions: 1, turns: true},
+		{name: "three calls of two clients, which take turns", calls: 3, cancels: 2, turns: true, taken: true, long: true},
+		{name: "a question that may be of two clients, cancelled", calls: 2, questions: 1, cancels: 1, turns: true,
+			long: true},
 		{name: "one call with two questions", calls: 1, questions: 2, cancels: 1, long: true},
 		{name: "two calls and a question of one of them, cancelled", calls: 2, questions: 1, cancels: 1, among: true,
 			long: true},

@@ -21,9 +21,9 @@ func (s *State) inconsistent() string {
 			return fmt.Sprintf("request %s does not know its prompt %d", r.id, n)
 		case p.among && len(p.candidates) == 0:
 			return fmt.Sprintf("prompt %d is open, and all calls are over that it may belong to", n)
-		case p.hidden && !p.client:
+		case p.hidden && p.tried == nil:
 			return fmt.Sprintf("prompt %d is hidden, and no client is asked", n)
-		case p.comparing == 0 && !p.client && !s.shows.Has(p.kind, p.withTools):
+		case p.comparing == 0 && p.tried == nil && !s.shows.Has(p.kind, p.withTools):
 			return fmt.Sprintf("prompt %d is open, and nobody could answer it", n)
 		}
 		for c := range p.candidates {
@@ -78,8 +78,55 @@ func (s *State) inconsistent() string {
 			}
 		}
 	}
+	for n, t := range s.turns {
+		if wrong := s.turnsInconsistent(t); wrong != "" {
+			return fmt.Sprintf("turns at server %d: %s", n, wrong)
+		}
+	}
 	if len(s.byID) != len(s.requests) {
 		return fmt.Sprintf("%d ids of %d requests", len(s.byID), len(s.requests))
+	}
+	return ""
+}
+
+func (s *State) turnsInconsistent(t *turns) string {
+	counted := map[string]clientTurns{}
+	for n, of := range t.of {
+		client := counted[of.client]
+		switch of.phase {
+		case turnWaits:
+			if r := s.requests[n]; r == nil || !slices.Contains(t.waiting, n) {
+				return fmt.Sprintf("request %d waits and is not in the queue, or over", n)
+			}
+			continue
+		case turnRuns:
+			if s.requests[n] == nil {
+				return fmt.Sprintf("request %d runs, and is over", n)
+			}
+			client.running++
+		case turnKept:
+			if s.requests[n] != nil || !slices.Contains(t.kept, n) || t.due.IsZero() {
+				return fmt.Sprintf("request %d keeps its turn, and nothing ends that", n)
+			}
+			client.kept++
+		}
+		counted[of.client] = client
+	}
+	for client, of := range t.clients {
+		if c := counted[client]; c.running != of.running || c.kept != of.kept || of.running+of.kept == 0 {
+			return fmt.Sprintf("client %s has %+v, counted %+v", client, of, c)
+		}
+	}
+	for wireID, n := range t.sent {
+		if of, has := t.of[n]; !has || of.wireID != wireID {
+			return fmt.Sprintf("%s leads to request %d, which has no such turn", wireID, n)
+		}
+	}
+	if len(t.waiting) > 0 {
+		first := t.of[t.waiting[0]]
+		if free, _ := s.free(t, first.client); free && s.now.Equal(start) || t.due.IsZero() {
+			return fmt.Sprintf("request %d waits, and for nobody, or for ever", t.waiting[0])
+		}
 	}
 	return ""
 }
@@ -148,8 +195,36 @@ func (w *world) told(e Effect) string {
 		if limited := q != nil; e.Open != start || e.Expires.IsZero() == limited || limited && e.Expires.Sub(start) != 5 {
 			return fmt.Sprintf("prompt %d is open from %v to %v", e.Prompt, e.Open, e.Expires)
 		}
-		if q != nil && !q.hidden {
-			q.opened++
+		if q != nil {
+			if q.client, q.hidden = e.Client != 0, e.Hidden; !q.hidden {
+				q.opened++
+			}
+		}
+		if among, past := w.among(); q != nil && e.Client != 0 && w.rules.turns {
+			for _, may := range among {
+				if w.client(w.position(call(e.Client))) != may.Client || len(past) > 0 {
+					return fmt.Sprintf("prompt %d goes to the client of %d, and may be of another one's call", e.Prompt, e.Client)
+				}
+			}
+		}
+	case ClientAsked:
+		asked(e.Prompt).client = true
+	case TurnAwaited:
+		call(e.Request).waits = true
+	case TurnCame:
+		if c := call(e.Request); !c.waits || c.ended > 0 {
+			return fmt.Sprintf("request %d has its turn, and does not wait for it", e.Request)
+		}
+		c := call(e.Request)
+		c.waits, c.beside = false, !w.st.now.Equal(start)
+	case RequestShown:
+		if c := call(e.Request); c != nil && w.rules.taken && !w.removed && e.State == event.StateRunning && !c.beside {
+			for i, other := range w.calls {
+				if w.client(i) != w.client(w.position(c)) && !other.beside &&
+					(other.phase == callRunning && other.ended == 0 || other.lingers && w.st.now.Equal(start)) {
+					return fmt.Sprintf("request %d is sent, and may be confused with that of another client", e.Request)
+				}
+			}
 		}
 	case PromptShown:
 		if q := asked(e.Prompt); q != nil {
@@ -244,6 +319,10 @@ func (w *world) saidOf(e Effect) string {
 	return ""
 }
 
+func (w *world) position(c *call) int {
+	return slices.IndexFunc(w.calls, func(other call) bool { return other.n == c.n })
+}
+
 func (w *world) index(q *question) int {
 	return slices.IndexFunc(w.questions, func(other question) bool { return other.p == q.p })
 }
@@ -309,6 +388,9 @@ func (w *world) wrong() string {
 		case q.phase == 2 && q.n != 0 && w.st.requests[q.n] != nil:
 			return fmt.Sprintf("question %d is over, and its request is not", i)
 		}
+	}
+	if t := w.st.turns[1]; t != nil && (!busy && len(t.waiting) > 0 || len(t.kept) > 0 && t.due.IsZero()) {
+		return fmt.Sprintf("%v wait for their turn, and %v keep it, for ever", t.waiting, t.kept)
 	}
 	if !busy && len(w.st.requests)+len(w.st.prompts) > 0 {
 		return fmt.Sprintf("nobody waits for anything, and %d requests and %d prompts are left", len(w.st.requests),

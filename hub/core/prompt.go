@@ -21,8 +21,8 @@ type prompt struct {
 	// The question names no call, and calls of its server were open when it came, so it may belong to one of them.
 	among      bool
 	candidates map[RequestNumber]struct{} // those calls, as far as they are still open
-	client     bool                       // the client of a call is asked
-	hidden     bool                       // and nobody else
+	tried      []RequestNumber            // the calls in whose course a client was asked; nil: only windows are asked
+	hidden     bool                       // only a client is asked
 	comparing  int                        // answers whose content is being compared
 }
 
@@ -34,6 +34,10 @@ func (s *State) ask(e *Asked) {
 	if e.By != 0 && e.Of == 0 && e.Parent == 0 {
 		calls = s.Calls(e.Server)
 	}
+	client, several := s.clientFor(e)
+	if several {
+		s.takeTurns(e.Server, e.Name)
+	}
 	gone := func(n RequestNumber, r *request) bool { return n != 0 && (r == nil || r.cause != nil) }
 	switch {
 	case gone(e.Of, of) || gone(e.Parent, parent) || e.OfSome && len(calls) == 0:
@@ -42,7 +46,7 @@ func (s *State) ask(e *Asked) {
 	case s.draining:
 		s.do(Refused{Draining})
 		return
-	case !e.Client && !s.shows.Has(e.Kind, e.WithTools):
+	case client == 0 && !s.shows.Has(e.Kind, e.WithTools):
 		s.do(Refused{Unshowable})
 		return
 	case e.Approval && !s.moveTo(of, event.StateAwaitingApproval):
@@ -58,10 +62,13 @@ func (s *State) ask(e *Asked) {
 	}
 	s.asked++
 	p := &prompt{n: s.asked, request: of.n, kind: e.Kind, withTools: e.WithTools, human: e.Human, by: e.By,
-		approval: e.Approval, about: slices.Clone(e.About), client: e.Client, hidden: e.Hidden}
+		approval: e.Approval, about: slices.Clone(e.About)}
+	if client != 0 {
+		p.tried, p.hidden = []RequestNumber{client}, s.requests[client].audience == event.AskClient
+	}
 	s.prompts[p.n] = p
 	of.prompts = append(of.prompts, p.n)
-	opened := PromptOpened{Prompt: p.n, Request: of.n, Open: s.now}
+	opened := PromptOpened{Prompt: p.n, Request: of.n, Open: s.now, Client: client, Hidden: p.hidden}
 	if p.human > 0 {
 		opened.Expires = s.now.Add(p.human)
 	}
@@ -230,26 +237,12 @@ func (s *State) followed(e *Followed) {
 	}
 }
 
-// clientUnreachable leaves a question to the windows.
-func (s *State) clientUnreachable(n PromptNumber) {
-	p := s.prompts[n]
-	if p == nil {
-		return
-	}
-	p.client = false
-	if p.hidden {
-		p.hidden = false
-		s.do(PromptShown{n})
-	}
-	s.closeUnshowable()
-}
-
 // closeUnshowable closes the questions that no window can show, including the windows that may still come back. Nobody
 // could ever answer them. While an answer is being compared, the window that gave it may have left.
 func (s *State) closeUnshowable() {
 	for _, n := range s.Prompts() {
 		p := s.prompts[n]
-		if p != nil && p.comparing == 0 && !p.client && !s.shows.Has(p.kind, p.withTools) {
+		if p != nil && p.comparing == 0 && p.tried == nil && !s.shows.Has(p.kind, p.withTools) {
 			s.closePrompt(n, End{Cause: event.CauseSuperseded, Origin: event.OriginPolicy,
 				Reason: "no window is left that can show it"})
 		}
@@ -322,6 +315,7 @@ func (s *State) connectionEnded(e *ConnectionEnded) {
 			s.closePrompt(n, End{Cause: event.CauseServerGone, Origin: event.OriginTransport, Reason: ConnectionLost})
 		}
 	}
+	s.dropKept(e.Server)
 }
 
 // promptExpired closes a question that nobody has answered in time, as dismissed. It also cancels the question's

@@ -19,12 +19,16 @@ type request struct {
 	call     bool   // its goroutine hands it to the engine
 	owner    string
 	label    string
+	client   string // that makes the call, "" for none
+	answers  Kinds  // of questions, that the client answers
+	audience event.Audience
 	parent   RequestNumber   // the call in whose course a server asks; 0 = none, or not known
 	children []RequestNumber // oldest first
 	prompts  []PromptNumber  // that wait for an answer for it, oldest first
 
 	state   event.RequestState
 	handed  bool // given to the engine, which may have sent it
+	wireID  string
 	task    bool // a task of the server carries it out
 	since   time.Time
 	timings event.Timings
@@ -121,7 +125,7 @@ func (s *State) make(e *RequestMade) {
 		return
 	}
 	r := &request{id: e.ID, server: e.Server, name: e.Name, start: e.Start, call: e.Call, owner: e.Owner, label: e.Label,
-		clock: clock{idle: e.Idle, total: e.Total}}
+		client: e.Client, answers: e.Answers, audience: e.Audience, clock: clock{idle: e.Idle, total: e.Total}}
 	if r.id == "" {
 		r.id = s.mint(e.Prefix)
 	}
@@ -198,7 +202,7 @@ func (s *State) cancelRequest(r *request, cause *event.CancelCause) {
 }
 
 // ending is how the goroutine of a request came back.
-type ending struct{ failed, lost bool }
+type ending struct{ failed, lost, mayContinue bool }
 
 func (s *State) callOver(e *CallOver) {
 	r := s.requests[e.Request]
@@ -208,7 +212,7 @@ func (s *State) callOver(e *CallOver) {
 	if e.ByServer != nil {
 		s.cancelRequest(r, e.ByServer) // which changes nothing if r was cancelled here before
 	}
-	s.end(r, ending{failed: e.Failed, lost: e.Lost})
+	s.end(r, ending{failed: e.Failed, lost: e.Lost, mayContinue: e.MayContinue})
 }
 
 // causeOver is the cause with which everything that a request has caused ends with the request.
@@ -244,6 +248,7 @@ func (s *State) end(r *request, e ending) {
 		parent.children = without(parent.children, r.n)
 	}
 	s.do(RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with})
+	s.endTurn(r, e.mayContinue)
 }
 
 // endCaused closes the questions of r and of the server requests that r caused, and ends these requests.

@@ -19,6 +19,8 @@ type State struct {
 	asked    PromptNumber
 	ended    recent
 	early    earlyCancels
+	turns    map[ServerNumber]*turns // of the servers whose calls take turns
+	gone     gone
 	shows    Kinds // what windows can show
 	draining bool
 
@@ -29,7 +31,7 @@ type State struct {
 // New returns a state without requests. mark names the hub in the ids that it makes.
 func New(mark string) *State {
 	return &State{mark: mark, requests: map[RequestNumber]*request{}, byID: map[string]RequestNumber{},
-		prompts: map[PromptNumber]*prompt{}}
+		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{}}
 }
 
 // Apply changes the state by one event, and returns what has to be done, in order. The slice is good until the next
@@ -44,6 +46,12 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		if r := s.requests[e.Request]; r != nil {
 			s.moveTo(r, e.To)
 		}
+	case Ready:
+		s.ready(&e)
+	case Sent:
+		s.sent(&e)
+	case AnsweredLate:
+		s.answeredLate(&e)
 	case Progressed:
 		s.progressed(&e)
 	case TaskReported:
@@ -67,7 +75,9 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 	case Answered:
 		s.closePrompt(e.Prompt, e.End)
 	case ClientUnreachable:
-		s.clientUnreachable(e.Prompt)
+		s.clientUnreachable(&e)
+	case ClientGone:
+		s.clientGone(e.Client)
 	case Comparing:
 		s.comparing(&e)
 	case AnswerRead:
@@ -76,6 +86,8 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.askerLeft(&e)
 	case ConnectionEnded:
 		s.connectionEnded(&e)
+	case ServerRemoved:
+		s.serverRemoved(e.Server)
 	case Shows:
 		s.shows = e.Kinds
 		s.closeUnshowable()
@@ -87,6 +99,8 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		if p := s.prompts[e.Prompt]; p != nil {
 			s.do(PromptRanOut{e.Prompt, p.human})
 		}
+	case TurnTimer:
+		s.turnTimer(e.Server)
 	case PromptExpired:
 		s.promptExpired(&e)
 	}

@@ -24,6 +24,16 @@ var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_
 
 func (k PromptKind) String() string { return promptKindNames[k] }
 
+// Audience says who answers the questions of a server in the course of a request that a client of a gateway makes.
+type Audience int
+
+// Audiences.
+const (
+	AskClient  Audience = iota // the client, if it answers such questions, else the windows
+	AskWindows                 // the windows alone
+	AskEither                  // both: the first answer counts
+)
+
 // PromptCause is why a prompt closed.
 type PromptCause int
 

@@ -19,7 +19,7 @@ import (
 // changed while the call runs.
 type CallRequest struct {
 	Tag       any                        // for the caller's own use; not read here
-	Client    any                        // comparable; kept when the call was cancelled, for Question.Past; nil: none
+	Client    string                     // kept when the call was cancelled, for Question.Past; "" = none
 	Trace     any                        // passed to Options.Tap with each message of the call; nil: the tap is not called
 	Name      string                     // the tool, as the server spells it
 	Arguments json.RawMessage            // a JSON object, sent as it is; nil sends {}

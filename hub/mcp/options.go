@@ -172,7 +172,7 @@ type Question struct {
 
 // PastClient is a client of calls that were cancelled and may continue at the server.
 type PastClient struct {
-	Client    any       // CallRequest.Client
+	Client    string    // CallRequest.Client
 	Cancelled time.Time // when the latest of these calls was cancelled
 }
 

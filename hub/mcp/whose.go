@@ -48,7 +48,7 @@ type lingerer struct {
 	until time.Time
 }
 
-func (l *lingering) add(id jsonrpc.ID, client any) {
+func (l *lingering) add(id jsonrpc.ID, client string) {
 	l.expire()
 	if l.calls == nil {
 		l.calls = make(map[jsonrpc.ID]PastClient)
@@ -60,7 +60,7 @@ func (l *lingering) add(id jsonrpc.ID, client any) {
 
 // clients returns the clients of the calls, each once.
 func (l *lingering) clients() (all []PastClient) {
-	last := make(map[any]time.Time, min(len(l.calls), 8))
+	last := make(map[string]time.Time, min(len(l.calls), 8))
 	for _, c := range l.calls {
 		if c.Cancelled.After(last[c.Client]) {
 			last[c.Client] = c.Cancelled

@@ -197,7 +197,7 @@ func TestCancelledCallsHoldLittle(t *testing.T) {
 		}
 		var l lingering
 		for n := range 2 * maxLingering {
-			l.add(jsonrpc.IntID(int64(n)), n)
+			l.add(jsonrpc.IntID(int64(n)), "")
 		}
 		if _, first := l.calls[jsonrpc.IntID(maxLingering)]; len(l.calls) != maxLingering || !first {
 			t.Errorf("%d calls count as in flight; the oldest of them is missing: %t", len(l.calls), !first)

@@ -67,34 +67,26 @@ func (g *Gateway) callerOf(c *mcpserver.Call) *caller {
 	return &caller{server: g.server, call: c}
 }
 
-// session is a client: a hub.Client.
-type session struct{ *mcpserver.Session }
+// Client returns the id of the session, which no client can know of another one.
+func (c *caller) Client() string { return c.call.Session.ID() }
 
-// Client returns the client.
-func (c *caller) Client() hub.Client { return session{c.call.Session} }
-
-// Gone reports whether the session is ending. A call of 2026-07-28 over HTTP says nothing of its client.
-func (s session) Gone() bool { return s.Lasting() && s.Ending() }
-
-// Answers reports whether the client has declared the capability for such a question. An empty elicitation capability
-// means forms (client/elicitation, 2025-11-25).
-func (c *caller) Answers(kind event.PromptKind, withTools bool) bool {
-	switch kind {
-	case event.PromptSampling:
-		declared := jsontext.Get(c.call.Client.Capabilities, "sampling")
-		return jsontext.IsObject(declared) && (!withTools || jsontext.IsObject(jsontext.Get(declared, "tools")))
-	case event.PromptElicitationForm, event.PromptElicitationURL:
-		declared := jsontext.Get(c.call.Client.Capabilities, "elicitation")
-		if !jsontext.IsObject(declared) {
-			return false
-		}
-		form, url := jsontext.Get(declared, "form"), jsontext.Get(declared, "url")
-		if kind == event.PromptElicitationURL {
-			return jsontext.IsObject(url)
-		}
-		return form != nil || url == nil
+// Answers returns the kinds of questions for which the client has declared the capability. An empty elicitation
+// capability means forms (client/elicitation, 2025-11-25).
+func (c *caller) Answers() (kinds hub.Kinds) {
+	declared := c.call.Client.Capabilities
+	if sampling := jsontext.Get(declared, "sampling"); jsontext.IsObject(sampling) {
+		kinds.Add(event.PromptSampling, jsontext.IsObject(jsontext.Get(sampling, "tools")))
 	}
-	return false
+	if elicitation := jsontext.Get(declared, "elicitation"); jsontext.IsObject(elicitation) {
+		form, url := jsontext.Get(elicitation, "form"), jsontext.Get(elicitation, "url")
+		if form != nil || url == nil {
+			kinds.Add(event.PromptElicitationForm, false)
+		}
+		if jsontext.IsObject(url) {
+			kinds.Add(event.PromptElicitationURL, false)
+		}
+	}
+	return kinds
 }
 
 // Heard reports whether the client receives what is sent in the course of the request.
@@ -154,7 +146,7 @@ var errNoAction = errors.New("the client's answer to an elicitation has no actio
 // already. The server may announce that as well, which ends ctx. For a client that cannot answer forms, askFinished
 // only waits for that.
 func (c *caller) askFinished(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
-	if !c.Answers(event.PromptElicitationForm, false) {
+	if !c.Answers().Has(event.PromptElicitationForm, false) {
 		<-ctx.Done()
 		return mcp.Answer{}, context.Cause(ctx)
 	}

@@ -74,6 +74,9 @@ func (g *Gateway) forget(s *mcpserver.Session) {
 	if c != nil {
 		g.way.SetRoots(s.ID(), nil)
 	}
+	if s.Lasting() { // a call of 2026-07-28 over HTTP says nothing of its client
+		g.way.ClientGone(s.ID())
+	}
 }
 
 // askRoots asks a client for its roots, if it has declared any. Servers that ask for roots outside a call get these.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"log/slog"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
@@ -60,7 +59,8 @@ const (
 )
 
 // Questions maps the values of Options.Questions.
-var Questions = map[string]hub.Questions{"client": hub.AskClient, "window": hub.AskWindows, "either": hub.AskEither}
+var Questions = map[string]event.Audience{"client": event.AskClient, "window": event.AskWindows,
+	"either": event.AskEither}
 
 // filled returns the options, completed from the profile and then with the defaults.
 func (o Options) filled(p *config.Profile) Options {

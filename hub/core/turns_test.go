@@ -1,0 +1,134 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// queue is a server whose calls take turns. Time passes from one timer to the next.
+type queue struct {
+	*State
+	now time.Time
+	due time.Time // of the latest timer
+}
+
+func newQueue() *queue {
+	q := &queue{State: New("hub"), now: start}
+	takeTurns(q.State)
+	return q
+}
+
+func (q *queue) apply(e Event) (effects []Effect) {
+	effects = q.Apply(q.now, e)
+	for _, effect := range effects {
+		if set, ok := effect.(TurnTimerSet); ok {
+			q.due = set.At
+		}
+	}
+	return effects
+}
+
+// call makes a call, which is sent if it is its turn.
+func (q *queue) call(client string) RequestNumber {
+	q.apply(RequestMade{Prefix: "call", Server: 1, Call: true, Client: client, Answers: allKinds()})
+	n := q.begun
+	q.apply(Ready{Request: n})
+	if q.runs(n) {
+		q.apply(Sent{n, fmt.Sprint(n)})
+	}
+	return n
+}
+
+func (q *queue) runs(n RequestNumber) bool { return q.turns[1].of[n].phase == turnRuns }
+
+// cancel cancels a call that the server does not answer.
+func (q *queue) cancel(n RequestNumber) {
+	q.apply(RequestGivenUp{n, &event.CancelCause{Origin: event.OriginUser}})
+	q.apply(CallOver{Request: n, Failed: true, MayContinue: q.runs(n)})
+}
+
+// pass lets time pass.
+func (q *queue) pass(d time.Duration) {
+	until := q.now.Add(d)
+	for !q.due.IsZero() && !q.due.After(until) {
+		q.now, q.due = q.due, time.Time{}
+		q.apply(TurnTimer{1})
+	}
+	q.now = until
+}
+
+// A client that cancels without end, at a server that answers none of these calls, costs the hub a bounded number of
+// turns. They end by themselves: the call of another client waits for the last one.
+func TestKeptTurnsAreBounded(t *testing.T) {
+	q := newQueue()
+	for range 10_000 {
+		q.cancel(q.call("m"))
+	}
+	t1 := q.turns[1]
+	if len(t1.kept) != maxKeptTurns || len(t1.of) != maxKeptTurns || len(t1.sent) != maxKeptTurns {
+		t.Errorf("%d turns are kept, %d in all, %d by wire id", len(t1.kept), len(t1.of), len(t1.sent))
+	}
+	last := q.call("n")
+	if q.pass(mayAskAfter - 1); q.runs(last) {
+		t.Error("sent within the time in which the server may ask")
+	}
+	if q.pass(1); !q.runs(last) {
+		t.Error("not sent after it")
+	}
+	q.cancel(last)
+	if q.pass(mayAskAfter); len(t1.of)+len(t1.clients)+len(t1.sent) > 0 {
+		t.Errorf("left for good: %+v", t1)
+	}
+}
+
+// The calls of who is gone count until the server must have read that they are cancelled.
+func TestTurnsOfWhoIsGone(t *testing.T) {
+	q := newQueue()
+	first := q.call("m")
+	next := q.call("n")
+	q.cancel(first)
+	q.apply(ClientGone{"m"})
+	if q.pass(cancelReadTime - 1); q.runs(next) {
+		t.Error("sent before the server must have read the cancel")
+	}
+	if q.pass(1); !q.runs(next) {
+		t.Error("not sent after that")
+	}
+}
+
+// A call waits for no longer than turnLimit for one that does not end, and those behind it wait on.
+func TestTurnLimit(t *testing.T) {
+	q := newQueue()
+	q.call("m")
+	q.pass(time.Second)
+	first := q.call("n")
+	q.pass(time.Second)
+	second := q.call("m")
+	if q.pass(turnLimit - time.Second - 1); q.runs(first) || q.runs(second) {
+		t.Error("sent too early")
+	}
+	if q.pass(1); !q.runs(first) || q.runs(second) {
+		t.Errorf("the first is sent: %v, the second: %v", q.runs(first), q.runs(second))
+	}
+	if q.pass(time.Second); !q.runs(second) {
+		t.Error("the second is not sent a second later")
+	}
+}
+
+// Of the clients that are gone a bounded number is remembered, each for as long as its calls may count.
+func TestWhoIsGoneIsForgotten(t *testing.T) {
+	var g gone
+	for n := range 2 * maxGone {
+		g.add(start, fmt.Sprint(n))
+	}
+	if len(g.at) != maxGone || g.has("0") || !g.has(fmt.Sprint(2*maxGone-1)) {
+		t.Errorf("%d are remembered; the oldest: %v, the newest: %v", len(g.at), g.has("0"), g.has(fmt.Sprint(2*maxGone-1)))
+	}
+	g.add(start.Add(3*mayAskAfter), "late")
+	if len(g.at) != 1 || len(g.order) != 1 {
+		t.Errorf("%d are remembered after their time", len(g.at))
+	}
+}
