@@ -156,7 +156,7 @@ func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
 	case p == nil:
 		return nil, prompts.ErrClosed(a.PromptID)
 	}
-	if p.hidden || !w.in.Shows(p.info.Kind, p.withTools) {
+	if p.hidden || !w.in.Kinds().Has(p.info.Kind, p.withTools) {
 		return nil, prompts.ErrKind(w.ID(), &p.info)
 	}
 	if err := prompts.CheckShown(&p.info, a, w.in.ActsFor()); err != nil {

@@ -83,6 +83,11 @@ func (st *state) carryOut(effect core.Effect) {
 	case core.ClockRanOut:
 		r := st.requests[e.Request]
 		st.cancel(r, r.timeout(e.Idle, e.Limit))
+	case core.WindowGone:
+		st.windowGone(e.Window)
+	case core.WindowTimerSet:
+		h := st.hub
+		st.windows.Expect(e.Window, time.Until(e.At), func() { h.windowTimer(e.Window) })
 	case core.TurnsTaken:
 		st.log.Info("a question of a server may belong to calls of different clients, so none of them can be asked; from now "+
 			"on their calls are sent to it one after the other", "server", e.Name)

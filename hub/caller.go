@@ -21,7 +21,7 @@ type Caller interface {
 	// same client may answer each other's questions. See Gateway.ClientGone.
 	Client() string
 	// Answers returns the kinds of questions that the client has declared to answer.
-	Answers() Kinds
+	Answers() event.Kinds
 	// Heard reports whether a question in the course of this request would reach the client now.
 	Heard() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
@@ -37,9 +37,6 @@ type Caller interface {
 	// request in a round of a modern server, "" otherwise.
 	Roots(ctx context.Context, key string) (json.RawMessage, error)
 }
-
-// Kinds are kinds of questions.
-type Kinds = core.Kinds
 
 // ErrNotAsked is returned by Caller.Ask if the client cannot be asked. The question is then asked in the course of
 // another call of the client that it may belong to, or else in windows, if one can show it.

@@ -157,7 +157,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
 	made := core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Name: s.name, Call: true,
-		Owner: o.OwnerWindowID, OwnerGone: o.OwnerWindowID != "" && h.windows.Gone(o.OwnerWindowID), Label: o.TaskLabel,
+		Owner: o.OwnerWindowID, Label: o.TaskLabel,
 		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
 		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
 

@@ -126,14 +126,3 @@ func (st *state) promptsInOrder() (list []*prompt) {
 	}
 	return list
 }
-
-// showsChanged tells the core what windows can show by now.
-func (st *state) showsChanged() {
-	var kinds core.Kinds
-	for kind := event.PromptToolApproval; kind <= event.PromptConfigInput; kind++ {
-		if st.windows.CanShow(kind, false) {
-			kinds.Add(kind, kind == event.PromptSampling && st.windows.CanShow(kind, true))
-		}
-	}
-	st.apply(core.Shows{Kinds: kinds})
-}

@@ -20,7 +20,7 @@ import (
 type client string
 
 func (c client) Client() string                                         { return string(c) }
-func (c client) Answers() hub.Kinds                                     { return formsOnly() }
+func (c client) Answers() event.Kinds                                   { return formsOnly() }
 func (c client) Heard() bool                                            { return true }
 func (c client) Progress(json.RawMessage)                               {}
 func (c client) Completed() func(string)                                { return func(string) {} }
@@ -29,7 +29,7 @@ func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
 	return mcp.Answer{Action: mcp.Decline}, nil
 }
 
-func formsOnly() (k hub.Kinds) {
+func formsOnly() (k event.Kinds) {
 	k.Add(event.PromptElicitationForm, false)
 	return k
 }

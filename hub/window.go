@@ -48,7 +48,7 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 		return nil, nil, false, err
 	}
 	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
-	st.showsChanged()    // the window may have come back with fewer kinds of prompts
+	st.apply(core.WindowShows{Window: in.ID(), Shows: in.Kinds()})
 	st.consentsChanged() // an approval may hold for its folders
 	h.table.Offer()
 	return in, start, !slices.Equal(before, st.allRoots()), nil
@@ -93,7 +93,7 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 		return
 	}
 	w.in.Declare(kinds, samplingTools, extensions)
-	st.showsChanged()
+	st.apply(core.WindowShows{Window: w.ID(), Shows: w.in.Kinds()})
 	h.table.Offer()
 }
 
@@ -107,29 +107,35 @@ func (w *Window) Detach(final bool) {
 			return
 		}
 		w.in.Part()
-		if final {
-			st.depart(w.in)
-		} else {
-			w.in.Expect(h.windowReturn, func() { h.changeRoots(func(st *state) { st.depart(w.in) }) })
-		}
+		st.seeWithdrawalsOf(w.ID())
+		st.apply(core.WindowDetached{Window: w.ID(), Final: final, Return: h.windowReturn})
 	})
 	if parted {
 		h.log.Info("window detached", "window_id", bounds.Printable(w.ID()), "final", final)
 	}
 }
 
-// depart ends everything that belongs to a detached window, unless the window has come back.
-func (st *state) depart(in *windows.Window) {
-	if !in.Depart() {
-		return
+// windowTimer lets the core look whether a window has come back.
+func (h *Hub) windowTimer(id string) {
+	h.changeRoots(func(st *state) {
+		st.seeWithdrawalsOf(id)
+		st.apply(core.WindowTimer{Window: id})
+	})
+}
+
+// seeWithdrawalsOf is seeWithdrawals for the calls that a window owns.
+func (st *state) seeWithdrawalsOf(window string) {
+	for _, n := range st.core.Owned(window) {
+		st.seeWithdrawals(st.requests[n])
 	}
-	st.grants.EndWindow(in.ID())
-	st.unsubscribe(in.ID())
+}
+
+// windowGone ends what belongs to a window besides its calls.
+func (st *state) windowGone(id string) {
+	st.windows.Remove(id)
+	st.grants.EndWindow(id)
+	st.unsubscribe(id)
 	st.consentsChanged()
-	for _, r := range st.requestsInOrder(func(now core.Request) bool { return now.Owner != "" && now.Owner == in.ID() }) {
-		st.cancel(r, core.OwnerClosed)
-	}
-	st.showsChanged()
 }
 
 // screen is the hub as package windows sees it.
@@ -140,6 +146,9 @@ func (s screen) Update(f func()) { s.h.within(f) }
 
 // MintWindow returns a new id for a window.
 func (s screen) MintWindow(n uint64) string { return s.h.held().core.OwnID("window", n) }
+
+// Shows returns what the windows together can show.
+func (s screen) Shows() event.Kinds { return s.h.held().core.Shows() }
 
 // WithTools reports whether the prompt is a sampling question that brings tools.
 func (s screen) WithTools(promptID string) bool {

@@ -25,7 +25,7 @@ func (w *Window) SubscribeResource(ctx context.Context, server, uri string) erro
 		return err
 	}
 	w.h.update(func(st *state) {
-		if st.windows.Gone(w.ID()) { // the window has gone while the server was asked, and nobody else ends the subscription
+		if st.core.WindowGone(w.ID()) { // while the server was asked, and nobody else ends the subscription
 			st.unsubscribe(w.ID())
 		}
 	})

@@ -36,7 +36,7 @@ func TestEarlyCancelNamesItsServer(t *testing.T) {
 // counts: the question is done.
 func TestAnswerThatIsUsedIsNotCancelled(t *testing.T) {
 	s := New("hub")
-	s.Apply(start, Shows{allKinds()})
+	s.Apply(start, WindowShows{"w", allKinds()})
 	s.Apply(start, Asked{Kind: event.PromptServerLaunch, Server: 1, Prefix: "launch", About: []ServerNumber{1}})
 	yes := End{Cause: event.CauseAnswered, Origin: event.OriginUser, Window: "w"}
 	s.Apply(start, Answered{Prompt: 1, End: yes})

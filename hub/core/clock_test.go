@@ -19,7 +19,7 @@ type timed struct {
 
 func newTimed(t *testing.T, idle, total time.Duration) *timed {
 	c := &timed{State: New("hub"), t: t, now: start}
-	c.apply(Shows{Kinds: allKinds()})
+	c.apply(WindowShows{"w", allKinds()})
 	c.apply(RequestMade{Prefix: "call", Server: 1, Call: true, Idle: idle, Total: total})
 	c.call = 1
 	return c
@@ -127,7 +127,7 @@ func TestSignsOfLifeSetNoTimer(t *testing.T) {
 	}
 }
 
-func allKinds() (k Kinds) {
+func allKinds() (k event.Kinds) {
 	for kind := event.PromptToolApproval; kind <= event.PromptConfigInput; kind++ {
 		k.Add(kind, true)
 	}

@@ -9,6 +9,6 @@
 // through all orders of events of small worlds (explore_test.go).
 //
 // What must not live here: goroutines, locks, channels, contexts, the clock, files, the network; texts and bytes of
-// servers, which package hub keeps by the numbers; servers, windows and consents, which are still decided in hub
+// servers, which package hub keeps by the numbers; servers and consents, which are still decided in hub
 // (docs/adr/0074-the-core.md).
 package core

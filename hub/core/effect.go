@@ -104,6 +104,16 @@ type StartWaits struct{ Request RequestNumber }
 // StartExpired: the time of a start is over.
 type StartExpired struct{ Request RequestNumber }
 
+// WindowGone: the window is closed for good, or has not come back. What people allowed in it, and what it follows,
+// ends.
+type WindowGone struct{ Window string }
+
+// WindowTimerSet: the timer of the window fires then.
+type WindowTimerSet struct {
+	Window string
+	At     time.Time
+}
+
 // TurnsTaken: a question may belong to calls of different clients, so that none of them is asked. From now on their
 // calls are sent to the server one after the other.
 type TurnsTaken struct{ Name string }
@@ -154,6 +164,8 @@ func (ReplyDelayed) effect()    {}
 func (StartWaits) effect()      {}
 func (StartExpired) effect()    {}
 func (RequestTimerSet) effect() {}
+func (WindowGone) effect()      {}
+func (WindowTimerSet) effect()  {}
 func (TurnsTaken) effect()      {}
 func (TurnAwaited) effect()     {}
 func (TurnCame) effect()        {}

@@ -25,22 +25,19 @@ type Event interface{ event() }
 // server.
 // It is applied by the goroutine of whoever made it.
 type RequestMade struct {
-	ID     string // chosen by the host; "" = the hub makes one that begins with Prefix
-	Prefix string
-	Server ServerNumber
-	Name   string // of the server
-	Start  bool   // it is the start of a session, which no client may cancel (basic/utilities/cancellation)
-	Call   bool   // its goroutine hands it to the engine, and says CallOver
-	// Owner is the window that owns the call, "" for none. OwnerGone says that this window has closed for good: that
-	// will not happen again.
-	Owner       string
-	OwnerGone   bool
+	ID          string // chosen by the host; "" = the hub makes one that begins with Prefix
+	Prefix      string
+	Server      ServerNumber
+	Name        string // of the server
+	Start       bool   // it is the start of a session, which no client may cancel (basic/utilities/cancellation)
+	Call        bool   // its goroutine hands it to the engine, and says CallOver
+	Owner       string // the window that owns the call, "" for none
 	Label       string // of the task of the host that the call is part of, "" for none
 	Idle, Total time.Duration
 
 	// Client is the MCP client that makes the call, "" for none, and Answers the kinds of questions that it answers.
 	Client   string
-	Answers  Kinds
+	Answers  event.Kinds
 	Audience event.Audience // who is asked what the server asks
 }
 
@@ -207,17 +204,29 @@ type ConnectionEnded struct {
 // ServerRemoved says that a server is in the config no longer. Its requests may still be open.
 type ServerRemoved struct{ Server ServerNumber }
 
-// Shows says what windows can show by now.
-type Shows struct{ Kinds Kinds }
+// WindowShows says what a window shows that has attached, perhaps once more, or whose content has changed.
+type WindowShows struct {
+	Window string
+	Shows  event.Kinds
+}
+
+// WindowDetached says that the stream of a window has ended. Unless it was closed for good, it may come back within
+// Return.
+type WindowDetached struct {
+	Window string
+	Final  bool
+	Return time.Duration
+}
 
 // Drained says that the hub is to shut down, and takes no more requests.
 type Drained struct{}
 
-// RequestTimer, PromptTimer and TurnTimer say that a timer has fired.
+// These say that a timer has fired.
 type (
 	RequestTimer struct{ Request RequestNumber }
 	PromptTimer  struct{ Prompt PromptNumber }
 	TurnTimer    struct{ Server ServerNumber }
+	WindowTimer  struct{ Window string }
 )
 
 // PromptExpired follows PromptRanOut, with the cause for the request, whose error names the setting.
@@ -247,11 +256,13 @@ func (AnswerRead) event()        {}
 func (AskerLeft) event()         {}
 func (ConnectionEnded) event()   {}
 func (ServerRemoved) event()     {}
-func (Shows) event()             {}
+func (WindowShows) event()       {}
+func (WindowDetached) event()    {}
 func (Drained) event()           {}
 func (RequestTimer) event()      {}
 func (PromptTimer) event()       {}
 func (TurnTimer) event()         {}
+func (WindowTimer) event()       {}
 func (PromptExpired) event()     {}
 
 // End is how a question closed.
@@ -268,21 +279,4 @@ type Leave struct {
 	End  End
 	Ends *event.CancelCause
 	Done bool
-}
-
-// Kinds are the kinds of questions that windows can show.
-type Kinds struct {
-	set   uint16
-	tools bool // and sampling that brings tools
-}
-
-// Add adds a kind; withTools is for sampling that brings tools.
-func (k *Kinds) Add(kind event.PromptKind, withTools bool) {
-	k.set |= 1 << kind
-	k.tools = k.tools || withTools
-}
-
-// Has reports whether a question of that kind can be shown.
-func (k Kinds) Has(kind event.PromptKind, withTools bool) bool {
-	return k.set&(1<<kind) != 0 && (!withTools || k.tools)
 }

@@ -357,6 +357,9 @@ func (w *world) wrong() string {
 		if c.missed {
 			return fmt.Sprintf("call %d: a cancel came before it, and it was not cancelled, or it was, and none came", i)
 		}
+		if r := w.st.requests[c.n]; r != nil && w.rules.owners && w.windows[0] == away && r.cause == nil {
+			return fmt.Sprintf("call %d goes on, and the window that owns it is gone", i)
+		}
 		if c.phase == callOver && c.ended != 1 {
 			return fmt.Sprintf("call %d is over, and ended %d times", i, c.ended)
 		}
@@ -369,7 +372,7 @@ func (w *world) wrong() string {
 		busy = busy || q.phase == 1
 		p := w.st.prompts[q.p]
 		switch {
-		case p != nil && q.phase == 1 && !q.client && !w.shown && q.compare != 1:
+		case p != nil && q.phase == 1 && !q.client && !w.canShow() && q.compare != 1:
 			return fmt.Sprintf("question %d is open, and nobody could answer it", i)
 		case p != nil && q.phase == 1 && w.lost && !w.ownQuestion(i):
 			return fmt.Sprintf("question %d is open, and its connection has ended", i)

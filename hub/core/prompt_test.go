@@ -9,29 +9,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-func TestKinds(t *testing.T) {
-	var k Kinds
-	k.Add(event.PromptSampling, false)
-	k.Add(event.PromptElicitationForm, false)
-	for _, test := range []struct {
-		kind      event.PromptKind
-		withTools bool
-		want      bool
-	}{
-		{event.PromptSampling, false, true},
-		{event.PromptSampling, true, false},
-		{event.PromptElicitationForm, false, true},
-		{event.PromptElicitationURL, false, false},
-	} {
-		if got := k.Has(test.kind, test.withTools); got != test.want {
-			t.Errorf("%s, with tools %v: %v", test.kind, test.withTools, got)
-		}
-	}
-	if k.Add(event.PromptSampling, true); !k.Has(event.PromptSampling, true) || k.Has(event.PromptSignIn, true) {
-		t.Error("sampling with tools is shown, and nothing else is new")
-	}
-}
-
 // Each second of a request counts once: while it waits for its turn or its server, while it works, or while a person is
 // asked for it, by whatever question.
 func TestTimings(t *testing.T) {
@@ -45,7 +22,7 @@ func TestTimings(t *testing.T) {
 			}
 		}
 	}
-	after(0, Shows{allKinds()})
+	after(0, WindowShows{"w", allKinds()})
 	after(0, RequestMade{Prefix: "call", Server: 1, Call: true})
 	after(time.Second, Asked{Of: 1, Kind: event.PromptToolApproval, Server: 1, Approval: true})
 	after(10*time.Second, Answered{Prompt: 1, End: End{Cause: event.CauseAnswered}})

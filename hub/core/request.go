@@ -19,8 +19,8 @@ type request struct {
 	call     bool   // its goroutine hands it to the engine
 	owner    string
 	label    string
-	client   string // that makes the call, "" for none
-	answers  Kinds  // of questions, that the client answers
+	client   string      // that makes the call, "" for none
+	answers  event.Kinds // of questions, that the client answers
 	audience event.Audience
 	parent   RequestNumber   // the call in whose course a server asks; 0 = none, or not known
 	children []RequestNumber // oldest first
@@ -111,9 +111,6 @@ func (r *request) account(now time.Time) {
 	}
 }
 
-// OwnerClosed is the cause with which a call ends whose owner, a window, has closed for good.
-var OwnerClosed = &event.CancelCause{Origin: event.OriginHost, Reason: "the window that owns the call closed"}
-
 // make registers the request of a host, a window or a client, or the start of a server.
 func (s *State) make(e *RequestMade) {
 	switch {
@@ -138,7 +135,7 @@ func (s *State) make(e *RequestMade) {
 			s.cancelRequest(r, early)
 		}
 	}
-	if e.OwnerGone {
+	if s.WindowGone(e.Owner) {
 		s.cancelRequest(r, OwnerClosed)
 	}
 }

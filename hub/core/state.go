@@ -21,8 +21,11 @@ type State struct {
 	early    earlyCancels
 	turns    map[ServerNumber]*turns // of the servers whose calls take turns
 	gone     gone
-	shows    Kinds // what windows can show
+	shows    event.Kinds // what all windows can show
+	windows  map[string]window
 	draining bool
+
+	goneWindows []string // oldest first
 
 	now     time.Time // of the event that is applied
 	effects []Effect  // of the event that is applied
@@ -31,7 +34,8 @@ type State struct {
 // New returns a state without requests. mark names the hub in the ids that it makes.
 func New(mark string) *State {
 	return &State{mark: mark, requests: map[RequestNumber]*request{}, byID: map[string]RequestNumber{},
-		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{}}
+		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{},
+		windows: map[string]window{}}
 }
 
 // Apply changes the state by one event, and returns what has to be done, in order. The slice is good until the next
@@ -88,9 +92,12 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.connectionEnded(&e)
 	case ServerRemoved:
 		s.serverRemoved(e.Server)
-	case Shows:
-		s.shows = e.Kinds
-		s.closeUnshowable()
+	case WindowShows:
+		s.windowShows(&e)
+	case WindowDetached:
+		s.windowDetached(&e)
+	case WindowTimer:
+		s.windowTimer(e.Window)
 	case Drained:
 		s.draining = true
 	case RequestTimer:
@@ -190,7 +197,7 @@ func (s *State) Prompts() []PromptNumber { return slices.Sorted(maps.Keys(s.prom
 func (s *State) Hidden(n PromptNumber) bool { return s.prompts[n] != nil && s.prompts[n].hidden }
 
 // Shows returns what windows can show.
-func (s *State) Shows() Kinds { return s.shows }
+func (s *State) Shows() event.Kinds { return s.shows }
 
 // Calls returns the open calls of a server.
 func (s *State) Calls(of ServerNumber) (calls []RequestNumber) {

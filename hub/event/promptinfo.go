@@ -24,6 +24,31 @@ var promptKindNames = [...]string{"", "tool_approval", "sampling", "elicitation_
 
 func (k PromptKind) String() string { return promptKindNames[k] }
 
+// Kinds are the kinds of questions that windows show, or that a client answers.
+type Kinds struct {
+	set   uint16
+	tools bool // and sampling that brings tools
+}
+
+// Add adds a kind; withTools is for sampling that brings tools. A kind that does not exist adds nothing.
+func (k *Kinds) Add(kind PromptKind, withTools bool) {
+	if kind > 0 && kind < 16 {
+		k.set |= 1 << kind
+		k.tools = k.tools || withTools
+	}
+}
+
+// Join adds what other kinds have.
+func (k *Kinds) Join(other Kinds) {
+	k.set |= other.set
+	k.tools = k.tools || other.tools
+}
+
+// Has reports whether a question of that kind can be shown.
+func (k Kinds) Has(kind PromptKind, withTools bool) bool {
+	return k.set&(1<<kind) != 0 && (!withTools || k.tools)
+}
+
 // Audience says who answers the questions of a server in the course of a request that a client of a gateway makes.
 type Audience int
 

@@ -24,7 +24,7 @@ func (t *Table) snapshot(w *Window, maxHistory int) *Start {
 	room = bounds.SnapshotPrompts
 	for _, p := range t.House.Prompts() {
 		switch size := p.Info.Size(); {
-		case !w.Shows(p.Info.Kind, p.WithTools):
+		case !w.kinds.Has(p.Info.Kind, p.WithTools):
 		case size > room: // sent after the snapshot, as if they opened now
 			start.Events = append(start.Events, event.Event{Body: &event.PromptOpened{Prompt: p.Info}})
 			snap.LaterPrompts = append(snap.LaterPrompts, p.Info.ID)

@@ -19,6 +19,8 @@ type House interface {
 	Update(f func())
 	// MintWindow returns an id for the n-th window, which brought none.
 	MintWindow(n uint64) string
+	// Shows returns what the windows together can show.
+	Shows() event.Kinds
 	// WithTools reports whether an open prompt is a sampling request with tools.
 	WithTools(promptID string) bool
 	// Prompts returns the open prompts, oldest first.
@@ -45,9 +47,6 @@ type Options struct {
 	Work  *sync.WaitGroup // counts the hub's goroutines; one may begin for as long as a window is attached
 }
 
-// maxGone limits the windows that are known to be detached for good.
-const maxGone = 256
-
 // Table is the set of a hub's windows, and the events that they are sent. NewTable makes it.
 type Table struct {
 	Options
@@ -67,12 +66,6 @@ func (t *Table) Seq() uint64 { return t.seq }
 
 // Len returns the number of windows, including the detached ones that may come back.
 func (t *Table) Len() int { return len(t.windows) }
-
-// Gone reports whether a window is detached for good.
-func (t *Table) Gone(id string) bool {
-	w := t.windows[id]
-	return w != nil && w.gone
-}
 
 // Emit sends an event to every attached window that wants it, and records the end of a request.
 func (t *Table) Emit(b event.Body) {
@@ -113,10 +106,10 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	}
 	t.attached++
 	w := &Window{table: t, id: hello.WindowID, title: hello.Title, actsFor: hello.ActsFor, n: t.attached, sink: sink,
-		roots:         hello.Roots,
-		samplingTools: hello.SamplingTools, extensions: hello.Extensions, attached: true, work: &work{}}
+		roots:      hello.Roots,
+		extensions: hello.Extensions, attached: true, work: &work{}}
 	w.ctx, w.endContext = context.WithCancelCause(t.Life)
-	w.declare(hello.Kinds)
+	w.declare(hello.Kinds, hello.SamplingTools)
 	if w.id == "" {
 		w.id = t.House.MintWindow(w.n)
 		for t.windows[w.id] != nil {
@@ -145,6 +138,14 @@ func (t *Table) Close() (ids []string) {
 	clear(t.windows)
 	return ids
 }
+
+// Expect calls notBack after a time, without the lock, unless the window has come back.
+func (t *Table) Expect(id string, within time.Duration, notBack func()) {
+	t.windows[id].farewell = time.AfterFunc(within, notBack)
+}
+
+// Remove forgets a window that has detached.
+func (t *Table) Remove(id string) { delete(t.windows, id) }
 
 func (t *Table) inOrder() []*Window {
 	return slices.SortedFunc(maps.Values(t.windows), func(a, b *Window) int { return cmp.Compare(a.n, b.n) })

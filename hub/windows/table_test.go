@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,9 +20,10 @@ import (
 // windows runs beside that, and the cleanup waits for it.
 type house struct {
 	*windows.Table
-	t    *testing.T
-	end  context.CancelCauseFunc
-	work sync.WaitGroup
+	t     *testing.T
+	shows event.Kinds // what all windows have shown
+	end   context.CancelCauseFunc
+	work  sync.WaitGroup
 
 	mu       sync.Mutex
 	prompts  []windows.Prompt
@@ -60,6 +60,7 @@ func (h *house) WithTools(id string) bool {
 	return false
 }
 
+func (h *house) Shows() event.Kinds                                   { return h.shows }
 func (h *house) Prompts() []windows.Prompt                            { return h.prompts }
 func (h *house) Requests() []event.RequestInfo                        { return h.requests }
 func (h *house) Servers() ([]event.ServerInfo, []event.ConfigProblem) { return h.servers, nil }
@@ -93,7 +94,9 @@ func (v *view) Closed(err *event.Error) { v.closed = append(v.closed, err) }
 func (h *house) try(hello windows.Hello) (*view, error) {
 	v := &view{}
 	var err error
-	v.Window, v.start, err = h.Attach(&hello, v)
+	if v.Window, v.start, err = h.Attach(&hello, v); err == nil {
+		h.shows.Join(v.Kinds())
+	}
 	return v, err
 }
 
@@ -213,10 +216,10 @@ func TestSecondStreamOfAWindow(t *testing.T) {
 	h.Emit(finished("r2"))
 	wantTexts(t, "of the first", a.told, "finished r1")
 	wantTexts(t, "of the second", b.told, "finished r2")
-	if a.Depart() || a.Replace(nil) {
+	if a.Replace(nil) {
 		t.Error("the first stream counts as the window")
 	}
-	if h.Gone("a") || !b.Attached() || h.Len() != 1 {
+	if !b.Attached() || h.Len() != 1 {
 		t.Error("the end of the first stream ended the window")
 	}
 }
@@ -278,12 +281,8 @@ func TestWhatWindowsShow(t *testing.T) {
 		t.Errorf("extensions (-want +got):\n%s", diff)
 	}
 	a.Part()
-	if !h.CanShow(event.PromptSampling, false) || string(h.Capabilities().Extensions["ui"]) != "2" {
+	if c := h.Capabilities(); !c.Sampling || string(c.Extensions["ui"]) != "2" {
 		t.Error("a question does not wait for a window that may come back, or its extensions count without it")
-	}
-	a.Depart()
-	if h.CanShow(event.PromptSampling, false) {
-		t.Error("a window that is gone for good shows questions")
 	}
 }
 
@@ -311,60 +310,12 @@ func TestRoots(t *testing.T) {
 	want("file:///1", "file:///2", "file:///4")
 	a.Part() // it may come back
 	want("file:///1", "file:///2", "file:///4")
-	a.Depart()
+	h.Remove("z")
 	want("file:///4")
 	if a.Replace(roots("file:///9")) {
 		t.Error("Replace on a window that is gone returned true")
 	}
 	want("file:///4")
-}
-
-// A window that is not back in time departs; one that is back in time does not, however close that was.
-func TestDeparture(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t)
-		calls, departed := 0, 0
-		expect := func(v *view) {
-			v.Part()
-			v.Expect(10*time.Second, func() {
-				calls++
-				if h.Update(func() {}); v.Depart() {
-					departed++
-				}
-			})
-		}
-		expect(h.attach(window("a")))
-		time.Sleep(10*time.Second - 1)
-		b := h.attach(again(window("a")))
-		time.Sleep(time.Minute)
-		if synctest.Wait(); departed != 0 || calls != 0 || h.Gone("a") {
-			t.Fatal("a window that was back in time departed")
-		}
-		expect(b)
-		time.Sleep(10 * time.Second)
-		if synctest.Wait(); departed != 1 || !h.Gone("a") || b.Depart() {
-			t.Fatalf("departed %d times", departed)
-		}
-		back := h.attach(again(window("a"))) // later than it was waited for
-		if h.Gone("a") || !back.Attached() {
-			t.Error("a window that came back late is gone")
-		}
-	})
-}
-
-// Of the windows that have gone the latest are remembered, up to a bound: a page that reloads itself chooses how many
-// there are.
-func TestGoneWindowsAreBounded(t *testing.T) {
-	h := newHouse(t)
-	stays := h.attach(window("stays"))
-	for n := range 1000 {
-		v := h.attach(window(fmt.Sprint("page-", n)))
-		v.Part()
-		v.Depart()
-	}
-	if n := h.Len(); n != 256+1 || h.Gone("page-0") || !h.Gone("page-999") || !stays.Attached() {
-		t.Errorf("%d windows are remembered", n)
-	}
 }
 
 // What does not fit into a snapshot follows it at once, as events of this window alone.
@@ -409,7 +360,7 @@ func TestClose(t *testing.T) {
 		views = append(views, h.attach(window(id)))
 	}
 	views[1].Part()
-	views[1].Expect(time.Hour, func() { t.Error("waited for a window of a hub that is closed") })
+	h.Expect("a", time.Hour, func() { t.Error("waited for a window of a hub that is closed") })
 	if diff := cmp.Diff([]string{"z", "a", "m"}, h.Close()); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
@@ -418,7 +369,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("window %s was ended with %v", v.ID(), v.closed)
 		}
 	}
-	if h.Close() != nil || h.Len() != 0 || views[0].Depart() {
+	if h.Close() != nil || h.Len() != 0 {
 		t.Error("a closed table has windows")
 	}
 	h.Emit(finished("r")) // nobody is told: view.Deliver panics

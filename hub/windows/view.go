@@ -7,36 +7,21 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Shows reports whether w can show a prompt of that kind. withTools says that it is a sampling request with tools.
-func (w *Window) Shows(kind event.PromptKind, withTools bool) bool {
-	return w.kinds[kind] && (!withTools || w.samplingTools)
-}
-
 // wants reports whether w is sent the event b. It is sent every event except prompts that it cannot show.
 func (w *Window) wants(b event.Body) bool {
 	opened, ok := b.(*event.PromptOpened)
-	return !ok || w.Shows(opened.Prompt.Kind, w.table.House.WithTools(opened.Prompt.ID))
-}
-
-// CanShow reports whether any window can show such a prompt. A detached window that may come back counts: a prompt
-// waits for it.
-func (t *Table) CanShow(kind event.PromptKind, withTools bool) bool {
-	for _, w := range t.windows {
-		if !w.gone && w.Shows(kind, withTools) {
-			return true
-		}
-	}
-	return false
+	return !ok || w.kinds.Has(opened.Prompt.Kind, w.table.House.WithTools(opened.Prompt.ID))
 }
 
 // Capabilities returns the client capabilities that the windows together have.
 func (t *Table) Capabilities() mcp.Capabilities {
+	shows := t.House.Shows()
 	return mcp.Capabilities{
 		Roots:           true, // an empty list is an answer, too
-		Sampling:        t.CanShow(event.PromptSampling, false),
-		SamplingTools:   t.CanShow(event.PromptSampling, true),
-		ElicitationForm: t.CanShow(event.PromptElicitationForm, false),
-		ElicitationURL:  t.CanShow(event.PromptElicitationURL, false),
+		Sampling:        shows.Has(event.PromptSampling, false),
+		SamplingTools:   shows.Has(event.PromptSampling, true),
+		ElicitationForm: shows.Has(event.PromptElicitationForm, false),
+		ElicitationURL:  shows.Has(event.PromptElicitationURL, false),
 		Extensions:      t.extensions(),
 	}
 }
@@ -66,7 +51,7 @@ func (t *Table) Roots() []Root {
 	seen := map[string]bool{}
 	for _, w := range t.inOrder() {
 		for _, r := range w.roots {
-			if !w.gone && !seen[r.URI] {
+			if !seen[r.URI] {
 				seen[r.URI] = true
 				roots = append(roots, r)
 			}

@@ -10,18 +10,16 @@ import (
 
 // Window is one view of an editor: an attached stream, or a detached one that may come back.
 type Window struct {
-	table         *Table
-	id, title     string
-	actsFor       string
-	n             uint64 // order of attachment
-	sink          Sink
-	kinds         map[event.PromptKind]bool
-	samplingTools bool
-	extensions    map[string]json.RawMessage
-	roots         []Root
-	attached      bool
-	gone          bool // detached for good
-	farewell      *time.Timer
+	table      *Table
+	id, title  string
+	actsFor    string
+	n          uint64 // order of attachment
+	sink       Sink
+	kinds      event.Kinds
+	extensions map[string]json.RawMessage
+	roots      []Root
+	attached   bool
+	farewell   *time.Timer
 
 	ctx        context.Context // ends with the attachment
 	endContext context.CancelCauseFunc
@@ -40,34 +38,34 @@ func (w *Window) ActsFor() string { return w.actsFor }
 // Attached reports whether the window's stream is open.
 func (w *Window) Attached() bool { return w.attached }
 
+// Kinds returns the kinds of questions that the window shows.
+func (w *Window) Kinds() event.Kinds { return w.kinds }
+
 // Roots returns the workspace folders of the window.
 func (w *Window) Roots() []Root { return w.roots }
 
-// Replace replaces the workspace folders. counts reports whether w is still the window with its id, and not detached
-// for good.
+// Replace replaces the workspace folders. counts reports whether w is still the window with its id.
 func (w *Window) Replace(roots []Root) (counts bool) {
 	w.roots = roots
-	return w.counts()
+	return w.table.windows[w.id] == w
 }
-
-func (w *Window) counts() bool { return w.table.windows[w.id] == w && !w.gone }
 
 // Declare replaces what an attached window can show, and sends it the open prompts that it could not show before.
 func (w *Window) Declare(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
-	old := Window{kinds: w.kinds, samplingTools: w.samplingTools}
-	w.declare(kinds)
-	w.samplingTools, w.extensions = samplingTools, extensions
+	old := w.kinds
+	w.declare(kinds, samplingTools)
+	w.extensions = extensions
 	for _, p := range w.table.House.Prompts() {
-		if w.Shows(p.Info.Kind, p.WithTools) && !old.Shows(p.Info.Kind, p.WithTools) {
+		if w.kinds.Has(p.Info.Kind, p.WithTools) && !old.Has(p.Info.Kind, p.WithTools) {
 			w.sink.Deliver(w.table.numbered(&event.PromptOpened{Prompt: p.Info}))
 		}
 	}
 }
 
-func (w *Window) declare(kinds []event.PromptKind) {
-	w.kinds = map[event.PromptKind]bool{}
+func (w *Window) declare(kinds []event.PromptKind, samplingTools bool) {
+	w.kinds = event.Kinds{}
 	for _, k := range kinds {
-		w.kinds[k] = true
+		w.kinds.Add(k, k == event.PromptSampling && samplingTools)
 	}
 }
 
@@ -77,11 +75,6 @@ var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
 
 // Part ends the attachment, and the orders that only this attachment needs.
 func (w *Window) Part() { w.endAttachment(errStreamEnded) }
-
-// Expect calls notBack, without the lock, unless the window comes back in time.
-func (w *Window) Expect(within time.Duration, notBack func()) {
-	w.farewell = time.AfterFunc(within, notBack)
-}
 
 // endAttachment marks w as detached, and ends its context with the cause why.
 func (w *Window) endAttachment(why error) {
@@ -94,23 +87,4 @@ func (w *Window) forget() {
 	if w.farewell != nil {
 		w.farewell.Stop()
 	}
-}
-
-// Depart marks w as detached for good. It returns false, and does nothing, if another window has taken the place of w,
-// or w had departed before.
-func (w *Window) Depart() bool {
-	if !w.counts() {
-		return false
-	}
-	w.gone = true
-	var gone []*Window
-	for _, other := range w.table.inOrder() {
-		if other.gone {
-			gone = append(gone, other)
-		}
-	}
-	for _, oldest := range gone[:max(0, len(gone)-maxGone)] {
-		delete(w.table.windows, oldest.id)
-	}
-	return true
 }

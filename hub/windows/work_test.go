@@ -82,7 +82,7 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 		}
 		all = append(all, more...)
 		v.Part() // it comes back under another id each time
-		v.Depart()
+		h.Remove(v.ID())
 	}
 	late := h.attach(window("late"))
 	if more := turns(t, late); len(more) != 0 {

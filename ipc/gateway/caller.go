@@ -72,7 +72,7 @@ func (c *caller) Client() string { return c.call.Session.ID() }
 
 // Answers returns the kinds of questions for which the client has declared the capability. An empty elicitation
 // capability means forms (client/elicitation, 2025-11-25).
-func (c *caller) Answers() (kinds hub.Kinds) {
+func (c *caller) Answers() (kinds event.Kinds) {
 	declared := c.call.Client.Capabilities
 	if sampling := jsontext.Get(declared, "sampling"); jsontext.IsObject(sampling) {
 		kinds.Add(event.PromptSampling, jsontext.IsObject(jsontext.Get(sampling, "tools")))
