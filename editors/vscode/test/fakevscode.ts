@@ -90,6 +90,7 @@ export class Diagnostic {
 export const DiagnosticSeverity = { Error: 0, Warning: 1 } as const;
 
 interface LensProvider {
+  readonly onDidChangeCodeLenses: (listener: () => void) => unknown;
   provideCodeLenses(document: unknown): unknown[];
   resolveCodeLens(lens: unknown): Promise<Lens>;
 }

@@ -111,6 +111,18 @@ test('a server that runs has lenses with its tools and what can be done; they ch
   assert.deepEqual(actions, ['2: Start', '2: Show Error', '2: Show Log']);
 });
 
+test('lenses are drawn anew for what they say, and for nothing else', (t) => {
+  const { change, editor } = scene(t);
+  change(server({ state: ServerState.STOPPED }));
+  let drawn = 0;
+  for (const { provider } of editor.lensProviders) provider.onDidChangeCodeLenses(() => drawn++);
+  change(server({ state: ServerState.STOPPED, stderr: ['a line'] }));
+  assert.equal(drawn, 0, 'a click on a lens is lost while the editor draws it');
+  change(server({ state: ServerState.STOPPED, lastError: 'it ended' }), server({ name: 'other', configLine: 5 }));
+  change(server({ incarnation: 2n }));
+  assert.equal(drawn, 2);
+});
+
 test('tools are counted once, until they change', async (t) => {
   const made = scene(t);
   made.change(server());

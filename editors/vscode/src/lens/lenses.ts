@@ -33,6 +33,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
   #entries: ReadonlyMap<string, readonly Entry[]> = new Map();
   #registered: { readonly files: string; readonly registration: vscode.Disposable } | undefined;
   #toolCounts = new Map<string, number>(); // by name and incarnation
+  #drawn = ''; // what the lenses said when the editor was last told to draw them anew
   #timer: NodeJS.Timeout | undefined;
 
   constructor(watcher: WatcherWindow, process: HubProcess) {
@@ -43,6 +44,7 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
       event: ({ event }) => {
         if (event.case === 'toolsChanged') {
           this.#toolCounts.clear();
+          this.#drawn = '';
           this.#soon();
         }
       },
@@ -100,7 +102,12 @@ export class Lenses implements vscode.Disposable, vscode.CodeLensProvider {
           : vscode.languages.registerCodeLensProvider(names.map(selectorOf), this);
       this.#registered = { files, registration };
     }
-    this.#changed.fire();
+    // A click is lost while the editor draws lenses anew: so not for what they do not say, such as a line of stderr.
+    const drawn = JSON.stringify([...this.#entries].map(([name, entries]) => [name, entries.map(drawnOf)]));
+    if (this.#drawn !== drawn) {
+      this.#drawn = drawn;
+      this.#changed.fire();
+    }
   }
 
   async #toolCount(server: Server): Promise<number | undefined> {
@@ -149,6 +156,13 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
       ];
     }
   }
+}
+
+/** Everything that the lenses of an entry are made of. */
+function drawnOf(entry: Entry): unknown {
+  const { line, server } = entry;
+  const commands = lensesOf(entry, new vscode.Range(0, 0, 0, 0)).map(({ command }) => command);
+  return [line, server.name, server.state, String(server.incarnation), server.processId, commands];
 }
 
 function stateCommand(server: Server, tools: number | undefined): vscode.Command {

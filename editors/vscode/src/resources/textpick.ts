@@ -14,15 +14,40 @@ export interface TextPick {
   readonly propose: ((typed: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
-interface Item extends vscode.QuickPickItem {
+/** More proposals than these are not kept for one text. */
+const mostKept = 1000;
+
+export interface TextRow extends vscode.QuickPickItem {
   readonly value: string;
+}
+
+/**
+ * Returns the rows of the list: what was typed, then all proposals that there have been. The editor tells which row is
+ * meant by its place alone: a click on a list that has changed meanwhile would choose another text. So every text keeps
+ * its place, and proposals that are not made any more are left to the editor's own filter.
+ */
+export function textRows(
+  typed: string,
+  required: boolean,
+  known: readonly string[],
+  proposed: readonly string[],
+): readonly TextRow[] {
+  const nothing = (typed === '' && required) || known.includes(typed);
+  const first: TextRow = nothing
+    ? { label: '', value: '', kind: vscode.QuickPickItemKind.Separator }
+    : { label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true };
+  return [
+    first,
+    ...known.map((value) => ({ label: inPick(value), value, alwaysShow: value === typed || proposed.includes(value) })),
+  ];
 }
 
 /** Resolves to the text, '' if the user leaves it out, or undefined if the user cancelled. */
 export function pickText({ title, placeholder, required, propose }: TextPick): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const pick = vscode.window.createQuickPick<Item>();
+    const pick = vscode.window.createQuickPick<TextRow>();
     let proposed: readonly string[] = [];
+    let known: readonly string[] = [];
     let asking: AbortController | undefined;
     let timer: NodeJS.Timeout | undefined;
     pick.title = title;
@@ -31,19 +56,11 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
 
     const draw = (): void => {
       const typed = pick.value;
-      const own: Item[] =
-        typed === '' && required
-          ? []
-          : [{ label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true }];
       const active = pick.activeItems[0]?.value;
-      pick.items = [
-        ...own,
-        ...proposed
-          .filter((value) => value !== typed)
-          .map((value) => ({ label: inPick(value), value, alwaysShow: true })),
-      ];
+      pick.items = textRows(typed, required, known, proposed);
       // Proposals that arrive while the user moves through the list must not put another row under the Enter key.
-      const same = active === undefined ? undefined : pick.items.find(({ value }) => value === active);
+      const wanted = known.includes(typed) ? typed : active;
+      const same = pick.items.find(({ value, kind }) => value === wanted && kind === undefined);
       if (same !== undefined) {
         pick.activeItems = [same];
       }
@@ -59,6 +76,7 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
         const found = await propose(pick.value, mine.signal);
         if (!mine.signal.aborted && found.join('\0') !== proposed.join('\0')) {
           proposed = found;
+          known = [...new Set([...known, ...found])].filter((value) => value !== '').slice(0, mostKept);
           draw(); // only for a change, since it moves the focus to the row that the editor last reported as active
         }
       } catch (error) {
@@ -78,7 +96,8 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
       timer = setTimeout(() => void ask(), pauseMs);
     });
     pick.onDidAccept(() => {
-      const chosen = pick.activeItems[0] ?? pick.items[0];
+      const typed = pick.items.find(({ value, kind }) => value === pick.value && kind === undefined);
+      const chosen = pick.selectedItems[0] ?? pick.activeItems[0] ?? typed;
       if (chosen !== undefined) {
         resolve(chosen.value);
         pick.hide();
