@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// build makes mcphub.exe and a NAME.test.exe for each package in bin. It returns the packages: folders of the
-// repository, and the demo.
+// build makes mcphub.exe and a test binary for each package in bin (see binaries). It returns the packages: folders of
+// the repository, and the demo.
 func build(ctx context.Context, root, bin string, only []string, list skipped) (packages []string, err error) {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, err
@@ -35,12 +36,15 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
 	for path := range strings.FieldsSeq(string(found)) {
 		name := strings.TrimPrefix(path, modulePath+"/")
 		if (len(only) == 0 || slices.Contains(only, name)) && list.whole(name) == "" {
-			packages, paths = append(packages, name), append(paths, path)
+			packages = append(packages, name)
 		}
+	}
+	byFolder := map[string][]string{}
+	for name, exe := range binaries(packages) {
+		byFolder[filepath.Dir(exe)] = append(byFolder[filepath.Dir(exe)], modulePath+"/"+name)
 	}
 	if len(only) == 0 || slices.Contains(only, demoPackage) {
 		packages = append(packages, demoPackage)
@@ -58,11 +62,28 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	if _, err := tool("build", "-ldflags=-s -w", "-o", bin+"/mcphub.exe", "./cmd/mcphub"); err != nil {
 		return nil, err
 	}
-	if len(paths) > 0 {
-		_, err = tool(append([]string{"test", "-c", "-vet=off", "-overlay=" + overlay, "-ldflags=-s -w",
-			"-o", bin + "/"}, paths...)...)
+	for folder, paths := range byFolder {
+		if err := os.MkdirAll(filepath.Join(bin, folder), 0o755); err != nil {
+			return nil, err
+		}
+		if _, err := tool(append([]string{"test", "-c", "-vet=off", "-overlay=" + overlay, "-ldflags=-s -w",
+			"-o", filepath.Join(bin, folder) + "/"}, paths...)...); err != nil {
+			return nil, err
+		}
 	}
-	return packages, err
+	return packages, nil
+}
+
+// binaries returns where in bin the test binary of each package is: FOLDER/NAME.test.exe. The go command writes those of
+// several packages into one folder only if the last parts of their paths differ.
+func binaries(packages []string) map[string]string {
+	places, of := map[string]string{}, map[string]int{}
+	for _, pkg := range packages {
+		name := path.Base(pkg)
+		places[pkg] = fmt.Sprintf("%d/%s.test.exe", of[name], name)
+		of[name]++
+	}
+	return places
 }
 
 // patches make os.RemoveAll and testing.T.TempDir work under Wine 8, which cannot delete with POSIX semantics. Go

@@ -76,7 +76,7 @@ func try(ctx context.Context, root, run string, core bool, only []string) (err e
 	}
 	fmt.Printf("built, and the prefix made (%.0fs)\n", time.Since(begun).Seconds())
 
-	r := runner{root: root, bin: filepath.Join(dir, "bin"), prefix: &p, run: run, core: core, list: list}
+	r := runner{root: root, bin: filepath.Join(dir, "bin"), binaries: binaries(packages), prefix: &p, run: run, core: core, list: list}
 	failed := r.all(ctx, packages)
 	if run == "" {
 		failed = append(failed, list.unknown(packages, len(only) > 0)...)
@@ -92,6 +92,7 @@ func try(ctx context.Context, root, run string, core bool, only []string) (err e
 // runner runs the packages. mu guards the results.
 type runner struct {
 	root, bin string
+	binaries  map[string]string // the test binary of each package, within bin
 	prefix    *prefix
 	run       string
 	core      bool // without real, as the gate

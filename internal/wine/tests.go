@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,13 +24,13 @@ type verdict struct {
 
 // test runs the tests of a package from its folder.
 func (r *runner) test(ctx context.Context, pkg string) verdict {
-	exe := filepath.Join(r.bin, path.Base(pkg)+".test.exe")
+	exe := filepath.Join(r.bin, r.binaries[pkg])
 	out := func(name string, limit time.Duration, args ...string) ([]byte, error) {
 		cmd := r.prefix.command(ctx, limit, append([]string{exe}, args...)...)
 		cmd.Dir = filepath.Join(r.root, pkg)
 		// Tests that start the real hub use the one that was built.
 		cmd.Env = append(slices.Clone(cmd.Env), `MCPHUB_BINARY=`+windowsPath(filepath.Join(r.bin, "mcphub.exe")))
-		return output(cmd, filepath.Join(r.bin, path.Base(pkg)+name))
+		return output(cmd, exe+name)
 	}
 	names, err := out(".list", time.Minute, "-test.list=.")
 	if err != nil {

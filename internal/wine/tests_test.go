@@ -102,3 +102,12 @@ func TestSkippedLines(t *testing.T) {
 		t.Errorf("unknown: %q", got)
 	}
 }
+
+func TestBinaries(t *testing.T) {
+	got := binaries([]string{"hub", "hub/mcp", "internal/cli/mcp", "internal/cli/config", "hub/config"})
+	want := map[string]string{"hub": "0/hub.test.exe", "hub/mcp": "0/mcp.test.exe", "internal/cli/mcp": "1/mcp.test.exe",
+		"internal/cli/config": "0/config.test.exe", "hub/config": "1/config.test.exe"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
