@@ -5,8 +5,11 @@
 // A [State] is plain data. [State.Apply] takes one [Event], which says what happened outside, and returns the effects:
 // what package hub has to do now, in order. Nothing here waits, so nothing here can race: package hub holds its lock
 // while it applies an event and carries out the effects, none of which waits. Each object is named by a number that is
-// never used again, and no object points to another one, so that a state can be copied and compared. The tests go
-// through all orders of events of small worlds (explore_test.go).
+// never used again, and no object points to another one, so that a state can be copied and compared.
+//
+// What people rely on is written down as conversations, events and the effects that follow: testdata/*.txt. Read
+// cancel.txt, withdrawal.txt and approval.txt first. Beside that, the tests go through all orders of events of small
+// worlds (explore_test.go).
 //
 // What must not live here: goroutines, locks, channels, contexts, the clock, files, the network; texts and bytes of
 // servers, which package hub keeps by the numbers; servers and consents, which are still decided in hub
