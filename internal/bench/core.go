@@ -16,7 +16,7 @@ func measureCore(_ context.Context, o options, f figures) error {
 	var rates []float64
 	effects := 0
 	for range o.rounds {
-		var kinds core.Kinds
+		var kinds event.Kinds
 		kinds.Add(event.PromptToolApproval, false)
 		s, applied, now := core.New("bench"), 0, time.Now()
 		apply := func(e core.Event) core.RequestNumber {
@@ -31,7 +31,7 @@ func measureCore(_ context.Context, o options, f figures) error {
 			return opened
 		}
 		made := core.RequestMade{Prefix: "call", Server: 1, Call: true, Idle: time.Minute, Total: time.Hour}
-		apply(core.Shows{Kinds: kinds})
+		apply(core.WindowShows{Window: "w", Shows: kinds})
 		for range 1000 {
 			apply(made)
 		}
@@ -39,7 +39,8 @@ func measureCore(_ context.Context, o options, f figures) error {
 		applied = 0
 		for range calls {
 			n := apply(made)
-			apply(core.RequestMoved{Request: n, To: event.StateRunning})
+			apply(core.Ready{Request: n})
+			apply(core.Sent{Request: n, WireID: "7"})
 			apply(core.Progressed{Request: n, Shown: true})
 			apply(core.CallOver{Request: n})
 		}

@@ -74,8 +74,8 @@ func build(ctx context.Context, root, bin string, only []string, list skipped) (
 	return packages, nil
 }
 
-// binaries returns where in bin the test binary of each package is: FOLDER/NAME.test.exe. The go command writes those of
-// several packages into one folder only if the last parts of their paths differ.
+// binaries returns where in bin the test binary of each package is: FOLDER/NAME.test.exe. The go command writes those
+// of several packages into one folder only if the last parts of their paths differ.
 func binaries(packages []string) map[string]string {
 	places, of := map[string]string{}, map[string]int{}
 	for _, pkg := range packages {

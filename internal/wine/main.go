@@ -76,7 +76,8 @@ func try(ctx context.Context, root, run string, core bool, only []string) (err e
 	}
 	fmt.Printf("built, and the prefix made (%.0fs)\n", time.Since(begun).Seconds())
 
-	r := runner{root: root, bin: filepath.Join(dir, "bin"), binaries: binaries(packages), prefix: &p, run: run, core: core, list: list}
+	r := runner{root: root, bin: filepath.Join(dir, "bin"), binaries: binaries(packages),
+		prefix: &p, run: run, core: core, list: list}
 	failed := r.all(ctx, packages)
 	if run == "" {
 		failed = append(failed, list.unknown(packages, len(only) > 0)...)
