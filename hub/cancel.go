@@ -37,19 +37,13 @@ func (st *state) cancelByID(id, server string, cause *event.CancelCause) (event.
 // CancelRequests cancels every open request of a scope and returns their ids. Requests of a server count as requests to
 // it.
 func (h *Hub) CancelRequests(scope CancelScope, reason string, origin event.Origin) []string {
-	reason = bounds.Reason(reason)
+	cause := &event.CancelCause{Origin: origin, Reason: bounds.Reason(reason)}
 	st := h.lock()
 	defer st.unlock()
-	scope.Server = st.canonical(scope.Server)
 	var ids []string
-	for _, r := range st.requestsInOrder(func(now core.Request) bool {
-		return !now.Start && (scope.All || scope.TaskLabel != "" && now.Label == scope.TaskLabel ||
-			scope.Server != "" && st.requests[now.Number].server.name == scope.Server)
-	}) {
-		if st.isOpen(r) { // a child ends with its parent
-			ids = append(ids, r.id)
-			st.cancel(r, &event.CancelCause{Origin: origin, Reason: reason})
-		}
+	for _, r := range st.cancelScope(core.Scope{All: scope.All, Name: st.canonical(scope.Server), Label: scope.TaskLabel},
+		cause) {
+		ids = append(ids, r.id)
 	}
 	return ids
 }

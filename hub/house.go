@@ -145,11 +145,8 @@ func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 // Cancel cancels the requests of the server, except the request for its start.
 func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
 	st := o.hub.held()
-	for _, r := range st.requestsInOrder(func(now core.Request) bool { return now.Server == o.number && !now.Start }) {
-		if st.isOpen(r) {
-			st.cancel(r, cause)
-			overs = append(overs, st.whenOver(r))
-		}
+	for _, r := range st.cancelScope(core.Scope{Server: o.number}, cause) {
+		overs = append(overs, st.whenOver(r))
 	}
 	return overs
 }

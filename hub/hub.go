@@ -263,9 +263,9 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 	h.update(func(st *state) {
 		first = !st.core.Draining()
 		st.apply(core.Drained{})
-		for _, r := range st.requestsInOrder(func(now core.Request) bool { return !now.Start && now.Cause == nil }) {
-			if r.cause == nil { // it has not ended with another one
-				st.cancel(r, &event.CancelCause{Origin: event.OriginShutdown, Reason: reason})
+		cause := &event.CancelCause{Origin: event.OriginShutdown, Reason: reason}
+		for _, r := range st.cancelScope(core.Scope{All: true}, cause) {
+			if r.cause == cause {
 				cancelled++
 			}
 		}
@@ -276,8 +276,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.Running() {
 				stopped++
 			}
-			if done := s.EndConnection(&event.CancelCause{Origin: event.OriginShutdown, Reason: reason},
-				servers.Stop); done != nil {
+			if done := s.EndConnection(cause, servers.Stop); done != nil {
 				waits = append(waits, done)
 			}
 		}

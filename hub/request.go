@@ -118,6 +118,26 @@ func (st *state) seeWithdrawals(r *request) {
 	}
 }
 
+// seeWithdrawalsIn is seeWithdrawals for the requests of a scope.
+func (st *state) seeWithdrawalsIn(scope core.Scope) {
+	for _, n := range st.core.Within(scope) {
+		if r := st.requests[n]; r != nil { // it has not ended with another one
+			st.seeWithdrawals(r)
+		}
+	}
+}
+
+// cancelScope cancels the requests of a scope, and returns those that are open, oldest first: what they had caused has
+// ended.
+func (st *state) cancelScope(scope core.Scope, cause *event.CancelCause) (list []*request) {
+	st.seeWithdrawalsIn(scope)
+	st.apply(core.ScopeCancelled{Scope: scope, Cause: cause})
+	for _, n := range st.core.Within(scope) {
+		list = append(list, st.requests[n])
+	}
+	return list
+}
+
 // isOver is what whenOver returns of a request that ended while nobody waited.
 var isOver = func() chan struct{} {
 	c := make(chan struct{})
@@ -162,16 +182,6 @@ func (st *state) setTurnTimer(n core.ServerNumber, at time.Time) {
 			st.apply(core.TurnTimer{Server: n})
 		})
 	})
-}
-
-// requestsInOrder returns the open requests that fit, oldest first.
-func (st *state) requestsInOrder(fits func(core.Request) bool) (list []*request) {
-	for _, now := range st.core.Requests() {
-		if fits(now) {
-			list = append(list, st.requests[now.Number])
-		}
-	}
-	return list
 }
 
 // Requests lists the open requests of one server, or of all servers if server is "", oldest first.

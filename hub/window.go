@@ -107,7 +107,7 @@ func (w *Window) Detach(final bool) {
 			return
 		}
 		w.in.Part()
-		st.seeWithdrawalsOf(w.ID())
+		st.seeWithdrawalsIn(core.Scope{Owner: w.ID()})
 		st.apply(core.WindowDetached{Window: w.ID(), Final: final, Return: h.windowReturn})
 	})
 	if parted {
@@ -118,16 +118,9 @@ func (w *Window) Detach(final bool) {
 // windowTimer lets the core look whether a window has come back.
 func (h *Hub) windowTimer(id string) {
 	h.changeRoots(func(st *state) {
-		st.seeWithdrawalsOf(id)
+		st.seeWithdrawalsIn(core.Scope{Owner: id})
 		st.apply(core.WindowTimer{Window: id})
 	})
-}
-
-// seeWithdrawalsOf is seeWithdrawals for the calls that a window owns.
-func (st *state) seeWithdrawalsOf(window string) {
-	for _, n := range st.core.Owned(window) {
-		st.seeWithdrawals(st.requests[n])
-	}
 }
 
 // windowGone ends what belongs to a window besides its calls.

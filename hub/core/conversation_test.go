@@ -91,9 +91,10 @@ func converse(t *testing.T, text string) string {
 var events = func() map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
 	for _, e := range []Event{RequestMade{}, Ready{}, Sent{}, AnsweredLate{}, RequestMoved{}, Progressed{}, TaskReported{},
-		CallOver{}, StartOver{}, CancelAsked{}, RequestGivenUp{}, Asked{}, Followed{}, Answered{}, ClientUnreachable{},
-		ClientGone{}, Comparing{}, AnswerRead{}, AskerLeft{}, ConnectionEnded{}, ServerRemoved{}, WindowShows{},
-		WindowDetached{}, Drained{}, RequestTimer{}, PromptTimer{}, TurnTimer{}, WindowTimer{}, PromptExpired{}} {
+		CallOver{}, StartOver{}, CancelAsked{}, ScopeCancelled{}, RequestGivenUp{}, Asked{}, Followed{}, Answered{},
+		ClientUnreachable{}, ClientGone{}, Comparing{}, AnswerRead{}, AskerLeft{}, ConnectionEnded{}, ServerRemoved{},
+		WindowShows{}, WindowDetached{}, Drained{}, RequestTimer{}, PromptTimer{}, TurnTimer{}, WindowTimer{},
+		PromptExpired{}} {
 		byName[reflect.TypeOf(e).Name()] = reflect.TypeOf(e)
 	}
 	return byName

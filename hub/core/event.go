@@ -100,6 +100,13 @@ type CancelAsked struct {
 	Cause  *event.CancelCause
 }
 
+// ScopeCancelled says that somebody wants to cancel all requests of a scope: the editor's Stop, the end of a connection
+// or of the hub.
+type ScopeCancelled struct {
+	Scope Scope
+	Cause *event.CancelCause
+}
+
 // RequestGivenUp says that whoever made a request has given it up: a caller has hung up, an owner has closed, the
 // connection is to end.
 type RequestGivenUp struct {
@@ -245,6 +252,7 @@ func (TaskReported) event()      {}
 func (CallOver) event()          {}
 func (StartOver) event()         {}
 func (CancelAsked) event()       {}
+func (ScopeCancelled) event()    {}
 func (RequestGivenUp) event()    {}
 func (Asked) event()             {}
 func (Followed) event()          {}

@@ -28,11 +28,8 @@ func (w *world) moves() (moves []move) {
 		add("drain", func(w *world, do func(Event) []Effect) {
 			w.drained = true
 			do(Drained{})
-			for _, now := range w.st.Requests() {
-				if !now.Start {
-					w.giveUp(now.Number, do, &event.CancelCause{Origin: event.OriginShutdown, Reason: "shutdown"})
-				}
-			}
+			w.seeIn(Scope{All: true}, do)
+			do(ScopeCancelled{Scope{All: true}, &event.CancelCause{Origin: event.OriginShutdown, Reason: "shutdown"}})
 		})
 	}
 	if w.rules.turns {
@@ -73,7 +70,7 @@ func (w *world) windowMoves(i int, add func(string, func(*world, func(Event) []E
 			if w.windows[i] = mayComeBack; final {
 				w.windows[i] = away
 			}
-			w.seeOwned(windowID(i), do)
+			w.seeIn(Scope{Owner: windowID(i)}, do)
 			do(WindowDetached{Window: windowID(i), Final: final, Return: 7})
 		}
 	}
@@ -84,7 +81,7 @@ func (w *world) windowMoves(i int, add func(string, func(*world, func(Event) []E
 	case mayComeBack:
 		at("not back in time: window", func(w *world, do func(Event) []Effect) {
 			w.windows[i] = away
-			w.seeOwned(windowID(i), do)
+			w.seeIn(Scope{Owner: windowID(i)}, do)
 			do(WindowTimer{windowID(i)})
 		})
 	}
@@ -93,8 +90,8 @@ func (w *world) windowMoves(i int, add func(string, func(*world, func(Event) []E
 	}
 }
 
-func (w *world) seeOwned(window string, do func(Event) []Effect) {
-	for _, n := range w.st.Owned(window) {
+func (w *world) seeIn(scope Scope, do func(Event) []Effect) {
+	for _, n := range w.st.Within(scope) {
 		w.see(n, do)
 	}
 }
@@ -197,6 +194,12 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 			if r != nil {
 				do(CancelAsked{ID: r.id, Server: "s", Cause: &event.CancelCause{}})
 			}
+		})
+	}
+	if w.cancels > 0 && c.n != 0 && c.ended == 0 && !w.isStart(i) {
+		at("its caller hangs up", func(w *world, c *call, do func(Event) []Effect) {
+			w.cancels--
+			w.giveUp(c.n, do, &event.CancelCause{Origin: event.OriginHost, Reason: "gone"})
 		})
 	}
 	over := func(e CallOver) func(w *world, c *call, do func(Event) []Effect) {

@@ -68,6 +68,8 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		}
 	case CancelAsked:
 		s.cancelAsked(&e)
+	case ScopeCancelled:
+		s.cancelScope(&e)
 	case RequestGivenUp:
 		if r := s.requests[e.Request]; r != nil {
 			s.cancelRequest(r, e.Cause)

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"slices"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -52,21 +51,8 @@ func (s *State) windowGone(id string) {
 		s.goneWindows = s.goneWindows[1:]
 	}
 	s.do(WindowGone{id})
-	for _, n := range s.Owned(id) {
-		s.cancelRequest(s.requests[n], OwnerClosed)
-	}
+	s.cancelScope(&ScopeCancelled{Scope{Owner: id}, OwnerClosed})
 	s.showsChanged()
-}
-
-// Owned returns the open calls that a window owns, oldest first.
-func (s *State) Owned(window string) (calls []RequestNumber) {
-	for n, r := range s.requests {
-		if window != "" && r.owner == window {
-			calls = append(calls, n)
-		}
-	}
-	slices.Sort(calls)
-	return calls
 }
 
 // WindowGone reports whether a window is gone.
