@@ -11,8 +11,9 @@
 //   - at the end nothing is left: requests, prompts; in the long form no goroutines either, and memory does not grow.
 //
 // TestGatewayAtRandomMoments does the same through the gateway: clients on SDKs of others and raw ones, in both eras,
-// over HTTP and on pipes, whose connections are cut and that are killed. What they see is compared with what the
-// servers observed:
+// over HTTP and on pipes, whose connections are cut and that are killed. Most lanes have the gateway in the process of
+// the test, which sees what is left in it; some go through mcphub mcp as it is built. What clients see is compared with
+// what the servers observed:
 //
 //   - a cancel arrives at most once, at the right server, with the client's reason;
 //   - no call that was cancelled runs on or is answered, and no dialog stays open;

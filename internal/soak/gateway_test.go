@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -32,9 +33,17 @@ type lane struct {
 	server           string // name of a subject
 	clients          int    // how many there are at the same time
 	atOnce           int    // calls at a time of each
-	cut              bool   // every 100 ms all connections are cut
-	kill             bool   // the last client is killed in the middle
+	how              string // what is special
 }
+
+// What is special of a lane: together they are joined.
+const (
+	cut    = ", cut"            // every 100 ms all connections are cut
+	killed = ", killed"         // the last client is killed in the middle
+	built  = ", as it is built" // through mcphub mcp, and not through a gateway in the process of the test
+)
+
+func (l *lane) is(how string) bool { return strings.Contains(l.how, how) }
 
 const (
 	typescript = "typescript2"
@@ -43,36 +52,33 @@ const (
 )
 
 var lanes = []lane{
-	{typescript, "http", legacy, "raw/stdio/legacy", 1, 1, false, false},
-	{typescript, "http", legacy, "typescript2/http/legacy", 1, 8, false, false},
-	{typescript, "http", legacy, "gosdk/stdio/modern", 2, 8, false, false},
-	{typescript, "http", legacy, "typescript2/stdio/legacy", 2, 8, false, true},
-	{typescript, "http", legacy, "gosdk/http/legacy", 2, 8, true, false},
-	{typescript, "http", modern, "raw/stdio/modern", 1, 1, false, false},
-	{typescript, "http", modern, "gosdk/http/legacy", 1, 8, false, false},
-	{typescript, "http", modern, "typescript2/http/modern", 2, 8, false, true},
-	{typescript, "http", modern, "gosdk/http/legacy", 2, 8, true, false},
-	{gosdk, "http", legacy, "typescript2/stdio/legacy", 1, 8, false, false},
-	{gosdk, "http", modern, "gosdk/http/modern", 2, 8, false, false},
-	{raw, "http", legacy, "raw/stdio/legacy", 1, 8, false, false},
-	{raw, "http", legacy, "gosdk/stdio/legacy", 2, 8, true, false},
-	{raw, "http", legacy, "typescript2/stdio/modern", 1, 8, true, false},
-	{raw, "http", modern, "raw/stdio/modern", 1, 8, false, false},
-	{raw, "http", modern, "gosdk/http/legacy", 2, 8, true, false},
-	{raw, "stdio", legacy, "raw/stdio/legacy", 1, 8, false, false},
-	{raw, "stdio", legacy, "typescript2/http/modern", 2, 8, false, true},
-	{raw, "stdio", modern, "typescript2/stdio/legacy", 1, 8, false, false},
-	{raw, "stdio", modern, "raw/stdio/modern", 2, 8, false, true},
+	{typescript, "http", legacy, "raw/stdio/legacy", 1, 1, ""},
+	{typescript, "http", legacy, "typescript2/http/legacy", 1, 8, ""},
+	{typescript, "http", legacy, "gosdk/stdio/modern", 2, 8, ""},
+	{typescript, "http", legacy, "typescript2/stdio/legacy", 2, 8, killed},
+	{typescript, "http", legacy, "gosdk/http/legacy", 2, 8, cut},
+	{typescript, "http", modern, "raw/stdio/modern", 1, 1, ""},
+	{typescript, "http", modern, "gosdk/http/legacy", 1, 8, ""},
+	{typescript, "http", modern, "typescript2/http/modern", 2, 8, killed},
+	{typescript, "http", modern, "gosdk/http/legacy", 2, 8, cut},
+	{gosdk, "http", legacy, "typescript2/stdio/legacy", 1, 8, ""},
+	{gosdk, "http", modern, "gosdk/http/modern", 2, 8, ""},
+	{raw, "http", legacy, "raw/stdio/legacy", 1, 8, ""},
+	{raw, "http", legacy, "gosdk/stdio/legacy", 2, 8, cut},
+	{raw, "http", legacy, "typescript2/stdio/modern", 1, 8, cut},
+	{raw, "http", modern, "raw/stdio/modern", 1, 8, ""},
+	{raw, "http", modern, "gosdk/http/legacy", 2, 8, cut},
+	{raw, "stdio", legacy, "raw/stdio/legacy", 1, 8, ""},
+	{raw, "stdio", legacy, "typescript2/http/modern", 2, 8, killed},
+	{raw, "stdio", modern, "typescript2/stdio/legacy", 1, 8, ""},
+	{raw, "stdio", modern, "raw/stdio/modern", 2, 8, killed},
+	{typescript, "http", legacy, "typescript2/http/modern", 2, 8, built},
+	{raw, "http", modern, "gosdk/http/legacy", 2, 8, built + cut},
+	{raw, "stdio", legacy, "gosdk/http/legacy", 2, 8, built + killed},
 }
 
 func (l *lane) String() string {
-	text := fmt.Sprintf("%s/%s/%s to %s", l.client, l.way, l.era, l.server)
-	for what, is := range map[string]bool{", cut": l.cut, ", killed": l.kill} {
-		if is {
-			text += what
-		}
-	}
-	return text
+	return fmt.Sprintf("%s/%s/%s to %s%s", l.client, l.way, l.era, l.server, l.how)
 }
 
 // subject returns the server of the lane.
@@ -168,10 +174,13 @@ type crossing struct {
 	hub     *hub.Hub
 	at      *gateway.Endpoint
 	address string
+	token   string
 	orders  [][]order // of each client
 	begun   time.Time
 
 	beginCuts func() // nil if nothing is cut
+	config    string // file of mcphub mcp
+	process   *exec.Cmd
 
 	mu      sync.Mutex // guards what follows
 	endings map[string]ending
@@ -224,7 +233,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 	for i := range callers {
 		callers[i] = c.connect(i)
 	}
-	if c.cut {
+	if c.is(cut) {
 		c.beginCuts()
 	}
 	for i := range callers {
@@ -234,9 +243,9 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 		}
 	}
 	c.begun = time.Now()
-	killed := -1
-	if l.kill {
-		killed = l.clients - 1
+	victim := -1
+	if l.is(killed) {
+		victim = l.clients - 1
 	}
 	var all sync.WaitGroup
 	for i, caller := range callers {
@@ -255,7 +264,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 		all.Go(func() {
 			defer close(next)
 			for n, o := range c.orders[i] {
-				if i == killed && n == len(c.orders[i])/2 {
+				if i == victim && n == len(c.orders[i])/2 {
 					caller.close()
 					c.orders[i] = c.orders[i][:n]
 					return
@@ -266,7 +275,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 	}
 	all.Wait()
 	for i, caller := range callers {
-		if i == killed {
+		if i == victim {
 			c.dialogs.gone(i)
 		} else {
 			c.pass(caller, i, "last", "s__slow")
@@ -274,7 +283,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 	}
 	c.settle()
 	for i, caller := range callers {
-		if i != killed {
+		if i != victim {
 			caller.close()
 		}
 	}
@@ -286,7 +295,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 			if late, came := c.crossed[o.Tag]; came {
 				e.answered, e.text = late.answered, late.text
 			}
-			c.judge(o, e, i == killed)
+			c.judge(o, e, i == victim)
 		}
 	}
 	// A call whose cancel did not wait for a busy server to read it, over HTTP, may never be read.
@@ -298,6 +307,21 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 
 // serve opens the hub with both servers, and the gateway.
 func (c *crossing) serve() {
+	t := c.t
+	if c.is(built) {
+		c.serveBuilt()
+	} else {
+		c.serveHere()
+	}
+	if c.is(cut) {
+		c.address, c.beginCuts = cutting(t, c.address)
+		if c.client == raw { // the SDK waits for ever for what was cut while it connects
+			c.beginCuts()
+		}
+	}
+}
+
+func (c *crossing) serveHere() {
 	t := c.t
 	entry, open := c.subject().connect(t, c.witness)
 	besideEntry, beside := (&subject{name: raw, transport: "stdio", era: legacy}).connect(t, c.witness)
@@ -317,7 +341,7 @@ func (c *crossing) serve() {
 		}
 	}
 	bounds := mcpserver.Bounds{Stall: faketime.Long}
-	if c.kill {
+	if c.is(killed) {
 		bounds.Idle = time.Second // a session whose client was killed ends
 	}
 	g, err := gateway.New(c.hub, gateway.Options{Bounds: bounds})
@@ -328,13 +352,7 @@ func (c *crossing) serve() {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.at.Close(nil) })
-	c.address = c.at.URL
-	if c.cut {
-		c.address, c.beginCuts = cutting(t, c.at.URL)
-		if c.client == raw { // the SDK waits for ever for what was cut while it connects
-			c.beginCuts()
-		}
-	}
+	c.address, c.token = c.at.URL, c.at.Token
 }
 
 // order chooses the calls of a client.
@@ -378,11 +396,11 @@ func (c *crossing) order(rng *rand.Rand, client, n int) (orders []order) {
 func (c *crossing) pass(from caller, client int, when, tool string) {
 	o := order{Tag: fmt.Sprintf("%s-%d", when, client), Tool: tool, CancelAfter: -1,
 		Arguments: json.RawMessage(`{"ms":1,"steps":1}`)}
-	if c.cut && c.client == typescript { // which waits for the rest of a stream that was cut before its first event
+	if c.is(cut) && c.client == typescript { // which waits for the rest of a stream that was cut before its first event
 		o.CancelAfter = 1000
 	}
 	e := from.call(o)
-	for c.cut && (e.lost || e.cancelled) {
+	for c.is(cut) && (e.lost || e.cancelled) {
 		e = from.call(o)
 	}
 	if e.err != "" || e.text != "done" {
@@ -411,6 +429,9 @@ func (c *crossing) settle() {
 	if c.ranOn > 0 {
 		c.bad("cancelled calls run on", "%d, such as %s", c.ranOn, over[0])
 	}
+	if c.is(built) {
+		return
+	}
 	for _, r := range c.hub.Requests("") {
 		if r.ParentRequestID == "" {
 			c.waiting++
@@ -420,6 +441,9 @@ func (c *crossing) settle() {
 
 // running returns the requests that the hub has open, without those that wait for the retry of a client.
 func (c *crossing) running() []event.RequestInfo {
+	if c.is(built) {
+		return nil
+	}
 	waits := map[string]bool{}
 	return slices.DeleteFunc(c.hub.Requests(""), func(r event.RequestInfo) bool {
 		if c.mayWait(tagged.FindString(r.Preview)) || waits[r.ParentRequestID] {
@@ -476,13 +500,24 @@ func until(holds func() bool) {
 
 // end closes the gateway and the hub, and checks that nothing is left.
 func (c *crossing) end() {
-	c.at.Close(nil)
-	if n := c.at.Gateway.Clients(); n > 0 {
-		c.bad("clients are left", "%d", n)
+	if c.is(built) {
+		c.endBuilt()
+	} else {
+		c.at.Close(nil)
+		if n := c.at.Gateway.Clients(); n > 0 {
+			c.bad("clients are left", "%d", n)
+		}
 	}
 	for tag, e := range c.endings { // nothing waits any more
 		e.waits = false
 		c.endings[tag] = e
+	}
+	if c.is(built) {
+		until(func() bool { return len(c.notOver()) == 0 })
+		if run := c.notOver(); len(run) > c.ranOn {
+			c.bad("requests are left at the end", "%d at servers: %v", len(run), run)
+		}
+		return
 	}
 	until(func() bool { return len(c.hub.Requests("")) == 0 && len(c.notOver()) == 0 })
 	if left, run := c.hub.Requests(""), c.notOver(); len(left)+len(run) > c.ranOn {
@@ -496,7 +531,7 @@ func (c *crossing) end() {
 }
 
 // judge compares what a client saw of a call with what the servers saw.
-func (c *crossing) judge(o order, e ending, killed bool) {
+func (c *crossing) judge(o order, e ending, gone bool) {
 	seen := c.witness.of(o.Tag)
 	if e.cancelled {
 		c.cancels++
@@ -522,7 +557,7 @@ func (c *crossing) judge(o order, e ending, killed bool) {
 			c.bad("a call was sent twice", "%s: %+v", o.Tag, seen)
 		}
 		for _, reason := range x.reasons {
-			if !slices.Contains(c.expected(o, killed), reason) {
+			if !slices.Contains(c.expected(o, gone), reason) {
 				c.bad("a cancel came with another reason", "%s: %q", o.Tag, reason)
 			}
 		}
@@ -544,7 +579,7 @@ func (c *crossing) judge(o order, e ending, killed bool) {
 }
 
 // expected returns the reasons with which the servers may hear of a cancel.
-func (c *crossing) expected(o order, killed bool) []string {
+func (c *crossing) expected(o order, gone bool) []string {
 	var reasons []string
 	switch {
 	case c.era == modern && c.way == "http": // which sends no reasons
@@ -554,8 +589,11 @@ func (c *crossing) expected(o order, killed bool) []string {
 	default:
 		reasons = []string{o.Reason}
 	}
-	if killed {
+	if gone {
 		reasons = append(reasons, "the client is gone", mcpserver.ErrIdle.Error())
+	}
+	if c.is(built) { // whose end cancels what it had not heard of
+		reasons = append(reasons, gateway.ErrClosed.Error(), "the hub is shutting down")
 	}
 	return reasons
 }

@@ -63,7 +63,7 @@ type program struct {
 func (c *crossing) startProgram(client int) *program {
 	c.t.Helper()
 	era := map[string]string{legacy: "legacy", modern: "auto"}[c.era]
-	command := append(peers.TypeScript2Ordered(c.t), era, c.address, "Bearer "+c.at.Token)
+	command := append(peers.TypeScript2Ordered(c.t), era, c.address, "Bearer "+c.token)
 	p := &program{crossing: c, cmd: exec.Command(command[0], command[1:]...), index: client, done: make(chan struct{}),
 		calls: map[string]chan ending{}}
 	p.cmd.Stderr = c.t.Output()
@@ -121,7 +121,7 @@ func (p *program) heard(line []byte, ready chan<- struct{}) {
 		delete(p.calls, e.Tag)
 		p.mu.Unlock()
 		// Over HTTP the SDK may have got a round that it has told nobody of. A connection that is cut is a cancel there.
-		lost := e.Lost && p.cut
+		lost := e.Lost && p.is(cut)
 		cancelled := e.Cancelled || lost && p.era == modern
 		call <- ending{text: e.Text, err: e.Error, answered: e.Error == "", cancelled: cancelled, lost: lost,
 			waits: cancelled && p.era == modern}
@@ -181,7 +181,7 @@ func (c *crossing) connectGoSDK(client int) *sdkClient {
 	}
 	var err error
 	s.session, err = made.Connect(c.t.Context(), &sdk.StreamableClientTransport{Endpoint: c.address,
-		HTTPClient: &http.Client{Transport: authorized{s.http, c.at.Token}}}, o)
+		HTTPClient: &http.Client{Transport: authorized{s.http, c.token}}}, o)
 	if err != nil {
 		c.t.Fatal(err)
 	}

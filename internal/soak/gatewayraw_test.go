@@ -180,7 +180,7 @@ func (s *rawSession) send(ctx context.Context, method, body, lastEvent string) (
 	if err != nil {
 		return nil, err
 	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + s.at.Token},
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + s.token},
 		"Accept": {"application/json, text/event-stream"}}
 	if s.id != "" {
 		r.Header.Set("Mcp-Session-Id", s.id)
@@ -353,10 +353,10 @@ func (x *rawExchanges) call(o order) ending {
 		select {
 		case <-stopped:
 			if !came {
-				return ending{cancelled: true, waits: x.cut} // what cuts may have the round
+				return ending{cancelled: true, waits: x.is(cut)} // what cuts may have the round
 			}
 		default:
-			if !came && x.cut { // which is the cancel
+			if !came && x.is(cut) { // which is the cancel
 				return ending{cancelled: true, lost: true, waits: true}
 			} else if !came {
 				return ending{err: "no answer came"}
@@ -429,7 +429,7 @@ func (x *rawExchanges) exchange(body, tool string, stopped <-chan struct{}) (m w
 		x.t.Error(err)
 	}
 	r.Close = true
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + x.at.Token},
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + x.token},
 		"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"},
 		"Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}}
 	if err := r.Write(conn); err != nil {
@@ -480,6 +480,10 @@ func (c *crossing) openPipe(client int) *rawPipe {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
+		if c.is(built) {
+			c.runBuilt(toGateway, fromGateway)
+			return
+		}
 		_ = c.at.Gateway.Serve(context.Background(), jsonrpc.NewLineConn(toGateway, fromGateway,
 			jsonrpc.LineConnOptions{Close: func() error { return errors.Join(toGateway.Close(), fromGateway.Close()) }}))
 	}()
@@ -594,7 +598,7 @@ func cutting(t *testing.T, address string) (to string, begin func()) {
 	}
 	var mu sync.Mutex
 	conns := map[net.Conn]bool{}
-	cut := func() {
+	cutAll := func() {
 		mu.Lock()
 		defer mu.Unlock()
 		for conn := range conns {
@@ -622,7 +626,7 @@ func cutting(t *testing.T, address string) (to string, begin func()) {
 				begun = nil
 			case <-tick.C:
 				if begun == nil {
-					cut()
+					cutAll()
 				}
 			case <-over:
 				return
@@ -654,7 +658,7 @@ func cutting(t *testing.T, address string) (to string, begin func()) {
 	t.Cleanup(func() {
 		close(over)
 		_ = listener.Close()
-		cut()
+		cutAll()
 		work.Wait()
 	})
 	address = (&url.URL{Scheme: target.Scheme, Host: listener.Addr().String(), Path: target.Path}).String()

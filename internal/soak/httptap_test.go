@@ -14,10 +14,10 @@ import (
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
-// journaled records in the witness what a server writes to its journal.
-func journaled(w *witness, s *peers.Server) {
+// journaled records in the witness what a server writes to its journal. prefix tells its sessions from another one's.
+func journaled(w *witness, s *peers.Server, prefix string) {
 	s.Observe(func(e peers.Event) {
-		id := wireID{e.Session, string(e.ID)}
+		id := wireID{prefix + e.Session, string(e.ID)}
 		switch {
 		case e.Event == peers.EventRequest && e.Method == "notifications/cancelled":
 			w.cancelled(id, e.Reason)

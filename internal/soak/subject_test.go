@@ -131,7 +131,7 @@ func (s *subject) connect(t *testing.T, w *witness) (entry string, open func(con
 		if s.bare {
 			address = tapped(t, w, address)
 		} else {
-			journaled(w, server)
+			journaled(w, server, "")
 		}
 		entry = fmt.Sprintf(`"type":%q,"url":%q`, s.transport, address)
 	}
