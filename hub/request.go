@@ -176,12 +176,17 @@ func (st *state) setTurnTimer(n core.ServerNumber, at time.Time) {
 		return
 	}
 	h := st.hub
-	st.turnTimers[n] = time.AfterFunc(left, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(left, func() {
 		h.update(func(st *state) {
+			if st.turnTimers[n] != timer { // it was reset after it had fired, and another one has taken its place
+				return
+			}
 			delete(st.turnTimers, n)
 			st.apply(core.TurnTimer{Server: n})
 		})
 	})
+	st.turnTimers[n] = timer
 }
 
 // Requests lists the open requests of one server, or of all servers if server is "", oldest first.

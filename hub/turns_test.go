@@ -205,3 +205,49 @@ func TestCallsThatWaitForTheirTurn(t *testing.T) {
 		w.nothingLeft()
 	})
 }
+
+// Events at the very moment at which the timer of the turns fires, before it has the lock, leave one timer, not one
+// more each time: each of them would fire for as long as cancelled calls keep their turn.
+func TestTurnsHaveOneTimer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := hanging()
+		w := newWorld(t, serversOf("s", s), "s:"+allow)
+		gateway, err := w.hub.OpenGateway()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gateway.Close()
+		call := func(id string, of client) *pendingCall {
+			defer synctest.Wait()
+			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
+		}
+		cancel := func(id string, c *pendingCall) {
+			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
+				t.Fatal(err)
+			}
+			<-c.done
+			synctest.Wait()
+		}
+		c, d := call("c", "c"), call("d", "d")
+		if _, err := s.Request(elicitation, formParams); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel("c", c)
+		cancel("d", d)
+		for n := range 300 { // from the 30th on, a turn is over each second
+			time.Sleep(time.Second)
+			gateway.ClientGone("c")
+			synctest.Wait()
+			id := fmt.Sprint(n)
+			cancel(id, call(id, "c"))
+		}
+		before := w.hub.LockCount()
+		pass(time.Second)
+		if fired := w.hub.LockCount() - before - 1; fired != 1 {
+			t.Errorf("%d timers fired for one turn that was over", fired)
+		}
+		pass(time.Minute)
+		w.nothingLeft()
+	})
+}
