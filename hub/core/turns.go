@@ -282,22 +282,21 @@ func (t *turns) expire(now time.Time) {
 	}
 }
 
-// free reports whether the server can be asking no other client. If it can, because of a call that has ended, again is
-// when to look again.
+// free reports whether the server can be asking no other client. If it can only because of calls of clients that are
+// gone, again is when to look again: it is looked at the others when their turns end. One of these decides at once,
+// since there may be thousands of clients.
 func (s *State) free(t *turns, client string) (free bool, again time.Time) {
 	for other, of := range t.clients {
 		if other == client {
 			continue
 		}
-		if of.running > 0 {
+		switch gone := s.gone.has(other); {
+		case of.running > 0 || !gone && s.now.Before(of.ended.Add(mayAskAfter)):
 			return false, time.Time{}
-		}
-		keeps := mayAskAfter
-		if s.gone.has(other) {
-			keeps = cancelReadTime
-		}
-		if at := of.ended.Add(keeps); s.now.Before(at) && at.After(again) {
-			again = at
+		case gone:
+			if at := of.ended.Add(cancelReadTime); s.now.Before(at) && at.After(again) {
+				again = at
+			}
 		}
 	}
 	return again.IsZero(), again
@@ -323,7 +322,9 @@ func (s *State) serverRemoved(n ServerNumber) {
 func (s *State) clientGone(client string) {
 	s.gone.add(s.now, client)
 	for _, n := range slices.Sorted(maps.Keys(s.turns)) {
-		s.grant(n)
+		if _, has := s.turns[n].clients[client]; has { // else nobody waits for it there
+			s.grant(n)
+		}
 	}
 }
 

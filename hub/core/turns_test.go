@@ -118,6 +118,41 @@ func TestTurnLimit(t *testing.T) {
 	}
 }
 
+// Clients come and go by the thousand. Who had no call at a server changes nothing there, and costs nothing.
+func TestWhoIsGoneElsewhere(t *testing.T) {
+	q := newQueue()
+	q.cancel(q.call("m"))
+	q.now = q.now.Add(mayAskAfter) // the timer has not fired so far
+	if q.apply(ClientGone{"n"}); len(q.turns[1].kept) != 1 {
+		t.Error("the turns at a server were looked at because of a client without calls there")
+	}
+	if q.apply(ClientGone{"m"}); len(q.turns[1].kept) != 0 {
+		t.Error("a turn that is over is kept")
+	}
+}
+
+// Each call of 2026-07-28 over HTTP counts as a client of its own, so that thousands may keep a turn at one server while
+// another call waits. The hub holds its lock for each event.
+func BenchmarkTurnsOfManyClients(b *testing.B) {
+	for _, clients := range []int{16, maxKeptTurns} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			q := &queue{State: New("hub"), now: start}
+			for n := range clients {
+				q.apply(RequestMade{Prefix: "call", Server: 1, Call: true, Client: fmt.Sprint(n)})
+				q.apply(Ready{Request: q.begun})
+			}
+			q.takeTurns(1, "s")
+			for _, n := range q.Calls(1) {
+				q.cancel(n)
+			}
+			q.call("waits")
+			for b.Loop() {
+				q.cancel(q.call("waits, too"))
+			}
+		})
+	}
+}
+
 // Of the clients that are gone a bounded number is remembered, each for as long as its calls may count.
 func TestWhoIsGoneIsForgotten(t *testing.T) {
 	var g gone
