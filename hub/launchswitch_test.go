@@ -205,3 +205,52 @@ func TestUnagreedFolderTakesNothingFromAnotherFolder(t *testing.T) {
 		}
 	})
 }
+
+// A window goes, and with it the consent to the workspace's entry, which has stopped: the user's own entry takes its
+// place. The windows are told of that once they were told that its requests are cancelled, as for any other change.
+func TestEntryThatEndsWithItsWindow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
+		w.twoFiles(ofServer(mineEntry), ofServer(`{"command":"s","args":["theirs"]}`))
+		v := w.user("one")
+		asked := background(func() (event.ServerInfo, error) { return w.hub.StartWorkspaceEntry(context.Background(), "s") })
+		v.allowLaunch(event.ScopeWindow)
+		if !asked.over() || asked.err != nil {
+			t.Fatal(asked.err)
+		}
+		other := w.everything()
+		first := w.call(hub.CallRequest{Server: "s", Tool: "hang"}) // so that the tools are known
+		other.approval()
+		if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+			t.Fatal(err)
+		}
+		<-first.done
+		other.mu.Lock()
+		other.events = nil
+		other.mu.Unlock()
+		c := w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "hang"})
+		if p := other.approval(); p.RequestID != "r" {
+			t.Fatalf("the call asks %+v", p)
+		}
+		v.win.Detach(true)
+		<-c.done
+		w.server("s")
+		other.mu.Lock()
+		var order []string
+		for _, e := range other.events {
+			switch e := e.Body.(type) {
+			case *event.RequestCancelling:
+				order = append(order, "cancelling")
+			case *event.ServerChanged:
+				if e.Server.Scope == "user" {
+					order = append(order, "changed")
+				}
+			}
+		}
+		other.mu.Unlock()
+		if !slices.Equal(slices.Compact(order), []string{"cancelling", "changed"}) {
+			t.Errorf("the windows see %v", order)
+		}
+		w.nothingLeft()
+	})
+}

@@ -107,8 +107,7 @@ func (w *Window) Detach(final bool) {
 			return
 		}
 		w.in.Part()
-		st.seeWithdrawalsIn(core.Scope{Owner: w.ID()})
-		st.apply(core.WindowDetached{Window: w.ID(), Final: final, Return: h.windowReturn})
+		st.windowMayGo(w.ID(), core.WindowDetached{Window: w.ID(), Final: final, Return: h.windowReturn})
 	})
 	if parted {
 		h.log.Info("window detached", "window_id", bounds.Printable(w.ID()), "final", final)
@@ -118,17 +117,24 @@ func (w *Window) Detach(final bool) {
 // windowTimer lets the core look whether a window has come back.
 func (h *Hub) windowTimer(id string) {
 	h.changeRoots(func(st *state) {
-		st.seeWithdrawalsIn(core.Scope{Owner: id})
-		st.apply(core.WindowTimer{Window: id})
+		st.windowMayGo(id, core.WindowTimer{Window: id})
 	})
 }
 
-// windowGone ends what belongs to a window besides its calls.
+// windowMayGo applies an event with which a window may be gone. Consents that end with it may stop servers: that comes
+// when all else has been carried out, so that the windows are told of the requests of such a server first.
+func (st *state) windowMayGo(id string, e core.Event) {
+	st.seeWithdrawalsIn(core.Scope{Owner: id})
+	if st.apply(e); st.core.WindowGone(id) {
+		st.consentsChanged()
+	}
+}
+
+// windowGone ends what belongs to a window besides its calls, and what follows from the end of its consents.
 func (st *state) windowGone(id string) {
 	st.windows.Remove(id)
 	st.grants.EndWindow(id)
 	st.unsubscribe(id)
-	st.consentsChanged()
 }
 
 // screen is the hub as package windows sees it.
