@@ -362,3 +362,30 @@ func (v *view) hasEnded(id string) bool {
 	defer v.mu.Unlock()
 	return v.ended[id]
 }
+
+// What still runs for a window that is gone counts when a window of the same id attaches: it has not got more room by
+// having closed. Once all that is over, nothing of it is left.
+func TestWorkOfAWindowThatIsGoneCounts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		v := w.attach(windows.Hello{WindowID: "w"})
+		end := make(chan struct{})
+		hangs := func(context.Context) func() { <-end; return nil }
+		for range 256 {
+			if err := v.win.Go(hangs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.win.Detach(true)
+		v = w.attach(windows.Hello{WindowID: "w"})
+		if e := event.AsError(v.win.Go(hangs)); e == nil || e.Reason != event.ReasonQueueFull {
+			t.Errorf("one more order: %v", e)
+		}
+		close(end)
+		synctest.Wait()
+		if err := v.win.Go(func(context.Context) func() { return nil }); err != nil {
+			t.Error(err)
+		}
+		w.nothingLeft()
+	})
+}

@@ -56,10 +56,13 @@ type Table struct {
 	windows  map[string]*Window // the attached windows, and detached ones that may come back
 	attached uint64             // counts attachments, for order
 	running  int                // how many orders of all windows are running
+	left     map[string]*work   // the work of windows that are gone, while something of it runs
 }
 
 // NewTable returns a table without windows.
-func NewTable(o Options) *Table { return &Table{Options: o, windows: map[string]*Window{}} }
+func NewTable(o Options) *Table {
+	return &Table{Options: o, windows: map[string]*Window{}, left: map[string]*work{}}
+}
 
 // Seq returns the number of the latest event.
 func (t *Table) Seq() uint64 { return t.seq }
@@ -120,6 +123,9 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	if before != nil {
 		before.forget()
 		w.work = before.work
+	} else if left := t.left[w.id]; left != nil {
+		w.work = left
+		delete(t.left, w.id)
 	}
 	t.windows[w.id] = w
 	return w, start, nil
@@ -144,8 +150,20 @@ func (t *Table) Expect(id string, within time.Duration, notBack func()) {
 	t.windows[id].farewell = time.AfterFunc(within, notBack)
 }
 
-// Remove forgets a window that has detached.
-func (t *Table) Remove(id string) { delete(t.windows, id) }
+// Remove forgets a window that has detached, but not what runs for it: it may attach again.
+func (t *Table) Remove(id string) {
+	if w := t.windows[id]; w != nil && w.work.busy() {
+		t.left[id] = w.work
+	}
+	delete(t.windows, id)
+}
+
+// settle forgets the work of a window that is gone once nothing of it runs.
+func (t *Table) settle(w *Window) {
+	if t.left[w.id] == w.work && !w.work.busy() {
+		delete(t.left, w.id)
+	}
+}
 
 func (t *Table) inOrder() []*Window {
 	return slices.SortedFunc(maps.Values(t.windows), func(a, b *Window) int { return cmp.Compare(a.n, b.n) })

@@ -20,6 +20,8 @@ type work struct {
 	comparing int // answers that are being compared: see BeginComparing
 }
 
+func (k *work) busy() bool { return k.running+k.comparing > 0 }
+
 // BeginComparing reserves a place for an answer of w whose content is compared with what was asked for. It returns
 // false if too many are being compared. EndComparing gives the place back.
 func (w *Window) BeginComparing() bool {
@@ -31,7 +33,10 @@ func (w *Window) BeginComparing() bool {
 }
 
 // EndComparing gives back the place of BeginComparing.
-func (w *Window) EndComparing() { w.work.comparing-- }
+func (w *Window) EndComparing() {
+	w.work.comparing--
+	w.table.settle(w)
+}
 
 // Orders runs the orders that a user gives in a window. Its methods take the lock.
 type Orders struct{ w *Window }
@@ -139,6 +144,7 @@ func (t Turn) Over(tell func()) {
 	table.House.Update(func() {
 		t.w.work.running--
 		table.running--
+		table.settle(t.w)
 	})
 	if tell != nil {
 		tell()
