@@ -42,8 +42,7 @@ func (h *Hub) Leftovers() string {
 	}
 	add("requests", len(h.state.requests)+h.state.core.Len())
 	add("prompts", len(h.state.prompts)+len(h.state.core.Prompts()))
-	waiting, _ := h.state.core.Turns()
-	add("calls that wait for their turn", waiting)
+	add("calls that wait for their turn", h.state.core.AwaitTurn())
 	add("cancels on their way", h.deliveries.Pending())
 	add("shared questions", h.sharing.Len())
 	for _, s := range h.state.servers {

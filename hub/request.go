@@ -168,22 +168,20 @@ func (r *request) setTimer(at time.Time) {
 	r.timer = time.AfterFunc(left, func() { h.update(func(st *state) { st.apply(core.RequestTimer{Request: n}) }) })
 }
 
-// setTurnTimer makes the core look at the turns at a server at that time.
+// setTurnTimer makes the core look at the turns at a server at that time. One that has fired, and waits for the lock,
+// counts no more: each would set a further one.
 func (st *state) setTurnTimer(n core.ServerNumber, at time.Time) {
-	left := time.Until(at)
-	if timer := st.turnTimers[n]; timer != nil {
-		timer.Reset(left)
-		return
+	if before := st.turnTimers[n]; before != nil {
+		before.Stop()
 	}
 	h := st.hub
 	var timer *time.Timer
-	timer = time.AfterFunc(left, func() {
+	timer = time.AfterFunc(time.Until(at), func() {
 		h.update(func(st *state) {
-			if st.turnTimers[n] != timer { // it was reset after it had fired, and another one has taken its place
-				return
+			if st.turnTimers[n] == timer {
+				delete(st.turnTimers, n)
+				st.apply(core.TurnTimer{Server: n})
 			}
-			delete(st.turnTimers, n)
-			st.apply(core.TurnTimer{Server: n})
 		})
 	})
 	st.turnTimers[n] = timer

@@ -328,13 +328,12 @@ func (s *State) clientGone(client string) {
 	}
 }
 
-// Turns returns how many requests wait for their turn, and how many calls have one that have ended.
-func (s *State) Turns() (waiting, kept int) {
+// AwaitTurn returns how many requests wait for their turn.
+func (s *State) AwaitTurn() (n int) {
 	for _, t := range s.turns {
-		waiting += len(t.waiting)
-		kept += max(len(t.kept), len(t.sent))
+		n += len(t.waiting)
 	}
-	return waiting, kept
+	return n
 }
 
 // gone remembers the clients that have gone for as long as their calls may count. The zero value has none.

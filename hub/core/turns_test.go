@@ -131,8 +131,8 @@ func TestWhoIsGoneElsewhere(t *testing.T) {
 	}
 }
 
-// Each call of 2026-07-28 over HTTP counts as a client of its own, so that thousands may keep a turn at one server while
-// another call waits. The hub holds its lock for each event.
+// Each call of 2026-07-28 over HTTP counts as a client of its own, so that thousands may keep a turn at one server
+// while another call waits. The hub holds its lock for each event.
 func BenchmarkTurnsOfManyClients(b *testing.B) {
 	for _, clients := range []int{16, maxKeptTurns} {
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {

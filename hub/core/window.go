@@ -38,7 +38,11 @@ func (s *State) windowDetached(e *WindowDetached) {
 }
 
 func (s *State) windowTimer(id string) {
-	if w := s.windows[id]; !w.until.IsZero() && !s.now.Before(w.until) {
+	switch w := s.windows[id]; {
+	case w.until.IsZero(): // it has come back, or is gone
+	case s.now.Before(w.until):
+		s.do(WindowTimerSet{id, w.until})
+	default:
 		s.windowGone(id)
 	}
 }

@@ -103,17 +103,6 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 // Err returns a *SessionEndedError that says why the session has ended, or nil before.
 func (s *Session) Err() error { return context.Cause(s.ctx) }
 
-// Ending reports whether the session has begun to end. It is true before any request ends for that reason, when Err may
-// still be nil.
-func (s *Session) Ending() bool {
-	select {
-	case <-s.ready:
-		return s.Err() != nil || s.peer != nil && s.peer.Err() != nil
-	default:
-		return s.Err() != nil
-	}
-}
-
 // Ask asks a legacy client a question that belongs to none of its requests, else like Call.Ask.
 func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	client := s.Client()
