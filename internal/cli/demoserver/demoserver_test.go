@@ -33,8 +33,8 @@ func TestAddressTaken(t *testing.T) {
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for want, args := range map[string][]string{
-		"in use":           {"demo-server", "--http", taken.Addr().String()},
-		"cannot be served": {"web", p.Config("mcp.json", `{"mcpServers":{}}`), "--port", port},
+		taken.Addr().String() + ": bind: ": {"demo-server", "--http", taken.Addr().String()}, // the rest is the system's
+		"cannot be served":                 {"web", p.Config("mcp.json", `{"mcpServers":{}}`), "--port", port},
 	} {
 		if r := p.Run(args...); r.Status != exit.Server || r.Stdout != "" || !strings.Contains(r.Stderr, want) {
 			t.Errorf("mcphub %q: status %d, stdout %q, stderr %q", args, r.Status, r.Stdout, r.Stderr)

@@ -195,7 +195,8 @@ func TestMCPLeavesNothingElseOut_real(t *testing.T) {
 	if line := s.answer("1"); !strings.Contains(line, `"db__echo"`) {
 		t.Errorf("the list is %s", line)
 	}
-	if s.leave(); !strings.Contains(s.Stderr.String(), "project/.cursor/mcp.json:1:16: warning: server \"db\"") {
+	want := filepath.FromSlash("project/.cursor/mcp.json") + ":1:16: warning: server \"db\""
+	if s.leave(); !strings.Contains(s.Stderr.String(), want) {
 		t.Errorf("said\n%s", s.Stderr.String())
 	}
 }
