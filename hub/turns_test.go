@@ -29,6 +29,35 @@ func (c client) Ask(context.Context, *mcp.Question) (a mcp.Answer, err error) {
 	return mcp.Answer{Action: mcp.Decline}, nil
 }
 
+// cannotBeAsked is a client that cannot be asked, though it has declared that it answers.
+type cannotBeAsked struct{ client }
+
+func (cannotBeAsked) Ask(context.Context, *mcp.Question) (mcp.Answer, error) {
+	return mcp.Answer{}, hub.ErrNotAsked
+}
+
+// A question to a client that cannot be asked is shown in the windows, and answered there. Before that, none shows it.
+func TestWindowsGetWhatTheClientCannotBeAsked(t *testing.T) {
+	for _, of := range []hub.Caller{cannotBeAsked{"c"}, client("c")} {
+		bubble(t, func(t *testing.T) {
+			a := asking(elicitation, formParams)
+			w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
+			v := w.everything()
+			c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Caller: of})
+			synctest.Wait()
+			if _, cannot := of.(cannotBeAsked); cannot {
+				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+			} else if opened := eventsOf[*event.PromptOpened](v); len(opened) > 0 {
+				t.Errorf("a window shows what the client was asked: %+v", opened[0].Prompt)
+			}
+			if text := textOf(t, c.ok(t)); text != `{"action":"decline"}` {
+				t.Errorf("the server was answered %s", text)
+			}
+			w.nothingLeft()
+		})
+	}
+}
+
 func formsOnly() (k event.Kinds) {
 	k.Add(event.PromptElicitationForm, false)
 	return k
