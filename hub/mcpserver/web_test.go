@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,6 +201,36 @@ func TestLegacyStreamResumes(t *testing.T) {
 	if got := body(t, again); !strings.Contains(got,
 		`{"jsonrpc":"2.0","id":2,"result":{"answers":[{"action":"accept"}]}}`) {
 		t.Fatalf("resumed: %s", got)
+	}
+}
+
+// The stream of a call that was cancelled ends without an answer, and a client that comes back to it is refused: the
+// TypeScript SDK comes back to an empty stream once a second, for ever.
+func TestStreamOfACancelledCallIsOver(t *testing.T) {
+	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
+	id := s.initialize(t)
+	r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`,
+		"Mcp-Session-Id", id)
+	lines := bufio.NewReader(r.Body)
+	for line := ""; !strings.Contains(line, "elicitation/create"); {
+		var err error
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
+		"Mcp-Session-Id", id)
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := regexp.MustCompile(`(?m)^id: (\S+)`).FindAllSubmatch(rest, -1)
+	if len(last) == 0 {
+		t.Fatalf("the question was not withdrawn: %s", rest)
+	}
+	again := s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", string(last[len(last)-1][1]))
+	if again.StatusCode != http.StatusBadRequest {
+		t.Errorf("a stream that is over, and has nothing more: %s", again.Status)
 	}
 }
 

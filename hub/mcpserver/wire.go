@@ -619,7 +619,9 @@ func (w *wire) readerCame(number, after int) {
 	if st == w.common && st != nil {
 		after = max(after, st.gone)
 	}
-	if st == nil || after < st.gone || after > st.end() {
+	// A stream that is over and has nothing more is refused, too: an empty one would end at once, and the TypeScript SDK
+	// comes back once a second, for ever, to each stream that ends without an answer, as that of a cancelled call does.
+	if st == nil || after < st.gone || after > st.end() || st != w.common && st.over && after == st.end() {
 		w.order(refused{})
 		return
 	}

@@ -81,7 +81,7 @@ await client.connect(
     new StreamableHTTPClientTransport(new URL(url), {
         fetch: sturdy,
         requestInit: { headers: { Authorization: authorization } },
-        reconnectionOptions: { initialReconnectionDelay: 5, maxReconnectionDelay: 50, reconnectionDelayGrowFactor: 1.5, maxRetries: 1000 },
+        reconnectionOptions: { initialReconnectionDelay: 5, maxReconnectionDelay: 50, reconnectionDelayGrowFactor: 1.5, maxRetries: 2 },
     }),
 );
 await client.listTools();
