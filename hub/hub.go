@@ -338,6 +338,9 @@ func (st *state) shut() {
 	for _, id := range st.windows.Close() {
 		st.grants.EndWindow(id)
 	}
+	for _, timer := range st.turnTimers {
+		timer.Stop()
+	}
 	st.budgets.Close()
 	st.endLife(event.ErrDraining())
 	st.table.Close()

@@ -123,6 +123,10 @@ func checkOutgoing(o *outgoing) (map[string]json.RawMessage, *event.Error) {
 // begin registers the request.
 func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	shown := h.preview(o.CallRequest)
+	var answers event.Kinds
+	if o.Caller != nil {
+		answers = o.Caller.Answers() // without the lock: it reads what a client has declared, at whatever length
+	}
 	st := h.lock()
 	defer st.unlock()
 	if st.core.Draining() {
@@ -161,10 +165,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
 		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
 
-		Client: r.client(), Audience: o.Questions}
-	if r.caller != nil {
-		made.Answers = r.caller.Answers()
-	}
+		Client: r.client(), Answers: answers, Audience: o.Questions}
 	if st.make(r, made) == core.IDInUse {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", o.ID},
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(o.ID))

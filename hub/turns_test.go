@@ -58,6 +58,30 @@ func TestWindowsGetWhatTheClientCannotBeAsked(t *testing.T) {
 	}
 }
 
+// withClients returns a world with one server, and a gateway, whose clients call it.
+func withClients(t *testing.T, s *fakeserver.Server, entry string) (*world, *hub.Gateway) {
+	w := newWorld(t, serversOf("s", s), entry)
+	gateway, err := w.hub.OpenGateway()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gateway.Close)
+	return w, gateway
+}
+
+// of makes a call of a client, nil for a person.
+func (w *world) of(client hub.Caller, id, tool string) *pendingCall {
+	defer synctest.Wait()
+	return w.call(hub.CallRequest{ID: id, Server: "s", Tool: tool, Caller: client})
+}
+
+func (w *world) cancels(id string) {
+	w.t.Helper()
+	if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func formsOnly() (k event.Kinds) {
 	k.Add(event.PromptElicitationForm, false)
 	return k
@@ -72,27 +96,15 @@ func TestTurnAfterAnAnsweredCancel(t *testing.T) {
 			<-c.Cancelled()
 			c.Text("cancelled")
 		})
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		gateway, err := w.hub.OpenGateway()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		call := func(n int, of client) *pendingCall {
-			defer synctest.Wait()
-			return w.call(hub.CallRequest{ID: fmt.Sprint(of, n), Server: "s", Tool: "obeys", Caller: of})
-		}
+		w, _ := withClients(t, s, "s:"+allow)
+		call := func(n int, of client) *pendingCall { return w.of(of, fmt.Sprint(of, n), "obeys") }
 		last := call(0, "c")
 		other := call(0, "d")
 		if _, err := s.Request(elicitation, formParams); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		cancel := func(n int, of client) {
-			if _, err := w.hub.CancelRequest(fmt.Sprint(of, n), "s", "enough", event.OriginUser); err != nil {
-				t.Fatal(err)
-			}
-		}
+		cancel := func(n int, of client) { w.cancels(fmt.Sprint(of, n)) }
 		cancel(0, "d")
 		<-other.done
 		for n := range 300 {
@@ -116,16 +128,8 @@ func TestTurnAfterAnAnsweredCancel(t *testing.T) {
 func TestNoTurnsInTheModernEra(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging(fakeserver.WithBothEras())
-		w := newWorld(t, serversOf("s", s), `s:"era":"legacy",`+allow)
-		gateway, err := w.hub.OpenGateway()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		call := func(of client) *pendingCall {
-			defer synctest.Wait()
-			return w.call(hub.CallRequest{ID: string(of), Server: "s", Tool: "hang", Caller: of})
-		}
+		w, _ := withClients(t, s, `s:"era":"legacy",`+allow)
+		call := func(of client) *pendingCall { return w.of(of, string(of), "hang") }
 		states := func() (list []event.RequestState) {
 			for _, r := range w.hub.Requests("s") {
 				list = append(list, r.State)
@@ -164,16 +168,8 @@ func TestNoTurnsInTheModernEra(t *testing.T) {
 func TestCallsThatWaitForTheirTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		gateway, err := w.hub.OpenGateway()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		call := func(id string, of hub.Caller) *pendingCall {
-			defer synctest.Wait()
-			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
-		}
+		w, _ := withClients(t, s, "s:"+allow)
+		call := func(id string, of hub.Caller) *pendingCall { return w.of(of, id, "hang") }
 		state := func(id string) event.RequestState {
 			for _, r := range w.hub.Requests("s") {
 				if r.ID == id {
@@ -183,9 +179,7 @@ func TestCallsThatWaitForTheirTurn(t *testing.T) {
 			return 0
 		}
 		cancel := func(id string) {
-			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
-				t.Fatal(err)
-			}
+			w.cancels(id)
 			synctest.Wait()
 		}
 		sent := func() int { return s.Count(func(m fakeserver.Message) bool { return m.Method == "tools/call" }) }
@@ -240,20 +234,10 @@ func TestCallsThatWaitForTheirTurn(t *testing.T) {
 func TestTurnsHaveOneTimer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		gateway, err := w.hub.OpenGateway()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gateway.Close()
-		call := func(id string, of client) *pendingCall {
-			defer synctest.Wait()
-			return w.call(hub.CallRequest{ID: id, Server: "s", Tool: "hang", Caller: of})
-		}
+		w, gateway := withClients(t, s, "s:"+allow)
+		call := func(id string, of client) *pendingCall { return w.of(of, id, "hang") }
 		cancel := func(id string, c *pendingCall) {
-			if _, err := w.hub.CancelRequest(id, "s", "enough", event.OriginUser); err != nil {
-				t.Fatal(err)
-			}
+			w.cancels(id)
 			<-c.done
 			synctest.Wait()
 		}

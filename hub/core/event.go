@@ -107,8 +107,7 @@ type ScopeCancelled struct {
 	Cause *event.CancelCause
 }
 
-// RequestGivenUp says that whoever made a request has given it up: a caller has hung up, an owner has closed, the
-// connection is to end.
+// RequestGivenUp says that whoever made a request has given it up: a caller has hung up, or a clock has run out.
 type RequestGivenUp struct {
 	Request RequestNumber
 	Cause   *event.CancelCause

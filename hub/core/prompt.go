@@ -32,7 +32,7 @@ func (s *State) ask(e *Asked) {
 	parent := s.requests[e.Parent]
 	var calls []RequestNumber // that the question may belong to
 	if e.By != 0 && e.Of == 0 && e.Parent == 0 {
-		calls = s.Calls(e.Server)
+		calls = s.calls(e.Server)
 	}
 	client, several := s.clientFor(e)
 	if several {

@@ -34,8 +34,7 @@ type State struct {
 // New returns a state without requests. mark names the hub in the ids that it makes.
 func New(mark string) *State {
 	return &State{mark: mark, requests: map[RequestNumber]*request{}, byID: map[string]RequestNumber{},
-		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{},
-		windows: map[string]window{}}
+		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{}, windows: map[string]window{}}
 }
 
 // Apply changes the state by one event, and returns what has to be done, in order. The slice is good until the next
@@ -201,8 +200,8 @@ func (s *State) Hidden(n PromptNumber) bool { return s.prompts[n] != nil && s.pr
 // Shows returns what windows can show.
 func (s *State) Shows() event.Kinds { return s.shows }
 
-// Calls returns the open calls of a server.
-func (s *State) Calls(of ServerNumber) (calls []RequestNumber) {
+// calls returns the open calls of a server.
+func (s *State) calls(of ServerNumber) (calls []RequestNumber) {
 	for n, r := range s.requests {
 		if r.server == of && !r.incoming && !r.start {
 			calls = append(calls, n)

@@ -70,7 +70,7 @@ func (s *State) takeTurns(n ServerNumber, name string) {
 	}
 	t := &turns{of: map[RequestNumber]turn{}, clients: map[string]clientTurns{}, sent: map[string]RequestNumber{}}
 	s.turns[n] = t
-	for _, call := range s.Calls(n) {
+	for _, call := range s.calls(n) {
 		if r := s.requests[call]; r.client != "" && r.handed {
 			t.start(call, turn{client: r.client})
 			t.onWire(call, r.wireID)
@@ -282,9 +282,9 @@ func (t *turns) expire(now time.Time) {
 	}
 }
 
-// free reports whether the server can be asking no other client. If it can only because of calls of clients that are
-// gone, again is when to look again: it is looked at the others when their turns end. One of these decides at once,
-// since there may be thousands of clients.
+// free reports whether the server can be asking no other client than this one. If it can be asking only clients that
+// are gone, again is when that is over. For any other client again is zero: the end of its turn is an event of its own.
+// The first such client decides, since there may be thousands.
 func (s *State) free(t *turns, client string) (free bool, again time.Time) {
 	for other, of := range t.clients {
 		if other == client {

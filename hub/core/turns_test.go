@@ -142,7 +142,7 @@ func BenchmarkTurnsOfManyClients(b *testing.B) {
 				q.apply(Ready{Request: q.begun})
 			}
 			q.takeTurns(1, "s")
-			for _, n := range q.Calls(1) {
+			for _, n := range q.calls(1) {
 				q.cancel(n)
 			}
 			q.call("waits")

@@ -236,7 +236,8 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 // refuseEvent does not answer 404, which means that the session is over (2025-11-25 basic/transports, "Session
 // Management").
 func refuseEvent(w http.ResponseWriter) {
-	http.Error(w, "Last-Event-ID names no event that is still held: open a stream without it", http.StatusBadRequest)
+	const text = "the stream of Last-Event-ID is over, or the event is not held any more: open a stream without it"
+	http.Error(w, text, http.StatusBadRequest)
 }
 
 // refuseBody answers a request whose body could not be read, unless the body's reader has answered it already.

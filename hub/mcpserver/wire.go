@@ -619,8 +619,7 @@ func (w *wire) readerCame(number, after int) {
 	if st == w.common && st != nil {
 		after = max(after, st.gone)
 	}
-	// A stream that is over and has nothing more is refused, too: an empty one would end at once, and the TypeScript SDK
-	// comes back once a second, for ever, to each stream that ends without an answer, as that of a cancelled call does.
+	// So is one that is over and has nothing more: to an empty stream the TypeScript SDK (2.4) comes back for ever.
 	if st == nil || after < st.gone || after > st.end() || st != w.common && st.over && after == st.end() {
 		w.order(refused{})
 		return

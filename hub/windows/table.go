@@ -109,8 +109,7 @@ func (t *Table) Attach(hello *Hello, sink Sink) (*Window, *Start, error) {
 	}
 	t.attached++
 	w := &Window{table: t, id: hello.WindowID, title: hello.Title, actsFor: hello.ActsFor, n: t.attached, sink: sink,
-		roots:      hello.Roots,
-		extensions: hello.Extensions, attached: true, work: &work{}}
+		roots: hello.Roots, extensions: hello.Extensions, attached: true, work: &work{}}
 	w.ctx, w.endContext = context.WithCancelCause(t.Life)
 	w.declare(hello.Kinds, hello.SamplingTools)
 	if w.id == "" {
@@ -145,9 +144,13 @@ func (t *Table) Close() (ids []string) {
 	return ids
 }
 
-// Expect calls notBack after a time, without the lock, unless the window has come back.
+// Expect calls notBack after a time, without the lock, unless the window has come back. It takes the place of an
+// earlier call. A window that is not in the table is not waited for: the hub has been closed.
 func (t *Table) Expect(id string, within time.Duration, notBack func()) {
-	t.windows[id].farewell = time.AfterFunc(within, notBack)
+	if w := t.windows[id]; w != nil {
+		w.forget()
+		w.farewell = time.AfterFunc(within, notBack)
+	}
 }
 
 // Remove forgets a window that has detached, but not what runs for it: it may attach again.

@@ -14,7 +14,7 @@ export interface TextPick {
   readonly propose: ((typed: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
-/** More proposals than these are not kept for one text. */
+/** With more proposals than these for one text, the list begins anew. */
 const mostKept = 1000;
 
 export interface TextRow extends vscode.QuickPickItem {
@@ -76,7 +76,8 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
         const found = await propose(pick.value, mine.signal);
         if (!mine.signal.aborted && found.join('\0') !== proposed.join('\0')) {
           proposed = found;
-          known = [...new Set([...known, ...found])].filter((value) => value !== '').slice(0, mostKept);
+          const all = [...new Set([...known, ...found])].filter((value) => value !== '');
+          known = all.length > mostKept ? found : all;
           draw(); // only for a change, since it moves the focus to the row that the editor last reported as active
         }
       } catch (error) {
