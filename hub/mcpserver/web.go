@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -205,8 +204,8 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 		primed: single && r.Header.Get("MCP-Protocol-Version") == protocol.Revision20251125})
 }
 
-// get resumes a stream after the last event that the client saw, or follows the common one. A second GET replaces the
-// first, which usually belongs to a broken connection.
+// get resumes a stream after the last event that the client saw, or follows the common one. A second GET takes the
+// place of the first, which usually belongs to a broken connection.
 func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	if !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
 		http.Error(w, "Accept must list text/event-stream", http.StatusNotAcceptable)
@@ -216,11 +215,7 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 	defer conn.leave(h.s.o.Bounds.Idle)
 	var from readerCame
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		number, after, _ := strings.Cut(last, "-")
-		var err1, err2 error
-		from.stream, err1 = strconv.Atoi(number)
-		from.after, err2 = strconv.Atoi(after)
-		if err1 != nil || err2 != nil || from.stream <= 0 || from.after < 0 {
+		if from = parseEventID(last); from.stream == 0 {
 			refuseEvent(w)
 			return
 		}

@@ -22,7 +22,7 @@ type carrier struct {
 
 	mu    sync.Mutex
 	wire  *wire
-	wakes map[int]chan struct{} // by stream, of its reader; closed when another takes its place
+	wakes map[wake]chan struct{}
 	asks  map[jsonrpc.ID]*asking
 }
 
@@ -34,7 +34,7 @@ type asking struct {
 }
 
 func newCarrier(rules wireRules, all *backlog, client share, overflow func(cause error)) *carrier {
-	return &carrier{all: all, client: client, overflow: overflow, wire: newWire(rules), wakes: map[int]chan struct{}{},
+	return &carrier{all: all, client: client, overflow: overflow, wire: newWire(rules), wakes: map[wake]chan struct{}{},
 		asks: map[jsonrpc.ID]*asking{}}
 }
 
@@ -59,7 +59,7 @@ func (c *carrier) carryOut(happened any) (own any, ended error) {
 		switch o := o.(type) {
 		case wake:
 			select {
-			case c.wakes[o.stream] <- struct{}{}:
+			case c.wakes[o] <- struct{}{}:
 			default:
 			}
 		case endQuestion:
@@ -93,7 +93,8 @@ type reader struct {
 	*carrier
 	stream, number int
 	after          int           // the number of the last event that the client has
-	wake           chan struct{} // capacity 1; closed when another reader takes its place
+	follower       int           // of the common stream
+	wake           chan struct{} // capacity 1
 }
 
 // read makes the caller the reader of a stream: happened is a postRead or a readerCame. It returns nil if that is
@@ -106,14 +107,11 @@ func (c *carrier) read(happened any) *reader {
 	case opened:
 		r.stream, r.number = o.stream, o.reader
 	case follow:
-		r.stream, r.number, r.after = o.stream, o.reader, o.after
+		r.stream, r.number, r.after, r.follower = o.stream, o.reader, o.after, o.follower
 	default:
 		return nil
 	}
-	if old := c.wakes[r.stream]; old != nil {
-		close(old)
-	}
-	c.wakes[r.stream] = r.wake
+	c.wakes[wake{r.stream, r.number}] = r.wake
 	return r
 }
 
@@ -124,9 +122,7 @@ func (r *reader) next() any { return r.apply(writerReady{r.stream, r.number}) }
 // leaving.
 func (r *reader) leave(cut, ended bool) (cancelled bool) {
 	r.mu.Lock()
-	if r.wakes[r.stream] == r.wake {
-		delete(r.wakes, r.stream)
-	}
+	delete(r.wakes, wake{r.stream, r.number})
 	r.mu.Unlock()
 	_, cancelled = r.apply(readerLeft{r.stream, r.number, cut, ended}).(endCall)
 	return cancelled

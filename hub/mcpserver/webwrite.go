@@ -169,7 +169,31 @@ func streamHeaders(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusOK)
 }
 
-func (x *writing) eventID(n int) string { return strconv.Itoa(x.stream) + "-" + strconv.Itoa(n) }
+// eventID names an event of a stream, for its follower if it can have several.
+func (x *writing) eventID(n int) string {
+	id := strconv.Itoa(x.stream) + "-" + strconv.Itoa(n)
+	if x.follower > 0 {
+		id += "-" + strconv.Itoa(x.follower)
+	}
+	return id
+}
+
+// parseEventID returns a zero stream for what is no id of an event.
+func parseEventID(id string) (from readerCame) {
+	parts := strings.Split(id, "-")
+	numbers := make([]int, 3)
+	if len(parts) != 2 && len(parts) != 3 {
+		return from
+	}
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return from
+		}
+		numbers[i] = n
+	}
+	return readerCame{numbers[0], numbers[1], numbers[2]}
+}
 
 // frame returns one event, in parts if it is large: it is not copied then. Every message is one line: package jsonrpc
 // ensures that.

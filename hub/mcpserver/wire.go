@@ -29,6 +29,10 @@ import (
 //     asked in the course of another call. So does a call that is answered while nobody reads its stream.
 //   - A stream that was not written to its end can be resumed, and what is on it waits for that. In the modern era
 //     there is no resuming: a client that leaves before the last byte has cancelled.
+//   - A client that loses a stream twice, and nothing came in between, may come back with a second GET that names no
+//     event, as the TypeScript SDK (2.4) does. Each GET is a stream of its own then, and the newest is given all that
+//     comes. What was given to one is not given to another (2025-11-25 basic/transports, "Resumability and
+//     Redelivery"), but withdrawals. An older one is not ended: the client would come back, and end the newer one.
 type wire struct {
 	rules   wireRules
 	common  *stream // the stream of the GET; nil in the modern era
@@ -55,20 +59,27 @@ type wireRules struct {
 
 // stream holds the events of the answer to one POST, or of the GET.
 type stream struct {
-	number  int
-	calls   int            // how many of its calls are unanswered
-	asked   int            // how many open questions it has
-	over    bool           // all its calls have ended
-	gone    int            // how many events at the beginning were dropped
-	events  []*streamEvent // the events after them
-	reader  int            // the number of the latest reader: only that one may read
-	read    bool           // that reader is still there
-	from    int            // the number of the last event before this reader's
-	at      int            // the number of the last event that this reader was given
-	written int            // the number of the last event that any reader was given
-	cut     bool           // the last reader left before all that it was given was written
-	left    bool           // the client has closed its connection, maybe before it had read all
+	number    int
+	calls     int            // how many of its calls are unanswered
+	asked     int            // how many open questions it has
+	over      bool           // all its calls have ended
+	gone      int            // how many events at the beginning were dropped
+	events    []*streamEvent // the events after them
+	reader    int            // the number of the latest reader: only that one is given events
+	older     []olderReader  // of the stream of the GET: readers that wait until the later ones have left
+	last      int            // the number of the newest reader
+	follower  int            // of the stream of the GET: the follower that the reader is, by the GET that it began with
+	followers int            // how many there were
+	read      bool           // that reader is still there
+	from      int            // the number of the last event before this reader's
+	at        int            // the number of the last event that this reader was given
+	written   int            // the number of the last event that any reader was given
+	cut       bool           // the last reader left before all that it was given was written
+	left      bool           // the client has closed its connection, maybe before it had read all
 }
+
+// olderReader is a reader of the stream of a GET for whom a newer one has come.
+type olderReader struct{ number, follower, at int }
 
 type streamEvent struct {
 	stream    *stream
@@ -77,6 +88,7 @@ type streamEvent struct {
 	kept      bool       // it is in the wire's kept
 	asks      jsonrpc.ID // the question that it is; zero for all else
 	answers   jsonrpc.ID // the call whose answer it is; zero for all else, and if the client has cancelled that call
+	to        int        // the follower of the stream of the GET that it was given to
 	withdraws bool       // it is the withdrawal of a question
 }
 
@@ -108,6 +120,7 @@ type earlyCancel struct {
 const (
 	earlyFor   = 30_000 // milliseconds
 	longestID  = 256    // bytes: a cancel of a longer id is not remembered
+	mostOlder  = 8      // readers of one session that wait behind a newer one
 	rememberID = 256    // how many ids of ended calls are remembered
 )
 
@@ -159,9 +172,9 @@ type (
 	}
 	// questionOver: a question was answered, or its asker has been told of its end.
 	questionOver struct{ id jsonrpc.ID }
-	// readerCame: the client follows a stream after an event, or the common one (0) after all that was written. Ordered:
-	// follow or refused.
-	readerCame struct{ stream, after int }
+	// readerCame: the client follows a stream after an event, or the common one (0), as a new follower, after all that
+	// was written. Ordered: follow or refused.
+	readerCame struct{ stream, after, follower int }
 	// writerReady: a reader has written what it was given. Ordered: write, finish, or nothing yet.
 	writerReady struct{ stream, reader int }
 	// readerLeft: a reader is gone. cut means that something that it was given was not written to its last byte; ended
@@ -184,17 +197,17 @@ type (
 	opened  struct{ stream, reader int }
 	refused struct{}
 	dropped struct{ reason string } // the request is not handled
-	follow  struct{ stream, reader, after int }
+	follow  struct{ stream, reader, after, follower int }
 	write   struct {
 		number int
 		data   []byte
 		last   bool // nothing comes after it on this stream
 	}
 	finish      struct{}
-	wake        struct{ stream int }    // its writer is ready again
-	endQuestion struct{ id jsonrpc.ID } // its asker may ask it elsewhere
-	endCall     struct{}                // the client has cancelled the call of a POST by leaving
-	overflow    struct{ cause error }   // too much waits: the client is ended
+	wake        struct{ stream, reader int } // the writer of that reader is ready again
+	endQuestion struct{ id jsonrpc.ID }      // its asker may ask it elsewhere
+	endCall     struct{}                     // the client has cancelled the call of a POST by leaving
+	overflow    struct{ cause error }        // too much waits: the client is ended
 )
 
 func newWire(rules wireRules) *wire {
@@ -268,7 +281,7 @@ func (w *wire) apply(happened any) []any {
 			}
 		}
 	case readerCame:
-		w.readerCame(e.stream, e.after)
+		w.readerCame(e)
 	case writerReady:
 		w.writerReady(w.streams[e.stream], e.reader)
 	case readerLeft:
@@ -288,6 +301,8 @@ func (w *wire) apply(happened any) []any {
 
 func (w *wire) order(o any) { w.orders = append(w.orders, o) }
 
+func (w *wire) wake(st *stream) { w.order(wake{st.number, st.reader}) }
+
 // --- calls
 
 func (w *wire) postRead(ids []jsonrpc.ID) {
@@ -298,7 +313,7 @@ func (w *wire) postRead(ids []jsonrpc.ID) {
 		}
 	}
 	st := w.open()
-	st.calls, st.reader, st.read = len(ids), 1, true
+	st.calls, st.last, st.reader, st.read = len(ids), 1, 1, true
 	for _, id := range ids {
 		w.calls[id] = &wireCall{stream: st}
 	}
@@ -320,7 +335,7 @@ func (w *wire) endCall(id jsonrpc.ID, c *wireCall) {
 			w.abandon(c.stream)
 		}
 		w.drop(c.stream)
-		w.order(wake{c.stream.number})
+		w.wake(c.stream)
 	}
 }
 
@@ -497,7 +512,7 @@ func (w *wire) settle(q *wireQuestion) {
 		w.blank(q.event)
 	}
 	w.drop(st)
-	w.order(wake{st.number})
+	w.wake(st)
 }
 
 func (w *wire) blank(e *streamEvent) {
@@ -507,194 +522,4 @@ func (w *wire) blank(e *streamEvent) {
 		w.waiting -= len(e.data)
 	}
 	e.data = nil
-}
-
-// --- streams
-
-func (w *wire) open() *stream {
-	w.last++
-	st := &stream{number: w.last}
-	w.streams[st.number] = st
-	return st
-}
-
-// push adds an event.
-func (w *wire) push(st *stream, event streamEvent) {
-	if w.full { // the client is being ended
-		return
-	}
-	e := &event
-	e.stream, e.number = st, st.end()+1
-	if q := w.asked[e.asks]; q != nil {
-		q.event = e
-	}
-	st.events = append(st.events, e)
-	w.waiting += len(e.data)
-	if !st.read {
-		w.keep(e)
-	}
-	w.order(wake{st.number})
-	if w.waiting > w.rules.queue {
-		w.end(jsonrpc.ErrStalled)
-	}
-	w.forget(w.rules.keepBytes)
-}
-
-// end ends the client. Nothing is added any more.
-func (w *wire) end(cause error) {
-	if !w.full {
-		w.full = true
-		w.order(overflow{cause})
-	}
-}
-
-// holds returns how many bytes wait to be written, and how many are kept so that a stream can be resumed.
-func (w *wire) holds() (waiting, kept int) { return w.waiting, w.bytes }
-
-// keep allows an event to be dropped when room is needed. It is called for the events of a stream in their order.
-func (w *wire) keep(e *streamEvent) {
-	if e.kept {
-		return
-	}
-	e.kept = true
-	w.waiting -= len(e.data)
-	w.kept, w.bytes = append(w.kept, e), w.bytes+len(e.data)
-}
-
-// forget drops the oldest kept events that exceed the bounds. A question that nobody has read can be asked elsewhere.
-func (w *wire) forget(most int) {
-	for len(w.kept) > 0 && (len(w.kept) > w.rules.keepEvents || w.bytes > most) {
-		e := w.kept[0]
-		w.kept[0], w.kept = nil, w.kept[1:]
-		w.bytes -= len(e.data)
-		st := e.stream // e is the oldest event of st
-		st.events[0], st.events = nil, st.events[1:]
-		st.gone++
-		if q := w.asked[e.asks]; q != nil && q.event == e && !q.parted && e.number > st.written {
-			st.asked--
-			w.endQuestion(e.asks)
-		}
-		w.drop(st)
-	}
-}
-
-// drop removes a stream that is over and has nothing more to say.
-func (w *wire) drop(st *stream) {
-	if st.over && st.asked == 0 && !st.read && len(st.events) == 0 {
-		delete(w.streams, st.number)
-	}
-}
-
-// end returns the number of the last event.
-func (st *stream) end() int { return st.gone + len(st.events) }
-
-// unkept returns the events up to one that are not kept yet: what is kept are always the first ones.
-func (st *stream) unkept(to int) []*streamEvent {
-	last := max(to-st.gone, 0)
-	first := last
-	for first > 0 && !st.events[first-1].kept {
-		first--
-	}
-	return st.events[first:last]
-}
-
-// got reports whether the client has an event, as far as that can be known.
-func (st *stream) got(e *streamEvent) bool {
-	return e.number < st.written || e.number == st.written && !st.cut
-}
-
-// expected reports whether a client that has left the stream will come back to it, for an answer that it has not got.
-func (st *stream) expected() bool {
-	lacks := func(e *streamEvent) bool { return !e.answers.IsZero() && !st.got(e) }
-	return !st.over || slices.ContainsFunc(st.events, lacks)
-}
-
-// readerCame makes the caller the reader of the events after one, in place of the previous reader. On the common
-// stream, whose notifications may be lost, it continues with the events that are left, and what repeat adds.
-func (w *wire) readerCame(number, after int) {
-	st := w.streams[number]
-	if number == 0 {
-		st, after = w.common, w.common.written
-	}
-	if st == w.common && st != nil {
-		after = max(after, st.gone)
-	}
-	// So is one that is over and has nothing more: to an empty stream the TypeScript SDK (2.4) comes back for ever.
-	if st == nil || after < st.gone || after > st.end() || st != w.common && st.over && after == st.end() {
-		w.order(refused{})
-		return
-	}
-	if number == 0 {
-		w.repeat(st)
-	}
-	st.reader++
-	st.read, st.cut, st.left, st.from, st.at = true, false, false, after, after
-	w.order(follow{st.number, st.reader, after})
-}
-
-// repeat adds the withdrawals once more that the last reader of a stream was given. A client that comes back without
-// the id of an event may have got none of them: its connection was cut, and they were on their way.
-func (w *wire) repeat(st *stream) {
-	for _, e := range slices.Clone(st.events) {
-		if st.from < e.number && e.number <= st.written && e.withdraws && e.data != nil {
-			w.push(st, streamEvent{data: e.data, withdraws: true})
-		}
-	}
-}
-
-func (w *wire) writerReady(st *stream, reader int) {
-	if st == nil || st.reader != reader || !st.read {
-		w.order(finish{})
-		return
-	}
-	for _, e := range st.unkept(st.at) { // they are written, or there is nothing to write any more
-		w.keep(e)
-	}
-	w.forget(w.rules.keepBytes)
-	if st == w.common {
-		st.at = max(st.at, st.gone)
-	}
-	if st.at < st.gone { // an event was dropped that this reader needs
-		w.order(finish{})
-		return
-	}
-	for st.at < st.end() {
-		e := st.events[st.at-st.gone]
-		st.at++
-		st.written = max(st.written, st.at)
-		if e.data != nil {
-			w.order(write{e.number, e.data, st.over && st.asked == 0 && !slices.ContainsFunc(st.events[st.at-st.gone:],
-				func(later *streamEvent) bool { return later.data != nil })})
-			return
-		}
-	}
-	if st.over && st.asked == 0 {
-		w.order(finish{})
-	}
-}
-
-func (w *wire) readerLeft(st *stream, e readerLeft) {
-	if st == nil || st.reader != e.reader || !st.read {
-		return
-	}
-	st.read, st.cut, st.left = false, e.cut, !e.ended
-	switch {
-	case w.rules.modern:
-		if !st.over || e.cut || st.written < st.end() {
-			w.order(endCall{})
-		}
-	case st.over:
-		for _, id := range w.which(func(q *wireQuestion) bool { return q.event.stream == st && !q.parted }) {
-			if st.expected() || w.asked[id].event.number > st.written { // it is read late, or never
-				w.withdraw(id, w.asked[id], "its call has ended")
-				w.endQuestion(id)
-			}
-		}
-		w.abandon(st)
-	}
-	for _, e := range st.events {
-		w.keep(e)
-	}
-	w.forget(w.rules.keepBytes)
-	w.drop(st)
 }

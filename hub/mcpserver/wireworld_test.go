@@ -20,6 +20,7 @@ type world struct {
 	conns     map[int]*worldConn
 	breaks    int // how many connections may still break
 	less      int // how often less is still kept
+	swaps     int // how often a reader of the common stream may still take the place of another, with a GET of its own
 	batch     bool
 	get       bool // the client follows the common stream
 	ask       int  // the server asks in the course of the first so many calls
@@ -52,9 +53,16 @@ type worldQuestion struct {
 	lost      bool // it, or its withdrawal, was written when the connection broke: nobody knows whether it came
 }
 
+// second is the number of the client's second reader of the common stream, beside its first one, 1.
+const second = -1
+
+// streamOf returns the number of the stream that a connection reads.
+func streamOf(conn int) int { return max(conn, 1) }
+
 // worldConn is what the client knows of one stream.
 type worldConn struct {
 	reader   int
+	follower int
 	open     bool
 	after    int  // the last event that came
 	finished bool // it came to its end
@@ -92,7 +100,7 @@ func cloneWire(w *wire) *wire {
 		if streams[st] == nil {
 			own := *st
 			streams[st] = &own
-			own.events = nil
+			own.events, own.older = nil, slices.Clone(st.older)
 			for _, e := range st.events {
 				streams[st].events = append(streams[st].events, ofEvent(e))
 			}
@@ -139,6 +147,7 @@ func (w *world) key() string {
 	}
 	n(w.breaks)
 	n(w.less)
+	n(w.swaps)
 	n(w.ended)
 	flags(w.saw, w.noted)
 	for _, c := range w.calls {
@@ -152,23 +161,33 @@ func (w *world) key() string {
 		n(q.on)
 		n(q.goneOn)
 	}
-	for i := range w.wire.last {
-		if conn := w.conns[i+1]; conn != nil {
+	ofConn := func(conn *worldConn) {
+		if conn != nil {
 			flags(conn.open, conn.finished, conn.broke, conn.deaf, conn.seen)
 			n(conn.reader)
+			n(conn.follower)
 			n(conn.after)
 		}
+	}
+	ofConn(w.conns[second])
+	for i := range w.wire.last {
+		ofConn(w.conns[i+1])
 		st := w.wire.streams[i+1]
 		if st == nil {
 			n(255)
 			continue
 		}
 		flags(st.over, st.read, st.cut, st.left)
-		for _, v := range []int{st.calls, st.asked, st.gone, st.reader, st.from, st.at, st.written, len(st.events)} {
+		for _, v := range []int{st.calls, st.asked, st.gone, st.last, st.reader, st.follower, st.from, st.at, st.written,
+			len(st.events), len(st.older)} {
 			n(v)
 		}
+		for _, r := range st.older {
+			n(r.number)
+			n(r.follower)
+		}
 		for _, e := range st.events {
-			b = append(append(b, e.data...), 0)
+			b = append(append(b, e.data...), 0, byte(e.to))
 			flags(!e.answers.IsZero())
 		}
 		if w.less > 0 { // else nothing is dropped
@@ -342,7 +361,7 @@ func (w *world) steps() (list []step) {
 		can(conn.deaf && conn.open, fmt.Sprint("see that it left ", n), func(w *world) string {
 			w.conns[n].open, w.conns[n].seen = false, true
 			w.gone(n)
-			w.apply(readerLeft{n, conn.reader, false, false})
+			w.apply(readerLeft{streamOf(n), conn.reader, false, false})
 			return ""
 		})
 		can(conn.deaf && conn.finished && !conn.seen && !w.modern, fmt.Sprint("see behind the end that it left ", n),
@@ -357,23 +376,31 @@ func (w *world) steps() (list []step) {
 			return w.write(n, "lost")
 		})
 		how := "come back to " // only some clients come back to a stream that owes them no answer
-		if n != 1 && !slices.ContainsFunc(w.calls, func(c worldCall) bool {
+		swaps := streamOf(n) == 1 && (n == second || w.conns[second] != nil && w.conns[second].open)
+		if streamOf(n) != 1 && !slices.ContainsFunc(w.calls, func(c worldCall) bool {
 			return c.stream == n && c.answers == 0 && !c.cancelled
 		}) {
 			how = "come back, although nothing is owed, to "
 		}
-		can(!conn.open && !conn.finished && !conn.deaf && !w.modern, fmt.Sprint(how, n), func(w *world) string {
+		if swaps {
+			how = "break in, to " // since only some clients do
+		}
+		mayCome := !conn.open && !conn.finished && !conn.deaf && !w.modern && (!swaps || w.swaps > 0)
+		can(mayCome, fmt.Sprint(how, n), func(w *world) string {
 			conn := w.conns[n]
-			e := readerCame{n, conn.after}
-			if n == 1 && conn.after == 0 { // no event has come, so it knows no id
-				e.stream = 0
+			if swaps {
+				w.swaps--
+			}
+			e := readerCame{streamOf(n), conn.after, conn.follower}
+			if streamOf(n) == 1 && conn.after == 0 { // no event has come, so it knows no id
+				e = readerCame{}
 			}
 			f, follows := w.apply(e).(follow)
 			if !follows {
 				conn.finished = true // it is all over
 				return ""
 			}
-			conn.open, conn.reader = true, f.reader
+			conn.open, conn.reader, conn.follower = true, f.reader, f.follower
 			return ""
 		})
 	}
@@ -449,7 +476,7 @@ func (w *world) cut(n int, whileWriting bool) string {
 	w.breaks--
 	w.saw = w.saw || w.modern && whileWriting
 	w.gone(n)
-	w.apply(readerLeft{n, conn.reader, whileWriting, false})
+	w.apply(readerLeft{streamOf(n), conn.reader, whileWriting, false})
 	return ""
 }
 
@@ -464,12 +491,12 @@ func (w *world) gone(n int) {
 // "cut" if the server sees that.
 func (w *world) write(n int, lost string) string {
 	conn := w.conns[n]
-	switch o := w.apply(writerReady{n, conn.reader}).(type) {
+	switch o := w.apply(writerReady{streamOf(n), conn.reader}).(type) {
 	case write:
 		if lost != "" {
 			for q := range w.questions {
 				// What is withdrawn on the common stream is withdrawn once more for the client that comes back to it.
-				if string(o.data) == fmt.Sprint("Q", q) || withdraws(string(o.data), q) && n != 1 {
+				if string(o.data) == fmt.Sprint("Q", q) || withdraws(string(o.data), q) && streamOf(n) != 1 {
 					w.questions[q].lost = true
 				}
 			}
@@ -484,8 +511,8 @@ func (w *world) write(n int, lost string) string {
 		conn.after = o.number
 		return w.receive(n, string(o.data))
 	case finish:
-		conn.open, conn.finished = false, true
-		w.apply(readerLeft{n, conn.reader, false, true})
+		conn.open, conn.finished = false, streamOf(n) != 1 // another reader has come to the common stream
+		w.apply(readerLeft{streamOf(n), conn.reader, false, true})
 	}
 	return ""
 }
@@ -524,7 +551,8 @@ func (w *world) receive(n int, message string) string {
 			if !q.got && !q.lost {
 				return "a withdrawal came before its question"
 			}
-			if q.gone && (q.again || q.goneOn == n) {
+			// What is withdrawn on the common stream is withdrawn once more for each reader that begins.
+			if q.gone && (q.again || q.goneOn == n) && w.conns[second] == nil {
 				return "withdrawn twice"
 			}
 			if q.got && !q.gone && n != q.on && w.conns[q.on].finished && !w.conns[q.on].broke && !w.conns[q.on].deaf {
@@ -627,6 +655,7 @@ type smallWorld struct {
 	calls, ask, breaks, less int
 	get, batch, leaves       bool
 	modern                   bool
+	swaps                    int
 }
 
 func exploreAll(t *testing.T, worlds []smallWorld) {
@@ -641,6 +670,13 @@ func exploreAll(t *testing.T, worlds []smallWorld) {
 			if !c.modern {
 				w.conns[1] = &worldConn{finished: !c.get}
 			}
+			if w.swaps = c.swaps; c.swaps > 0 {
+				w.conns[second] = &worldConn{}
+				f := w.apply(readerCame{}).(follow) // the first one has an event, so it comes back with its id
+				w.apply(noticeReady{data: []byte("N")})
+				w.apply(writerReady{1, f.reader})
+				*w.conns[1] = worldConn{open: true, reader: f.reader, follower: f.follower, after: 1}
+			}
 			t.Logf("%d states", explore(t, w))
 		})
 	}
@@ -650,23 +686,25 @@ func exploreAll(t *testing.T, worlds []smallWorld) {
 // shortest way that leads there.
 func TestWireInAllOrders_amount(t *testing.T) {
 	exploreAll(t, []smallWorld{
-		{"one call", 1, 1, 2, 0, false, false, false, false},
-		{"one call and a GET", 1, 1, 2, 0, true, false, false, false},
-		{"one call and a GET, of a client that leaves", 1, 1, 1, 0, true, false, true, false},
-		{"two calls", 2, 1, 0, 0, false, false, false, false},
-		{"two calls in a batch", 2, 1, 0, 0, false, true, false, false},
-		{"one call, of which less is kept", 1, 1, 2, 2, false, false, false, false},
-		{"one call and a GET, of which less is kept", 1, 1, 1, 2, true, false, false, false},
-		{"a POST of 2026-07-28", 1, 0, 1, 0, false, false, true, true},
+		{"one call", 1, 1, 2, 0, false, false, false, false, 0},
+		{"one call and a GET", 1, 1, 2, 0, true, false, false, false, 0},
+		{"one call and a GET, of a client that leaves", 1, 1, 1, 0, true, false, true, false, 0},
+		{"two calls", 2, 1, 0, 0, false, false, false, false, 0},
+		{"two calls in a batch", 2, 1, 0, 0, false, true, false, false, 0},
+		{"one call, of which less is kept", 1, 1, 2, 2, false, false, false, false, 0},
+		{"one call and a GET, of which less is kept", 1, 1, 1, 2, true, false, false, false, 0},
+		{"one call and two GETs", 1, 1, 1, 0, true, false, false, false, 2},
+		{"a POST of 2026-07-28", 1, 0, 1, 0, false, false, true, true, 0},
 	})
 }
 
 // TestWireInAllOrders_nightly does the same in larger worlds.
 func TestWireInAllOrders_nightly(t *testing.T) {
 	exploreAll(t, []smallWorld{
-		{"two calls and a GET", 2, 1, 0, 0, true, false, false, false},
-		{"two calls, of which a connection breaks", 2, 1, 1, 0, false, false, false, false},
-		{"two calls and a GET, of a client that leaves", 2, 1, 0, 0, true, false, true, false},
-		{"two calls that both ask", 2, 2, 0, 0, false, false, false, false},
+		{"two calls and a GET", 2, 1, 0, 0, true, false, false, false, 0},
+		{"two calls, of which a connection breaks", 2, 1, 1, 0, false, false, false, false, 0},
+		{"two calls and a GET, of a client that leaves", 2, 1, 0, 0, true, false, true, false, 0},
+		{"two calls that both ask", 2, 2, 0, 0, false, false, false, false, 0},
+		{"one call and two GETs, whose connections break", 1, 1, 3, 0, true, false, false, false, 4},
 	})
 }

@@ -39,6 +39,7 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	var (
 		at   place
 		ever bool      // it has been open
+		over bool      // the server does not know the session any more
 		lost time.Time // since when the server cannot be reached; zero while it can
 	)
 	for vain := 0; ; {
@@ -46,7 +47,7 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 		resp, failed := s.openStream(s.ctx, b.streamHeader(s.sender, session, at.lastID))
 		tried()
 		if failed == nil {
-			ever = true
+			ever, over = true, false
 			s.readStandalone(resp, &at)
 		}
 		switch {
@@ -62,8 +63,11 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 			s.end(ErrServerLost, nil)
 			return
 		case ever && failed != nil && s.sessionOver(s.ctx, failed.Status, nil, b, session):
-			s.end(ErrSessionExpired, nil)
-			return
+			if over || !s.busy() {
+				s.end(ErrSessionExpired, nil)
+				return
+			}
+			over, vain = true, 0 // a request that is on its way hears of it, too, and then it has surely not run
 		case failed != nil && noStream(failed.Status) && at.lastID != "":
 			at.lastID = "" // perhaps the server only does not know the id
 			vain++

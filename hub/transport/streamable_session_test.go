@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
 // noSession is what the TypeScript SDK's examples answer, with status 400, to a session that they do not know.
@@ -159,6 +161,46 @@ func TestSession400ElsewhereToo(t *testing.T) {
 				}
 				if n := w.noted(); !slices.Contains(n, "ping") || len(w.requests("DELETE")) != 0 {
 					w.Errorf("%q", n)
+				}
+			})
+		})
+	}
+}
+
+// The standalone stream may meet the refusal before a call does that is on its way. The call hears of it, too, and has
+// surely not run. One whose stream has begun is reported all the same.
+func TestSessionOverWhileACallIsOnItsWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		call     func(*exchangeSeen)
+		delivery Delivery
+	}{
+		"refused, too": {func(x *exchangeSeen) {
+			elapse(1500 * time.Millisecond)
+			http.NotFound(x.w, x.r)
+		}, NotSent},
+		"answers": {func(x *exchangeSeen) {
+			x.events(": begun\n\n")
+			<-x.r.Context().Done()
+		}, MayHaveRun},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var restarted atomic.Bool
+			inWebWorld(t, map[string]func(*exchangeSeen){"tools/call": c.call, "GET": func(x *exchangeSeen) {
+				if restarted.Load() {
+					http.NotFound(x.w, x.r)
+					return
+				}
+				x.events(": open\n\n")
+				elapse(time.Second)
+			}}, func(w *webWorld) {
+				w.legacy("2025-11-25")
+				restarted.Store(true)
+				faketime.Pass(900 * time.Millisecond)
+				w.send("1", "tools/call")
+				r := w.next()
+				if e, ok := r.Err.(*HTTPError); !ok || r.FailedID != "1" || e.Delivery != c.delivery ||
+					!errors.Is(e, ErrSessionExpired) {
+					w.Errorf("received %+v, %v", r, r.Err)
 				}
 			})
 		})

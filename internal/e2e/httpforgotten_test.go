@@ -41,9 +41,9 @@ func TestHTTPForgottenSession(t *testing.T) {
 			works()
 			before := between.await("a call", sent("tools/call")).Session
 
-			first.Kill()
 			second := c.open(t)
-			between.to(second.URL)
+			between.to(second.URL) // before: another test's server may get the port of the first one
+			first.Kill()
 			works()
 			works()
 			again := map[string]int{} // by session

@@ -56,6 +56,7 @@ var lanes = []lane{
 	{typescript, "http", legacy, "typescript2/http/legacy", 1, 8, ""},
 	{typescript, "http", legacy, "gosdk/stdio/modern", 2, 8, ""},
 	{typescript, "http", legacy, "typescript2/stdio/legacy", 2, 8, killed},
+	{typescript, "http", legacy, "gosdk/http/legacy", 2, 8, cut},
 	{typescript, "http", modern, "raw/stdio/modern", 1, 1, ""},
 	{typescript, "http", modern, "gosdk/http/legacy", 1, 8, ""},
 	{typescript, "http", modern, "typescript2/http/modern", 2, 8, killed},
