@@ -26,10 +26,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/kept"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -37,6 +35,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/toolset"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/hub/windows"
@@ -97,7 +96,7 @@ type fixed struct {
 	id        string
 	mark      string // short form of id, a part of the ids that this hub makes
 	version   string
-	models    *modeltools.Catalog
+	models    *toolset.Catalog
 	log       *slog.Logger
 	environ   []string
 	contained *transport.Containment
@@ -129,8 +128,8 @@ type fixed struct {
 	fatal func(text string) // ends the process
 	check func(*Hub) string // returns which invariant of the state does not hold, "" = all hold; nil except in tests
 
-	record *journal.Recorder // has locks of its own
-	kept   *kept.Requests    // has a lock of its own
+	record *journal.Recorder     // has locks of its own
+	kept   *journal.KeptRequests // has a lock of its own
 
 	// The content of these is guarded by the hub's lock. Each of their methods says whether it takes the lock.
 	table   *servers.Table
@@ -196,9 +195,9 @@ func New(o Options) *Hub {
 	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Logger: h.log, Redactor: h.redactor})
 	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
 	h.Offers = offers.New(house{h})
-	h.models = modeltools.New(h, o.StateDir, h.log)
+	h.models = toolset.NewCatalog(h, o.StateDir, h.log)
 	// what waits to be written counts as if one more server had it in flight
-	h.kept = kept.Open(o.StateDir, h.log, h.budgets.Results.Account("of requests that are over"))
+	h.kept = journal.OpenKeptRequests(o.StateDir, h.log, h.budgets.Results.Account("of requests that are over"))
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
 	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
@@ -241,7 +240,7 @@ func (h *Hub) Version() string { return h.version }
 func (h *Hub) Logger() *slog.Logger { return h.log }
 
 // ModelTools returns the tools of all servers in the form for models.
-func (h *Hub) ModelTools() *modeltools.Catalog { return h.models }
+func (h *Hub) ModelTools() *toolset.Catalog { return h.models }
 
 // Draining reports whether new calls are refused.
 func (h *Hub) Draining() bool {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/kept"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // reads returns a part of a request, read in pieces.
-func (w *world) reads(id string, part kept.Part) string {
+func (w *world) reads(id string, part journal.Part) string {
 	w.t.Helper()
 	text := ""
 	for offset := int64(0); ; {
@@ -31,7 +31,7 @@ func (w *world) reads(id string, part kept.Part) string {
 	}
 }
 
-func (w *world) cannotRead(id string, part kept.Part, reason string) {
+func (w *world) cannotRead(id string, part journal.Part, reason string) {
 	w.t.Helper()
 	_, err := w.hub.ReadRequest(id, part, 0, 0)
 	if e := (*event.Error)(nil); !errors.As(err, &e) || e.Reason != reason {
@@ -58,42 +58,42 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 		one := w.call(hub.CallRequest{ID: "small", Server: "s", Tool: "big", Arguments: small}).ok(t)
 		two := w.call(hub.CallRequest{ID: "large", Server: "s", Tool: "big", Arguments: large}).ok(t)
 		for range 2 { // first perhaps while it is being written, then after that
-			if got := w.reads("small", kept.Arguments); got != small {
+			if got := w.reads("small", journal.Arguments); got != small {
 				t.Errorf("arguments: %s", got)
 			}
-			if w.reads("small", kept.Result) != string(one.Result) || w.reads("large", kept.Result) != string(two.Result) {
+			if w.reads("small", journal.Result) != string(one.Result) || w.reads("large", journal.Result) != string(two.Result) {
 				t.Error("a result is not what came")
 			}
 			synctest.Wait()
 		}
 		w.call(hub.CallRequest{ID: "none", Server: "s", Tool: "echo"}).ok(t)
-		if got := w.reads("none", kept.Arguments); got != "" {
+		if got := w.reads("none", journal.Arguments); got != "" {
 			t.Errorf("no arguments are %q", got)
 		}
 		refused := hub.CallRequest{ID: "refused", Server: "s", Tool: "refuse", Arguments: `{"why":1}`}
 		if r := w.call(refused).ok(t); r.Error == nil {
 			t.Error("the server did not refuse")
 		}
-		w.cannotRead("refused", kept.Result, event.ReasonNoResult)
-		if got := w.reads("refused", kept.Arguments); got != `{"why":1}` {
+		w.cannotRead("refused", journal.Result, event.ReasonNoResult)
+		if got := w.reads("refused", journal.Arguments); got != `{"why":1}` {
 			t.Errorf("arguments: %s", got)
 		}
 
 		hangs := w.call(hub.CallRequest{ID: "hangs", Server: "s", Tool: "hang", Arguments: `{"x":1}`})
 		synctest.Wait()
-		if got := w.reads("hangs", kept.Arguments); got != `{"x":1}` {
+		if got := w.reads("hangs", journal.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments while it is open: %s", got)
 		}
-		w.cannotRead("hangs", kept.Result, event.ReasonRequestOpen)
+		w.cannotRead("hangs", journal.Result, event.ReasonRequestOpen)
 		if _, err := v.win.Cancel("hangs", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		hangs.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if got := w.reads("hangs", kept.Arguments); got != `{"x":1}` {
+		if got := w.reads("hangs", journal.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments: %s", got)
 		}
-		w.cannotRead("hangs", kept.Result, event.ReasonNoResult)
-		w.cannotRead("unknown", kept.Result, event.ReasonRequestNotKept)
+		w.cannotRead("hangs", journal.Result, event.ReasonNoResult)
+		w.cannotRead("unknown", journal.Result, event.ReasonRequestNotKept)
 
 		read := make(chan error, 1)
 		err := v.win.ReadResource(hub.CallRequest{ID: "resource", Server: "s", URI: "file:///r"},
@@ -101,7 +101,7 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 		if err := errors.Join(err, <-read); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.reads("resource", kept.Result); !strings.Contains(got, "of the resource") {
+		if got := w.reads("resource", journal.Result); !strings.Contains(got, "of the resource") {
 			t.Errorf("the resource is %s", got)
 		}
 		if end, _ := v.terminalOf("resource").(*event.RequestFinished); end == nil || end.Result == "" {
@@ -126,9 +126,9 @@ func TestWhatIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		call.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if got := w.reads("asks", kept.Arguments); got != `{"x":1}` {
+		if got := w.reads("asks", journal.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments: %s", got)
 		}
-		w.cannotRead(p.RequestID, kept.Arguments, event.ReasonRequestNotKept)
+		w.cannotRead(p.RequestID, journal.Arguments, event.ReasonRequestNotKept)
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/preview"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
@@ -177,9 +176,9 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 // preview returns a line of c's arguments, by which people tell the request from others of the same kind.
 func (h *Hub) preview(c *CallRequest) string {
 	if c.McpPrompt != "" {
-		return preview.Members(c.PromptArguments, h.redactor)
+		return journal.PreviewMembers(c.PromptArguments, h.redactor)
 	}
-	return preview.Arguments(c.Arguments, h.redactor)
+	return journal.PreviewArguments(c.Arguments, h.redactor)
 }
 
 // progressed records progress of r, which is a sign of life.

@@ -16,10 +16,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/kept"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/results"
+	"github.com/mcphub-go/mcphub/hub/toolset"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -104,8 +103,8 @@ func (h *fakeHub) settle() { h.orders.Wait() }
 func (h *fakeHub) ID() string      { return "hub-1" }
 func (h *fakeHub) Version() string { return "1.2.3" }
 
-func (h *fakeHub) ModelTools() *modeltools.Catalog {
-	return modeltools.New(h, "", slog.New(slog.DiscardHandler))
+func (h *fakeHub) ModelTools() *toolset.Catalog {
+	return toolset.NewCatalog(h, "", slog.New(slog.DiscardHandler))
 }
 
 func (h *fakeHub) Profiles() []config.Profile {
@@ -232,9 +231,9 @@ func (h *fakeHub) ReadResource(_ context.Context, c hub.CallRequest) (*hub.CallR
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"contents":[]}`)}, h.failure
 }
 
-func (h *fakeHub) ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error) {
+func (h *fakeHub) ReadRequest(id string, part journal.Part, offset int64, limit int) (journal.Piece, error) {
 	text := fmt.Sprintf("%s %d %d %d", id, part, offset, limit)
-	return results.Piece{Text: text, Offset: offset, Next: offset + 1, Size: 99}, h.failure
+	return journal.Piece{Text: text, Offset: offset, Next: offset + 1, Size: 99}, h.failure
 }
 
 func (h *fakeHub) SubscribeResource(context.Context, string, string) error { return h.failure }

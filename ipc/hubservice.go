@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/kept"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -72,9 +72,9 @@ func (s *hubService) GetTrace(_ context.Context, r *mcphubv1.GetTraceRequest) (*
 
 func (s *hubService) ReadRequest(_ context.Context,
 	r *mcphubv1.ReadRequestRequest) (*mcphubv1.ReadRequestResponse, error) {
-	part := kept.Arguments
+	part := journal.Arguments
 	if r.GetPart() == mcphubv1.RequestPart_REQUEST_PART_RESULT {
-		part = kept.Result
+		part = journal.Result
 	}
 	p, err := s.domain.ReadRequest(r.GetRequestId(), part, r.GetOffset(), int(min(r.GetLimit(), 1<<30)))
 	return &mcphubv1.ReadRequestResponse{Text: s.convert.text(p.Text), Offset: p.Offset, NextOffset: p.Next,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -37,7 +36,7 @@ func (s *modelToolService) SearchTools(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	return &mcphubv1.SearchToolsResponse{Tools: list(found, func(f modeltools.Found) *mcphubv1.FoundTool {
+	return &mcphubv1.SearchToolsResponse{Tools: list(found, func(f toolset.Found) *mcphubv1.FoundTool {
 		return &mcphubv1.FoundTool{Name: f.ModelName, Server: s.convert.text(f.Server), Tool: s.convert.text(f.Name),
 			Description: s.convert.text(f.Description), Score: f.Score}
 	})}, nil
@@ -71,7 +70,7 @@ func (s *modelToolService) ListProfiles(context.Context,
 	return r, nil
 }
 
-func (c converter) modelTool(t modeltools.Tool) *mcphubv1.ModelTool {
+func (c converter) modelTool(t toolset.Tool) *mcphubv1.ModelTool {
 	return &mcphubv1.ModelTool{
 		Name: t.ModelName, Server: c.text(t.Server), Tool: c.text(t.Name), Title: c.text(t.Title),
 		Description: c.text(t.Description), InputSchemaJson: c.text(string(t.InputSchema)), Tokens: int32(t.Tokens),

@@ -10,10 +10,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/kept"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/results"
+	"github.com/mcphub-go/mcphub/hub/toolset"
 	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -102,7 +101,7 @@ type domain interface {
 	Forget(ids []string) int
 	Traces(f event.TraceFilter) []event.TraceInfo
 	TraceBundle() map[string]any
-	ReadRequest(id string, part kept.Part, offset int64, limit int) (results.Piece, error)
+	ReadRequest(id string, part journal.Part, offset int64, limit int) (journal.Piece, error)
 	SetLogLevel(ctx context.Context, server, level string) error
 	Resources(ctx context.Context, server string) ([]event.ResourceInfo, error)
 	ResourceTemplates(ctx context.Context, server string) ([]event.ResourceTemplateInfo, error)
@@ -111,7 +110,7 @@ type domain interface {
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
-	ModelTools() *modeltools.Catalog
+	ModelTools() *toolset.Catalog
 	Profiles() []config.Profile
 	Config() configFiles
 	Catalog() serverCatalog

@@ -6,7 +6,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/proposal"
-	"github.com/mcphub-go/mcphub/hub/registry"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -17,8 +16,8 @@ type registryService struct {
 
 // serverCatalog is the part of the hub that finds servers.
 type serverCatalog interface {
-	Search(ctx context.Context, base string, q registry.Query) (registry.Page, error)
-	Server(ctx context.Context, base, name, version string) (registry.Server, []catalog.Offer, error)
+	Search(ctx context.Context, base string, q catalog.Query) (catalog.Page, error)
+	Server(ctx context.Context, base, name, version string) (catalog.Server, []catalog.Offer, error)
 	ReadBundle(ctx context.Context, file string) (catalog.Offer, error)
 	FetchBundle(ctx context.Context, id string) (catalog.Offer, error)
 	Fill(id string, values map[string][]string) (proposal.Entry, error)
@@ -31,7 +30,7 @@ func (s *registryService) SearchRegistry(ctx context.Context,
 		return nil, event.ErrDraining()
 	}
 	page, err := s.domain.Catalog().Search(ctx, r.GetRegistryUrl(),
-		registry.Query{Text: r.GetQuery(), Cursor: r.GetCursor(), Size: int(r.GetPageSize())})
+		catalog.Query{Text: r.GetQuery(), Cursor: r.GetCursor(), Size: int(r.GetPageSize())})
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +95,13 @@ func (c *services) unpackFor(ctx context.Context, r *mcphubv1.AddServerRequest) 
 	return c.domain.Catalog().Unpack(ctx, r.GetProposalId())
 }
 
-var statuses = map[registry.Status]mcphubv1.RegistryStatus{
-	registry.Active:     mcphubv1.RegistryStatus_REGISTRY_STATUS_ACTIVE,
-	registry.Deprecated: mcphubv1.RegistryStatus_REGISTRY_STATUS_DEPRECATED,
-	registry.Deleted:    mcphubv1.RegistryStatus_REGISTRY_STATUS_DELETED,
+var statuses = map[catalog.Status]mcphubv1.RegistryStatus{
+	catalog.Active:     mcphubv1.RegistryStatus_REGISTRY_STATUS_ACTIVE,
+	catalog.Deprecated: mcphubv1.RegistryStatus_REGISTRY_STATUS_DEPRECATED,
+	catalog.Deleted:    mcphubv1.RegistryStatus_REGISTRY_STATUS_DELETED,
 }
 
-func (c converter) registryServer(s registry.Server) *mcphubv1.RegistryServer {
+func (c converter) registryServer(s catalog.Server) *mcphubv1.RegistryServer {
 	out := &mcphubv1.RegistryServer{Name: c.text(s.Name), Publisher: c.text(s.Publisher()), Title: c.text(s.Title),
 		Description: c.text(s.Description), Version: c.text(s.Version), Status: statuses[s.Status],
 		StatusMessage: c.text(s.StatusMessage), WebsiteUrl: c.text(s.Website), RepositoryUrl: c.text(s.Repository),

@@ -10,10 +10,8 @@ import (
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/bundle"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/proposal"
-	"github.com/mcphub-go/mcphub/hub/registry"
 )
 
 const (
@@ -33,8 +31,8 @@ type Options struct {
 
 // Catalog finds servers. Its methods may be called concurrently.
 type Catalog struct {
-	registry  *registry.Client
-	shelf     *bundle.Shelf
+	registry  *RegistryClient
+	shelf     *Shelf
 	slots     chan struct{} // one for each request or read under way
 	downloads chan struct{} // one for each download
 
@@ -45,8 +43,8 @@ type Catalog struct {
 
 // New returns a Catalog. The caller must close it.
 func New(o Options) *Catalog {
-	return &Catalog{registry: registry.NewClient(registry.Options{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
-		shelf: bundle.NewShelf(bundle.Options{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay),
+	return &Catalog{registry: NewRegistryClient(RegistryOptions{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
+		shelf: NewShelf(ShelfOptions{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay),
 		downloads: make(chan struct{}, maxDownloading)}
 }
 
@@ -54,9 +52,9 @@ func New(o Options) *Catalog {
 type Offer struct {
 	ID       string
 	Proposal *proposal.Proposal
-	Bundle   *bundle.Bundle // the bundle that was read; nil for other proposals
-	base     string         // the registry that it came from
-	from     string         // the id of the offer whose bundle was downloaded; "" if it was not downloaded
+	Bundle   *Bundle // the bundle that was read; nil for other proposals
+	base     string  // the registry that it came from
+	from     string  // the id of the offer whose bundle was downloaded; "" if it was not downloaded
 }
 
 // enter takes a slot. If it succeeds, the caller must call leave.
@@ -73,23 +71,23 @@ func (c *Catalog) enter() error {
 func (c *Catalog) leave() { <-c.slots }
 
 // Search asks a registry for a page of servers.
-func (c *Catalog) Search(ctx context.Context, base string, q registry.Query) (registry.Page, error) {
+func (c *Catalog) Search(ctx context.Context, base string, q Query) (Page, error) {
 	if err := c.enter(); err != nil {
-		return registry.Page{}, err
+		return Page{}, err
 	}
 	defer c.leave()
 	return c.registry.Search(ctx, base, q)
 }
 
 // Server asks a registry for one server, and keeps the proposals for it.
-func (c *Catalog) Server(ctx context.Context, base, name, version string) (registry.Server, []Offer, error) {
+func (c *Catalog) Server(ctx context.Context, base, name, version string) (Server, []Offer, error) {
 	if err := c.enter(); err != nil {
-		return registry.Server{}, nil, err
+		return Server{}, nil, err
 	}
 	defer c.leave()
 	s, proposals, err := c.registry.Server(ctx, base, name, version)
 	if err != nil {
-		return registry.Server{}, nil, err
+		return Server{}, nil, err
 	}
 	offers := make([]Offer, len(proposals))
 	for i, p := range proposals {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/browse"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/outbound"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
@@ -116,7 +116,7 @@ func readElicitation(params json.RawMessage, declared Capabilities) (*Question, 
 		if q.URL == "" {
 			return nil, &malformedError{"the elicitation has no url"}
 		}
-		page, err := browse.Check(q.URL)
+		page, err := outbound.CheckPage(q.URL)
 		if err != nil {
 			return nil, &refusedURLError{err}
 		}

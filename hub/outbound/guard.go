@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/browse"
 )
 
 const (
@@ -149,11 +148,11 @@ func (g *Guard) check(ctx context.Context, u *url.URL) error {
 		return &AddressError{Text: "a URL without a host"}
 	case u.User != nil:
 		return &AddressError{Host: host, Text: "a URL with a user name in it"}
-	case u.Scheme != "https" && (u.Scheme != "http" || !browse.Loopback(host)):
+	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(host)):
 		return &AddressError{Host: host, Text: "only https is used for " + g.purpose + ", but for this computer"}
 	}
 	allowed := g.reach(ctx)
-	if browse.Loopback(host) {
+	if Loopback(host) {
 		return g.refuse(host, reachLoopback, allowed)
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -191,7 +190,7 @@ func (g *Guard) reach(ctx context.Context) reach {
 	if known {
 		return allowed
 	}
-	if browse.Loopback(g.host) {
+	if Loopback(g.host) {
 		return g.learn(reachLoopback)
 	}
 	if a, err := netip.ParseAddr(g.host); err == nil {

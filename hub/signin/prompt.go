@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcphub-go/mcphub/hub/browse"
+	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
 // Prompt is what is shown to a person before and during a sign-in.
@@ -47,10 +47,10 @@ type Completed struct{}
 func (*Completed) Error() string { return "the browser has come back" }
 
 // checkBrowserURL accepts only addresses that may be opened in a browser: the address comes from a server's metadata.
-func checkBrowserURL(text string) (browse.Page, error) {
-	page, err := browse.Check(text)
+func checkBrowserURL(text string) (outbound.Page, error) {
+	page, err := outbound.CheckPage(text)
 	if err != nil {
-		return browse.Page{}, fmt.Errorf("the authorization URL %w", err)
+		return outbound.Page{}, fmt.Errorf("the authorization URL %w", err)
 	}
 	return page, nil
 }

@@ -32,6 +32,8 @@ type View struct {
 	LeftBytes, LeftLines int
 	Withheld             int    // blocks for another audience
 	Odd                  string // what is wrong with the result, if anything
+	// ID is for Catalog.ReadResult; it is "" if nothing was left out, or if the result could not be kept.
+	ID string
 }
 
 // Within reports whether a result is to be passed on unchanged although there is a bound.

@@ -12,7 +12,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -144,7 +143,7 @@ func (g *Gateway) search(ctx context.Context, query string, limit int64) (json.R
 	return said(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-func describeFound(b *strings.Builder, name string, f *modeltools.Found) {
+func describeFound(b *strings.Builder, name string, f *toolset.Found) {
 	b.WriteString(name + "\n")
 	if text := strings.Join(strings.Fields(f.Description), " "); text != "" {
 		b.WriteString("  " + bounds.Cut(text, foundDescription) + "\n")

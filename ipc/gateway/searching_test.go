@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -64,7 +63,7 @@ func FuzzFound(f *testing.F) {
 	f.Add(`{"inputSchema":[]}`, "", "\x00\u202e")
 	f.Fuzz(func(t *testing.T, definition, name, description string) {
 		var b strings.Builder
-		found := modeltools.Found{ToolInfo: event.ToolInfo{Name: name, Description: description, Definition: definition}}
+		found := toolset.Found{ToolInfo: event.ToolInfo{Name: name, Description: description, Definition: definition}}
 		describeFound(&b, "s__t", &found)
 		if b.Len() > foundDescription+foundArguments+200 || !json.Valid(said(b.String())) {
 			t.Errorf("%d bytes: %q", b.Len(), b.String())

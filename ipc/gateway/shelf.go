@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/modeltools"
 	"github.com/mcphub-go/mcphub/hub/offers"
+	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
 // source is the part of the hub that the shelf uses.
@@ -442,7 +442,7 @@ func (s *shelf) toolList(ctx context.Context) *listing {
 		return tools
 	}
 	made := s.toolsOf(slices.DeleteFunc(infos, func(t event.ToolInfo) bool {
-		return !modeltools.ForModels(t) || !profile.Has(t.Server, t.Name)
+		return !toolset.ForModels(t) || !profile.Has(t.Server, t.Name)
 	}))
 	s.sayTaken(made.taken)
 	s.mu.Lock()

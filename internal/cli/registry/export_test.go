@@ -1,7 +1,7 @@
 package registry
 
 import (
-	"github.com/mcphub-go/mcphub/hub/registry"
+	"github.com/mcphub-go/mcphub/hub/catalog"
 )
 
 // What the tests see of the registry commands.
@@ -10,4 +10,4 @@ type (
 	ShownWay    = offeredWay
 )
 
-const MostPages = maxFound/registry.MaxPage + barePages
+const MostPages = maxFound/catalog.MaxPage + barePages

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/proposal"
-	"github.com/mcphub-go/mcphub/hub/registry"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
@@ -93,11 +93,11 @@ func (o *options) search(words string) error {
 	defer stop()
 	c := proposals.NewCatalog()
 	defer c.Close()
-	var found []registry.Server
+	var found []catalog.Server
 	unread := 0
-	q := registry.Query{Text: words}
-	for range maxFound/registry.MaxPage + barePages {
-		q.Size = min(o.limit-len(found), registry.MaxPage)
+	q := catalog.Query{Text: words}
+	for range maxFound/catalog.MaxPage + barePages {
+		q.Size = min(o.limit-len(found), catalog.MaxPage)
 		page, err := c.Search(ctx, o.address, q)
 		if err != nil {
 			return proposals.ErrorOf(err)
@@ -130,7 +130,7 @@ func (o *options) search(words string) error {
 	rows := make([][]string, len(found))
 	for i, s := range found {
 		about := s.Description
-		if s.Status == registry.Deprecated {
+		if s.Status == catalog.Deprecated {
 			about = "deprecated. " + about
 		}
 		rows[i] = []string{s.Name, console.OrDash(s.Version), console.OrDash(strings.Join(s.Kinds, ",")), about}
@@ -144,11 +144,11 @@ func (o *options) search(words string) error {
 
 // foundServer is a server in the form that --json prints.
 type foundServer struct {
-	registry.Server
+	catalog.Server
 	Publisher string `json:"publisher"`
 }
 
-func foundOf(s registry.Server) foundServer {
+func foundOf(s catalog.Server) foundServer {
 	s.Kinds = append([]string{}, s.Kinds...) // never null
 	s.Published = s.Published.UTC().Truncate(time.Second)
 	return foundServer{s, s.Publisher()}
@@ -223,7 +223,7 @@ func (o *options) show(words []string) error {
 		{"published", strings.TrimSpace(published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
 		field(row[0], row[1])
 	}
-	if s.Status != registry.Active && s.Status != "" {
+	if s.Status != catalog.Active && s.Status != "" {
 		field("status", string(f.Status)+" "+f.StatusMessage)
 	}
 	for _, offer := range offers {
