@@ -30,6 +30,7 @@ type world struct {
 	early     [3]bool // a cancel has come for a call with this id, and none was open
 	windows   [2]place
 	lost      bool // the connection has ended
+	heard     bool // and the hub has heard of it
 	drained   bool
 	progress  int
 	gone      bool     // the client of the first call
@@ -257,7 +258,7 @@ func (w *world) fail(t *testing.T, wrong string) {
 func (w *world) key() string {
 	k := make(key, 0, 512)
 	k.add(w.cancels, w.progress, w.st.begun, w.st.asked, len(w.st.ended.ids))
-	k.say(w.early[0], w.early[1], w.early[2], w.lost, w.drained, w.st.draining)
+	k.say(w.early[0], w.early[1], w.early[2], w.lost, w.heard, w.drained, w.st.draining)
 	k.say(w.gone, w.removed, w.st.shows.Has(event.PromptSampling, true))
 	k.add(w.windows[0], w.windows[1], len(w.st.goneWindows))
 	for _, c := range w.calls {

@@ -304,6 +304,9 @@ func (w *world) saidOf(e Effect) string {
 		if r := w.said[e.Request]; r.cause != nil && !r.stopped {
 			return fmt.Sprintf("prompt %d closes before the context of its cancelled request has ended", e.Prompt)
 		}
+		if wrong := w.closesFor(e); wrong != "" {
+			return wrong
+		}
 		if e.End.Cause == event.CauseParent && w.rules.among {
 			for i := range w.calls {
 				if c := w.calls[i]; c.n != 0 && c.n < e.Request && w.st.requests[c.n] != nil {
@@ -315,6 +318,21 @@ func (w *world) saidOf(e Effect) string {
 		if !w.st.requests[e.Request].start {
 			return fmt.Sprintf("request %d is no start, and makes room for another", e.Request)
 		}
+	}
+	return ""
+}
+
+// closesFor returns what is wrong with the reason for which a prompt closes.
+func (w *world) closesFor(e PromptClosed) string {
+	origin := event.Origin(0)
+	if cause := w.said[e.Request].cause; cause != nil {
+		origin = cause.Origin
+	}
+	shuts, gone := e.End.Cause == event.CauseShutdown, e.End.Cause == event.CauseServerGone
+	if shuts && !w.drained || gone && !w.lost ||
+		shuts != (e.End.Origin == event.OriginShutdown) || gone != (e.End.Origin == event.OriginTransport) ||
+		origin == event.OriginShutdown && !shuts || origin == event.OriginTransport && !gone {
+		return fmt.Sprintf("prompt %d closes with %+v, and its request was cancelled by %v", e.Prompt, e.End, origin)
 	}
 	return ""
 }
@@ -374,7 +392,7 @@ func (w *world) wrong() string {
 		switch {
 		case p != nil && q.phase == 1 && !q.client && !w.canShow() && q.compare != 1:
 			return fmt.Sprintf("question %d is open, and nobody could answer it", i)
-		case p != nil && q.phase == 1 && w.lost && !w.ownQuestion(i):
+		case p != nil && q.phase == 1 && w.heard && !w.ownQuestion(i):
 			return fmt.Sprintf("question %d is open, and its connection has ended", i)
 		case q.written && q.left != nil:
 			return fmt.Sprintf("question %d was withdrawn, and answered", i)

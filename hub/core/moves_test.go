@@ -47,6 +47,11 @@ func (w *world) moves() (moves []move) {
 			for i := range w.calls {
 				w.calls[i].lingers = false
 			}
+		})
+	}
+	if w.lost && !w.heard {
+		add("the hub hears that the connection is lost", func(w *world, do func(Event) []Effect) {
+			w.heard = true
 			do(ConnectionEnded{Connection: 1, Server: 1})
 		})
 	}
