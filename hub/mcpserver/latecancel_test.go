@@ -19,7 +19,7 @@ func TestCancelBehindTheHandler(t *testing.T) {
 		close(session.ready)
 		conn := newWebConn(server.o.Bounds, server.backlog, share{}, &session.use)
 		id := jsonrpc.IntID(7)
-		reads := conn.read(postRead{[]jsonrpc.ID{id}})
+		reads, _ := conn.read(postRead{[]jsonrpc.ID{id}})
 		conn.requestRead(id)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		request := &jsonrpc.Request{ID: id, Behind: routed{answer: json.RawMessage(`{}`)}}

@@ -186,7 +186,7 @@ func (h *web) legacy(w http.ResponseWriter, r *http.Request, session *Session, b
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	reads := conn.read(postRead{ids})
+	reads, _ := conn.read(postRead{ids})
 	if reads == nil {
 		refuse(w, http.StatusOK, ids[0], &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 			Message: "a request with this id is pending"})
@@ -220,8 +220,12 @@ func (h *web) get(w http.ResponseWriter, r *http.Request, conn *webConn) {
 			return
 		}
 	}
-	reads := conn.read(from)
-	if reads == nil {
+	reads, why := conn.read(from)
+	switch {
+	case why.full:
+		http.Error(w, "too many streams of this session are open: read one of them", http.StatusConflict)
+		return
+	case reads == nil:
 		refuseEvent(w)
 		return
 	}

@@ -234,6 +234,23 @@ func TestStreamOfACancelledCallIsOver(t *testing.T) {
 	}
 }
 
+// Each GET without the id of an event is a stream of its own. The older ones stay open, and one that is more than a
+// client needs is refused: a TypeScript SDK that loses streams again and again opens one more each time, for as long as
+// it lives, and gives up what is refused.
+func TestManyStreams(t *testing.T) {
+	s := newSite(t, mcpserver.Guard{}, mcpserver.Bounds{})
+	id := s.initialize(t)
+	get := func() *http.Response { return s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id) }
+	for range 9 {
+		if r := get(); r.StatusCode != http.StatusOK {
+			t.Fatalf("one more stream: %s", r.Status)
+		}
+	}
+	if r := get(); r.StatusCode != http.StatusConflict {
+		t.Errorf("the tenth stream: %s", r.Status)
+	}
+}
+
 // An event without data primes a client of 2025-11-25 to resume the stream. Earlier revisions do not have it, and VS
 // Code's client, which sends no MCP-Protocol-Version, logs it as a broken message and never resumes the stream of a
 // POST.

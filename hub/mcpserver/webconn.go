@@ -97,9 +97,9 @@ type reader struct {
 	wake           chan struct{} // capacity 1
 }
 
-// read makes the caller the reader of a stream: happened is a postRead or a readerCame. It returns nil if that is
-// refused.
-func (c *carrier) read(happened any) *reader {
+// read makes the caller the reader of a stream: happened is a postRead or a readerCame. It returns nil and the order if
+// that is refused.
+func (c *carrier) read(happened any) (*reader, refused) {
 	r := &reader{carrier: c, wake: make(chan struct{}, 1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,11 +108,11 @@ func (c *carrier) read(happened any) *reader {
 		r.stream, r.number = o.stream, o.reader
 	case follow:
 		r.stream, r.number, r.after, r.follower = o.stream, o.reader, o.after, o.follower
-	default:
-		return nil
+	case refused:
+		return nil, o
 	}
 	c.wakes[wake{r.stream, r.number}] = r.wake
-	return r
+	return r, refused{}
 }
 
 // next returns what the reader has to do: a write, finish, or nil for waiting.

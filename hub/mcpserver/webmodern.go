@@ -55,7 +55,7 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	defer cancel(nil)
 	from := newCarrier(wireRules{modern: true, queue: b.Queue}, h.s.backlog, shareOf(client), cancel)
 	defer h.s.backlog.remove(from)
-	reads := from.read(postRead{[]jsonrpc.ID{id}})
+	reads, _ := from.read(postRead{[]jsonrpc.ID{id}})
 	served := make(chan struct{})
 	go func() { // ends before this function does
 		defer close(served)

@@ -120,7 +120,7 @@ type earlyCancel struct {
 const (
 	earlyFor   = 30_000 // milliseconds
 	longestID  = 256    // bytes: a cancel of a longer id is not remembered
-	mostOlder  = 8      // readers of one session that wait behind a newer one
+	mostOlder  = 8      // readers of one session that wait behind a newer one; a client that is refused gives up
 	rememberID = 256    // how many ids of ended calls are remembered
 )
 
@@ -195,7 +195,7 @@ type (
 // What has to be done.
 type (
 	opened  struct{ stream, reader int }
-	refused struct{}
+	refused struct{ full bool }     // full: too many readers of the GET wait already
 	dropped struct{ reason string } // the request is not handled
 	follow  struct{ stream, reader, after, follower int }
 	write   struct {

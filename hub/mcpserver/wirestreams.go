@@ -121,6 +121,10 @@ func (w *wire) readerCame(e readerCame) {
 		w.order(refused{})
 		return
 	}
+	if st.read && st.full(e.follower) {
+		w.order(refused{full: true})
+		return
+	}
 	if e.stream == 0 {
 		w.repeat(st)
 	}
@@ -149,10 +153,12 @@ func (w *wire) stepBack(st *stream, follower int) {
 		}
 		return ends
 	})
-	if len(st.older) > mostOlder {
-		w.order(wake{st.number, st.older[0].number})
-		st.older = slices.Delete(st.older, 0, 1)
-	}
+}
+
+// full reports whether there is no room for one more reader, of a follower that has none.
+func (st *stream) full(follower int) bool {
+	return len(st.older) == mostOlder && st.follower != follower &&
+		!slices.ContainsFunc(st.older, func(r olderReader) bool { return r.follower == follower })
 }
 
 // repeat adds the withdrawals once more that the last reader of a stream was given. A client that comes back without

@@ -20,7 +20,12 @@ func (s *Streamable) initialized(q queued) {
 		close(listening)
 	}
 	s.mu.Unlock()
-	wait(listening, listenTimeout)
+	late := time.NewTimer(listenTimeout)
+	defer late.Stop()
+	select {
+	case <-listening:
+	case <-late.C:
+	}
 }
 
 // listenTimeout is how long requests wait for the standalone stream to be open, so that a question that the first

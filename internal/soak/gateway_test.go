@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ type lane struct {
 
 // What is special of a lane: together they are joined.
 const (
-	cut    = ", cut"            // every 100 ms all connections are cut
+	cut    = ", cut"            // every 100 ms all connections are cut, on a busy machine less often
 	killed = ", killed"         // the last client is killed in the middle
 	built  = ", as it is built" // through mcphub mcp, and not through a gateway in the process of the test
 )
@@ -178,8 +179,9 @@ type crossing struct {
 	orders  [][]order // of each client
 	begun   time.Time
 
-	beginCuts func() // nil if nothing is cut
-	config    string // file of mcphub mcp
+	beginCuts func()       // nil if nothing is cut
+	over      atomic.Int64 // how many calls are over
+	config    string       // file of mcphub mcp
 	process   *exec.Cmd
 
 	mu      sync.Mutex // guards what follows
@@ -258,6 +260,7 @@ func cross(t *testing.T, l *lane, rng *rand.Rand, calls int) *crossing {
 					c.mu.Lock()
 					c.endings[o.Tag] = e
 					c.mu.Unlock()
+					c.over.Add(1)
 				}
 			})
 		}
@@ -314,7 +317,7 @@ func (c *crossing) serve() {
 		c.serveHere()
 	}
 	if c.is(cut) {
-		c.address, c.beginCuts = cutting(t, c.address)
+		c.address, c.beginCuts = cutting(t, c.address, &c.over)
 		if c.client == raw { // the SDK waits for ever for what was cut while it connects
 			c.beginCuts()
 		}

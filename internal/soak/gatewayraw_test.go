@@ -585,8 +585,9 @@ func (p *rawPipe) close() {
 }
 
 // cutting returns an address that leads to another one, through connections of which all are cut every 100 ms from the
-// call of begin on: some are reset and some are closed.
-func cutting(t *testing.T, address string) (to string, begin func()) {
+// call of begin on: some are reset and some are closed. over counts the calls that have ended: if none has since the
+// last cut, the next one comes 2 s after that.
+func cutting(t *testing.T, address string, over *atomic.Int64) (to string, begin func()) {
 	t.Helper()
 	target, err := url.Parse(address)
 	if err != nil {
@@ -615,20 +616,24 @@ func cutting(t *testing.T, address string) (to string, begin func()) {
 		conns[conn] = true
 	}
 	var work sync.WaitGroup
-	begins, over := make(chan struct{}), make(chan struct{})
+	begins, ends := make(chan struct{}), make(chan struct{})
 	work.Go(func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		begun := begins
+		var last time.Time
+		var before int64
 		for {
 			select {
 			case <-begun:
 				begun = nil
 			case <-tick.C:
-				if begun == nil {
+				// Where nothing gets to its end between two cuts, more cuts show nothing.
+				if now := over.Load(); begun == nil && (now != before || time.Since(last) >= 2*time.Second) {
+					last, before = time.Now(), now
 					cutAll()
 				}
-			case <-over:
+			case <-ends:
 				return
 			}
 		}
@@ -656,7 +661,7 @@ func cutting(t *testing.T, address string) (to string, begin func()) {
 		}
 	})
 	t.Cleanup(func() {
-		close(over)
+		close(ends)
 		_ = listener.Close()
 		cutAll()
 		work.Wait()

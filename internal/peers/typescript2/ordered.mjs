@@ -17,16 +17,23 @@ const client = new Client(
     { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } },
 );
 
-// Connections may break. What may be sent twice is sent again. A call that failed may have been read all the same, so
-// that it is cancelled; in the modern era the gateway does so itself.
+// Connections may break. What may be sent twice is sent again, after a pause that doubles, and a call waits until few
+// of these are left: on a busy machine nothing would get through beside them. A call that failed may have been read all
+// the same, so that it is cancelled; in the modern era the gateway does so itself.
+let again = 0;
 async function sturdy(to, init) {
-    for (;;) {
+    for (let pause = 5; ; pause = Math.min(2 * pause, 1000)) {
         try {
             return await fetch(to, init);
         } catch (error) {
             if (init.signal?.aborted) throw error;
             const { id, method, params } = JSON.parse(init.body ?? '{}');
-            if (method !== 'tools/call') continue;
+            if (method !== 'tools/call') {
+                again++;
+                await delay(pause);
+                again--;
+                continue;
+            }
             if (mode === 'legacy') {
                 const { reason } = orders.get(params._meta[tagKey]);
                 const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } };
@@ -65,6 +72,7 @@ client.setRequestHandler('sampling/createMessage', (request, ctx) =>
 async function run(order) {
     const { tag, tool, cancelAfter, reason } = order;
     orders.set(tag, order);
+    while (again > 8) await delay(5);
     const stop = new AbortController();
     if (cancelAfter >= 0) setTimeout(() => stop.abort(reason), cancelAfter);
     try {

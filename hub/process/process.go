@@ -1,0 +1,301 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+)
+
+// Process is a child and its process group. Its methods may be called from any
+// goroutine, with the exception that Stdin has one writer at a time, and Stdout
+// one reader.
+type Process struct {
+	cmd    *exec.Cmd
+	group  *group
+	grace  Grace
+	stdin  *os.File
+	stdout *pipeReader
+	stderr *stderrLog
+	in     *enclosure // nil without a Containment
+
+	left       chan struct{} // closed when the direct child has exited
+	stopping   chan struct{} // closed by request or outgrown, if the child had not exited before
+	hurry      chan struct{} // closed by Kill, hasten or outgrown: skip the first two stages
+	hurryOnce  sync.Once
+	stderrDone chan struct{} // closed by the goroutine that reads stderr
+	done       chan struct{} // closed by supervise
+
+	mu sync.Mutex
+	st state // guarded by mu; changed by advance alone
+}
+
+// phase is the stage of a process's life: running, then stopping or sweeping, then over.
+type phase int
+
+const (
+	running  phase = iota
+	stopping       // the end was requested before the child had exited
+	sweeping       // the child exited on its own
+	over
+)
+
+type state struct {
+	phase phase
+	why   string
+	exit  Exit
+}
+
+// advance is the one transition function. It moves p to a later phase and applies set; it returns false, and does
+// nothing, if p has passed that phase already. So if a Stop and an exit coincide, one wins and the other sees it.
+func (p *Process) advance(to phase, set func(*state)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.st.phase == over || p.st.phase != running && to != over {
+		return false
+	}
+	p.st.phase = to
+	set(&p.st)
+	return true
+}
+
+func newProcess(c Command, cmd *exec.Cmd, g *group, pp pipes, in *enclosure) *Process {
+	p := &Process{
+		cmd:        cmd,
+		group:      g,
+		in:         in,
+		grace:      c.Grace.withDefaults(),
+		stdin:      pp.in,
+		stdout:     newPipeReader(pp.out),
+		stderr:     newStderrLog(newPipeReader(pp.err), c.StderrBytes, c.OnStderr),
+		left:       make(chan struct{}),
+		stopping:   make(chan struct{}),
+		hurry:      make(chan struct{}),
+		stderrDone: make(chan struct{}),
+		done:       make(chan struct{}),
+		st:         state{exit: Exit{Code: -1}},
+	}
+	go func() { // ends when the child exits; supervise waits for it
+		defer close(p.left)
+		p.group.await()
+	}()
+	go func() { // ends with stderr, at the latest after the sweep; supervise waits for it
+		defer close(p.stderrDone)
+		p.stderr.read()
+	}()
+	if in != nil {
+		in.begun(p)
+	}
+	// supervise closes done, for which every caller of Stop waits. Containment.Close also waits for its last step.
+	go p.supervise()
+	return p
+}
+
+// Stdin is the pipe to the child. A Write blocks while the pipe is full; the
+// end of the process, or Stop, wakes it with an error.
+func (p *Process) Stdin() io.Writer { return p.stdin }
+
+// Stdout is the pipe from the child. It ends with io.EOF at the latest when the
+// process group is gone, after everything that the group wrote. The file behind
+// it is closed with that io.EOF, so a reader should read to the end.
+func (p *Process) Stdout() io.Reader { return p.stdout }
+
+// PID is the process id of the direct child, on Unix also of its group.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stderr returns the last lines of stderr, newest last.
+func (p *Process) Stderr() []string { return p.stderr.lines() }
+
+// Done is closed when the direct child has been reaped, its group is gone and
+// stderr has been read to its end.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit returns how the process ended, once Done is closed.
+func (p *Process) Exit() Exit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.st.exit
+}
+
+// Stop ends the process in the stages that the MCP specification gives for stdio (2026-07-28 and earlier, lifecycle,
+// "Shutdown"): it closes stdin; processes that are left after Grace.Stdin get SIGTERM; processes that are left after
+// Grace.Terminate get SIGKILL. Stop returns when Done is closed, at the latest after the sum of the graces. Concurrent
+// and later calls share the one stop, which keeps the first reason.
+func (p *Process) Stop(why string) Exit {
+	p.request(why)
+	<-p.done
+	return p.Exit()
+}
+
+// Kill is Stop without the first two stages. It also cuts short a Stop that is
+// under way, for a shutdown whose time is up.
+func (p *Process) Kill(why string) Exit {
+	p.hurryOnce.Do(func() { close(p.hurry) })
+	return p.Stop(why)
+}
+
+// hasten is Kill without waiting.
+func (p *Process) hasten(why string) {
+	p.hurryOnce.Do(func() { close(p.hurry) })
+	p.request(why)
+}
+
+func (p *Process) request(why string) {
+	if p.advance(stopping, func(s *state) { s.why = bounds.Printable(why) }) {
+		close(p.stopping)
+	}
+}
+
+// supervise is the goroutine that waits until the child exits or its end is requested, and then ends the group.
+func (p *Process) supervise() {
+	if p.in != nil {
+		defer p.in.over(p) // after done is closed: it may write a file
+	}
+	defer close(p.done)
+	select {
+	case <-p.left:
+	case <-p.stopping:
+	}
+	e := Exit{Code: -1, Stage: StageStdin}
+	if isClosed(p.left) && p.advance(sweeping, func(*state) {}) {
+		e.Stage = StageExited
+	}
+	// Closing wakes a writer that is blocked on a child that does not read.
+	_ = p.stdin.Close()
+	if e.Stage == StageStdin {
+		p.patience(p.left, p.grace.Stdin)
+	}
+	p.sweep(&e)
+
+	p.stdout.end()
+	p.stderr.end()
+	wait(p.stderrDone, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
+	if p.in != nil && e.Err == nil && isClosed(p.left) {
+		p.in.emptied(p) // before the number of the group can be reused, if the system allows it
+	}
+	p.reap(&e)
+	p.advance(over, func(s *state) {
+		e.Why = s.why
+		s.exit = e
+	})
+}
+
+// sweep ends whatever is left of the group.
+func (p *Process) sweep(e *Exit) {
+	e.Group = e.Stage
+	up := !isClosed(p.left) // checked once, before any signal: the child may exit at any moment
+	if !up && p.group.empty() {
+		return
+	}
+	// If the system has no polite signal, a child that did not exit when its stdin was closed is killed at once. Processes
+	// that a child left behind still get Grace.Terminate: they may be exiting, too, or may still be counted although they
+	// have exited.
+	if !isClosed(p.hurry) {
+		if p.group.terminate() {
+			e.Group = StageTerminated
+		} else if up {
+			e.Group = StageKilled
+		}
+		if e.Group != StageKilled {
+			empty := p.emptyWithin(p.grace.Terminate, p.hurry)
+			if up && isClosed(p.left) {
+				e.Stage, up = StageTerminated, false
+			}
+			if empty {
+				return
+			}
+		}
+	}
+	if up {
+		e.Stage = StageKilled
+	}
+	e.Group = StageKilled
+	p.group.kill()
+	if !p.emptyWithin(p.grace.Kill, nil) {
+		e.Err = p.group.survivors()
+	}
+}
+
+// reap collects the child's status.
+func (p *Process) reap(e *Exit) {
+	if !isClosed(p.left) {
+		e.Err = fmt.Errorf("process %d did not end after it was killed", p.PID())
+		go func() { // the kernel does not end the process, so nobody waits for it
+			<-p.left
+			_, _ = p.group.reap()
+		}()
+		return
+	}
+	ps, err := p.group.reap()
+	if err != nil {
+		e.Err = errors.Join(e.Err, err)
+	}
+	if ps != nil {
+		e.Code = ps.ExitCode()
+		if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			e.Signal = signalName(ws.Signal())
+		}
+	}
+}
+
+// emptyWithin reports whether the group was gone before the grace ended or hurry was closed. There is no event for the
+// end of a process that is not a child of the hub, so the group is polled, at growing intervals.
+func (p *Process) emptyWithin(grace time.Duration, hurry <-chan struct{}) bool {
+	end := time.NewTimer(grace)
+	defer end.Stop()
+	select {
+	case <-p.left:
+	case <-hurry:
+		return false
+	case <-end.C:
+		return isClosed(p.left) && p.group.empty()
+	}
+	for pause := 2 * time.Millisecond; !p.group.empty(); pause = min(2*pause, 50*time.Millisecond) {
+		next := time.NewTimer(pause)
+		select {
+		case <-next.C:
+		case <-hurry:
+			next.Stop()
+			return false
+		case <-end.C:
+			next.Stop()
+			return p.group.empty()
+		}
+	}
+	return true
+}
+
+// patience waits until ch is closed, but at most for d, and not at all after Kill.
+func (p *Process) patience(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-p.hurry:
+	case <-t.C:
+	}
+}
+
+func wait(ch <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-t.C:
+	}
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
