@@ -320,7 +320,7 @@ test-windows: $(EDITORS_STAMP) $(WINDOWS_NODE)/node_modules/.installed ## the Wi
 
 # What the gate asks of a change to code for Windows or to the demo.
 .PHONY: test-windows-core
-test-windows-core: ONLY := demo hub/transport hub/statefile plugin
+test-windows-core: ONLY := demo hub/process hub/statefile plugin
 test-windows-core: WINE := -core
 test-windows-core: test-windows ## some of test-windows: the demo, programs and their arguments, files, the door
 

@@ -30,13 +30,13 @@ import (
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/toolset"
-	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
@@ -56,7 +56,7 @@ type Options struct {
 	// nil: sockets. Tests replace both to stay in memory.
 	RoundTripper http.RoundTripper
 	Listen       func(ctx context.Context, address string) (net.Listener, error)
-	// GuardCommand is a program with its arguments that ends the servers when this process is killed (transport.RunGuard);
+	// GuardCommand is a program with its arguments that ends the servers when this process is killed (process.RunGuard);
 	// nil: none.
 	GuardCommand []string
 	// EnvironmentCommand is a program with its arguments that prints its environment (userenv.Print). The login shell runs
@@ -99,7 +99,7 @@ type fixed struct {
 	models    *toolset.Catalog
 	log       *slog.Logger
 	environ   []string
-	contained *transport.Containment
+	contained *process.Containment
 
 	grants   *grants.Store
 	launches *launch.Maker
@@ -199,7 +199,7 @@ func New(o Options) *Hub {
 	// what waits to be written counts as if one more server had it in flight
 	h.kept = journal.OpenKeptRequests(o.StateDir, h.log, h.budgets.Results.Account("of requests that are over"))
 	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
-	h.contained = transport.NewContainment(transport.ContainmentOptions{GuardCommand: o.GuardCommand,
+	h.contained = process.NewContainment(process.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
 	if o.Watch == nil {
 		o.Watch = func() FileWatcher { return watch.New(watch.Options{Logger: h.log}) }
@@ -207,7 +207,7 @@ func New(o Options) *Hub {
 	if h.environ == nil {
 		h.environ = os.Environ()
 	}
-	h.redactor.Add(transport.Credentials(h.environ)...)
+	h.redactor.Add(process.Credentials(h.environ)...)
 	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
 		Containment: h.contained, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
 		Listen: o.Listen})

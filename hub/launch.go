@@ -11,8 +11,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/launch"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/sources"
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // Values returns the values of the config's inputs, and asks for those that are not stored.
@@ -150,7 +150,7 @@ func (st *state) consentsChanged() {
 // userAnswered is called with the environment of the user's login shell. With it the hub may find programs that it
 // could not find before, so that an entry may now be one that was agreed to.
 func (h *Hub) userAnswered(environ []string) {
-	h.redactor.Add(transport.Credentials(environ)...)
+	h.redactor.Add(process.Credentials(environ)...)
 	h.config.ExamineAgain(h.life)
 	st := h.lock()
 	defer st.unlock()

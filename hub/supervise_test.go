@@ -16,7 +16,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -219,7 +219,7 @@ func TestMissingProgramIsNotStartedByItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := usedWorld(t, s)
-		w.fall("s", &ill{err: &transport.StartError{Command: "s", Setting: "command", Message: "it was not found",
+		w.fall("s", &ill{err: &process.StartError{Command: "s", Setting: "command", Message: "it was not found",
 			Err: fs.ErrNotExist}})
 		s.Disconnect()
 		pass(time.Second)

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
@@ -38,9 +38,9 @@ func OpenInside(o hub.Options, guard ...string) (*Inside, error) {
 	}
 	l := o.Logger
 	slog.SetDefault(l)
-	transport.InheritNothing()
+	process.InheritNothing()
 	if os.Getenv(handshake.EnvDumpable) != "1" {
-		if err := transport.Hide(); err != nil {
+		if err := process.Hide(); err != nil {
 			l.Warn("the servers can read this process's environment in /proc", "error", err)
 		}
 	}

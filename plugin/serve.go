@@ -13,7 +13,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
@@ -79,9 +79,9 @@ func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string
 		logger.Warn(graceProblem)
 	}
 
-	transport.InheritNothing()
+	process.InheritNothing()
 	if os.Getenv(handshake.EnvDumpable) != "1" {
-		if err := transport.Hide(); err != nil {
+		if err := process.Hide(); err != nil {
 			logger.Warn("the servers can read this process's environment in /proc", "error", err)
 		}
 	}

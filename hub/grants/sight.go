@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
-	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
@@ -22,12 +22,12 @@ type Sight struct {
 	// The other fields are set for processes only. unknown, own, fromFile and loading are set only if the entry needs
 	// consent.
 
-	Program   transport.Program // zero if unknown
-	from      string            // where it was found, in words; "" if the entry names the file itself
-	unknown   string            // why Program is unknown
-	notFound  error             // why there is no program to run; a start fails with these words
-	own       bool              // the entry itself decides where the program is searched for
-	inherited []string          // names of the user's settings that the process gets
+	Program   process.Program // zero if unknown
+	from      string          // where it was found, in words; "" if the entry names the file itself
+	unknown   string          // why Program is unknown
+	notFound  error           // why there is no program to run; a start fails with these words
+	own       bool            // the entry itself decides where the program is searched for
+	inherited []string        // names of the user's settings that the process gets
 	// fromFile has the variables that the envFile sets. loading has the final values of the variables that load code,
 	// except PATH, whose effect is Program.
 	fromFile, loading map[string]string
@@ -47,7 +47,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 	}
 	if !conf.Origin.NeedsConsent() {
 		if err == nil {
-			seen.find(r, transport.Own, find)
+			seen.find(r, process.Own, find)
 		}
 		return seen
 	}
@@ -65,9 +65,9 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 		seen.unknown = err.Error()
 		return seen
 	}
-	heir := transport.Stranger
+	heir := process.Stranger
 	if !conf.Origin.OfWorkspace() || conf.Origin.Trusted {
-		heir = transport.Own // another program wrote it into the user's own file: after consent it counts as the user's
+		heir = process.Own // another program wrote it into the user's own file: after consent it counts as the user's
 	}
 	if seen.find(r, heir, find); seen.notFound != nil {
 		// A stranger's secrets are not added to the hub's redactor before there is consent. The text may quote them in an
@@ -90,7 +90,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 }
 
 // find finds the program, and records in seen.Resolved how it would be started.
-func (seen *Sight) find(r config.Resolved, heir transport.Heir, find Finder) {
+func (seen *Sight) find(r config.Resolved, heir process.Heir, find Finder) {
 	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
 	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
 	seen.Resolved.Program, seen.Resolved.Environ, seen.Resolved.Searched = f.Program.Path, f.Env, f.Searched
@@ -104,7 +104,7 @@ func (seen *Sight) Missing() (setting, why string) {
 		return "", ""
 	}
 	setting, why = "command", seen.notFound.Error()
-	if e, ok := errors.AsType[*transport.StartError](seen.notFound); ok {
+	if e, ok := errors.AsType[*process.StartError](seen.notFound); ok {
 		setting, why = cmp.Or(e.Setting, setting), e.Message
 	}
 	var own redact.Redactor // values that were only looked at are not added to the hub's redactor

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // DeclinedError ends a call whose server asked for something that a user refused and that the protocol cannot refuse on
@@ -115,7 +115,7 @@ func inWords(err error) string {
 			return "it has stopped reading its input"
 		}
 	}
-	if unstarted := (*transport.StartError)(nil); errors.As(err, &unstarted) {
+	if unstarted := (*process.StartError)(nil); errors.As(err, &unstarted) {
 		return fmt.Sprintf("command %q: %s", unstarted.Command, unstarted.Message)
 	}
 	if both := (*bothFailedError)(nil); errors.As(err, &both) {

@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // Link is one open connection to a server. The session owns it once Opener has returned it.
@@ -51,12 +50,12 @@ type Opener func(ctx context.Context) (*Link, error)
 
 // Stdio returns an Opener that starts a process and uses its pipes. maxMessageBytes bounds a line of the server; 0
 // means the default of jsonrpc. Closing the link stops the process in stages and takes no longer than their graces.
-func Stdio(cmd transport.Command, maxMessageBytes int) Opener {
+func Stdio(cmd process.Command, maxMessageBytes int) Opener {
 	return func(ctx context.Context) (*Link, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := transport.Start(cmd)
+		p, err := process.Start(cmd)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +117,7 @@ const exitWait = 100 * time.Millisecond
 
 // awaitExit waits until a process whose stdout has ended exits by itself. The kernel closes the pipes of a process
 // before it reports the exit; a process that is stopped in between would seem to have ended because of us.
-func awaitExit(p *transport.Process) {
+func awaitExit(p *process.Process) {
 	late := time.NewTimer(exitWait)
 	defer late.Stop()
 	select {
@@ -135,14 +134,16 @@ const (
 
 // QuoteStderr returns what an error says about the stderr of a server: the line that most likely says why it failed,
 // and the last ones. It returns "" if there is nothing to say.
-func QuoteStderr(stderr []string) string { return complaint.Quote(stderr, stderrLines, stderrBytes) }
+func QuoteStderr(stderr []string) string {
+	return process.QuoteStderr(stderr, stderrLines, stderrBytes)
+}
 
 // lastWords describes how a process ended, with the relevant lines of its stderr. It does not mention signals that we
 // sent. The status of a process that exits by itself counts whether it exits before or after its stdin was closed.
-func lastWords(exit transport.Exit, stderr []string) string {
+func lastWords(exit process.Exit, stderr []string) string {
 	var b strings.Builder
 	switch {
-	case exit.Stage == transport.StageTerminated, exit.Stage == transport.StageKilled:
+	case exit.Stage == process.StageTerminated, exit.Stage == process.StageKilled:
 	case exit.Signal != "":
 		fmt.Fprintf(&b, "the process was ended by signal %s", exit.Signal)
 	default:

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/protocol"
-	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -167,7 +167,7 @@ func TestStdio_real(t *testing.T) {
 	s, err := Connect(context.Background(), Options{
 		Server: "child", Handler: &recorder{}, Client: testClient, Era: EraLegacy,
 		Open: func(ctx context.Context) (_ *Link, err error) {
-			link, err = Stdio(transport.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER=1")}, 0)(ctx)
+			link, err = Stdio(process.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER=1")}, 0)(ctx)
 			return link, err
 		},
 	})
@@ -193,7 +193,7 @@ func TestStdio_real(t *testing.T) {
 func TestStdioStartFails(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "program")
 	_, err := Connect(context.Background(), Options{
-		Server: "none", Handler: &recorder{}, Open: Stdio(transport.Command{Path: missing}, 0),
+		Server: "none", Handler: &recorder{}, Open: Stdio(process.Command{Path: missing}, 0),
 	})
 	var failed *StartError
 	if !errors.As(err, &failed) || failed.Stage != "open" {
@@ -216,7 +216,7 @@ func TestStartErrorSaysWhatMatters_real(t *testing.T) {
 	} {
 		_, err = Connect(context.Background(), Options{
 			Server: "child", Handler: &recorder{}, Era: EraLegacy,
-			Open: Stdio(transport.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER="+said)}, 0),
+			Open: Stdio(process.Command{Path: exe, Env: append(os.Environ(), "MCP_TEST_SERVER="+said)}, 0),
 		})
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v, want\n%s", err, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -355,7 +356,7 @@ func TestTaskTransient(t *testing.T) {
 		io.ErrUnexpectedEOF:                   true,
 		fmt.Errorf("503: %w", errPipeTest):    true,
 		&jsonrpc.QueueFullError{}:             true,
-		&transport.StartError{}:               true,
+		&process.StartError{}:                 true,
 		nil:                                   false,
 		&jsonrpc.Error{Code: -32603}:          false,
 		&jsonrpc.ClosedError{Cause: io.EOF}:   false,

@@ -8,10 +8,10 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -49,7 +49,7 @@ func Fault(err error) string {
 			say("%s", known.text)
 		}
 	}
-	if how := complaint.Without(ended); how != "" {
+	if how := process.WithoutStderr(ended); how != "" {
 		say("%s", how)
 	}
 	return strings.Join(said, "; ")

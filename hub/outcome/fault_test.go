@@ -8,17 +8,17 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // The fault of a server is told without the server's words: neither those of its stderr, nor those of its errors.
 func TestFault(t *testing.T) {
-	ended := "exit status 1" + complaint.Quote([]string{"Error: " + secret, "at " + secret}, 2, 1000)
+	ended := "exit status 1" + process.QuoteStderr([]string{"Error: " + secret, "at " + secret}, 2, 1000)
 	for want, err := range map[string]error{
 		"": nil,
 		"at open; the command was not found": &mcp.StartError{Stage: "open", Err: fmt.Errorf("%s: %w", secret,

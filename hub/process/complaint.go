@@ -1,4 +1,4 @@
-package complaint
+package process
 
 import (
 	"regexp"
@@ -62,9 +62,9 @@ var (
 // is no error.
 const rejected = "The promise rejected with the reason "
 
-// Line returns the line that says why a program ended, without colours, or "" if no line looks like it. Of several
+// Complaint returns the line that says why a program ended, without colours, or "" if no line looks like it. Of several
 // lines of the same rank it is the latest, but the first one of npm, which explains the error in the lines that follow.
-func Line(lines []string) string {
+func Complaint(lines []string) string {
 	best, at := none, ""
 	traceback := false  // inside a traceback of Python, which ends with the first line that is not indented
 	explaining := false // npm has given its reason

@@ -1,4 +1,4 @@
-package complaint
+package process
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 )
 
 // What runtimes and tools really write when a server cannot start, and the line that a person needs of it. Finding D6.
-func TestLine(t *testing.T) {
+func TestComplaint(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"Node, a module that is missing": {`node:internal/modules/cjs/loader:1210
   throw err;
@@ -86,14 +86,14 @@ RuntimeError: API key missing: set FOO_KEY`, "RuntimeError: API key missing: set
 		"an empty panic":    {"thread 'main' panicked at src/main.rs:4:10:", "thread 'main' panicked at src/main.rs:4:10:"},
 		"an open traceback": {"Traceback (most recent call last):\n  File \"x\"", ""},
 	} {
-		if got := Line(strings.Split(test.text, "\n")); got != test.want {
+		if got := Complaint(strings.Split(test.text, "\n")); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
 
 // The line that matters comes first, and is not said twice; the latest lines stay, without the stack between.
-func TestQuote(t *testing.T) {
+func TestQuoteStderr(t *testing.T) {
 	stack := strings.Split(`up
 node:internal/modules/cjs/loader:1210
   throw err;
@@ -131,12 +131,12 @@ bye`, "\n")
 		"Java": {[]string{`Exception in thread "main" java.lang.Error: no`, "\tat Main.main(Main.java:4)"}, 5, 100,
 			`it says on stderr: Exception in thread "main" java.lang.Error: no`},
 	} {
-		got := Quote(test.stderr, test.most, test.room)
+		got := QuoteStderr(test.stderr, test.most, test.room)
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 		text := strings.TrimRight("the process exited; "+got, "; ")
-		if left := Without(text); left != "the process exited" {
+		if left := WithoutStderr(text); left != "the process exited" {
 			t.Errorf("%s: %q of %q", name, left, text)
 		}
 	}
@@ -144,7 +144,7 @@ bye`, "\n")
 
 // A server chooses what it writes: a line of any length and form is quoted in little, and only its first 2 KiB are
 // examined.
-func TestLineOfAnEnemy(t *testing.T) {
+func TestComplaintOfAnEnemy(t *testing.T) {
 	var lines []string
 	for _, unit := range []string{"a.", "Error", "level=", "Exception in ", "panic: ", "Aa.", "\x1b[", "\x1b[0", " at",
 		"'"} {
@@ -152,12 +152,12 @@ func TestLineOfAnEnemy(t *testing.T) {
 	}
 	lines = slices.Concat(lines, []string{"Error: " + strings.Repeat("x", 64<<10), "thread '" +
 		strings.Repeat("'", 64<<10)})
-	if got := Quote(lines, 5, 1<<10); len(got) > 2<<10 {
+	if got := QuoteStderr(lines, 5, 1<<10); len(got) > 2<<10 {
 		t.Errorf("the quotation has %d bytes", len(got))
 	}
 	for _, space := range []int{(2 << 10) - len(" failed"), 2 << 10} {
 		line := strings.Repeat("x", space) + " failed"
-		if got, examined := Line([]string{line}), len(line) <= 2<<10; (got != "") != examined {
+		if got, examined := Complaint([]string{line}), len(line) <= 2<<10; (got != "") != examined {
 			t.Errorf("in a line of %d bytes, %.10q was found to matter; want it examined: %v", len(line), got, examined)
 		}
 	}

@@ -1,4 +1,4 @@
-package complaint
+package process
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ const (
 	last = "last lines on stderr: "
 )
 
-// Quote returns what an error says about a program's stderr: first the line of [Line], then the latest lines, at most
-// most lines and room bytes. Each line is printable and bounded, no line is repeated, and the frames of a stack are
-// left out. It returns "" if there is nothing to say.
-func Quote(stderr []string, most, room int) string {
-	line := Line(stderr)
+// QuoteStderr returns what an error says about a program's stderr: first the line of [Complaint], then the latest
+// lines, at most most lines and room bytes. Each line is printable and bounded, no line is repeated, and the frames of
+// a stack are left out. It returns "" if there is nothing to say.
+func QuoteStderr(stderr []string, most, room int) string {
+	line := Complaint(stderr)
 	var parts, rest []string
 	if line != "" {
 		parts = append(parts, said+bounds.Printable(line))
@@ -77,8 +77,9 @@ func withoutStacks(lines []string) []string {
 	return kept
 }
 
-// Without returns text without what Quote has added at its end. It is for reports that must not have a program's words.
-func Without(text string) string {
+// WithoutStderr returns text without what QuoteStderr has added at its end. It is for reports that must not have a
+// program's words.
+func WithoutStderr(text string) string {
 	for _, mark := range []string{said, last} {
 		text, _, _ = strings.Cut(text, mark)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/complaint"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) errGivenUp() *event.Error {
 		fmt.Fprintf(&b, "; its process %s", v.lastExit)
 		meta = append(meta, "exit", v.lastExit)
 	}
-	if quoted := complaint.Quote(s.stderr, errorLines, errorBytes); quoted != "" {
+	if quoted := process.QuoteStderr(s.stderr, errorLines, errorBytes); quoted != "" {
 		b.WriteString("; " + quoted)
 	}
 	fmt.Fprintf(&b, "; fix it%s, then restart it", s.Where())

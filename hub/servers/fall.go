@@ -9,6 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) lost(err error) {
 func (s *Server) startFailed(ctx context.Context, err error, e *event.Error) {
 	s.noteExit()
 	delete(s.table.kills, s)
-	_, hopeless := errors.AsType[*transport.StartError](err) // no such program or directory: each try fails the same way
+	_, hopeless := errors.AsType[*process.StartError](err) // no such program or directory: each try fails the same way
 	f := failure{how: e.Message, hopeless: hopeless}
 	switch e.Reason { // every other reason is a missing answer of a person, or no fault of the server
 	case event.ReasonServerFailed, event.ReasonConnectTimeout:

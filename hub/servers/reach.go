@@ -7,6 +7,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
@@ -76,10 +77,10 @@ func (s *Server) reach(conf *config.Server) mcp.Opener {
 
 // stdio returns the Opener that starts the process of a server.
 func (t *Table) stdio(conf *config.Server, stderr func(line string)) mcp.Opener {
-	return mcp.Stdio(transport.Command{
+	return mcp.Stdio(process.Command{
 		Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir, OnStderr: stderr,
 		Containment: t.Containment, Env: conf.Environ, Searched: conf.Searched,
-		Grace: transport.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
+		Grace: process.Grace{Stdin: conf.Grace.Stdin, Terminate: conf.Grace.Terminate, Kill: conf.Grace.Kill},
 	}, conf.MaxMessageBytes)
 }
 

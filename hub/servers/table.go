@@ -10,9 +10,9 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/signin"
-	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // Options are the options of a Table. House, Logger, Redactor and Containment are required.
@@ -20,7 +20,7 @@ type Options struct {
 	House       House
 	Logger      *slog.Logger
 	Redactor    *redact.Redactor
-	Containment *transport.Containment
+	Containment *process.Containment
 	// the directory of the lists of tools, and of tokens if there is no keyring; "" means memory only
 	StateDir string
 	// Open returns the Opener of a server. If it is nil, the Table starts the server's process or connects to its URL.

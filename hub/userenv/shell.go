@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // maxOutput bounds what a shell may write before and while it answers, in bytes.
@@ -58,9 +58,9 @@ func read(r io.Reader, mark string) ([]string, error) {
 // ask runs the login shell within ctx, and returns its environment. All processes that the shell has started are ended.
 func (u *User) ask(ctx context.Context, shell string) ([]string, error) {
 	mark := rand.Text()
-	p, err := transport.Start(transport.Command{
+	p, err := process.Start(process.Command{
 		Path: shell, Args: shellArgs(shell, append(u.Printer, mark)), Env: shellEnvironment(u.Environ), Dir: u.home(),
-		Grace: transport.Grace{Stdin: -1, Terminate: -1}, Containment: u.Containment, Alone: true,
+		Grace: process.Grace{Stdin: -1, Terminate: -1}, Containment: u.Containment, Alone: true,
 	})
 	if err != nil {
 		return nil, err

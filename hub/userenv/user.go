@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // DefaultLimit is how long the login shell may take for its answer.
@@ -34,7 +34,7 @@ type Options struct {
 	House       House
 	Life        context.Context // of the hub
 	Logger      *slog.Logger
-	Containment *transport.Containment
+	Containment *process.Containment
 	// Answered is called, without the lock, with the environment that servers may inherit from now on. It may be nil.
 	Answered func(environ []string)
 	Limit    time.Duration // 0 means DefaultLimit

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // printCommand makes the test binary print its environment: see TestMain.
@@ -47,7 +47,7 @@ type home struct {
 	dir, root string
 	house     house
 	life      context.Context
-	contained *transport.Containment
+	contained *process.Containment
 	answers   [][]string
 }
 
@@ -58,7 +58,7 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h := &home{T: t, dir: filepath.Join(dir, "me & 'ü"), root: filepath.Join(dir, "system"), life: t.Context(),
-		contained: transport.NewContainment(transport.ContainmentOptions{})}
+		contained: process.NewContainment(process.ContainmentOptions{})}
 	for _, d := range []string{h.dir, h.root} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -268,7 +268,7 @@ func TestNotFound_real(t *testing.T) {
 	if f.Err != nil || !slices.Contains(f.Env, "PATH=/usr/bin:/bin:"+bin) {
 		t.Errorf("%+v", f)
 	}
-	f = u.Find(t.Context(), Wanted{Command: filepath.Join(bin, "npxx"), Heir: transport.Stranger})
+	f = u.Find(t.Context(), Wanted{Command: filepath.Join(bin, "npxx"), Heir: process.Stranger})
 	if f.Err != nil || !slices.Contains(f.Env, "PATH=/usr/bin:/bin") {
 		t.Errorf("%+v", f)
 	}

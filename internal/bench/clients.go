@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -39,7 +40,7 @@ var echoArguments = json.RawMessage(`{"text":"the quick brown fox jumps over the
 
 // openEngine opens a bare peer over the hub's own stdio transport.
 func openEngine(_ context.Context, o options) (subject, error) {
-	proc, err := transport.Start(command(o.bin.echo))
+	proc, err := process.Start(command(o.bin.echo))
 	if err != nil {
 		return subject{}, err
 	}
@@ -59,8 +60,8 @@ func openEngine(_ context.Context, o options) (subject, error) {
 }
 
 // command is a program with the environment of this one.
-func command(path string, args ...string) transport.Command {
-	return transport.Command{Path: path, Args: args, Env: os.Environ()}
+func command(path string, args ...string) process.Command {
+	return process.Command{Path: path, Args: args, Env: os.Environ()}
 }
 
 func overStdio(path string, args ...string) mcp.Opener { return mcp.Stdio(command(path, args...), 0) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/internal/cli/call"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
@@ -128,7 +128,7 @@ func runGuard(f *door.Factory, args []string) exit.Status {
 		f.Say("mcphub guard is started by the hub itself, which speaks to it through a pipe")
 		return exit.Usage
 	}
-	return exit.Status(transport.RunGuard(f.In))
+	return exit.Status(process.RunGuard(f.In))
 }
 
 // newVersionCmd returns mcphub version.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/cli"
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
@@ -28,7 +28,7 @@ func TestGuardCommand_real(t *testing.T) {
 	for _, goodbye := range []bool{false, true} {
 		marker := strings.Repeat("5eed", 5) + map[bool]string{false: "0000", true: "0001"}[goodbye]
 		stray := exec.Command("/bin/sleep", "60")
-		stray.Env = []string{transport.MarkerVariable + "=" + marker + "/1"}
+		stray.Env = []string{process.MarkerVariable + "=" + marker + "/1"}
 		stray.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := stray.Start(); err != nil {
 			t.Fatal(err)

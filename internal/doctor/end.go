@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // leave is how long a server may take to exit at each step.
@@ -16,7 +16,7 @@ func (e *examination) ends(ctx context.Context, way Way) {
 	e.doing(way, "how it ends")
 	if exit, took, ok := e.end(ctx, way, nil); ok {
 		switch exit.Stage {
-		case transport.StageStdin, transport.StageExited:
+		case process.StageStdin, process.StageExited:
 			e.find("end.stdin", way, "", Good, "it left %s after its input had ended: %s", span(took), exit)
 		default:
 			e.find("end.stdin", way, "", Mend, "it did not leave within %v after its input had ended: %s", leave, exit)
@@ -41,11 +41,11 @@ func (e *examination) ends(ctx context.Context, way Way) {
 
 // end starts the server, initializes it and ends it: by signal if it is not nil, else by closing its input. took is the
 // time until the exit; it is leave or more if the server did not exit by itself.
-func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit transport.Exit,
+func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit process.Exit,
 	took time.Duration, ok bool) {
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
-	v, err := e.visit(ctx, way, transport.Grace{Stdin: leave, Terminate: leave})
+	v, err := e.visit(ctx, way, process.Grace{Stdin: leave, Terminate: leave})
 	if err != nil {
 		return exit, 0, false
 	}

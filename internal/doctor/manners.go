@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -32,7 +33,7 @@ func (e *examination) manners(ctx context.Context, way Way) {
 	e.doing(way, "capabilities, unknown methods, stray cancels")
 	starting, cancel := e.starting(ctx)
 	defer cancel()
-	v, err := e.visit(starting, way, transport.Grace{})
+	v, err := e.visit(starting, way, process.Grace{})
 	if err != nil {
 		e.find("start.ready", way, mcp.EraLegacy, Mend, "another start failed: %s", words(err))
 		return

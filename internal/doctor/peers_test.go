@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
 func command(path string, args []string) Way {
-	return Way{Transport: Stdio, Command: transport.Command{Path: path, Args: args, Env: os.Environ()}}
+	return Way{Transport: Stdio, Command: process.Command{Path: path, Args: args, Env: os.Environ()}}
 }
 
 // levels returns the worst level of each check of a report in one era, "" for findings without an era.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // session is a session of the hub's own client code with the server, together with its observed connection.
@@ -26,7 +26,7 @@ func (e *examination) session(ctx context.Context, way Way, era string, handler 
 		ProbeTimeout: e.o.Connect,
 		Capabilities: func() mcp.Capabilities { return everything },
 		Open: func(ctx context.Context) (*mcp.Link, error) {
-			l, err := way.open(ctx, transport.Grace{}, &e.encoding)
+			l, err := way.open(ctx, process.Grace{}, &e.encoding)
 			if err != nil {
 				return nil, err
 			}

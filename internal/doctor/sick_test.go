@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
@@ -116,7 +116,7 @@ func sick(t *testing.T, ailments string) Way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Way{Transport: Stdio, Command: transport.Command{Path: self, Env: append(os.Environ(),
+	return Way{Transport: Stdio, Command: process.Command{Path: self, Env: append(os.Environ(),
 		sickVariable+"="+ailments)}}
 }
 

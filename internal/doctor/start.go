@@ -12,6 +12,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -112,7 +113,7 @@ func (e *examination) greet(ctx context.Context, way Way, revision string, first
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	began := time.Now()
-	v, err := e.visit(ctx, way, transport.Grace{})
+	v, err := e.visit(ctx, way, process.Grace{})
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -21,7 +22,7 @@ const (
 // Way is one way to reach the server: a command, or an address behind a transport.
 type Way struct {
 	Transport string
-	Command   transport.Command     // of Stdio
+	Command   process.Command       // of Stdio
 	HTTP      transport.HTTPOptions // of HTTP and SSE
 	// OrSSE means that the transport of the address is not known: HTTP is tried first, as by a hub, and then SSE.
 	OrSSE bool
@@ -103,11 +104,11 @@ func (w Way) eras() []string {
 type line struct {
 	link *mcp.Link
 	wire *wire
-	proc *transport.Process
+	proc *process.Process
 }
 
 // open connects. grace limits the time for the end of a process.
-func (w Way) open(ctx context.Context, grace transport.Grace, f *encoding) (*line, error) {
+func (w Way) open(ctx context.Context, grace process.Grace, f *encoding) (*line, error) {
 	l := &line{wire: newWire(f)}
 	if w.Transport != Stdio {
 		opener := mcp.HTTP(w.HTTP)
@@ -120,7 +121,7 @@ func (w Way) open(ctx context.Context, grace transport.Grace, f *encoding) (*lin
 	}
 	command := w.Command
 	command.Grace, command.OnStderr = grace, l.wire.stderr
-	proc, err := transport.Start(command)
+	proc, err := process.Start(command)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // visit is a connection without a session: the doctor chooses each message, including those that a well-behaved client
@@ -20,7 +20,7 @@ type visit struct {
 	peer *jsonrpc.Peer
 }
 
-func (e *examination) visit(ctx context.Context, way Way, grace transport.Grace) (*visit, error) {
+func (e *examination) visit(ctx context.Context, way Way, grace process.Grace) (*visit, error) {
 	l, err := way.open(ctx, grace, &e.encoding)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -95,7 +95,7 @@ func everythingHidesTheHost(t *testing.T, d *door) {
 	if !strings.Contains(text, "WANTED") || !strings.Contains(text, "PATH") {
 		t.Errorf("the server misses what it needs: %s", text)
 	}
-	text = strings.Replace(text, transport.MarkerVariable, "", 1) // what its processes are found by
+	text = strings.Replace(text, process.MarkerVariable, "", 1) // what its processes are found by
 	for _, name := range []string{"PLUGIN_", handshake.CookieKey, "VSCODE_", "ELECTRON_", "EDITOR_TOKEN", "MCPHUB_"} {
 		if strings.Contains(text, name) {
 			t.Errorf("the server sees %s: %s", name, text)

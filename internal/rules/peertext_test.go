@@ -7,15 +7,15 @@ import (
 )
 
 // readsPeers are the packages that read what servers write.
-var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/transport", "hub/schema", "hub/prompts", "hub/toolset"}
+var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/process", "hub/transport", "hub/schema", "hub/prompts", "hub/toolset"}
 
 // decodesAll lists files and packages that may decode with encoding/json in these packages and in package hub, each
 // with the reason.
 var decodesAll = []string{
 	"hub/mcp/tools.go",              // a definition, into plain values: canonical JSON for its hash
 	"hub/schema",                    // the validator's library has types of its own for schemas and values
-	"hub/transport/guard.go",        // from another process of ours
-	"hub/transport/ledger_sweep.go", // a file of ours
+	"hub/process/guard.go",        // from another process of ours
+	"hub/process/ledger_sweep.go", // a file of ours
 }
 
 // foldedReading finds uses of encoding/json for text of servers. It takes "URL" for the member "url" of a struct, so
@@ -64,11 +64,11 @@ var raw json.RawMessage
 		"hub/mcp/a.go":            "package mcp" + body,
 		"hub/mcp/a_test.go":       "package mcp" + body,
 		"hub/mcp/tools.go":        "package mcp" + body,
-		"hub/transport/guard.go":  "package transport" + body,
+		"hub/process/guard.go":  "package process" + body,
 		"hub/transport/deep/a.go": "package deep" + body,
 		"hub/schema/a.go":         "package schema" + body,
 		"hub/a.go":                "package hub" + body,
 		"hub/config/a.go":         "package config" + body,
 	})), "hub/a.go:3", "hub/a.go:4", "hub/jsonrpc/a.go:3", "hub/jsonrpc/a.go:4", "hub/mcp/a.go:3", "hub/mcp/a.go:4",
-		"hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4", "hub/transport/ledger_sweep.go")
+		"hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4", "hub/process/ledger_sweep.go")
 }

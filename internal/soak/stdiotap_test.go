@@ -10,7 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
@@ -44,7 +44,7 @@ func (w *witness) sent(session string, text []byte) {
 // stdio starts a server as the hub does, with a tap between the hub and the pipes of the process.
 func stdio(w *witness, env []string) func(config.Server, func(string)) mcp.Opener {
 	return func(s config.Server, stderr func(string)) mcp.Opener {
-		return w.tap(s.Name, mcp.Stdio(transport.Command{Path: s.Command, Args: s.Args, Env: env, OnStderr: stderr}, 0))
+		return w.tap(s.Name, mcp.Stdio(process.Command{Path: s.Command, Args: s.Args, Env: env, OnStderr: stderr}, 0))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
@@ -120,7 +120,7 @@ func (s *subject) connect(t *testing.T, w *witness) (entry string, open func(con
 	if s.command != nil {
 		command, args := s.command(t)
 		entry = fmt.Sprintf(`"command":%q,"args":%s`, command, quoted(args))
-		open = stdio(w, append(transport.Environment(os.Environ(), transport.Own, nil), peers.JournalVariable+"="+
+		open = stdio(w, append(process.Environment(os.Environ(), process.Own, nil), peers.JournalVariable+"="+
 			os.DevNull))
 	} else {
 		server := s.serve(t)

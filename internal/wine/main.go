@@ -27,7 +27,7 @@ const (
 )
 
 // longest are started first, so that none of them runs alone at the end.
-var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "internal/cli/demo", "internal/cli/mcp", "hub/transport",
+var longest = []string{"hub", demoPackage, hostPackage, "hub/config/watch", "internal/cli/demo", "internal/cli/mcp", "hub/process", "hub/transport",
 	"hub/statefile", "ipc", "hub/jsonrpc"}
 
 func main() {

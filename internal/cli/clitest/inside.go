@@ -23,7 +23,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/transport"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/cli"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
@@ -265,7 +265,7 @@ func (c *Commands) open(s config.Server, stderr func(line string)) mcp.Opener {
 				return exit.OK
 			}
 		case filepath.Clean(s.Command) != c.Binary:
-			_, err := transport.Find(transport.Command{Path: s.Command, Dir: s.Dir})
+			_, err := process.Find(process.Command{Path: s.Command, Dir: s.Dir})
 			return nil, err
 		}
 		c.Opened++

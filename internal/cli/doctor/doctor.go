@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
-	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
@@ -107,7 +107,7 @@ func (o *options) run(words []string) error {
 	}
 	var secrets redact.Redactor
 	secrets.Add(conf.Secrets...)
-	secrets.Add(transport.Credentials(os.Environ())...)
+	secrets.Add(process.Credentials(os.Environ())...)
 	options := doctor.Options{
 		Client: mcp.Implementation{Name: "mcphub-doctor", Version: o.Version},
 		Tool:   o.tool, Arguments: json.RawMessage(o.args), Before: o.before, Watch: o.watch,

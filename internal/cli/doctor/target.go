@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/transport"
 	"github.com/mcphub-go/mcphub/internal/doctor"
 )
@@ -55,14 +56,14 @@ func (o *options) variables() config.Variables {
 
 // ways returns the ways to reach the server. A URL without a transport is tried as a hub tries it.
 func ways(conf config.Resolved) []doctor.Way {
-	heir := transport.Own
+	heir := process.Own
 	if conf.Origin.OfWorkspace() {
-		heir = transport.Stranger
+		heir = process.Stranger
 	}
 	if conf.URL == "" {
-		return []doctor.Way{{Transport: doctor.Stdio, Command: transport.Command{
+		return []doctor.Way{{Transport: doctor.Stdio, Command: process.Command{
 			Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir,
-			Env: transport.Environment(os.Environ(), heir, conf.Env),
+			Env: process.Environment(os.Environ(), heir, conf.Env),
 		}}}
 	}
 	header := http.Header{}

@@ -45,7 +45,7 @@ var clocks = map[string]string{
 // standard library is named without the name of the module.
 var processes = map[string]bool{
 	"os.StartProcess": true, "os/exec.Command": true, "os/exec.CommandContext": true, "os.Executable": true,
-	"os.Args": true, "hub/transport.Start": true, "plugin/host.Open": true,
+	"os.Args": true, "hub/process.Start": true, "plugin/host.Open": true,
 }
 
 // counts are of the whole process. Not testing.AllocsPerRun: it lets no other goroutine run, refuses to run beside
