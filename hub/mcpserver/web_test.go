@@ -290,7 +290,7 @@ func TestForgedEventTakesNoStream(t *testing.T) {
 	id := s.initialize(t)
 	r := s.do(t, t.Context(), "POST", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`,
 		"Mcp-Session-Id", id)
-	for _, last := range []string{"3-999", "3-2", "2-2"} {
+	for _, last := range []string{"3-999", "3-2", "2-2", "3-0-1", "1-0", "1-0-1", "3", "3-0-0-0"} {
 		if forged := s.do(t, t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID",
 			last); forged.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: %d", last, forged.StatusCode)

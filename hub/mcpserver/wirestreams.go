@@ -117,7 +117,8 @@ func (w *wire) readerCame(e readerCame) {
 		after = max(after, st.gone)
 	}
 	// So is one that is over and has nothing more: to an empty stream the TypeScript SDK (2.4) comes back for ever.
-	if st == nil || after < st.gone || after > st.end() || st != w.common && st.over && after == st.end() {
+	if st == nil || after < st.gone || after > st.end() || st != w.common && st.over && after == st.end() ||
+		(st == w.common) != (e.follower > 0) || e.follower > st.followers {
 		w.order(refused{})
 		return
 	}
