@@ -12,8 +12,8 @@ var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/process", "hub/transpor
 // decodesAll lists files and packages that may decode with encoding/json in these packages and in package hub, each
 // with the reason.
 var decodesAll = []string{
-	"hub/mcp/tools.go",              // a definition, into plain values: canonical JSON for its hash
-	"hub/schema",                    // the validator's library has types of its own for schemas and values
+	"hub/mcp/tools.go",            // a definition, into plain values: canonical JSON for its hash
+	"hub/schema",                  // the validator's library has types of its own for schemas and values
 	"hub/process/guard.go",        // from another process of ours
 	"hub/process/ledger_sweep.go", // a file of ours
 }
@@ -64,7 +64,7 @@ var raw json.RawMessage
 		"hub/mcp/a.go":            "package mcp" + body,
 		"hub/mcp/a_test.go":       "package mcp" + body,
 		"hub/mcp/tools.go":        "package mcp" + body,
-		"hub/process/guard.go":  "package process" + body,
+		"hub/process/guard.go":    "package process" + body,
 		"hub/transport/deep/a.go": "package deep" + body,
 		"hub/schema/a.go":         "package schema" + body,
 		"hub/a.go":                "package hub" + body,
