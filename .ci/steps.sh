@@ -43,6 +43,7 @@ table() {
 closing() {
   local i
   for i in "${!names[@]}"; do
+    [[ -e "$outputs/$i" ]] || continue # it did not run
     grep -hE '^(ok|FAIL|---) |^(ok|FAIL)[[:space:]]|^[#ℹ] (tests|pass|fail|cancelled|skipped) |^repeated: |packages under Wine' \
       "$outputs/$i" >"$outputs/closing" || continue
     printf '\n--- %s\n' "${names[i]}"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -117,14 +118,55 @@ type askedOne struct {
 	index  int
 	orders sync.Map             // by tag
 	say    func(message string) // sends a message, however often that takes
+
+	meets     sync.Mutex // of a question and its withdrawal; guards what follows
+	withdrawn map[string]int
 }
 
-// asked takes a message of the gateway that is no answer.
-func (a *askedOne) asked(m wireMessage) {
+// stream returns the number of a stream that is asked for now, which asked takes.
+func (a *askedOne) stream() int {
+	a.meets.Lock()
+	defer a.meets.Unlock()
+	return len(a.withdrawn)
+}
+
+// show opens the dialog of a question that came on a stream. When a stream is cut the withdrawal comes on another one,
+// and is read at the same time as what was still on its way here.
+func (a *askedOne) show(id, question string, stream int) (tag string, open bool) {
+	a.meets.Lock()
+	defer a.meets.Unlock()
+	if n, was := a.withdrawn[id]; !was {
+		return a.opens(a.index, id, question), true
+	} else if stream >= n {
+		a.bad("a question came on a stream that was opened after its withdrawal", "%s", question)
+	}
+	return "", false
+}
+
+// withdraw closes a dialog. If it is unknown nothing else happens, as at other clients.
+func (a *askedOne) withdraw(id string) {
+	a.meets.Lock()
+	defer a.meets.Unlock()
+	if a.closes(a.index, id) {
+		return
+	}
+	if a.withdrawn == nil {
+		a.withdrawn = map[string]int{}
+	}
+	if _, was := a.withdrawn[id]; !was {
+		a.withdrawn[id] = len(a.withdrawn) + 1
+	}
+}
+
+// asked takes a message of the gateway that is no answer, and that came on a stream.
+func (a *askedOne) asked(m wireMessage, stream int) {
 	switch m.Method {
 	case "elicitation/create", "sampling/createMessage":
 		id := string(m.ID)
-		tag := a.opens(a.index, id, string(m.Params))
+		tag, open := a.show(id, string(m.Params), stream)
+		if !open {
+			return
+		}
 		wait := -1.0
 		if o, known := a.orders.Load(tag); known {
 			wait = o.(order).AnswerAfter
@@ -137,7 +179,7 @@ func (a *askedOne) asked(m wireMessage) {
 	case "notifications/cancelled":
 		var params struct{ RequestID json.RawMessage }
 		_ = json.Unmarshal(m.Params, &params)
-		a.closes(a.index, string(params.RequestID)) // if it is unknown nothing happens, as at other clients
+		a.withdraw(string(params.RequestID))
 	}
 }
 
@@ -167,8 +209,9 @@ func (c *crossing) openSession(client int) *rawSession {
 	s.sends(rawInitialized)
 	s.work.Go(func() {
 		for last := ""; s.ctx.Err() == nil; {
+			stream := s.stream()
 			if r, err := s.send(s.ctx, http.MethodGet, "", last); err == nil {
-				_ = s.read(r, &last, s.asked)
+				_ = s.read(r, &last, func(m wireMessage) { s.asked(m, stream) })
 			}
 		}
 	})
@@ -280,9 +323,10 @@ func (s *rawSession) call(o order) ending {
 	} else {
 		stop = after(o.CancelAfter, cancel)
 	}
+	stream := s.stream()
 	take := func(m wireMessage) {
 		if m.Method != "" {
-			s.asked(m)
+			s.asked(m, stream)
 			return
 		}
 		mu.Lock()
@@ -303,6 +347,7 @@ func (s *rawSession) call(o order) ending {
 		return done || e.cancelled
 	}
 	for err != nil && !over() && last != "" && !errors.Is(err, errRefused) && ctx.Err() == nil {
+		stream = s.stream()
 		if r, err = s.send(ctx, http.MethodGet, "", last); err == nil {
 			err = s.read(r, &last, take)
 		}
@@ -515,7 +560,7 @@ func (p *rawPipe) write(line string) {
 
 func (p *rawPipe) heard(m wireMessage) {
 	if m.Method != "" {
-		p.asked(m)
+		p.asked(m, math.MaxInt) // in order: there is no other stream
 		return
 	}
 	p.mu.Lock()
