@@ -56,7 +56,7 @@ func (s *State) bestOf(among []MayAsk, kind event.PromptKind, withTools bool, tr
 		if !s.answers(may.Request, kind, withTools) || slices.Contains(tried, may.Request) {
 			continue
 		}
-		if best.Request == 0 || may.Heard && !best.Heard || may.Heard == best.Heard && may.Request > best.Request {
+		if may.Heard && !best.Heard || may.Heard == best.Heard && may.Request > best.Request {
 			best = may
 		}
 	}
