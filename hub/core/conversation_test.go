@@ -72,7 +72,8 @@ func converse(t *testing.T, text string) string {
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		follows := false // another event, at once
+		compared, _ := e.(Comparing)
+		follows := compared.Fits // another event, at once
 		for _, effect := range s.Apply(now, e) {
 			switch effect.(type) {
 			case ClockRanOut, PromptRanOut:
