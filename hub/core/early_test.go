@@ -68,6 +68,20 @@ func TestEarlyCancelsAreBounded(t *testing.T) {
 	}
 }
 
+// A cancel that came once more is as young as that: an older one goes first.
+func TestEarlyCancelThatCameAgain(t *testing.T) {
+	var c earlyCancels
+	for _, id := range []string{"again", "oldest", "again"} {
+		c.remember(start, id, "", &event.CancelCause{})
+	}
+	for i := range maxEarly - 1 {
+		c.remember(start, fmt.Sprint(i), "", &event.CancelCause{})
+	}
+	if c.take(start, "oldest", "s") != nil || c.take(start, "again", "s") == nil {
+		t.Error("the oldest was kept, or the newer one dropped")
+	}
+}
+
 // The hub knows of the latest requests that they have ended, however often a host uses an id.
 func TestRecentRequests(t *testing.T) {
 	var r recent

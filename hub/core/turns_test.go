@@ -53,7 +53,10 @@ func (q *queue) cancel(n RequestNumber) {
 // pass lets time pass.
 func (q *queue) pass(d time.Duration) {
 	until := q.now.Add(d)
-	for !q.due.IsZero() && !q.due.After(until) {
+	for n := 0; !q.due.IsZero() && !q.due.After(until); n++ {
+		if n == 1000 {
+			panic(fmt.Sprintf("timers without end: the last one at %v", q.due))
+		}
 		q.now, q.due = q.due, time.Time{}
 		q.apply(TurnTimer{1})
 	}
@@ -107,6 +110,9 @@ func TestTurnLimit(t *testing.T) {
 	first := q.call("n")
 	q.pass(time.Second)
 	second := q.call("m")
+	if due := q.due; q.AwaitTurn() != 2 || len(q.apply(TurnTimer{1})) != 1 || q.due != due {
+		t.Errorf("%d wait, and a timer that fires too early is set to %v, not %v", q.AwaitTurn(), q.due, due)
+	}
 	if q.pass(turnLimit - time.Second - 1); q.runs(first) || q.runs(second) {
 		t.Error("sent too early")
 	}

@@ -53,12 +53,15 @@ func TestWindowThatComesBack(t *testing.T) {
 func TestGoneWindowsAreBounded(t *testing.T) {
 	s := New("hub")
 	s.Apply(start, WindowShows{Window: "stays"})
+	s.Apply(start, WindowDetached{Window: "stays", Final: true})
+	s.Apply(start, WindowShows{Window: "stays", Shows: allKinds()}) // it is back
 	for n := range 1000 {
 		id := fmt.Sprint("page-", n)
 		s.Apply(start, WindowShows{Window: id})
 		s.Apply(start, WindowDetached{Window: id, Final: true})
 	}
-	if len(s.windows) != maxGoneWindows+1 || s.WindowGone("page-0") || !s.WindowGone("page-999") || s.WindowGone("stays") {
+	if len(s.windows) != maxGoneWindows+1 || s.WindowGone("page-0") || !s.WindowGone("page-999") ||
+		s.WindowGone("stays") || !s.Shows().Has(event.PromptSampling, true) {
 		t.Errorf("%d windows are remembered", len(s.windows))
 	}
 }
