@@ -27,6 +27,7 @@ type world struct {
 	questions []question
 	cancels   int // how often one may still be asked for
 	said      [maxRequests]said
+	turnTimer time.Time
 	early     [3]bool // a cancel has come for a call with this id, and none was open
 	windows   [2]place
 	lost      bool // the connection has ended
@@ -91,6 +92,9 @@ type said struct {
 	cause   *event.CancelCause // of its cancel
 	stopped bool
 	ended   bool
+	parent  RequestNumber
+	opened  time.Time
+	timer   time.Time
 }
 
 // call is the goroutine of a request, and what everybody was told of it.
@@ -217,7 +221,11 @@ func (w *world) do(t *testing.T, seen *coverage, e Event) []Effect {
 	case TurnTimer:
 		at = w.st.turns[timer.Server].due
 	}
+	why, outcome := w.answer(e)
 	effects := slices.Clone(w.st.Apply(at, e))
+	if wrong := w.answered(e, why, outcome, effects); wrong != "" {
+		w.fail(t, wrong)
+	}
 	for _, effect := range effects {
 		seen.add(effect)
 		if wrong := w.told(effect); wrong != "" {

@@ -19,6 +19,8 @@ func (s *State) inconsistent() string {
 			return fmt.Sprintf("prompt %d is open, and its request %s is cancelled", n, r.id)
 		case !slices.Contains(r.prompts, n):
 			return fmt.Sprintf("request %s does not know its prompt %d", r.id, n)
+		case p.among != (p.candidates != nil) || p.among && (!r.incoming || r.parent != 0):
+			return fmt.Sprintf("prompt %d may belong to %v, and its call is known, or it is the hub's own", n, p.candidates)
 		case p.among && len(p.candidates) == 0:
 			return fmt.Sprintf("prompt %d is open, and all calls are over that it may belong to", n)
 		case p.hidden && p.tried == nil:
@@ -131,6 +133,67 @@ func (s *State) turnsInconsistent(t *turns) string {
 	return ""
 }
 
+// answer returns what whoever tells an event is answered, as far as it is known outside; 0 and 0 if it is not refused
+// and nobody has asked for a cancel.
+func (w *world) answer(e Event) (why Refusal, outcome event.Outcome) {
+	over := func(n RequestNumber) bool { return n != 0 && (w.said[n].ended || w.said[n].cause != nil) }
+	switch e := e.(type) {
+	case CancelAsked:
+		ended := func(c call) bool { return c.n != 0 && c.ended > 0 && w.id(w.position(&c)) == e.ID }
+		switch r := w.st.requests[w.st.byID[e.ID]]; {
+		case r != nil && r.start:
+			return Uncancellable, 0
+		case r != nil:
+			return 0, event.OutcomeCancelling
+		case slices.ContainsFunc(w.calls, ended):
+			return 0, event.OutcomeAlreadyFinished
+		}
+		return 0, event.OutcomeUnknown
+	case RequestMade:
+		if w.drained && !e.Start {
+			return Draining, 0
+		}
+		if w.st.byID[e.ID] != 0 {
+			return IDInUse, 0
+		}
+	case Ready:
+		if over(e.Request) {
+			return CallIsOver, 0
+		}
+	case Asked:
+		open := func(c call) bool { return c.n != 0 && c.ended == 0 && w.server(w.position(&c)) == e.Server }
+		if over(e.Of) || over(e.Parent) || e.OfSome && !slices.ContainsFunc(w.calls, open) {
+			return CallIsOver, 0
+		}
+		if w.drained {
+			return Draining, 0
+		}
+		if !w.canShow() && (e.By == 0 || !w.rules.client && !w.rules.turns) {
+			return Unshowable, 0
+		}
+	}
+	return 0, 0
+}
+
+// answered returns what is wrong with the answer that an event got.
+func (w *world) answered(e Event, why Refusal, outcome event.Outcome, effects []Effect) string {
+	var got []Effect
+	for _, effect := range effects {
+		switch effect.(type) {
+		case Refused, CancelOutcome:
+			got = append(got, effect)
+		}
+	}
+	switch {
+	case why != 0 && (len(effects) != 1 || effects[0] != Refused{why}):
+		return fmt.Sprintf("%T %+v brings %+v, and must only be refused: %v", e, e, effects, why)
+	case outcome != 0 && (len(got) != 1 || got[0] != CancelOutcome{outcome}),
+		why == 0 && outcome == 0 && len(got) > 0 && !(w.rules.turns && got[0] == Refused{Unshowable}):
+		return fmt.Sprintf("%T %+v is answered %+v, and must be: %v", e, e, got, outcome)
+	}
+	return ""
+}
+
 // told plays what an effect does outside, and returns what must not be ordered, "" if nothing is wrong.
 func (w *world) told(e Effect) string {
 	call := func(n RequestNumber) *call {
@@ -192,7 +255,7 @@ func (w *world) told(e Effect) string {
 		}
 	case PromptOpened:
 		q := asked(e.Prompt)
-		if limited := q != nil; e.Open != start || e.Expires.IsZero() == limited || limited && e.Expires.Sub(start) != 5 {
+		if limited := q != nil; e.Open != start || e.Expires.IsZero() == limited || limited && e.Expires.Sub(start) != 1 {
 			return fmt.Sprintf("prompt %d is open from %v to %v", e.Prompt, e.Open, e.Expires)
 		}
 		if q != nil {
@@ -259,7 +322,7 @@ func (w *world) saidOf(e Effect) string {
 		if w.drained && !w.st.requests[e.Request].start {
 			return fmt.Sprintf("request %d opens, and the hub drains", e.Request)
 		}
-		w.said[e.Request].state = event.StateQueued
+		w.said[e.Request] = said{state: event.StateQueued, parent: e.Parent, opened: w.st.now}
 	case RequestShown:
 		r := &w.said[e.Request]
 		switch {
@@ -275,6 +338,9 @@ func (w *world) saidOf(e Effect) string {
 		r := &w.said[e.Request]
 		if r.cause != nil || r.ended {
 			return fmt.Sprintf("request %d is cancelled twice, or after its end", e.Request)
+		}
+		if e.Cancel != (event.Cancellation{Origin: e.Cause.Origin, Reason: e.Cause.Reason, Time: w.st.now}) {
+			return fmt.Sprintf("request %d is cancelled with %+v, for %v", e.Request, e.Cancel, e.Cause)
 		}
 		r.cause = e.Cause
 	case Stopped:
@@ -292,6 +358,9 @@ func (w *world) saidOf(e Effect) string {
 			return fmt.Sprintf("request %d ends with %+v, and it was said: %+v", e.Request, e, *r)
 		}
 		r.ended = true
+		if of := e.Timings; of.Queued+of.Active+of.Human != w.st.now.Sub(r.opened) {
+			return fmt.Sprintf("request %d was open for %v, and took %+v", e.Request, w.st.now.Sub(r.opened), of)
+		}
 		if slices.ContainsFunc(w.questions, func(q question) bool { return q.n == e.Request }) &&
 			e.State == event.StateFailed {
 			return fmt.Sprintf("question %d ends as failed", e.Request)
@@ -313,6 +382,19 @@ func (w *world) saidOf(e Effect) string {
 					return fmt.Sprintf("prompt %d closes, and call %d, of which it may be, is open", e.Prompt, i)
 				}
 			}
+		}
+	case TurnAwaited:
+		if state := w.said[e.Request].state; state != event.StateQueued {
+			return fmt.Sprintf("request %d waits for its turn, and is shown as %s", e.Request, state)
+		}
+	case RequestTimerSet:
+		w.said[e.Request].timer = e.At
+	case TurnTimerSet:
+		w.turnTimer = e.At
+	case ReplyDelayed:
+		r := w.said[e.Request]
+		if !r.ended || r.cause == nil || r.parent != 0 && !w.said[r.parent].ended && w.said[r.parent].cause == nil {
+			return fmt.Sprintf("the reply to question %d is delayed, and neither it nor its call was cancelled", e.Request)
 		}
 	case StartWaits:
 		if !w.st.requests[e.Request].start {
@@ -394,6 +476,8 @@ func (w *world) wrong() string {
 			return fmt.Sprintf("question %d is open, and nobody could answer it", i)
 		case p != nil && q.phase == 1 && w.heard && !w.ownQuestion(i):
 			return fmt.Sprintf("question %d is open, and its connection has ended", i)
+		case p != nil && q.phase == 2:
+			return fmt.Sprintf("question %d is open, and nobody waits for the answer", i)
 		case q.written && q.left != nil:
 			return fmt.Sprintf("question %d was withdrawn, and answered", i)
 		case q.phase == 1 && q.closed == nil && w.st.prompts[q.p] == nil:
@@ -409,6 +493,14 @@ func (w *world) wrong() string {
 		case q.phase == 2 && q.n != 0 && w.st.requests[q.n] != nil:
 			return fmt.Sprintf("question %d is over, and its request is not", i)
 		}
+	}
+	for n, r := range w.st.requests {
+		if due := r.clock.due; !due.IsZero() && !due.Equal(w.said[n].timer) {
+			return fmt.Sprintf("the clocks of request %d count on a timer at %v, and it is set to %v", n, due, w.said[n].timer)
+		}
+	}
+	if t := w.st.turns[1]; t != nil && !t.due.IsZero() && !t.due.Equal(w.turnTimer) {
+		return fmt.Sprintf("the turns count on a timer at %v, and it is set to %v", t.due, w.turnTimer)
 	}
 	if t := w.st.turns[1]; t != nil && (!busy && len(t.waiting) > 0 || len(t.kept) > 0 && t.due.IsZero()) {
 		return fmt.Sprintf("%v wait for their turn, and %v keep it, for ever", t.waiting, t.kept)

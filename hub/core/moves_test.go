@@ -246,6 +246,10 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 		switch {
 		case c.stopped:
 			at("comes back", over(CallOver{Failed: true}))
+			at("is about to send", func(w *world, c *call, do func(Event) []Effect) { do(Ready{Request: c.n}) })
+			at("waits for the connection in vain", func(w *world, c *call, do func(Event) []Effect) {
+				do(RequestMoved{c.n, event.StateConnecting})
+			})
 		case w.rules.approval && c.phase == callPassing:
 			at("ask for approval", func(w *world, c *call, do func(Event) []Effect) {
 				c.phase, c.asked = callAsking, c.asked+1
@@ -359,11 +363,11 @@ func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) [
 					return
 				}
 				w.ask(q, do, Asked{Kind: event.PromptServerLaunch, Server: 1, Name: "s", Prefix: "launch",
-					About: []ServerNumber{1}, Human: 5})
+					About: []ServerNumber{1}, Human: 1})
 			})
 		} else if running >= 0 && !w.lost && !w.isStart(running) {
 			at("ask", func(w *world, q *question, do func(Event) []Effect) {
-				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 5}
+				e := Asked{Kind: event.PromptSampling, WithTools: true, Server: 1, Prefix: "ask", By: 1, Human: 1}
 				switch {
 				case w.rules.turns:
 					e.OfSome = true
