@@ -146,6 +146,11 @@ func (c *Commands) StartWith(stdin io.Reader, args ...string) *Started {
 	go func() {
 		defer close(s.over)
 		s.status = cli.Run(env, args)
+		if c.bubbles {
+			// A server hears what the command has closed before it is closed itself. TestCallURL, beside endless loops, saw a
+			// server that was stopped first. Not synctest.Wait, which the test may be in.
+			<-time.After(1)
+		}
 		c.mu.Lock()
 		endings := c.endings
 		c.endings = nil
