@@ -8,7 +8,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/prompts"
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // serverQuestion is a question of the hub itself, on whose answer a server depends: a sign-in, the consent to its
@@ -91,7 +90,7 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 	switch {
 	case st.core.Draining():
 		return event.ErrDraining()
-	case s.Stopping() != nil || s.Life().Removed():
+	case s.Stopping() != nil || s.Removed():
 		return words.Stopped(s.name)
 	case !st.core.Shows().Has(q.info.Kind, false):
 		return words.Unasked(s.name, &q.info)
@@ -99,10 +98,10 @@ func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words)
 		// everybody who wanted the server had gone before it was known that there is a question
 		if q.with != nil {
 			// the start itself asks: callers that come from now on wait for another start, and do not get the error of this one
-			s.EndStart()
+			s.StartAsks()
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-			"server %q wants %s, and %s", s.name, words.Wants, servers.NobodyWaits)
+			"server %q wants %s, and %s", s.name, words.Wants, core.NobodyWaits)
 	}
 	return nil
 }
@@ -120,7 +119,7 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 		return closing{}, r.cause.Err
 	case st.core.Draining():
 		return closing{}, event.ErrDraining()
-	case r.server.Life().Removed():
+	case r.server.Removed():
 		return closing{}, words.Stopped(r.server.name)
 	case answer.cause == event.CauseSuperseded && !st.core.Shows().Has(q.info.Kind, false):
 		return closing{}, words.Unasked(r.server.name, &q.info)
@@ -135,7 +134,7 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 
 // unasked closes a question because the operation that asked has ended before there was an answer.
 func (st *state) unasked(p *prompt, q *serverQuestion, cause error) {
-	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: servers.NobodyWaits}, false
+	c, done := closing{cause: event.CauseParent, origin: event.OriginParent, reason: core.NobodyWaits}, false
 	switch {
 	case st.core.Draining():
 		c.cause, c.origin, c.reason = event.CauseShutdown, event.OriginShutdown, "the hub is shutting down"

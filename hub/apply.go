@@ -19,8 +19,8 @@ type result struct {
 }
 
 // apply applies an event to the core, and carries out what follows. Something that is carried out may cause the next
-// event, as a start that waits for a person lets another server start. That event is applied at once, and what follows
-// from it comes after what is left.
+// event, as the start of a server is a request of its own. That event is applied at once, and what follows from it
+// comes after what is left.
 func (st *state) apply(e core.Event) (got result) {
 	for _, effect := range st.core.Apply(time.Now(), e) {
 		switch effect := effect.(type) {
@@ -99,8 +99,6 @@ func (st *state) carryOut(effect core.Effect) {
 		r.turn = nil
 	case core.TurnTimerSet:
 		st.setTurnTimer(e.Server, e.At)
-	case core.StartWaits: // it makes room for another one
-		st.hub.table.StartNextEager()
 	case core.StartExpired:
 		st.requests[e.Request].expire()
 	case core.PromptOpened:
@@ -122,6 +120,8 @@ func (st *state) carryOut(effect core.Effect) {
 		st.apply(core.PromptExpired{Prompt: e.Prompt, Cause: &event.CancelCause{Origin: event.OriginTimeout,
 			Reason: "timeouts.human of " + e.Limit.String() + " exceeded",
 			Err:    prompts.ErrTimeout(&p.info, e.Limit, p.request.server.Where())}})
+	default:
+		st.hub.table.CarryOut(effect)
 	}
 }
 
@@ -218,10 +218,6 @@ func (st *state) requestEnded(e *core.RequestEnded) {
 	r.stop(e.With)
 	if r.over != nil {
 		close(r.over)
-	}
-	r.server.Release(r)
-	if r.direction == event.Incoming {
-		r.server.Answered()
 	}
 	if e.State == event.StateCancelled {
 		st.emit(&event.RequestCancelled{

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/prompts"
@@ -25,7 +26,7 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	}
 	if p.launch != nil {
 		st.grants.Agree(p.launch.Grant, c.scope, w.ID())
-		st.table.Company()
+		st.apply(core.AnswerPossible{})
 		st.consentsChanged()
 	}
 	if p.agrees == nil {

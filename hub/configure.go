@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -56,7 +55,7 @@ func (o house) Launches() (list []*launch.Launch) {
 // Arrange sorts the servers in config order. It announces those whose place has changed and that no step has announced.
 func (o house) Arrange(at map[string]int) {
 	st := o.h.held()
-	st.servers = slices.DeleteFunc(st.servers, func(s *server) bool { return s.Life().Removed() })
+	st.servers = slices.DeleteFunc(st.servers, func(s *server) bool { return s.Removed() })
 	slices.SortFunc(st.servers, func(a, b *server) int { return cmp.Compare(at[a.name], at[b.name]) })
 	for _, s := range st.servers {
 		if s.launch.Place() != at[s.name] {
@@ -71,7 +70,7 @@ func (o house) Reloaded(e *event.ConfigReloaded) { o.h.held().emit(e) }
 
 // Restart ends the connection of s, and starts it again.
 func (o house) Restart(s *servers.Server, why string) {
-	s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Again)
+	s.Outdated(&event.CancelCause{Origin: event.OriginHost, Reason: why})
 }
 
 // CarryOut carries out one step of a reload. The channel, if not nil, is closed when what the step stops has ended.
@@ -97,53 +96,33 @@ func (st *state) addServer(a sources.Step) {
 	s.launch.TakeBeside(a.Beside)
 	s.launch.Move(a.Place)
 	st.servers = append(st.servers, s)
-	st.changed(s)
-	if s.Eager() && s.Usable() == nil {
-		s.StartEagerly()
-	}
+	st.table.Add(s.Server, a.Broken)
 }
 
-// newServer makes a server that is not in the hub's list yet, and is not announced.
+// newServer makes a server that is not in the table yet, and is not announced.
 func (st *state) newServer(e servers.Entry) *server {
-	st.made++
-	s := &server{hub: st.hub, number: st.made, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
-	s.Server = st.table.Add(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
+	s := &server{hub: st.hub, name: e.Conf.Name, allowance: st.budgets.Of(e.Conf.Name)}
+	s.Server = st.table.New(e, servers.Accounts{Lists: s.allowance.Lists, Results: s.allowance.Results}, owner{s})
+	s.number = s.Number()
 	s.launch = st.launches.New(s.Server, owner{s})
 	return s
 }
 
 func (st *state) removeServer(s *server, why string) <-chan struct{} {
-	st.table.Remove(s.Server)
-	done := s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: why}, servers.Stop)
+	done := st.table.Remove(s.Server, &event.CancelCause{Origin: event.OriginHost, Reason: why})
 	s.EndSignIn()
 	s.allowance.Close()
-	st.apply(core.ServerRemoved{Server: s.number})
-	st.changed(s)
 	return done
 }
 
 func (st *state) changeServer(s *server, a sources.Step) <-chan struct{} {
-	was, old, told := s.Disabled(), *s.Conf(), s.info()
+	old, told := *s.Conf(), s.info()
 	s.launch.Take(a.Entry, a.Entries, a.Relaunch)
 	s.launch.TakeBeside(a.Beside)
 	s.launch.Move(a.Place)
 	s.Reconfigure(a.Life())
 	owner{s}.Outdated()
-	var done <-chan struct{}
-	switch {
-	case a.Relaunch:
-		by := servers.End
-		if s.Up() {
-			by = servers.Again
-		}
-		done = s.EndConnection(&event.CancelCause{Origin: event.OriginHost,
-			Reason: cmp.Or(a.Why, "the server's config changed")}, by)
-		s.Relaunch()
-	case s.Disabled() && !was:
-		done = s.EndConnection(&event.CancelCause{Origin: event.OriginHost, Reason: "the server was switched off"},
-			servers.Stop)
-	}
-	s.Reconsider(&old, was, a.Relaunch)
+	done := s.Reconsider(a.Broken, &old, a.Relaunch, cmp.Or(a.Why, "the server's config changed"))
 	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers announces only those that changed
 		st.changed(s)
 	}

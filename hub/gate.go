@@ -106,7 +106,7 @@ func (h *Hub) mayGo(r *request, p *passage) (v verdict) {
 
 // seekSession looks for the session on which to send r.
 func (st *state) seekSession(r *request, v *verdict) {
-	v.found = r.server.Seek(r.ctx, r, nil)
+	v.found = r.server.Seek(r.ctx, r, 0)
 	v.err = v.found.Err
 	if v.err == nil && v.found.Session == nil {
 		v.need = needSession

@@ -93,28 +93,21 @@ func (o owner) BeginStart(limit time.Duration, expire func()) servers.Start {
 // start is the request that represents the start of a server: a servers.Start.
 type start struct{ r *request }
 
-// Held reports whether the start waits for a person.
-func (s start) Held() bool { return s.r.server.hub.held().now(s.r).Waits }
-
 // End ends the request.
-func (s start) End(err *event.Error) {
+func (s start) End(err *event.Error, over core.StartOver) {
 	e := ending{state: event.StateDone}
 	if err != nil {
 		e = ending{state: event.StateFailed, err: err}
 	}
-	st := s.r.server.hub.held()
-	if st.isOpen(s.r) {
-		s.r.ending = &e
-		st.apply(core.StartOver{Request: s.r.number, Failed: err != nil, Lost: outcome.Disconnected(err)})
-	}
+	s.r.ending = &e
+	over.Request, over.Failed, over.Lost = s.r.number, err != nil, outcome.Disconnected(err)
+	s.r.server.hub.held().apply(over)
 }
 
 // Connect makes the hub's side of a connection.
-func (o owner) Connect(begun servers.Start) (servers.Client, mcp.Options) {
+func (o owner) Connect(begun servers.Start, number core.ConnectionNumber) (servers.Client, mcp.Options) {
 	h := o.hub
-	st := h.held()
-	st.connections++
-	c := &connection{Allowance: o.allowance, hub: h, number: st.connections, server: o.server}
+	c := &connection{Allowance: o.allowance, hub: h, number: number, server: o.server}
 	return c, mcp.Options{
 		Client: mcp.Implementation{Name: "mcphub", Title: "McpHub", Version: h.version},
 		Tap:    h.tap, Trace: begun.(start).r.trace, NewTrace: h.newTrace, Outputs: o.allowance.Outputs,
@@ -142,29 +135,13 @@ func (o owner) Ordered(start bool) {
 // TookEffect tells the window that has given the order that the order has taken effect.
 func (o owner) TookEffect(ctx context.Context) { windows.TookEffect(ctx) }
 
-// Cancel cancels the requests of the server, except the request for its start.
-func (o owner) Cancel(cause *event.CancelCause) (overs []<-chan struct{}) {
-	st := o.hub.held()
-	for _, r := range st.cancelScope(core.Scope{Server: o.number}, cause) {
-		overs = append(overs, st.whenOver(r))
-	}
-	return overs
-}
+// SeeWithdrawals tells the core which questions the server has withdrawn.
+func (o owner) SeeWithdrawals() { o.hub.held().seeWithdrawalsIn(core.Scope{Server: o.number}) }
 
-// Use summarizes the open requests of the server.
-func (o owner) Use() (u servers.Use) {
-	for _, r := range o.hub.held().requests { // of either direction; tasks, too, are open until they end
-		if r.server != o.server {
-			continue
-		}
-		u.Open = true
-		u.Asked = u.Asked || r.direction == event.Incoming
-		u.Task = u.Task || r.task != nil && r.cause == nil
-	}
-	return u
-}
+// Shown tells the windows of the server.
+func (o owner) Shown(e core.ServerShown) { o.hub.held().shown(o.server, e) }
 
-// Changed sends the windows the present state of the server.
+// Changed tells the windows that something has changed of the server besides its state.
 func (o owner) Changed() { o.hub.held().changed(o.server) }
 
 // ToolsChanged tells the windows that the list of tools may have changed.
@@ -173,19 +150,14 @@ func (o owner) ToolsChanged() { o.hub.held().emit(&event.ToolsChanged{Server: o.
 // Up starts to watch the files whose change restarts the server.
 func (o owner) Up() { o.hub.config.Started(o.server.Server) }
 
-// Fell closes the questions that the server asked on the connection that has ended.
-func (o owner) Fell(c servers.Client) {
-	o.hub.held().apply(core.ConnectionEnded{Connection: c.(*connection).number, Server: o.number})
-}
-
 // Rested lets another entry take the server's place, if the config says so by now.
 func (o owner) Rested() { o.launch.Settle() }
 
 // Stderr sends the line to the windows as a log message.
 func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
 
-// Leased implements servers.Claim.
-func (r *request) Leased() *bool { return &r.leased }
+// Number implements servers.Claim.
+func (r *request) Number() core.RequestNumber { return r.number }
 
 // Waits shows the windows that the request waits for the connection to its server.
 func (r *request) Waits() { r.server.hub.held().move(r, event.StateConnecting) }

@@ -154,12 +154,10 @@ type state struct {
 
 	turnTimers map[core.ServerNumber]*time.Timer // those that are set
 
-	servers     []*server
-	made        core.ServerNumber     // of the latest server
-	connections core.ConnectionNumber // of the latest connection
-	gateways    []*Gateway
-	closed      bool
-	over        chan struct{} // made by shut; closed when every goroutine of work has ended
+	servers  []*server
+	gateways []*Gateway
+	closed   bool
+	over     chan struct{} // made by shut; closed when every goroutine of work has ended
 }
 
 // New returns a hub without servers. LoadConfig adds servers.
@@ -208,7 +206,8 @@ func New(o Options) *Hub {
 		h.environ = os.Environ()
 	}
 	h.redactor.Add(process.Credentials(h.environ)...)
-	h.table = servers.NewTable(servers.Options{House: house{h}, Logger: h.log, Redactor: h.redactor,
+	h.table = servers.NewTable(servers.Options{House: house{h}, Core: st.core,
+		Apply: func(e core.Event) { h.held().apply(e) }, Logger: h.log, Redactor: h.redactor,
 		Containment: h.contained, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
 		Listen: o.Listen})
 	h.grants = grants.Open(o.StateDir, id, h.log)
@@ -275,7 +274,7 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			if s.Running() {
 				stopped++
 			}
-			if done := s.EndConnection(cause, servers.Stop); done != nil {
+			if done := s.End(cause); done != nil {
 				waits = append(waits, done)
 			}
 		}

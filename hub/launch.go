@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/flight"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -116,7 +117,7 @@ func (st *state) arrangeBeside(s *server, why string) {
 	}
 	at := map[string]int{}
 	for _, one := range st.servers {
-		if one.Life().Removed() || one.launch.Of() == s.name {
+		if one.Removed() || one.launch.Of() == s.name {
 			continue
 		}
 		at[one.name] = len(at) + 1
@@ -124,7 +125,7 @@ func (st *state) arrangeBeside(s *server, why string) {
 			continue
 		}
 		for _, b := range st.besides(s) {
-			if !b.Life().Removed() {
+			if !b.Removed() {
 				at[b.name] = len(at) + 1
 			}
 		}
@@ -136,13 +137,13 @@ func (st *state) arrangeBeside(s *server, why string) {
 // tools that no longer need an answer, and starts the eager servers that waited for a consent.
 func (st *state) consentsChanged() {
 	for _, s := range slices.Clone(st.servers) { // a server that switches to another entry may add and remove servers
-		if s.Life().Removed() {
+		if s.Removed() {
 			continue
 		}
 		agreed := s.launch.Reconsider()
 		st.policyChanged(s)
 		if agreed {
-			s.StartIfLonely()
+			st.apply(core.ConsentGiven{Server: s.number})
 		}
 	}
 }

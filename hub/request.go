@@ -43,7 +43,6 @@ type request struct {
 	timings  event.Timings      // once it has ended
 	timer    *time.Timer        // of its clocks
 	turn     chan struct{}      // closed when its turn has come; nil if it waits for none
-	leased   bool               // it counts as a user of its server's connection
 	wireID   string
 	resent   int // how often it was sent again on a new session: see transport.Repeats
 	progress *event.Progress

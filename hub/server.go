@@ -44,7 +44,7 @@ func (st *state) server(name string) *server {
 	}
 	if of, scope, ok := config.SplitAddress(name); ok {
 		for _, other := range st.servers {
-			if other.configName() == of && other.Conf().Origin.Holder() == scope && !other.Life().Broken() {
+			if other.configName() == of && other.Conf().Origin.Holder() == scope && !other.Broken() {
 				return other
 			}
 		}
@@ -83,21 +83,26 @@ func (st *state) noServer(name string) *event.Error {
 }
 
 // info returns s in the form that windows show.
-func (s *server) info() event.ServerInfo {
-	i := s.Info()
+func (s *server) info() event.ServerInfo { return s.complete(s.Info()) }
+
+// complete adds to i what package servers does not know.
+func (s *server) complete(i event.ServerInfo) event.ServerInfo {
 	i.Muted = s.allowance.Muted()
 	s.launch.Tell(&i)
 	return i
 }
 
-// changed sends the windows the present state of s. After the removal of s they are sent nothing more about it: a later
-// entry of the same name is another server.
-func (st *state) changed(s *server) {
+// changed tells the windows that something has changed of s besides its state.
+func (st *state) changed(s *server) { st.apply(core.InfoChanged{Server: s.number}) }
+
+// shown sends the windows s in a state. After the removal of s they are sent nothing more about it: a later entry of
+// the same name is another server.
+func (st *state) shown(s *server, e core.ServerShown) {
 	if s.gone {
 		return
 	}
-	s.gone = s.Life().Removed()
-	info := s.info()
+	s.gone = e.Removed
+	info := s.complete(s.InfoIn(e))
 	s.SignInTold(info.SignIn)
 	s.launch.Told(info.LaunchConsent)
 	st.emit(&event.ServerChanged{Server: info, Removed: s.gone})

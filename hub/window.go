@@ -65,7 +65,7 @@ func (w *Window) SetRoots(roots []windows.Root) {
 		if w.in.Replace(roots) {
 			w.h.grants.SetFolders(w.ID(), windows.Folders(roots))
 		}
-		w.h.table.Company()
+		st.apply(core.AnswerPossible{})
 		st.consentsChanged()
 	})
 }

@@ -76,7 +76,7 @@ func converse(t *testing.T, text string) string {
 		follows := compared.Fits // another event, at once
 		for _, effect := range s.Apply(now, e) {
 			switch effect.(type) {
-			case ClockRanOut, PromptRanOut:
+			case ClockRanOut, PromptRanOut, ServerRested:
 				follows = true
 			}
 			fmt.Fprintf(&got, "  %T%s\n", effect, fields("", reflect.ValueOf(effect)))
@@ -95,7 +95,9 @@ var events = func() map[string]reflect.Type {
 		CallOver{}, StartOver{}, CancelAsked{}, ScopeCancelled{}, RequestGivenUp{}, Asked{}, Followed{}, Answered{},
 		ClientUnreachable{}, ClientGone{}, Comparing{}, AnswerRead{}, AskerLeft{}, ConnectionEnded{}, ServerRemoved{},
 		WindowShows{}, WindowDetached{}, Drained{}, RequestTimer{}, PromptTimer{}, TurnTimer{}, WindowTimer{},
-		PromptExpired{}} {
+		PromptExpired{}, ServerAdded{}, ServerConfigured{}, ServerOutdated{}, InfoChanged{}, StartOrdered{}, StopOrdered{},
+		SwitchOrdered{}, ServerWanted{}, WaiterLeft{}, ServerReleased{}, StartAsks{}, ServerEnded{}, EntrySettled{},
+		ServerStale{}, MoreShown{}, AnswerPossible{}, ConsentGiven{}, ConsentsSeen{}, Unsubscribed{}, ServerTimer{}} {
 		byName[reflect.TypeOf(e).Name()] = reflect.TypeOf(e)
 	}
 	return byName

@@ -98,9 +98,6 @@ type PromptClosed struct {
 // withdraw the question itself: the answer is given a moment later. An answer at once could overtake the cancel.
 type ReplyDelayed struct{ Request RequestNumber }
 
-// StartWaits: the start of a server waits for a person, so that another server may start meanwhile.
-type StartWaits struct{ Request RequestNumber }
-
 // StartExpired: the time of a start is over.
 type StartExpired struct{ Request RequestNumber }
 
@@ -149,6 +146,91 @@ type ClockRanOut struct {
 	Limit   time.Duration
 }
 
+// ServerShown: the windows are told of the server, which is in this state. NextStart is zero if none is planned.
+type ServerShown struct {
+	Server    ServerNumber
+	State     event.ServerState
+	Failures  int // in a row
+	NextStart time.Time
+	Removed   bool // it is in the config no longer
+}
+
+// StartBegun: a start begins. It is a request of its own, which is made at once. Again says that it was planned.
+type StartBegun struct {
+	Server     ServerNumber
+	Connection ConnectionNumber
+	Again      bool
+}
+
+// StartStopped: the start under way ends with the cause.
+type StartStopped struct {
+	Server ServerNumber
+	Cause  *event.CancelCause
+}
+
+// SessionDetached: nobody gets the session of the server any more. It is closed with SessionClosed.
+type SessionDetached struct {
+	Server ServerNumber
+	Cause  *event.CancelCause
+}
+
+// SessionClosed: the requests are over that were cancelled, and the session is closed. ServerEnded follows.
+type SessionClosed struct {
+	Server     ServerNumber
+	Connection ConnectionNumber
+	Cause      *event.CancelCause
+}
+
+// ServerRested: nothing of the server runs any more. Another entry may take the place of its entry now. EntrySettled
+// follows at once.
+type ServerRested struct{ Server ServerNumber }
+
+// ServerForgotten: nothing of a removed server runs any more. Nothing more is said of it.
+type ServerForgotten struct{ Server ServerNumber }
+
+// LaunchReplaced: something else is launched from now on. What is known of the previous launch is forgotten.
+type LaunchReplaced struct{ Server ServerNumber }
+
+// GivenUp: the server has failed too often.
+type GivenUp struct {
+	Server   ServerNumber
+	Failures int
+}
+
+// WaiterWoken: whoever waits for the server has it, or learns why not.
+type WaiterWoken struct {
+	Server ServerNumber
+	Waiter WaiterNumber
+	Why    Wake
+	Reason string // of the stop
+}
+
+// Wake is how the wait for a server ended.
+type Wake uint8
+
+// How a wait for a server ends.
+const (
+	WakeReady    Wake = iota + 1 // the waiter uses the connection from now on
+	WakeFailed                   // the start has failed
+	WakeStopped                  // the server was stopped meanwhile
+	WakeGivenUp                  // it has failed too often
+	WakeUnusable                 // it is switched off, or its entry is gone or broken
+	WakeDraining                 // the hub shuts down
+)
+
+func (w Wake) String() string {
+	return [...]string{"", "ready", "failed", "stopped", "given_up", "unusable", "draining"}[w]
+}
+
+// EagerQueued: servers are to start that no call waits for. ConsentsSeen follows at once.
+type EagerQueued struct{}
+
+// ServerTimerSet: the timer of the server fires then. It replaces an earlier one.
+type ServerTimerSet struct {
+	Server ServerNumber
+	At     time.Time
+}
+
 func (RequestOpened) effect()   {}
 func (Refused) effect()         {}
 func (RequestShown) effect()    {}
@@ -161,7 +243,6 @@ func (ClientAsked) effect()     {}
 func (PromptShown) effect()     {}
 func (PromptClosed) effect()    {}
 func (ReplyDelayed) effect()    {}
-func (StartWaits) effect()      {}
 func (StartExpired) effect()    {}
 func (RequestTimerSet) effect() {}
 func (WindowGone) effect()      {}
@@ -172,3 +253,15 @@ func (TurnCame) effect()        {}
 func (TurnTimerSet) effect()    {}
 func (ClockRanOut) effect()     {}
 func (PromptRanOut) effect()    {}
+func (ServerShown) effect()     {}
+func (StartBegun) effect()      {}
+func (StartStopped) effect()    {}
+func (SessionDetached) effect() {}
+func (SessionClosed) effect()   {}
+func (ServerRested) effect()    {}
+func (ServerForgotten) effect() {}
+func (LaunchReplaced) effect()  {}
+func (GivenUp) effect()         {}
+func (WaiterWoken) effect()     {}
+func (EagerQueued) effect()     {}
+func (ServerTimerSet) effect()  {}

@@ -91,6 +91,15 @@ type CallOver struct {
 type StartOver struct {
 	Request      RequestNumber
 	Failed, Lost bool
+	Failure      Failure
+	Outgrown     bool // windows can show more by now than was declared to the server
+}
+
+// Failure says how a start failed.
+type Failure struct {
+	Counts      bool // it is the server's fault
+	Hopeless    bool // another try would end the same way
+	NobodyAsked bool // a person had to be asked, and nobody could be
 }
 
 // CancelAsked says that somebody wants to cancel one request: by its id, which may be unknown or come before its call.
@@ -207,8 +216,110 @@ type ConnectionEnded struct {
 	Server     ServerNumber
 }
 
+// ServerAdded says that there is a new entry in the config.
+type ServerAdded struct {
+	Server ServerNumber
+	Name   string
+	Entry  Entry
+}
+
+// ServerConfigured says that the config says something else of a server. With Relaunch, something else is launched from
+// now on. LimitChanged says that a start has another limit. Cause is that of the end of what may run no longer.
+type ServerConfigured struct {
+	Server       ServerNumber
+	Entry        Entry
+	Relaunch     bool
+	LimitChanged bool
+	Cause        *event.CancelCause
+}
+
 // ServerRemoved says that a server is in the config no longer. Its requests may still be open.
-type ServerRemoved struct{ Server ServerNumber }
+type ServerRemoved struct {
+	Server ServerNumber
+	Cause  *event.CancelCause
+}
+
+// ServerOutdated says that what runs of a server is outdated: a file has changed that it watches.
+type ServerOutdated struct {
+	Server ServerNumber
+	Cause  *event.CancelCause
+}
+
+// InfoChanged says that something has changed that windows show of a server besides its state: its launch, its sign-in,
+// what it wrote.
+type InfoChanged struct{ Server ServerNumber }
+
+// These are orders of a person or of the host.
+type (
+	// StartOrdered: the server is to start, however often it failed. ServerWanted follows.
+	StartOrdered struct{ Server ServerNumber }
+	StopOrdered  struct {
+		Server ServerNumber
+		Cause  *event.CancelCause
+	}
+	// SwitchOrdered switches a server on or off, whatever the config says.
+	SwitchOrdered struct {
+		Server ServerNumber
+		On     bool
+		Cause  *event.CancelCause
+	}
+)
+
+// ServerWanted says that somebody wants to use the connection of a server: a request, or something else, which says
+// ServerReleased. With a Waiter they wait for it if necessary. With Since, a stop that was ordered later than that
+// many makes the wait fail.
+type ServerWanted struct {
+	Server  ServerNumber
+	Request RequestNumber
+	Waiter  WaiterNumber
+	Since   uint64
+}
+
+// WaiterLeft says that somebody waits for a server no longer. SigningIn says that a person has agreed to sign in, and
+// the rest of the sign-in is under way.
+type WaiterLeft struct {
+	Server    ServerNumber
+	Waiter    WaiterNumber
+	SigningIn bool
+}
+
+// ServerReleased says that somebody, other than a request, uses the connection of a server no longer.
+type ServerReleased struct{ Server ServerNumber }
+
+// StartAsks says that the start of a server is about to ask a person.
+type StartAsks struct{ Server ServerNumber }
+
+// ServerEnded says that nothing runs any more of a connection, or of a start that was stopped. Fell says that the
+// connection ended by itself, and Expired that the server had forgotten the session.
+type ServerEnded struct {
+	Server        ServerNumber
+	Connection    ConnectionNumber
+	Fell, Expired bool
+}
+
+// EntrySettled follows ServerRested: if another entry takes the place of the server's entry, that was told.
+type EntrySettled struct{ Server ServerNumber }
+
+// ServerStale says that a server should be connected anew as soon as nothing uses it: it cannot ask people in the era
+// of its connection.
+type ServerStale struct{ Server ServerNumber }
+
+// MoreShown says that windows may show more than before. Outgrown are the servers to whose connection less was
+// declared.
+type MoreShown struct{ Outgrown []ServerNumber }
+
+// AnswerPossible says that a start that could ask nobody may succeed now: a consent was given, or workspace folders
+// were opened.
+type AnswerPossible struct{}
+
+// ConsentGiven says that a server needs a consent to its launch, and has it.
+type ConsentGiven struct{ Server ServerNumber }
+
+// ConsentsSeen follows EagerQueued. Missing are the servers whose start would have to ask for consent to the launch.
+type ConsentsSeen struct{ Missing []ServerNumber }
+
+// Unsubscribed says that somebody has unsubscribed from a resource of a server.
+type Unsubscribed struct{ Server ServerNumber }
 
 // WindowShows says what a window shows that has attached, perhaps once more, or whose content has changed.
 type WindowShows struct {
@@ -233,6 +344,12 @@ type (
 	PromptTimer  struct{ Prompt PromptNumber }
 	TurnTimer    struct{ Server ServerNumber }
 	WindowTimer  struct{ Window string }
+	// MustAsk says that a start would have to ask for consent to the launch, and Subscribed that somebody is subscribed
+	// to a resource of the server.
+	ServerTimer struct {
+		Server              ServerNumber
+		MustAsk, Subscribed bool
+	}
 )
 
 // PromptExpired follows PromptRanOut, with the cause for the request, whose error names the setting.
@@ -271,6 +388,26 @@ func (PromptTimer) event()       {}
 func (TurnTimer) event()         {}
 func (WindowTimer) event()       {}
 func (PromptExpired) event()     {}
+func (ServerAdded) event()       {}
+func (ServerConfigured) event()  {}
+func (ServerOutdated) event()    {}
+func (InfoChanged) event()       {}
+func (StartOrdered) event()      {}
+func (StopOrdered) event()       {}
+func (SwitchOrdered) event()     {}
+func (ServerWanted) event()      {}
+func (WaiterLeft) event()        {}
+func (ServerReleased) event()    {}
+func (StartAsks) event()         {}
+func (ServerEnded) event()       {}
+func (EntrySettled) event()      {}
+func (ServerStale) event()       {}
+func (MoreShown) event()         {}
+func (AnswerPossible) event()    {}
+func (ConsentGiven) event()      {}
+func (ConsentsSeen) event()      {}
+func (Unsubscribed) event()      {}
+func (ServerTimer) event()       {}
 
 // End is how a question closed.
 type End struct {

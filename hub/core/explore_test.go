@@ -386,6 +386,12 @@ func (s *State) clone() *State {
 		c.kept, c.waiting = slices.Clone(t.kept), slices.Clone(t.waiting)
 		next.turns[n] = &c
 	}
+	next.servers, next.eager = map[ServerNumber]*server{}, slices.Clone(s.eager)
+	for n, sv := range s.servers {
+		c := *sv
+		c.waiters, c.closing.after = slices.Clone(sv.waiters), slices.Clone(sv.closing.after)
+		next.servers[n] = &c
+	}
 	next.gone.at, next.gone.order = maps.Clone(s.gone.at), slices.Clone(s.gone.order)
 	next.windows, next.goneWindows = maps.Clone(s.windows), slices.Clone(s.goneWindows)
 	next.byID = maps.Clone(s.byID)
@@ -428,6 +434,36 @@ func TestInAllOrders_long(t *testing.T) {
 			continue
 		}
 		n := explore(t, &r, seen)
+		t.Logf("%8d states: %s", n, r.name)
+		total += n
+	}
+	for _, r := range []serverRules{
+		{name: "a server that two want, which fails, dies and is restarted", people: 2, fails: true, falls: true,
+			stops: true},
+		{name: "an eager server that is switched off and on", entry: Entry{Eager: true}, people: 1, fails: true, falls: true,
+			switches: true, hopeless: true},
+		{name: "an eager server about whose launch people are asked", entry: Entry{Eager: true}, people: 1, asks: true,
+			unasked: true, falls: true},
+		{name: "a server whose entry changes", people: 1, fails: true, falls: true, changes: 1, switches: true},
+		{name: "an eager server that is removed and replaced", entry: Entry{Eager: true}, people: 1, falls: true, fails: true,
+			removed: true, outdated: true},
+		{name: "a server with a call, which is idle, and is connected anew", entry: Entry{IdleStop: 10 * time.Minute},
+			calls: true, idles: true, stale: true, stops: true},
+		{name: "a call of a server that fails, and shutdown", calls: true, fails: true, falls: true, drains: true},
+		{name: "an eager server about whose launch people are asked, removed and replaced", entry: Entry{Eager: true},
+			people: 1, asks: true, unasked: true, removed: true, long: true},
+		{name: "a server whose entry changes, and is replaced by another one whenever it rests", people: 2, fails: true,
+			falls: true, changes: 2, switches: true, settles: true, long: true},
+		{name: "a server that is removed and replaced", people: 2, falls: true, removed: true, long: true},
+		{name: "a server with a call, which another one wants, and is idle", entry: Entry{IdleStop: 10 * time.Minute},
+			people: 1, calls: true, idles: true, stale: true, stops: true, long: true},
+		{name: "a call of a server that another one wants, that fails, and shutdown", people: 1, calls: true, fails: true,
+			falls: true, drains: true, long: true},
+	} {
+		if r.long && testing.Short() {
+			continue
+		}
+		n := exploreServers(t, &r, seen)
 		t.Logf("%8d states: %s", n, r.name)
 		total += n
 	}

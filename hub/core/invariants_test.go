@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -80,6 +81,11 @@ func (s *State) inconsistent() string {
 			}
 		}
 	}
+	for n, sv := range s.servers {
+		if wrong := s.serverInconsistent(sv); wrong != "" {
+			return fmt.Sprintf("server %d is %s: %s", n, sv.state, wrong)
+		}
+	}
 	for n, t := range s.turns {
 		if wrong := s.turnsInconsistent(t); wrong != "" {
 			return fmt.Sprintf("turns at server %d: %s", n, wrong)
@@ -87,6 +93,47 @@ func (s *State) inconsistent() string {
 	}
 	if len(s.byID) != len(s.requests) {
 		return fmt.Sprintf("%d ids of %d requests", len(s.byID), len(s.requests))
+	}
+	return ""
+}
+
+func (s *State) serverInconsistent(sv *server) string {
+	at := *sv
+	at.restAnew()
+	soon := func(due time.Time) bool { return due.IsZero() || !sv.due.IsZero() && !sv.due.After(due) }
+	switch {
+	case at.state != sv.state:
+		return "it rests as " + at.state.String()
+	case sv.removed && sv.state.Rests():
+		return "it was removed, and is not forgotten"
+	case sv.planned() && (!sv.state.Rests() || !sv.usable() || sv.gaveUp):
+		return "a start is to come"
+	case sv.starting != (sv.state == event.ServerConnecting) && sv.state != event.ServerStopping:
+		return fmt.Sprintf("a start is under way: %v", sv.starting)
+	case !sv.state.Rests() && sv.gaveUp:
+		return "it was given up"
+	case sv.gaveUp && sv.failures < giveUpAfter:
+		return fmt.Sprintf("it was given up after %d failures", sv.failures)
+	case len(sv.waiters) > 0 && (sv.state == event.ServerReady || sv.state.Rests() && !sv.planned()):
+		return "somebody waits for it for ever"
+	case sv.users < 0:
+		return fmt.Sprintf("%d use it", sv.users)
+	case sv.intent == Restart && sv.state != event.ServerStopping && !slices.Contains(s.eager, sv.n):
+		return "it is to be started again, and nothing does it"
+	case sv.closing.cause != nil && (sv.state != event.ServerStopping || len(sv.closing.after) == 0):
+		return "its session is to be closed, and nothing does it"
+	case sv.idle != idleness{} && sv.state != event.ServerReady:
+		return "its idle clock runs"
+	case !soon(sv.plan.due) || !soon(sv.idle.renew) ||
+		!sv.idle.since.IsZero() && !soon(sv.idle.since.Add(sv.entry.IdleStop)):
+		return "its timer fires too late"
+	case sv.successor != 0 && (!sv.removed || s.servers[sv.successor] == nil):
+		return "another one waits for its end"
+	}
+	for _, n := range sv.closing.after {
+		if r := s.requests[n]; r == nil || r.cause == nil {
+			return fmt.Sprintf("its session waits for request %d, which nothing ends", n)
+		}
 	}
 	return ""
 }
@@ -395,10 +442,6 @@ func (w *world) saidOf(e Effect) string {
 		r := w.said[e.Request]
 		if !r.ended || r.cause == nil || r.parent != 0 && !w.said[r.parent].ended && w.said[r.parent].cause == nil {
 			return fmt.Sprintf("the reply to question %d is delayed, and neither it nor its call was cancelled", e.Request)
-		}
-	case StartWaits:
-		if !w.st.requests[e.Request].start {
-			return fmt.Sprintf("request %d is no start, and makes room for another", e.Request)
 		}
 	}
 	return ""

@@ -112,7 +112,7 @@ func (w *world) turnMoves(add func(string, func(*world, func(Event) []Effect))) 
 	if w.rules.taken && !w.removed {
 		add("the server is removed", func(w *world, do func(Event) []Effect) {
 			w.removed = true
-			do(ServerRemoved{1})
+			do(ServerRemoved{Server: 1})
 		})
 	}
 	for i, c := range w.calls {

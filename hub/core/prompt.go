@@ -109,7 +109,7 @@ func (s *State) stopClocks(p *prompt, r *request) {
 	p.stops = append(p.stops, r.n)
 	s.wait(r, +1)
 	if r.start { // it makes room for another one
-		s.do(StartWaits{r.n})
+		s.startNext()
 	}
 }
 
@@ -308,14 +308,13 @@ func (s *State) askerLeft(e *AskerLeft) {
 	s.end(r, ending{failed: !e.Leave.Done})
 }
 
-// connectionEnded closes the questions that came on a connection, since nobody could take the answers.
-func (s *State) connectionEnded(e *ConnectionEnded) {
+// closePromptsOn closes the questions that came on a connection, since nobody could take the answers.
+func (s *State) closePromptsOn(connection ConnectionNumber) {
 	for _, n := range s.Prompts() {
-		if p := s.prompts[n]; p != nil && p.by == e.Connection {
+		if p := s.prompts[n]; p != nil && p.by == connection {
 			s.closePrompt(n, End{Cause: event.CauseServerGone, Origin: event.OriginTransport, Reason: ConnectionLost})
 		}
 	}
-	s.dropKept(e.Server)
 }
 
 // promptExpired closes a question that nobody has answered in time, as dismissed. It also cancels the question's

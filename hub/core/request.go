@@ -30,6 +30,7 @@ type request struct {
 	handed  bool // given to the engine, which may have sent it
 	wireID  string
 	task    bool // a task of the server carries it out
+	uses    bool // the connection of its server, until it ends
 	since   time.Time
 	timings event.Timings
 	cancel  event.Cancellation
@@ -129,6 +130,9 @@ func (s *State) make(e *RequestMade) {
 	s.register(r)
 	if r.start {
 		s.moveTo(r, event.StateConnecting)
+		if sv := s.servers[r.server]; sv != nil {
+			sv.request = r.n
+		}
 	}
 	if e.ID != "" { // a cancel cannot have meant an id that the hub made only now
 		if early := s.early.take(s.now, r.id, r.name); early != nil {
@@ -244,6 +248,7 @@ func (s *State) end(r *request, e ending) {
 	if parent := s.requests[r.parent]; parent != nil {
 		parent.children = without(parent.children, r.n)
 	}
+	s.released(r)
 	s.do(RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with})
 	s.endTurn(r, e.mayContinue)
 }

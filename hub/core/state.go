@@ -9,7 +9,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// State is what the hub knows of requests and questions. It is not safe for concurrent use. Only Apply changes it.
+// State is what the hub knows of requests, questions and servers. It is not safe for concurrent use. Only Apply changes
+// it.
 type State struct {
 	mark     string // of the hub, in the ids that it makes
 	requests map[RequestNumber]*request
@@ -25,6 +26,11 @@ type State struct {
 	windows  map[string]window
 	draining bool
 
+	servers     map[ServerNumber]*server // that are configured, or have not ended yet
+	eager       []ServerNumber           // the queue of starts that no call waits for
+	connections ConnectionNumber
+	askable     uint64 // counts changes after which a start that could ask nobody may succeed
+
 	goneWindows []string // oldest first
 
 	now     time.Time // of the event that is applied
@@ -34,7 +40,8 @@ type State struct {
 // New returns a state without requests. mark names the hub in the ids that it makes.
 func New(mark string) *State {
 	return &State{mark: mark, requests: map[RequestNumber]*request{}, byID: map[string]RequestNumber{},
-		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{}, windows: map[string]window{}}
+		prompts: map[PromptNumber]*prompt{}, turns: map[ServerNumber]*turns{}, windows: map[string]window{},
+		servers: map[ServerNumber]*server{}}
 }
 
 // Apply changes the state by one event, and returns what has to be done, in order. The slice is good until the next
@@ -62,9 +69,7 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 	case CallOver:
 		s.callOver(&e)
 	case StartOver:
-		if r := s.requests[e.Request]; r != nil {
-			s.end(r, ending{failed: e.Failed, lost: e.Lost})
-		}
+		s.startOver(&e)
 	case CancelAsked:
 		s.cancelAsked(&e)
 	case ScopeCancelled:
@@ -91,8 +96,20 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.askerLeft(&e)
 	case ConnectionEnded:
 		s.connectionEnded(&e)
+	case ServerAdded:
+		s.serverAdded(&e)
 	case ServerRemoved:
-		s.serverRemoved(e.Server)
+		s.serverRemoved(&e)
+	case ServerWanted:
+		s.serverWanted(&e)
+	case ServerEnded:
+		s.serverEnded(&e)
+	case MoreShown:
+		s.moreShown(&e)
+	case AnswerPossible:
+		s.askable++
+	case ConsentsSeen:
+		s.consentsSeen(e.Missing)
 	case WindowShows:
 		s.windowShows(&e)
 	case WindowDetached:
@@ -111,8 +128,49 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.turnTimer(e.Server)
 	case PromptExpired:
 		s.promptExpired(&e)
+	default:
+		s.applyToServer(e)
 	}
 	return s.effects
+}
+
+// applyToServer applies an event that means nothing if its server is known no longer.
+func (s *State) applyToServer(e Event) {
+	of := func(n ServerNumber, do func(sv *server)) {
+		if sv := s.servers[n]; sv != nil {
+			do(sv)
+		}
+	}
+	switch e := e.(type) {
+	case ServerConfigured:
+		of(e.Server, func(sv *server) { s.configured(sv, &e) })
+	case ServerOutdated:
+		of(e.Server, func(sv *server) { s.outdated(sv, e.Cause) })
+	case InfoChanged:
+		of(e.Server, s.show)
+	case StartOrdered:
+		of(e.Server, s.forgive)
+	case StopOrdered:
+		of(e.Server, func(sv *server) { s.stopServer(sv, stopOrdered, e.Cause, true) })
+	case SwitchOrdered:
+		of(e.Server, func(sv *server) { s.switchOrdered(sv, &e) })
+	case WaiterLeft:
+		of(e.Server, func(sv *server) { s.waiterLeft(sv, &e) })
+	case ServerReleased:
+		of(e.Server, s.serverReleased)
+	case StartAsks:
+		of(e.Server, s.stopUnwanted)
+	case EntrySettled:
+		of(e.Server, s.entrySettled)
+	case ServerStale:
+		of(e.Server, s.serverStale)
+	case ConsentGiven:
+		of(e.Server, s.consentGiven)
+	case Unsubscribed:
+		of(e.Server, s.unused)
+	case ServerTimer:
+		of(e.Server, func(sv *server) { s.serverTimer(sv, &e) })
+	}
 }
 
 func (s *State) do(e Effect) { s.effects = append(s.effects, e) }
@@ -210,6 +268,9 @@ func (s *State) calls(of ServerNumber) (calls []RequestNumber) {
 	slices.Sort(calls)
 	return calls
 }
+
+// serverNumbers returns the servers, oldest first.
+func (s *State) serverNumbers() []ServerNumber { return slices.Sorted(maps.Keys(s.servers)) }
 
 // outgoing returns the open requests to a server, with its start.
 func (s *State) outgoing(of ServerNumber) (list []RequestNumber) {

@@ -85,11 +85,16 @@ func (s *State) ready(e *Ready) {
 	switch {
 	case r == nil || r.cause != nil:
 		s.do(Refused{CallIsOver})
+		return
 	case !e.Modern && !s.hasTurn(r):
 		s.moveTo(r, event.StateQueued)
 		s.do(TurnAwaited{r.n})
 	default:
 		s.moveTo(r, event.StateRunning)
+	}
+	r.uses = true
+	if sv := s.servers[r.server]; sv != nil {
+		sv.used = true
 	}
 }
 
@@ -306,14 +311,6 @@ func (s *State) free(t *turns, client string) (free bool, again time.Time) {
 func (s *State) turnTimer(n ServerNumber) {
 	if t := s.turns[n]; t != nil {
 		t.due = time.Time{}
-		s.grant(n)
-	}
-}
-
-// serverRemoved forgets the turns at a server, once nothing of them is left.
-func (s *State) serverRemoved(n ServerNumber) {
-	if t := s.turns[n]; t != nil {
-		t.removed = true
 		s.grant(n)
 	}
 }

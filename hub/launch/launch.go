@@ -115,7 +115,7 @@ func (l *Launch) MustAsk() bool { return l.needsConsent() && !l.Grants.Holds(l.k
 
 // consentState returns the state of the consent for windows.
 func (l *Launch) consentState() event.LaunchConsent {
-	if !l.needsConsent() || l.server.Life().Broken() {
+	if !l.needsConsent() || l.server.Broken() {
 		return 0
 	}
 	key := l.key()
@@ -220,8 +220,7 @@ func (m *Maker) Counting(l *Launch, entries Entries) *Entry {
 
 // Settle makes the entry that counts now the server's entry, if it is another one.
 func (l *Launch) Settle() {
-	life := l.server.Life()
-	if len(l.entries) < 2 || life.Removed() || life.Broken() || l.House.Draining() {
+	if len(l.entries) < 2 || l.server.Removed() || l.server.Broken() || l.House.Draining() {
 		return
 	}
 	if l.asking > 0 { // a change would cancel the server's requests, and thereby its question; settled calls Settle again

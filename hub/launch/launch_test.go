@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/launch"
@@ -24,6 +26,7 @@ import (
 type house struct {
 	*launch.Launch
 	t        *testing.T
+	core     *core.State
 	draining bool
 	work     sync.WaitGroup // the goroutines of Go
 
@@ -45,8 +48,12 @@ func newHouse(t *testing.T) *house {
 	log := slog.New(slog.DiscardHandler)
 	maker := &launch.Maker{House: h, User: userenv.New(userenv.Options{Logger: log}),
 		Grants: grants.Open("", "hub-1", log), Redactor: &redact.Redactor{}, Logger: log}
-	table := servers.NewTable(servers.Options{Logger: log, Redactor: maker.Redactor})
-	h.Launch = maker.New(table.Add(servers.Entry{Conf: config.Server{Name: "s"}}, servers.Accounts{}, nil), h)
+	h.core = core.New("house")
+	table := servers.NewTable(servers.Options{House: h, Core: h.core, Apply: h.apply, Logger: log,
+		Redactor: maker.Redactor})
+	s := table.New(servers.Entry{Conf: config.Server{Name: "s"}}, servers.Accounts{}, nil)
+	table.Add(s, false)
+	h.Launch = maker.New(s, h)
 	return h
 }
 
@@ -59,6 +66,9 @@ func (h *house) Update(f func()) {
 }
 func (h *house) Go(f func())    { h.work.Go(f) }
 func (h *house) Draining() bool { return h.draining }
+
+// apply applies an event, and does nothing of what follows.
+func (h *house) apply(e core.Event) { h.core.Apply(time.Now(), e) }
 
 // The owner.
 

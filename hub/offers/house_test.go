@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -29,6 +30,10 @@ type house struct {
 	work  sync.WaitGroup
 
 	mu       sync.Mutex // the lock; guards below
+	core     *core.State
+	pending  []core.Effect      // to be carried out
+	carrying bool               // they are being carried out
+	opened   core.RequestNumber // the latest
 	held     bool
 	draining bool
 	all      []offers.Server
@@ -39,16 +44,18 @@ type house struct {
 // newHouse configures these servers, in this order; a name without a fake is a program that does not exist. All are
 // stopped at the end, and the goroutines of Go are waited for.
 func newHouse(t *testing.T, fakes map[string]*fakeserver.Server, confs ...config.Server) *house {
-	h := &house{t: t, fakes: fakes, policies: map[string]config.Policy{}, starts: map[string]int{}}
+	h := &house{t: t, core: core.New("house"), fakes: fakes, policies: map[string]config.Policy{},
+		starts: map[string]int{}}
 	h.Offers = offers.New(h)
-	o := servers.Options{House: h, Logger: slog.New(slog.DiscardHandler), Open: h.open}
+	o := servers.Options{House: h, Core: h.core, Apply: h.apply, Logger: slog.New(slog.DiscardHandler), Open: h.open}
 	fill(&o.Redactor)
 	h.table = servers.NewTable(o)
 	h.Update(func() {
 		for _, conf := range confs {
 			conf.Command = conf.Name
 			o := &owner{house: h}
-			o.server = h.table.Add(servers.Entry{Conf: conf}, servers.Accounts{}, o)
+			o.server = h.table.New(servers.Entry{Conf: conf}, servers.Accounts{}, o)
+			h.table.Add(o.server, false)
 			h.all = append(h.all, offers.Server{Server: o.server, Policy: func(tool string) config.Policy {
 				return h.policies[tool]
 			}})
@@ -81,6 +88,26 @@ func (h *house) Update(f func()) {
 func (h *house) Go(f func()) { h.work.Go(f) }
 
 func (h *house) Draining() bool { return h.draining }
+
+// apply applies an event, and carries out what follows, as a hub does.
+func (h *house) apply(e core.Event) {
+	for _, effect := range h.core.Apply(time.Now(), e) {
+		if r, ok := effect.(core.RequestOpened); ok {
+			h.opened = r.Request
+		}
+		h.pending = append(h.pending, effect)
+	}
+	if h.carrying {
+		return
+	}
+	h.carrying = true
+	for len(h.pending) > 0 {
+		next := h.pending[0]
+		h.pending = h.pending[1:]
+		h.table.CarryOut(next)
+	}
+	h.carrying = false
+}
 
 func (h *house) Find(name string) offers.Server {
 	h.mustBeHeld()
@@ -144,33 +171,39 @@ func (o *owner) Prepare(_ context.Context, conf config.Server) (config.Resolved,
 }
 
 func (o *owner) BeginStart(limit time.Duration, expire func()) servers.Start {
-	return start{time.AfterFunc(limit, expire)}
+	o.house.apply(core.RequestMade{Prefix: "start", Server: o.server.Number(), Name: o.server.Name(), Start: true})
+	return start{o.house, o.house.opened, time.AfterFunc(limit, expire)}
 }
 
-func (o *owner) Connect(servers.Start) (servers.Client, mcp.Options) {
+func (o *owner) Connect(servers.Start, core.ConnectionNumber) (servers.Client, mcp.Options) {
 	return client{owner: o}, mcp.Options{Client: mcp.Implementation{Name: "test", Version: "1"}}
 }
 
-func (o *owner) Info() event.ServerInfo                      { return o.server.Info() }
-func (o *owner) Ordered(bool)                                {}
-func (o *owner) TookEffect(context.Context)                  {}
-func (o *owner) Cancel(*event.CancelCause) []<-chan struct{} { return nil }
-func (o *owner) Refusal() error                              { return nil }
-func (o *owner) MustAsk() bool                               { return false }
-func (o *owner) Use() (u servers.Use)                        { return u }
-func (o *owner) Leaving() []<-chan struct{}                  { return nil }
-func (o *owner) Changed()                                    {}
-func (o *owner) ToolsChanged()                               {}
-func (o *owner) Up()                                         {}
-func (o *owner) Fell(servers.Client)                         {}
-func (o *owner) Rested()                                     {}
-func (o *owner) Stderr(string)                               {}
+func (o *owner) Info() event.ServerInfo     { return o.server.Info() }
+func (o *owner) Ordered(bool)               {}
+func (o *owner) TookEffect(context.Context) {}
+func (o *owner) SeeWithdrawals()            {}
+func (o *owner) Refusal() error             { return nil }
+func (o *owner) MustAsk() bool              { return false }
+func (o *owner) Leaving() []<-chan struct{} { return nil }
+func (o *owner) Shown(core.ServerShown)     {}
+func (o *owner) ToolsChanged()              {}
+func (o *owner) Up()                        {}
+func (o *owner) Rested()                    {}
+func (o *owner) Stderr(string)              {}
 
 // start is the request of a start, reduced to its time limit.
-type start struct{ limit *time.Timer }
+type start struct {
+	house   *house
+	request core.RequestNumber
+	limit   *time.Timer
+}
 
-func (s start) Held() bool       { return false }
-func (s start) End(*event.Error) { s.limit.Stop() }
+func (s start) End(err *event.Error, e core.StartOver) {
+	s.limit.Stop()
+	e.Request, e.Failed = s.request, err != nil
+	s.house.apply(e)
+}
 
 // client receives the notifications of a server.
 type client struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/outcome"
@@ -44,7 +45,7 @@ type Offers struct {
 
 // New returns the Offers of a house.
 func New(house House) *Offers {
-	return &Offers{house: house, starts: make(chan struct{}, servers.MaxEager), turns: map[resource]chan struct{}{}}
+	return &Offers{house: house, starts: make(chan struct{}, core.MaxEager), turns: map[resource]chan struct{}{}}
 }
 
 func (o *Offers) find(name string) (s Server, err error) {

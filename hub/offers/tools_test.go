@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -73,7 +73,7 @@ func TestToolsOfAll(t *testing.T) {
 // its tools are asked for while the starts of others hang. A caller that stops waiting gets what there is.
 func TestListOfAllStartsAFewAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const many = 3 * servers.MaxEager
+		const many = 3 * core.MaxEager
 		let := make(chan struct{})
 		fakes := map[string]*fakeserver.Server{"up": having("tool")}
 		confs := make([]config.Server, 0, many+1)
@@ -112,12 +112,12 @@ func TestListOfAllStartsAFewAtOnce(t *testing.T) {
 			done <- listed{list, troubles}
 		}
 		go ask(ctx, first)
-		if n := begun(); n != servers.MaxEager {
-			t.Errorf("%d servers were started at once, want %d", n, servers.MaxEager)
+		if n := begun(); n != core.MaxEager {
+			t.Errorf("%d servers were started at once, want %d", n, core.MaxEager)
 		}
 		go ask(t.Context(), second) // no room of its own: both lists together start as many
-		if n := begun(); n != servers.MaxEager {
-			t.Errorf("with a second list %d servers are started at once, want %d", n, servers.MaxEager)
+		if n := begun(); n != core.MaxEager {
+			t.Errorf("with a second list %d servers are started at once, want %d", n, core.MaxEager)
 		}
 		cancel(errGone)
 		got := <-first
@@ -210,10 +210,10 @@ func TestKnownToolsOfAServerThatDoesNotList(t *testing.T) {
 }
 
 // request is a claim on a server's connection.
-type request struct{ leased, waited bool }
+type request struct{ waited bool }
 
-func (r *request) Leased() *bool { return &r.leased }
-func (r *request) Waits()        { r.waited = true }
+func (r *request) Number() core.RequestNumber { return 1 << 32 }
+func (r *request) Waits()                     { r.waited = true }
 
 // A tool is looked for in a list of now, also when one that lacks it is there: not every server tells of new tools. A
 // name that is not there is refused with what may have been meant, and nothing that the config hides.
@@ -232,7 +232,7 @@ func TestFindTool(t *testing.T) {
 			return tool, r, err
 		}
 		tool, r, err := find("read_file")
-		if err != nil || tool.Name != "read_file" || !r.leased || !r.waited {
+		if err != nil || tool.Name != "read_file" || !r.waited {
 			t.Errorf("%v, %v for %+v", tool, err, r)
 		}
 		fake.Tool("write_file", func(c *fakeserver.CallContext) { c.Text("x") })

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -28,7 +30,12 @@ func server() *servers.Server {
 	o.Redactor.Add(secret)
 	var e servers.Entry
 	e.Conf.Name = "s"
-	return servers.NewTable(o).Add(e, servers.Accounts{}, nil)
+	o.Core = core.New("still")
+	o.Apply = func(e core.Event) { o.Core.Apply(time.Now(), e) } // nothing of what follows is done
+	t := servers.NewTable(o)
+	s := t.New(e, servers.Accounts{}, nil)
+	t.Add(s, false)
+	return s
 }
 
 // fill allocates what p points to: this package must not import the package of its type.

@@ -4,97 +4,125 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// NobodyWaits is the reason with which a question, and a start that waits for it, is cancelled when its last waiter has
-// gone.
-const NobodyWaits = "nobody waits for the answer any more"
-
-// Found is the result of Seek: a session, an error, or something to wait for before the next Seek.
+// Found is the result of Seek: a session, an error, or a wait.
 type Found struct {
 	Session *mcp.Session
 	Err     error
-	wait    <-chan struct{} // closed when Seek is to be called again
-	mine    *attempt        // the start that wait belongs to, nil for a stop; the caller counts as its waiter
-	stops   uint64          // Life.stops at the time of the look
+	wait    *wait
 }
 
-// Acquire returns the session of s, connecting it first if necessary, and counts the caller as a user of it until
-// Release (with a claim) or Unlease (c is nil). The end of ctx ends only this caller's wait, not the start. It takes
+// wait is the wait of a caller for a server. Its results are set before done is closed.
+type wait struct {
+	n       core.WaiterNumber
+	done    chan struct{}
+	session *mcp.Session
+	err     error
+}
+
+// Acquire returns the session of s, connecting it first if necessary. The caller counts as a user of it: a request
+// until it ends, any other caller until Unlease. The end of ctx ends only this caller's wait, not the start. It takes
 // the lock.
 func (s *Server) Acquire(ctx context.Context, c Claim) (*mcp.Session, error) {
-	return s.Await(ctx, c, s.look(ctx, c, nil))
+	return s.Await(ctx, c, s.look(ctx, c, 0))
 }
 
 // Await is like Acquire, for a caller that has already called Seek. It takes the lock.
 func (s *Server) Await(ctx context.Context, c Claim, f Found) (*mcp.Session, error) {
-	for f.Session == nil && f.Err == nil {
-		select {
-		case <-f.wait:
-		case <-ctx.Done():
-		}
-		if f.mine != nil {
-			s.stopWaiting(f.mine)
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if f.mine != nil && f.mine.err != nil && !f.mine.again {
-			return nil, f.mine.err
-		}
-		f = s.look(ctx, c, &f.stops)
+	if f.wait == nil {
+		return f.Session, f.Err
 	}
-	return f.Session, f.Err
+	select {
+	case <-f.wait.done:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		s.table.House.Update(func() { s.leave(f.wait, c) })
+		return nil, context.Cause(ctx)
+	}
+	return f.wait.session, f.wait.err
 }
 
-func (s *Server) look(ctx context.Context, c Claim, since *uint64) (f Found) {
-	s.table.House.Update(func() { f = s.Seek(ctx, c, since) })
+// leave ends a wait whose caller has gone.
+func (s *Server) leave(w *wait, c Claim) {
+	t := s.table
+	switch {
+	case t.waits[w.n] != nil:
+		delete(t.waits, w.n)
+		t.Apply(core.WaiterLeft{Server: s.number, Waiter: w.n,
+			SigningIn: s.auth != nil && s.auth.signIn.State().Phase == signin.Asking})
+	case w.session != nil && c == nil:
+		s.unlease()
+	}
+}
+
+// look is Seek for a caller that uses a session that it finds. It takes the lock.
+func (s *Server) look(ctx context.Context, c Claim, since uint64) (f Found) {
+	s.table.House.Update(func() {
+		if f = s.Seek(ctx, c, since); f.Session != nil {
+			s.table.Apply(core.ServerWanted{Server: s.number, Request: numberOf(c)})
+		}
+	})
 	return f
 }
 
-// Seek is one step of Acquire. since is the number of stop orders (Life.stops) at the time when the caller began to
-// want the server; a stop ordered after that makes Seek fail. With a nil since every earlier stop is ignored. A session
-// that is found is counted as used, as by Acquire.
-func (s *Server) Seek(ctx context.Context, c Claim, since *uint64) (f Found) {
-	f.stops = s.life.stops
+// Seek is the first step of Acquire. If since is not 0, it is how often a stop had been ordered when the caller began
+// to want the server: a stop ordered after that makes Seek fail. A request that finds a session uses it as soon as it
+// is ready to be sent; see core.Ready.
+func (s *Server) Seek(ctx context.Context, c Claim, since uint64) (f Found) {
 	if f.Err = s.Refusal(ctx); f.Err != nil {
 		return f
 	}
-	if since != nil && *since != f.stops {
-		f.Err = s.errStoppedInStart(s.stopReason)
-		return f
-	}
-	switch {
-	case s.stopping != nil:
-		f.wait = s.stopping
-	case s.conn != nil && s.conn.session.Broken():
+	if s.conn != nil && s.conn.session.Broken() {
 		s.fall(s.conn)
-		f.wait = s.stopping
-	case s.conn != nil:
-		if c == nil || !*c.Leased() {
-			s.users++
-		}
-		if c != nil {
-			*c.Leased() = true
-		}
-		s.supervised.used = true
+	}
+	if s.conn != nil && since == 0 {
 		f.Session = s.conn.session
 		return f
-	default:
-		a, err := s.nextStart()
-		if err != nil {
-			f.Err = err
-			return f
-		}
-		s.wait(a)
-		f.mine, f.wait = a, a.done
 	}
-	if c != nil {
+	t := s.table
+	t.waited++
+	w := &wait{n: t.waited, done: make(chan struct{})}
+	t.waits[w.n] = w
+	t.Apply(core.ServerWanted{Server: s.number, Request: numberOf(c), Waiter: w.n, Since: since})
+	if t.waits[w.n] != nil && c != nil {
 		c.Waits()
 	}
+	f.wait = w
 	return f
+}
+
+func numberOf(c Claim) core.RequestNumber {
+	if c == nil {
+		return 0
+	}
+	return c.Number()
+}
+
+// wake ends a wait.
+func (t *Table) wake(e core.WaiterWoken) {
+	w, s := t.waits[e.Waiter], t.servers[e.Server]
+	delete(t.waits, e.Waiter)
+	switch e.Why {
+	case core.WakeReady:
+		w.session = s.conn.session
+	case core.WakeFailed:
+		w.err = s.startErr
+	case core.WakeStopped:
+		w.err = s.errStoppedInStart(e.Reason)
+	case core.WakeGivenUp:
+		w.err = s.GivenUp()
+	case core.WakeUnusable:
+		w.err = s.Usable()
+	case core.WakeDraining:
+		w.err = event.ErrDraining()
+	}
+	close(w.done)
 }
 
 // Refusal returns the error for a caller that wants s now although it cannot be had, or nil if it can.
@@ -131,55 +159,17 @@ func (s *Server) Join() *mcp.Session {
 	if s.conn == nil || s.conn.session.Broken() {
 		return nil
 	}
-	s.users++
+	s.table.Apply(core.ServerWanted{Server: s.number})
 	return s.conn.session
 }
 
 // ReadySince returns when the latest connection became ready, as in ServerInfo. It distinguishes connections.
-func (s *Server) ReadySince() time.Time { return s.ready }
+func (s *Server) ReadySince() time.Time { return s.Now().Ready }
 
-// Release ends the use of the connection by c, if it had one, and restarts the idle clock.
-func (s *Server) Release(c Claim) {
-	if leased := c.Leased(); *leased {
-		*leased = false
-		s.unused()
-	}
-	s.noUse()
-}
+// Unlease ends a use of the connection that is not that of a request. It takes the lock.
+func (s *Server) Unlease() { s.table.House.Update(s.unlease) }
 
-// Unlease ends a use of the connection that was acquired without a claim. It takes the lock.
-func (s *Server) Unlease() { s.table.House.Update(s.unused) }
+func (s *Server) unlease() { s.table.Apply(core.ServerReleased{Server: s.number}) }
 
-func (s *Server) unused() {
-	s.users--
-	s.renewIfIdle()
-	s.noUse()
-}
-
-// wait counts one more waiter for a.
-func (s *Server) wait(a *attempt) {
-	a.waiters++
-	if p := s.supervised.plan; p != nil && p.attempt == a && a.waiters == 1 && !p.byItself {
-		s.owner.Changed() // the server has a next start from now on
-	}
-}
-
-// stopWaiting removes one waiter from a. A start that waits for a person is cancelled with its last waiter, since
-// nobody would use the answer. Any other start goes on, because the server will probably be needed soon. It takes the
-// lock.
-func (s *Server) stopWaiting(a *attempt) {
-	s.table.House.Update(func() {
-		a.waiters--
-		if p := s.supervised.plan; p != nil && p.attempt == a && !p.starts() {
-			s.owner.Changed() // there is no next start any more, since nobody waits for it
-		}
-		if a.waiters == 0 && s.attempt == a && s.stopping == nil && (s.Paused() || s.signingIn()) {
-			s.EndStart()
-		}
-	})
-}
-
-// EndStart cancels a start that waits for a person when nobody waits for the server any more.
-func (s *Server) EndStart() {
-	s.endConnection(nil, &event.CancelCause{Origin: event.OriginParent, Reason: NobodyWaits}, End)
-}
+// StartAsks ends the start of s, which is about to ask a person, if nobody wants the server any more.
+func (s *Server) StartAsks() { s.table.Apply(core.StartAsks{Server: s.number}) }

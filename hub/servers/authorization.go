@@ -82,7 +82,7 @@ func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
 func (s *Server) authorizeBy(made *authorization) (now, unwanted *authorization, refusal *event.Error) {
 	old := s.auth
 	switch {
-	case s.life.Removed():
+	case s.Removed():
 		return nil, made, ErrNotFound(s.name)
 	case s.table.closed:
 		return nil, made, event.ErrDraining()

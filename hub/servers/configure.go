@@ -4,71 +4,49 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// enable records the argument of SetEnabled. A change also clears the failures counted so far.
-func (s *Server) enable(enabled bool) {
-	off, was := !enabled, s.Disabled()
-	s.off = &off
-	if was != off {
-		s.supervised.failures = 0
-		s.life.apply(Forgive)
-		s.life.apply(Abandon)
+// entry returns what the config entry says of the life of s.
+func (s *Server) entry(broken bool) core.Entry {
+	e := core.Entry{Eager: s.conf.Start == config.StartEager, Disabled: s.conf.Disabled, Broken: broken}
+	if limit := s.conf.IdleStop; limit != nil {
+		e.IdleStop = *limit
 	}
-	s.switched()
+	return e
 }
 
-// switched derives the intent of s (Off or not) from the config and from the last SetEnabled.
-func (s *Server) switched() {
-	if s.Disabled() {
-		s.life.apply(SwitchOff)
-		return
-	}
-	s.life.apply(SwitchOn)
-}
+// Reconfigure replaces the config entry of s by e. The caller calls Reconsider afterwards.
+func (s *Server) Reconfigure(e Entry) { s.conf, s.key, s.problems = e.Conf, e.Key, e.Problems }
 
-// Reconfigure replaces the config entry of s by e. A switch by SetEnabled holds until the entry's own disabled value
-// changes. Reconfigure itself ends and starts nothing: the caller ends what may no longer run, and calls Reconsider
-// afterwards.
-func (s *Server) Reconfigure(e Entry) {
-	if s.conf.Disabled != e.Conf.Disabled {
-		s.off = nil
+// Reconsider does what follows from a config change that Reconfigure has recorded. old is the previous config; relaunch
+// reports whether the change affects what is launched, and why is the reason. The channel, if not nil, is closed when
+// what may not run any more has ended.
+func (s *Server) Reconsider(broken bool, old *config.Server, relaunch bool, why string) (done <-chan struct{}) {
+	was := s.Disabled()
+	if !relaunch {
+		why = "the server was switched off"
 	}
-	s.conf, s.key, s.problems = e.Conf, e.Key, e.Problems
-	if e.Broken {
-		s.life.apply(Break)
-	} else {
-		s.life.apply(Mend)
-	}
-	s.switched()
-}
-
-// Relaunch discards what is known of the previous launch of s: its sign-in, tools, era, transport, last error and
-// stderr. It is called after the entry has changed so that something else is launched from now on.
-func (s *Server) Relaunch() {
-	s.EndSignIn()
-	s.forgetTools()
-	s.tools.of, s.era, s.transport, s.lastError, s.cause, s.stderr = nil, 0, 0, "", nil, nil
-}
-
-// Reconsider starts, forgives or announces what follows from a config change that Reconfigure has applied. old is the
-// previous config; was reports whether the server was switched off under it; relaunch reports whether the change
-// affects what is launched.
-func (s *Server) Reconsider(old *config.Server, was, relaunch bool) {
-	disabled := s.Disabled()
-	switch {
-	case relaunch:
-		s.forget()
-	case disabled != was || !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect):
-		s.forgive() // the changed setting may have caused the failures
-	}
-	if !disabled && s.Eager() && (relaunch || was || old.Start != config.StartEager) {
-		s.StartEagerly()
-	}
+	done = s.ends(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Relaunch: relaunch,
+		LimitChanged: !equal(old.Timeouts.Connect, s.conf.Timeouts.Connect),
+		Cause:        &event.CancelCause{Origin: event.OriginHost, Reason: why}})
 	if !sameFilter(old.Tools, s.conf.Tools) {
 		s.owner.ToolsChanged()
 	}
-	s.watchIdle()
+	if !relaunch && (was || !s.Disabled()) {
+		return nil // nothing had to end
+	}
+	return done
+}
+
+// relaunch discards what is known of the previous launch of s: its sign-in, tools, era, transport, last error and
+// stderr, and how it failed.
+func (s *Server) relaunch() {
+	s.EndSignIn()
+	s.forgetTools()
+	s.tools.of, s.era, s.transport, s.lastError, s.cause, s.stderr = nil, 0, 0, "", nil, nil
+	s.how, s.lastExit = "", ""
 }
 
 func equal[T comparable](a, b *T) bool {

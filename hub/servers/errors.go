@@ -30,22 +30,21 @@ func (s *Server) errStoppedInStart(reason string) *event.Error {
 
 // GivenUp returns the error for a caller that needs s if s was given up after too many failures, else nil.
 func (s *Server) GivenUp() *event.Error {
-	if !s.life.gaveUp {
-		return nil
+	if now := s.Now(); now.GaveUp {
+		return s.errGivenUp(now.Failures)
 	}
-	return s.errGivenUp()
+	return nil
 }
 
 // errGivenUp returns an error that says how often the server failed, how it failed last, and what to do.
-func (s *Server) errGivenUp() *event.Error {
-	v := &s.supervised
+func (s *Server) errGivenUp(failures int) *event.Error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "server %q failed %d times in a row and is not started any more; the last time: %s", s.name,
-		v.failures, v.how)
-	meta := []string{"server", s.name, "failures", strconv.Itoa(v.failures)}
-	if v.lastExit != "" {
-		fmt.Fprintf(&b, "; its process %s", v.lastExit)
-		meta = append(meta, "exit", v.lastExit)
+		failures, s.how)
+	meta := []string{"server", s.name, "failures", strconv.Itoa(failures)}
+	if s.lastExit != "" {
+		fmt.Fprintf(&b, "; its process %s", s.lastExit)
+		meta = append(meta, "exit", s.lastExit)
 	}
 	if quoted := process.QuoteStderr(s.stderr, errorLines, errorBytes); quoted != "" {
 		b.WriteString("; " + quoted)

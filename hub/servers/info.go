@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -13,23 +14,29 @@ const maxStderrLines = 50
 
 // Info returns what windows show of s, as far as it follows from its entry, its connection and its failures.
 func (s *Server) Info() event.ServerInfo {
+	now := s.Now()
+	return s.InfoIn(core.ServerShown{State: now.State, Failures: now.Failures, NextStart: now.NextStart})
+}
+
+// InfoIn is Info for a state that windows are told of.
+func (s *Server) InfoIn(e core.ServerShown) event.ServerInfo {
 	i := event.ServerInfo{
-		Name: s.name, Incarnation: s.life.Incarnation(), State: s.life.State(), LastError: s.lastError,
+		Name: s.name, Incarnation: uint64(s.number), State: e.State, LastError: s.lastError, LastExit: s.lastExit,
+		Failures: e.Failures, NextStart: e.NextStart,
 		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: s.Transport(), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
 		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy,
 	}
-	if s.Eager() {
+	if s.conf.Start == config.StartEager {
 		i.Start = event.StartEager
 	}
-	s.supervised.tell(s, &i)
 	if s.conn == nil {
 		return i
 	}
 	session := s.conn.session
 	si, stats := session.Info(), session.Stats()
-	i.Era, i.Revision, i.PID, i.Ready = event.Era(session.Era()), session.Revision(), s.pid, s.ready
+	i.Era, i.Revision, i.PID, i.Ready = event.Era(session.Era()), session.Revision(), s.pid, s.ReadySince()
 	i.Title, i.Version, i.Instructions, i.Capabilities = si.Title, si.Version, si.Instructions, string(si.Capabilities)
 	if i.Title == "" {
 		i.Title = si.Name

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/statefile"
@@ -59,8 +60,8 @@ func (s *Server) asksTheOldWay(session *mcp.Session) string {
 	if s.conn != nil && s.conn.session == session {
 		s.table.legacy.Put(legacyServer{Launch: s.Key(), Version: session.Info().Version, Time: time.Now().UTC()})
 		s.table.legacy.Save()
-		s.era, s.stale = mcp.Legacy, true
-		s.renewIfIdle() // does nothing while s is used; the end of the last use calls it again
+		s.era = mcp.Legacy
+		s.table.Apply(core.ServerStale{Server: s.number})
 	}
 	return fmt.Sprintf("%s; to have that from the start, set %s: legacy%s", then, key, where)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -11,15 +12,15 @@ import (
 // The orders of people and of the host. Each takes the lock, and returns when the order was carried out.
 
 // Start connects the server and waits until it is ready. It tries at once, however often the server failed before.
-func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, nil) }
+func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, 0) }
 
-// start is like Start; stops is the value of Life.stops when the start was ordered, or nil.
-func (s *Server) start(ctx context.Context, stops *uint64) (event.ServerInfo, error) {
+// start is like Start; since is that of Seek.
+func (s *Server) start(ctx context.Context, since uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
-		s.forgive()
+		s.table.Apply(core.StartOrdered{Server: s.number})
 		s.owner.Ordered(true)
 	})
-	first := s.look(ctx, nil, stops)
+	first := s.look(ctx, nil, since)
 	s.owner.TookEffect(ctx)
 	if _, err := s.Await(ctx, nil, first); err != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
@@ -42,7 +43,7 @@ func (s *Server) Stop(ctx context.Context, by event.Origin, reason string) (even
 
 func (s *Server) stop(ctx context.Context, cause *event.CancelCause) error {
 	var done <-chan struct{}
-	s.table.House.Update(func() { done = s.EndConnection(cause, Stop) })
+	s.table.House.Update(func() { done = s.End(cause) })
 	s.owner.TookEffect(ctx)
 	return s.awaitStop(ctx, done)
 }
@@ -55,14 +56,14 @@ func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (e
 	var done <-chan struct{}
 	var stops uint64
 	s.table.House.Update(func() {
-		done = s.EndConnection(&event.CancelCause{Origin: by, Reason: bounds.Reason(reason)}, Stop)
-		stops = s.life.stops
+		done = s.End(&event.CancelCause{Origin: by, Reason: bounds.Reason(reason)})
+		stops = s.Now().Stops
 	})
 	s.owner.TookEffect(ctx)
 	if err := s.awaitStop(ctx, done); err != nil {
 		return event.ServerInfo{}, err
 	}
-	return s.start(ctx, &stops)
+	return s.start(ctx, stops)
 }
 
 // SetEnabled switches the server off (it is stopped, and calls are refused) or on, whatever the config says. The switch
@@ -71,19 +72,12 @@ func (s *Server) Restart(ctx context.Context, by event.Origin, reason string) (e
 func (s *Server) SetEnabled(ctx context.Context, by event.Origin, enabled bool) (event.ServerInfo, error) {
 	var done <-chan struct{}
 	s.table.House.Update(func() {
-		was := s.Disabled()
-		s.enable(enabled)
-		if s.life.State().Rests() {
-			s.owner.Changed()
-		}
+		stopping := s.ends(core.SwitchOrdered{Server: s.number, On: enabled,
+			Cause: &event.CancelCause{Origin: by, Reason: "the server was switched off"}})
 		if enabled {
 			s.owner.Ordered(false)
-		}
-		if enabled && was && s.Eager() {
-			s.StartEagerly()
-		}
-		if !enabled { // in the same critical section, so that nothing starts a server that is switched off, or waits for it
-			done = s.EndConnection(&event.CancelCause{Origin: by, Reason: "the server was switched off"}, Stop)
+		} else {
+			done = stopping
 		}
 	})
 	s.owner.TookEffect(ctx)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -30,39 +31,35 @@ type Owner interface {
 	// as opposed to a start of the server. told is called with +1 when a question opens and with -1 when it closes. Both
 	// run with the lock held; AskSignIn itself is called without it.
 	AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error
-	// BeginStart begins the request that stands for a start. expire ends the start when limit is over, not counting the
+	// BeginStart makes the request that stands for a start. expire ends the start when limit is over, not counting the
 	// time in which a person is asked. A limit of 0 means no limit.
 	BeginStart(limit time.Duration, expire func()) Start
 	// Connect returns the hub's side of a new connection, and those options of its session that the hub decides.
-	Connect(start Start) (Client, mcp.Options)
+	Connect(start Start, number core.ConnectionNumber) (Client, mcp.Options)
 
 	// Info returns the server as windows show it: Server.Info, completed with what only the hub knows.
 	Info() event.ServerInfo
+	// Shown tells the windows of the server.
+	Shown(e core.ServerShown)
 	// Ordered is called when a person or the host has ordered something of the server. It unmutes the server. With start,
 	// it also lets a consent to the launch that was declined be asked for again.
 	Ordered(start bool)
 	// TookEffect tells whoever gave the order of ctx that the order has taken effect. It is called without the lock.
 	TookEffect(ctx context.Context)
-	// Cancel cancels every request of the server that can be cancelled. It returns a channel for each, which is closed
-	// when that request is over.
-	Cancel(cause *event.CancelCause) (overs []<-chan struct{})
+	// SeeWithdrawals is called before the requests of the server may be cancelled. It tells the core which questions the
+	// server has withdrawn, as far as the goroutines that wait for the answers have not run yet.
+	SeeWithdrawals()
 
 	// Refusal returns the error for a caller that wants the server while the hub refuses it, for example because a person
 	// has declined its launch, or nil if the hub does not refuse it.
 	Refusal() error
 	// MustAsk reports whether a start would have to ask a person to consent to the launch.
 	MustAsk() bool
-	// Use returns which requests of the server the hub has open.
-	Use() Use
 
-	// Changed sends the windows the server's present state.
-	Changed()
 	// ToolsChanged tells the windows that the list of tools may have changed.
 	ToolsChanged()
 	// Up is called when the server has become ready.
 	Up()
-	// Fell is called when client's connection has ended by itself.
-	Fell(client Client)
 	// Rested is called when nothing of the server runs any more. Another config entry of its name may take its place then.
 	Rested()
 	// Stderr is called with each line of the server's stderr, secrets removed. It is called without the lock.
@@ -71,10 +68,8 @@ type Owner interface {
 
 // Start is the request that represents a start of the server to people. Its methods are called with the lock held.
 type Start interface {
-	// Held reports whether the start waits for a person.
-	Held() bool
-	// End ends the request; a nil err means that the server is ready.
-	End(err *event.Error)
+	// End applies e, which it completes, and so ends the request; a nil err means that the server is ready.
+	End(err *event.Error, e core.StartOver)
 }
 
 // Client is the hub's side of one connection: it answers the server's requests and hears its notifications.
@@ -89,15 +84,8 @@ type Client interface {
 
 // Claim is a request that needs the connection of a server for a while. Its methods are called with the lock held.
 type Claim interface {
-	// Leased points to the claim's record of whether it counts as a user of the connection.
-	Leased() *bool
+	// Number returns the number of the request in the core.
+	Number() core.RequestNumber
 	// Waits is called when the claim has to wait for the connection.
 	Waits()
-}
-
-// Use is what the hub has under way with a server.
-type Use struct {
-	Open  bool // a request, in either direction
-	Asked bool // a request of the server's own, such as sampling
-	Task  bool // a task that has not been cancelled
 }

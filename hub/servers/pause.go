@@ -25,9 +25,6 @@ func (s *Server) Pause(now time.Time, by int) {
 	}
 }
 
-// Paused reports whether a question about the server is open.
-func (s *Server) Paused() bool { return s.paused.open > 0 }
-
 func (p *pause) total(now time.Time) time.Duration {
 	if p.open > 0 {
 		return p.spent + now.Sub(p.since)

@@ -32,7 +32,7 @@ func (s *Server) noting(open mcp.Opener) mcp.Opener {
 }
 
 func (s *Server) opened(link *mcp.Link) {
-	s.pid, s.supervised.exit = link.PID, link.Exit
+	s.pid, s.exit = link.PID, link.Exit
 	switch {
 	case link.LegacyOnly:
 		s.transport = event.TransportSSE

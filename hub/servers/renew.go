@@ -2,29 +2,22 @@ package servers
 
 import (
 	"errors"
-	"time"
 
-	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Offer is called when windows may show more than before. It reconnects legacy servers to which less was declared, and
-// starts the eager servers that had found no window to ask in.
+// Offer is called when windows may show more than before. Servers of the legacy era are told the capabilities only
+// once, when they connect: those to which less was declared are connected anew as soon as nothing uses them.
 func (t *Table) Offer() {
+	var e core.MoreShown
 	for _, s := range t.all {
-		s.offer()
+		if s.conn != nil && s.outgrown(s.conn.client) {
+			e.Outgrown = append(e.Outgrown, s.number)
+		}
 	}
-	t.startLonely()
-}
-
-// offer marks s for a reconnect if windows can show more than was declared to it. Servers of the legacy era are told
-// the capabilities only once, when they connect. The reconnect waits until nothing uses s.
-func (s *Server) offer() {
-	if s.conn != nil && s.outgrown(s.conn.client) {
-		s.stale = true
-		s.renewIfIdle()
-	}
+	t.Apply(e)
 }
 
 // outgrown reports whether windows can show more than was declared to the legacy session of c at initialize. The
@@ -42,35 +35,6 @@ func (s *Server) outgrown(c Client) bool {
 	}
 	return is.Sampling && !was.Sampling || is.ElicitationForm && !was.ElicitationForm ||
 		is.ElicitationURL && !was.ElicitationURL || is.SamplingTools && !was.SamplingTools
-}
-
-// renewPause delays the reconnect of a server after a question of its own has been answered, because the answer may
-// still be on its way.
-const renewPause = time.Second
-
-// Answered is called when a question of the server is over, which may have delayed its reconnect.
-func (s *Server) Answered() {
-	if s.stale {
-		time.AfterFunc(renewPause, func() { s.table.House.Update(s.renewIfIdle) })
-	}
-}
-
-// renewIfIdle reconnects a stale server, unless something uses it. A server is stale if too little was declared to it,
-// or if it cannot ask people in the era of its connection.
-func (s *Server) renewIfIdle() {
-	if !s.stale || s.users > 0 || s.conn == nil || s.table.House.Draining() {
-		return
-	}
-	if s.owner.Use().Asked {
-		return // the end of the question calls renewIfIdle again
-	}
-	s.stale = false
-	why := "windows can show more than it was told"
-	if s.conn.session.Era() == mcp.Modern {
-		why = "it asks in the legacy era alone"
-	}
-	s.table.Logger.Info("server is connected anew", "server", s.name, "why", why)
-	s.endConnection(nil, &event.CancelCause{Origin: event.OriginHost, Reason: "the server is connected anew"}, Again)
 }
 
 // TellRoots notifies the legacy servers that the list of workspace folders has changed. It takes the lock.

@@ -7,13 +7,16 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
-// Server is one configured server. It is guarded by the lock of its house, except for table, name, owner and accounts.
+// Server is what package servers keeps of a configured server besides its state, which is in the core: its sessions,
+// its texts. It is guarded by the lock of its house, except for table, number, name, owner and accounts.
 type Server struct {
 	table    *Table
+	number   core.ServerNumber
 	name     string
 	owner    Owner
 	accounts Accounts
@@ -21,34 +24,32 @@ type Server struct {
 	conf     config.Server
 	key      string // launch key of conf; "" until Key is called
 	problems []event.ConfigProblem
-	off      *bool // as set by SetEnabled; nil = the config decides
 
-	life       Life          // changed only by apply: see transition
-	conn       *connection   // while ready
-	attempt    *attempt      // while connecting, or being stopped while connecting
-	stopping   chan struct{} // while stopping; closed when nothing runs any more
-	stopReason string        // of the latest order to stop it
-	successor  *Server       // a later entry of the same name, which waits for the end of this one
-	users      int           // requests and listings that use conn
-	stale      bool          // to be reconnected when idle: see renewIfIdle
-	era        mcp.Era       // of the last connection
-	transport  event.Transport
-	lastError  string
-	cause      error // of lastError
-	stderr     []string
-	pid        int
-	ready      time.Time
+	conn      *connection   // while ready
+	leaving   *connection   // while the requests end whose session is to be closed
+	attempt   *attempt      // while connecting, or being stopped while connecting
+	stopped   chan struct{} // closed when nothing runs any more; nil if nobody waits for that
+	timer     *time.Timer   // set by the core
+	era       mcp.Era       // of the last connection
+	transport event.Transport
+	startErr  *event.Error // of the last start that failed
+	lastError string
+	cause     error  // of lastError
+	how       string // how it failed last, without exit status and stderr
+	stderr    []string
+	pid       int
+	exit      func() string // returns how the present process ended, once it has ended; nil if there is no process
+	lastExit  string
 
 	tools         tools
 	subscriptions subscriptions
 	paused        pause
-	supervised    supervision
-	idle          idleness
 	auth          *authorization // made when it is first needed
 }
 
 // connection is one live session of a server.
 type connection struct {
+	number  core.ConnectionNumber
 	session *mcp.Session
 	client  Client
 	fell    bool // it ended by itself: see fall
@@ -62,7 +63,6 @@ type Entry struct {
 	Conf     config.Server
 	Key      string // the launch key of Conf, "" if it is not known yet
 	Problems []event.ConfigProblem
-	Broken   bool // the entry cannot be used
 }
 
 // Name returns the name in the config. It never changes.
@@ -74,8 +74,17 @@ func (s *Server) Conf() *config.Server { return &s.conf }
 // Problems returns the problems of the entry.
 func (s *Server) Problems() []event.ConfigProblem { return s.problems }
 
-// Life returns the state of the server. Callers outside this package only read it.
-func (s *Server) Life() *Life { return &s.life }
+// Number returns the number of s in the core. It never changes.
+func (s *Server) Number() core.ServerNumber { return s.number }
+
+// Now returns what the core knows of s.
+func (s *Server) Now() core.Server { return s.table.Core.Server(s.number, time.Now()) }
+
+// Removed reports whether the entry is no longer in the config.
+func (s *Server) Removed() bool { return s.Now().Removed }
+
+// Broken reports whether the entry is unusable.
+func (s *Server) Broken() bool { return s.Now().Broken }
 
 // Key returns the launch key of the present entry.
 func (s *Server) Key() string {
@@ -107,32 +116,21 @@ func (s *Server) Up() bool { return s.conn != nil }
 // Running reports whether there is a connection or a start of one.
 func (s *Server) Running() bool { return s.conn != nil || s.attempt != nil }
 
-// Stopping returns a channel that is closed when the stop under way has ended, or nil if there is none.
-func (s *Server) Stopping() <-chan struct{} { return s.stopping }
-
 // Unwanted reports whether a start is under way for which nobody waits.
-func (s *Server) Unwanted() bool { return s.attempt != nil && s.attempt.waiters == 0 }
+func (s *Server) Unwanted() bool { return s.attempt != nil && !s.Now().Wanted }
 
 // Cause returns the error behind Info's LastError, or nil if there is none.
 func (s *Server) Cause() error { return s.cause }
 
 // Disabled reports whether the server is switched off, by the config or by SetEnabled.
-func (s *Server) Disabled() bool {
-	if s.off != nil {
-		return *s.off
-	}
-	return s.conf.Disabled
-}
-
-// Eager reports whether the config demands that the server is started before a call needs it.
-func (s *Server) Eager() bool { return s.conf.Start == config.StartEager }
+func (s *Server) Disabled() bool { return s.Now().Off }
 
 // Usable returns the error for a server that cannot be connected because of its entry, or nil if it can.
 func (s *Server) Usable() *event.Error {
-	switch {
-	case s.life.Removed():
+	switch now := s.Now(); {
+	case now.Removed:
 		return ErrNotFound(s.name)
-	case s.life.Broken():
+	case now.Broken:
 		var texts []string
 		for _, p := range s.problems {
 			if p.Fatal {
@@ -141,7 +139,7 @@ func (s *Server) Usable() *event.Error {
 		}
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", s.name},
 			"the config entry of server %q cannot be used: %s", s.name, strings.Join(texts, "; "))
-	case s.Disabled():
+	case now.Off:
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonServerDisabled,
 			[]string{"server", s.name, "setting", "disabled"},
 			"server %q is switched off; switch it on or remove disabled%s", s.name, s.Where())
@@ -170,18 +168,5 @@ func SettingOf(conf *config.Server, field string) (key, where string) {
 	return at.Key, fmt.Sprintf(" in %s:%d", conf.Origin.File, at.Line)
 }
 
-// transition applies e, and tells the windows if the change is visible to them. The caller has already set the fields
-// that the windows are shown with it. transition panics if e is impossible.
-func (s *Server) transition(e Event) {
-	was := s.life.State()
-	if !s.life.apply(e) {
-		panic("server " + s.name + " is " + was.String() + ": impossible event: " + e.String())
-	}
-	if s.life.State() != was || tellsOf(e) {
-		s.owner.Changed()
-	}
-}
-
-// tellsOf reports whether e changes what windows show although the state stays the same: the planned start, or the
-// count of failures.
-func tellsOf(e Event) bool { return e == Abandon || e == Forgive }
+// changed tells the windows that something has changed of s besides its state.
+func (s *Server) changed() { s.table.Apply(core.InfoChanged{Server: s.number}) }

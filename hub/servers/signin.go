@@ -30,7 +30,7 @@ func (s *Server) signInState() event.SignInState {
 // signInChanged tells the windows the state of the sign-in if it has changed since they were last told.
 func (s *Server) signInChanged() {
 	if s.auth != nil && s.auth.told != s.signInState() {
-		s.owner.Changed()
+		s.changed()
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Server) SignOut(ctx context.Context, by event.Origin, known func() (con
 		if s.auth != nil {
 			s.auth.needed = true
 		}
-		s.owner.Changed()
+		s.changed()
 	})
 	if forgotten == nil {
 		return nil

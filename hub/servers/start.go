@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -15,20 +16,13 @@ import (
 // long because npx and uvx download on their first start.
 const DefaultConnectTimeout = 60 * time.Second
 
-// attempt is one start of a server. Everybody who needs the server meanwhile waits for the same attempt.
+// attempt is one start of a server.
 type attempt struct {
-	ctx  context.Context
-	stop context.CancelCauseFunc
-	err  *event.Error  // set before done is closed; nil = ready
-	done chan struct{} // closed by run
-	// set before done is closed: the attempt failed for want of a window, and one was attached since; another may succeed
-	again    bool
-	waiters  int // the number of callers that wait for it
-	start    Start
-	byItself bool // the hub itself counts as a waiter: the server is eager
+	number core.ConnectionNumber
+	ctx    context.Context
+	stop   context.CancelCauseFunc
+	start  Start
 }
-
-func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
 
 // ConnectLimit returns the time that the server has for a start or a listing (0 is no limit), and the error for
 // exceeding it. did is the error's verb phrase, such as "was not ready".
@@ -43,27 +37,6 @@ func (s *Server) ConnectLimit(did string) (limit time.Duration, late *event.Erro
 		"server %q %s within %s; raise %s%s", s.name, did, limit, key, where)
 }
 
-// begin starts s. The start is a request of its own, which is listed but cannot be cancelled.
-func (s *Server) begin() {
-	a := s.takePlan()
-	if a == nil {
-		a = newAttempt()
-	}
-	a.ctx, a.stop = context.WithCancelCause(context.Background())
-	s.attempt = a
-	s.supervised.lookedAt = s.table.company
-	s.lastError, s.cause, s.stale = "", nil, false
-	s.transition(Begin)
-	limit, late := s.ConnectLimit("was not ready")
-	ctx, expire := context.WithCancelCause(a.ctx)
-	a.start = s.owner.BeginStart(limit, func() { expire(late) })
-	conf := s.conf // copied now, since a reload may replace it
-	s.table.House.Go(func() {
-		defer expire(nil)
-		s.run(ctx, conf, a)
-	})
-}
-
 // run connects s within ctx, and then watches the connection until it has ended.
 func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 	house := s.table.House
@@ -72,33 +45,27 @@ func (s *Server) run(ctx context.Context, conf config.Server, a *attempt) {
 	stopped := false
 	house.Update(func() {
 		s.attempt = nil
-		stopped = a.ctx.Err() != nil
-		switch {
-		case err == nil && !stopped:
-			c = &connection{session: session, client: client}
-			s.up(c)
-			a.start.End(nil)
-		case stopped: // somebody has stopped the start, and waits for done
+		switch stopped = a.ctx.Err() != nil; {
+		case stopped:
+			var failed *event.Error
 			if c, ok := errors.AsType[*event.CancelCause](context.Cause(a.ctx)); ok {
-				a.err = s.errStoppedInStart(c.Reason)
+				failed = s.errStoppedInStart(c.Reason)
 			}
-			a.start.End(a.err)
+			a.start.End(failed, core.StartOver{})
+		case err == nil:
+			c = &connection{session: session, client: client, number: a.number}
+			s.up(c, a.start)
 		default:
-			a.err = s.StartError(ctx, err)
-			a.again = s.overlooked(a.err)
-			s.startFailed(ctx, err, a.err)
-			a.start.End(a.err)
+			s.startFailed(ctx, a.start, err)
 		}
-		s.table.StartNextEager()
 	})
 	if stopped && session != nil {
 		_ = session.Close(context.Cause(a.ctx)) // an error is of no interest, since the server was to be stopped
 	}
 	a.stop(nil)
 	if stopped {
-		house.Update(s.stopped)
+		house.Update(func() { s.ended(core.ServerEnded{Connection: a.number}) })
 	}
-	close(a.done)
 	if c != nil {
 		<-session.Ending()
 		house.Update(func() { s.fall(c) })
@@ -118,7 +85,7 @@ func (s *Server) connect(ctx context.Context, conf config.Server, a *attempt) (*
 	var client Client
 	var o mcp.Options
 	s.table.House.Update(func() {
-		client, o = s.owner.Connect(a.start)
+		client, o = s.owner.Connect(a.start, a.number)
 		if o.LastEra = s.era; s.era == 0 {
 			o.LastEra = known
 		}
@@ -137,27 +104,21 @@ func (s *Server) noisy(a *attempt, text string) {
 	text = s.Quote(text)
 	s.table.Logger.Warn("server writes no messages", "server", s.name, "text", text)
 	s.table.House.Update(func() {
-		if s.attempt == a && s.life.State() == event.ServerConnecting {
+		if s.attempt == a && s.Now().State == event.ServerConnecting {
 			s.lastError = text
-			s.owner.Changed()
+			s.changed()
 		}
 	})
 }
 
-// up makes c the connection of s and announces that s is ready.
-func (s *Server) up(c *connection) {
+// up makes c the connection of s.
+func (s *Server) up(c *connection, start Start) {
 	session := c.session
-	s.conn, s.ready = c, time.Now()
-	s.lastError = ""
-	s.era = session.Era()
+	s.conn, s.lastError, s.era = c, "", session.Era()
 	s.knowsVersion(session)
-	s.supervised.wasReady = true
-	s.stale = s.outgrown(c.client)
 	s.resubscribe(session)
 	s.table.Logger.Info("server ready", "server", s.name, "era", session.Era().String(), "revision", session.Revision(),
 		"pid", s.pid)
-	s.transition(Up)
-	s.renewIfIdle()
-	s.watchIdle()
+	start.End(nil, core.StartOver{Outgrown: s.outgrown(c.client)})
 	s.owner.Up()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
@@ -28,97 +29,31 @@ func (s *Server) awaitStop(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// EndConnection cancels the requests of s and, once they are over, ends its connection or its start. by is Stop, End or
-// Again. The returned channel is closed when nothing of s runs any more; it is nil if nothing ran.
-func (s *Server) EndConnection(cause *event.CancelCause, by Event) <-chan struct{} {
-	return s.endConnection(s.owner.Cancel(cause), cause, by)
+// End cancels the requests of s and, once they are over, ends its connection or its start. The returned channel is
+// closed when nothing of s runs any more; it is nil if nothing runs.
+func (s *Server) End(cause *event.CancelCause) <-chan struct{} {
+	return s.ends(core.StopOrdered{Server: s.number, Cause: cause})
 }
 
-// endConnection is like EndConnection, but the caller has cancelled the requests. overs are closed when these requests
-// are over.
-func (s *Server) endConnection(overs []<-chan struct{}, cause *event.CancelCause, by Event) <-chan struct{} {
-	if by == Stop {
-		s.stopReason = cause.Reason
-		s.notEager()
-	}
-	done := s.stopping
-	begins := s.Running() && done == nil
-	if begins {
-		done = make(chan struct{})
-		s.stopping = done
-	}
-	if s.attempt != nil && begins {
-		s.attempt.stop(cause) // run does the rest
-	}
-	s.transition(by)
-	switch {
-	case done == nil:
-		s.dropPlan(cause)
+// Outdated connects s anew if it is ready, because what runs of it is outdated.
+func (s *Server) Outdated(cause *event.CancelCause) {
+	s.ends(core.ServerOutdated{Server: s.number, Cause: cause})
+}
+
+// ends applies an event that may cancel the requests of s. The channel is that of Stopping.
+func (s *Server) ends(e core.Event) <-chan struct{} {
+	s.owner.SeeWithdrawals()
+	s.table.Apply(e)
+	return s.Stopping()
+}
+
+// Stopping returns a channel that is closed when the stop under way has ended, or nil if there is none.
+func (s *Server) Stopping() <-chan struct{} {
+	if s.Now().State != event.ServerStopping {
 		return nil
-	case begins && s.attempt == nil:
-		s.endSession(overs, cause)
 	}
-	if s.life.Removed() {
-		s.table.ending[s.name] = s
+	if s.stopped == nil {
+		s.stopped = make(chan struct{})
 	}
-	return done
-}
-
-// endSession closes the session once overs are closed, and the server has answered the cancels of its tasks, for which
-// it waits at most settleWait.
-func (s *Server) endSession(overs []<-chan struct{}, cause *event.CancelCause) {
-	session := s.conn.session
-	s.proven()
-	s.conn = nil
-	s.watchIdle()
-	s.table.House.Go(func() {
-		for _, over := range overs {
-			<-over // so that each cancel was sent before the pipe is closed
-		}
-		late, expire := context.WithTimeoutCause(context.Background(), settleWait, errSettledTooLate)
-		select {
-		case <-session.Settled():
-		case <-late.Done():
-		}
-		expire()
-		_ = session.Close(cause) // the way in which a stopped server ends is of no interest
-		s.table.House.Update(s.stopped)
-	})
-}
-
-// stopped completes a stop: nothing of s runs any more. It also lets the successor of a removed entry start.
-func (s *Server) stopped() {
-	t := s.table
-	delete(t.kills, s)
-	s.noteExit()
-	s.pid = 0
-	done := s.stopping
-	s.stopping = nil
-	s.transition(Ended)
-	close(done)
-	if s.life.Removed() {
-		if t.ending[s.name] == s {
-			delete(t.ending, s.name)
-		}
-		if next := s.successor; next != nil {
-			s.successor = nil
-			next.stopped()
-		}
-		return
-	}
-	s.owner.Rested()
-	s.restart()
-}
-
-// restart starts s if its intent is Restart and nothing forbids that. Nothing of s runs.
-func (s *Server) restart() {
-	switch {
-	case s.life.intent != Restart:
-	case s.table.House.Draining() || s.supervised.plan != nil || !s.life.mayStart():
-		s.life.apply(Settle)
-	case s.Eager():
-		s.StartEagerly()
-	default:
-		s.begin()
-	}
+	return s.stopped
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
@@ -74,7 +75,7 @@ func (s *Server) Subscribed(uri, by string, session *mcp.Session, reserved, ok b
 	if i := slices.Index(s.subscriptions.asked, by); reserved && i >= 0 {
 		s.subscriptions.asked = slices.Delete(s.subscriptions.asked, i, i+1)
 	}
-	if !ok || s.life.Removed() {
+	if !ok || s.Removed() {
 		return
 	}
 	if of := s.subscriptions.find(uri); of != nil {
@@ -115,7 +116,7 @@ func (s *Server) Unsubscribe(uri, by string) (tell bool) {
 	}
 	s.subscriptions.of = slices.DeleteFunc(s.subscriptions.of, func(of subscription) bool { return of.uri == uri })
 	tell = s.conn != nil
-	s.watchIdle()
+	s.table.Apply(core.Unsubscribed{Server: s.number})
 	return tell
 }
 

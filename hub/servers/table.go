@@ -9,15 +9,20 @@ import (
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// Options are the options of a Table. House, Logger, Redactor and Containment are required.
+// Options are the options of a Table. House, Core, Apply, Logger, Redactor and Containment are required.
 type Options struct {
-	House       House
+	House House
+	Core  *core.State // to look at; Apply changes it
+	// Apply applies an event to Core, and carries out what follows. It is called with the lock.
+	Apply       func(core.Event)
 	Logger      *slog.Logger
 	Redactor    *redact.Redactor
 	Containment *process.Containment
@@ -39,58 +44,61 @@ type Table struct {
 	tokens func() signin.Store // opened on first use
 	closed bool
 
-	born   uint64             // counts servers, for their incarnations
-	all    []*Server          // the configured servers
-	ending map[string]*Server // by name, the latest removed server that has not ended yet
-	eager  []*Server          // the queue of eager starts
+	made    core.ServerNumber             // of the latest server
+	servers map[core.ServerNumber]*Server // a removed one stays in it until it has ended
+	all     []*Server                     // the configured servers
+	waits   map[core.WaiterNumber]*wait   // for a server
+	waited  core.WaiterNumber             // the latest
 	// functions that kill the process of a server; a removed server stays in it until it has ended
-	kills   map[*Server]func(why string)
-	company uint64 // counts changes after which a start that could ask nobody may succeed: see Company
+	kills map[*Server]func(why string)
 }
 
 // NewTable returns a table without servers.
 func NewTable(o Options) *Table {
 	return &Table{Options: o, kept: openTools(o.StateDir, o.Logger), rest: openRest(o.StateDir, o.Logger),
-		legacy: openLegacy(o.StateDir, o.Logger), ending: map[string]*Server{},
-		kills: map[*Server]func(string){}, tokens: sync.OnceValue(func() signin.Store {
+		legacy: openLegacy(o.StateDir, o.Logger), servers: map[core.ServerNumber]*Server{},
+		waits: map[core.WaiterNumber]*wait{}, kills: map[*Server]func(string){}, tokens: sync.OnceValue(func() signin.Store {
 			return notingStore{signin.OpenStore(o.StateDir, o.Logger), o.Redactor}
 		})}
 }
 
-// Add adds the server of an entry. If a removed server of the same name has not ended yet, the new one waits for that:
-// two processes of one name never run at once. Add does not tell the windows.
-func (t *Table) Add(e Entry, accounts Accounts, owner Owner) *Server {
-	t.born++
-	s := &Server{table: t, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf, key: e.Key,
-		problems: e.Problems, life: born(t.born, e.Broken, e.Conf.Disabled)}
-	if before := t.ending[s.name]; before != nil {
-		before.successor, s.stopping = s, make(chan struct{})
-		s.life.apply(Succeed)
-	}
-	t.all = append(t.all, s)
-	return s
+// New makes the server of an entry. It is one of the table's with Add.
+func (t *Table) New(e Entry, accounts Accounts, owner Owner) *Server {
+	t.made++
+	return &Server{table: t, number: t.made, name: e.Conf.Name, owner: owner, accounts: accounts, conf: e.Conf,
+		key: e.Key, problems: e.Problems}
 }
 
-// Close closes the sign-ins of all servers, and refuses new ones.
+// Add adds a server that New has made. If a removed server of the same name has not ended yet, the new one waits for
+// that: two processes of one name never run at once.
+func (t *Table) Add(s *Server, broken bool) {
+	t.all, t.servers[s.number] = append(t.all, s), s
+	t.Apply(core.ServerAdded{Server: s.number, Name: s.name, Entry: s.entry(broken)})
+}
+
+// Close closes the sign-ins of all servers, refuses new ones, and stops the timers.
 func (t *Table) Close() {
 	t.closed = true
 	for _, s := range t.all {
 		s.EndSignIn()
+		s.stopTimer()
 	}
 }
 
-// Remove marks s as no longer configured. The caller stops it.
-func (t *Table) Remove(s *Server) {
-	s.life.apply(Remove)
+// Remove ends a server that is no longer configured. The channel is that of Stopping.
+func (t *Table) Remove(s *Server, cause *event.CancelCause) <-chan struct{} {
 	t.all = slices.DeleteFunc(t.all, func(other *Server) bool { return other == s })
 	s.forgetTools()
+	return s.ends(core.ServerRemoved{Server: s.number, Cause: cause})
 }
 
 // Ends returns a channel for each removed server that has not ended yet. The channel is closed when the server has
 // ended.
 func (t *Table) Ends() (waits []<-chan struct{}) {
-	for _, s := range t.ending {
-		waits = append(waits, s.stopping)
+	for _, s := range t.servers {
+		if s.Removed() {
+			waits = append(waits, s.Stopping())
+		}
 	}
 	return waits
 }
@@ -102,7 +110,3 @@ func (t *Table) Kill(why string) {
 		t.Logger.Warn("server killed: it did not stop in time", "server", s.name)
 	}
 }
-
-// Company is called after a change that may let a start succeed which found no window to ask in: a consent was given,
-// or workspace folders were opened.
-func (t *Table) Company() { t.company++ }

@@ -34,7 +34,7 @@ func (s Step) of() string {
 
 // Life returns the entry of the step, in the form of package servers.
 func (s Step) Life() servers.Entry {
-	e := servers.Entry{Conf: s.Conf, Problems: s.Problems, Broken: s.Broken}
+	e := servers.Entry{Conf: s.Conf, Problems: s.Problems}
 	if s.Entry != nil {
 		e.Key = s.Entry.Key
 	}
@@ -89,7 +89,7 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Lau
 			continue
 		}
 		l := by[c.Name]
-		sound := l != nil && !l.Server().Life().Broken()
+		sound := l != nil && !l.Server().Broken()
 		if sound && unread[l.Server().Conf().Origin.File] {
 			kept[c.Name] = true
 			continue
@@ -101,7 +101,7 @@ func reconcile(want []wanted, problems []event.ConfigProblem, have []*launch.Lau
 	for _, name := range brokenOnly {
 		p, l := of[name][0], by[name]
 		delete(by, name)
-		if l != nil && !l.Server().Life().Broken() && l.Server().Running() {
+		if l != nil && !l.Server().Broken() && l.Server().Running() {
 			kept[name] = true
 			steps = append(steps, Step{Have: l, Conf: *l.Server().Conf(), Entry: l.Entry(), Entries: l.Entries(),
 				Beside: l.AllBeside(), Problems: of[name]})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/servers"
@@ -30,7 +31,7 @@ func TestReconcile(t *testing.T) {
 			before := map[*launch.Launch]config.Server{}
 			broken := map[*launch.Launch]bool{}
 			for _, l := range have {
-				before[l], broken[l] = *l.Server().Conf(), l.Server().Life().Broken()
+				before[l], broken[l] = *l.Server().Conf(), l.Server().Broken()
 			}
 			steps := reconcile(wants(want), problems, h.launches)
 			if !slices.Equal(have, h.launches) {
@@ -95,31 +96,43 @@ func TestReconcile(t *testing.T) {
 type home struct {
 	servers.House
 	servers.Owner
+	core     *core.State
 	table    *servers.Table
 	maker    *launch.Maker
 	launches []*launch.Launch
 }
 
 func newHome() *home {
-	h := &home{}
-	h.table = servers.NewTable(servers.Options{House: h, Logger: slog.New(slog.DiscardHandler)})
+	h := &home{core: core.New("home")}
+	h.table = servers.NewTable(servers.Options{House: h, Core: h.core, Apply: h.apply,
+		Logger: slog.New(slog.DiscardHandler)})
 	h.maker = &launch.Maker{House: h}
 	return h
 }
+
+// apply applies an event, and does nothing of what follows.
+func (h *home) apply(e core.Event) { h.core.Apply(time.Now(), e) }
+
+// SeeWithdrawals has nothing to see.
+func (h *home) SeeWithdrawals() {}
 
 func (h *home) carryOut(steps []Step, at map[string]int) {
 	for _, a := range steps {
 		l := a.Have
 		switch {
 		case l == nil:
-			l = h.maker.New(h.table.Add(a.Life(), servers.Accounts{}, h), nil)
+			s := h.table.New(a.Life(), servers.Accounts{}, h)
+			h.table.Add(s, a.Broken)
+			l = h.maker.New(s, nil)
 			h.launches = append(h.launches, l)
 		case a.Remove:
-			h.table.Remove(l.Server())
+			h.table.Remove(l.Server(), &event.CancelCause{})
 			h.launches = slices.DeleteFunc(h.launches, func(other *launch.Launch) bool { return other == l })
 			continue
 		default:
+			old := *l.Server().Conf()
 			l.Server().Reconfigure(a.Life())
+			l.Server().Reconsider(a.Broken, &old, a.Relaunch, "changed")
 		}
 		l.Take(a.Entry, a.Entries, a.Relaunch)
 		l.Move(a.Place)

@@ -82,7 +82,7 @@ func (c *Config) watchGlobs(sources []Source) {
 		var globs []watch.Glob
 		for _, l := range c.Owner.Launches() {
 			s := l.Server()
-			if patterns := s.Conf().Watch; len(patterns) > 0 && !s.Life().Broken() && !s.Disabled() &&
+			if patterns := s.Conf().Watch; len(patterns) > 0 && !s.Broken() && !s.Disabled() &&
 				(s.Up() || !l.MustAsk()) {
 				globs = append(globs, watch.Glob{Server: s.Name(), Folder: l.Entry().Watch, Patterns: patterns})
 			}
@@ -174,7 +174,7 @@ func (c *Config) noteTrouble(p watch.Problem) {
 func (c *Config) watchProblems() (list []event.ConfigProblem) {
 	c.watching.troubles = slices.DeleteFunc(c.watching.troubles, func(t watchTrouble) bool {
 		s := c.server(t.Server)
-		return s == nil || s.Life().Removed() || !slices.Equal(s.Conf().Watch, t.patterns)
+		return s == nil || s.Removed() || !slices.Equal(s.Conf().Watch, t.patterns)
 	})
 	for _, t := range c.watching.troubles {
 		list = append(list, event.ConfigProblem{Message: t.Text})

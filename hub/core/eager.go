@@ -1,0 +1,82 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// MaxEager is how many eager servers start at the same time, so that a config with fifty of them does not overload the
+// machine. Starts that a call waits for are not limited.
+const MaxEager = 4
+
+// maxEagerAsking is how many eager starts may ask for consent to a launch at the same time, so that a workspace cannot
+// flood its user with questions.
+const maxEagerAsking = 4
+
+// startNext lets servers start that no call waits for, if there is room and any are in the queue.
+func (s *State) startNext() {
+	if len(s.eager) > 0 && !s.draining && s.startingByItself(nil) < MaxEager {
+		s.do(EagerQueued{})
+	}
+}
+
+// enqueue puts a server into the queue of eager starts.
+func (s *State) enqueue(sv *server) {
+	if !slices.Contains(s.eager, sv.n) {
+		s.eager = append(s.eager, sv.n)
+	}
+}
+
+// queueStart queues a server for a start that no call waits for.
+func (s *State) queueStart(sv *server) {
+	s.enqueue(sv)
+	s.startNext()
+}
+
+// consentsSeen starts queued eager servers while there is room. missing are the servers to whose launch nobody has
+// consented.
+func (s *State) consentsSeen(missing []ServerNumber) {
+	for i := 0; i < len(s.eager) && !s.draining && s.startingByItself(nil) < MaxEager; {
+		sv := s.servers[s.eager[i]]
+		if !sv.entry.Broken && slices.Contains(missing, sv.n) && s.startingByItself(missing) >= maxEagerAsking {
+			i++ // when one of those starts ends, it is looked at again
+			continue
+		}
+		s.eager = slices.Delete(s.eager, i, i+1)
+		switch {
+		case sv.state == event.ServerStopping:
+			sv.halted = true
+			if sv.intent == On {
+				sv.intent = Restart
+			}
+		case sv.planned() || !sv.entry.Eager || !sv.mayStart():
+		default:
+			s.begin(sv, false)
+			sv.byItself = true // so that it may ask a person to sign in
+		}
+	}
+}
+
+// startingByItself counts the eager starts under way: those that do not wait for a person, or, with asking, those that
+// ask, or will ask, for consent to a launch.
+func (s *State) startingByItself(asking []ServerNumber) (n int) {
+	for _, sv := range s.servers {
+		if !sv.starting || !sv.byItself {
+			continue
+		}
+		r := s.requests[sv.request]
+		if asking == nil && (r == nil || r.waits == 0) || slices.Contains(asking, sv.n) && !sv.entry.Broken {
+			n++
+		}
+	}
+	return n
+}
+
+// consentGiven starts an eager server whose start failed because nobody could be asked.
+func (s *State) consentGiven(sv *server) {
+	if sv.waitsForWindow && !sv.removed {
+		sv.waitsForWindow = false
+		s.queueStart(sv)
+	}
+}
