@@ -190,12 +190,20 @@ func (w *serverWorld) carryOut(seen *coverage, effect Effect) {
 		if len(w.runs) > 0 {
 			w.fault("server %d starts, and there is %+v", e.Server, w.runs)
 		}
+		if sv := w.st.servers[e.Server]; len(sv.waiters) == 0 && !sv.entry.Eager && !sv.wasReady && w.rules.changes == 0 {
+			w.fault("server %d starts, and nobody wants it", e.Server)
+		}
 		w.runs = append(w.runs, run{server: e.Server, number: e.Connection, request: w.st.begun + 1})
 		w.apply(seen, RequestMade{Prefix: "start", Server: e.Server, Name: "s", Start: true})
 	case StartStopped:
 		w.runOf(e.Server, runStarts).phase = runStartStopped
 	case SessionDetached:
 		w.runOf(e.Server, runUp).phase = runDetached
+		uses := slices.ContainsFunc(w.people[:], func(p person) bool { return p.phase == personUses && p.server == e.Server })
+		if ends := e.Cause.Reason == ConnectedAnew || e.Cause.Origin == event.OriginPolicy; ends && (uses ||
+			w.question.p != 0 || w.call.phase == 3 || w.call.phase == 4) {
+			w.fault("the session ends with %v, and is used", e.Cause)
+		}
 	case SessionClosed:
 		w.runOf(e.Server, runDetached).phase = runClosed
 		if r := w.st.requests[w.call.n]; r != nil && r.uses && r.cause != nil {

@@ -449,6 +449,7 @@ func TestInAllOrders_long(t *testing.T) {
 			removed: true, outdated: true},
 		{name: "a server with a call, which is idle, and is connected anew", entry: Entry{IdleStop: 10 * time.Minute},
 			calls: true, idles: true, stale: true, stops: true},
+		{name: "a server that one wants, which is connected anew", people: 1, stale: true, falls: true, outdated: true},
 		{name: "a call of a server that fails, and shutdown", calls: true, fails: true, falls: true, drains: true},
 		{name: "an eager server about whose launch people are asked, removed and replaced", entry: Entry{Eager: true},
 			people: 1, asks: true, unasked: true, removed: true, long: true},

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -127,6 +128,8 @@ func (s *State) serverInconsistent(sv *server) string {
 	case !soon(sv.plan.due) || !soon(sv.idle.renew) ||
 		!sv.idle.since.IsZero() && !soon(sv.idle.since.Add(sv.entry.IdleStop)):
 		return "its timer fires too late"
+	case sv.stale && sv.state == event.ServerReady && sv.idle.renew.IsZero() && !s.draining && !s.renewMustWait(sv):
+		return "it is to be connected anew, and nothing does it"
 	case sv.successor != 0 && (!sv.removed || s.servers[sv.successor] == nil):
 		return "another one waits for its end"
 	}
@@ -136,6 +139,12 @@ func (s *State) serverInconsistent(sv *server) string {
 		}
 	}
 	return ""
+}
+
+func (s *State) renewMustWait(sv *server) bool {
+	return sv.users > 0 || slices.ContainsFunc(slices.Collect(maps.Values(s.requests)), func(r *request) bool {
+		return r.server == sv.n && (r.uses || r.incoming)
+	})
 }
 
 func (s *State) turnsInconsistent(t *turns) string {

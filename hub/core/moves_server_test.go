@@ -140,7 +140,11 @@ func (w *serverWorld) runMoves(i int, seen *coverage, add func(string, func(*ser
 			if r.phase = next; e.Failed && next == runClosed {
 				w.runs = nil
 			}
-			w.apply(seen, e)
+			sv := w.st.servers[r.server]
+			again := e.Failure.NobodyAsked && sv.askable != w.st.askable && len(sv.waiters) > 0
+			if w.apply(seen, e); again && sv.state != event.ServerConnecting {
+				w.fault("somebody could be asked by now, and those who wait are not served")
+			}
 		})
 	}
 	ends := func(name string, fell, expired bool) {
