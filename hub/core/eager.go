@@ -47,8 +47,8 @@ func (s *State) consentsSeen(missing []ServerNumber) {
 		switch {
 		case sv.state == event.ServerStopping:
 			sv.halted = true
-			if sv.intent == On {
-				sv.intent = Restart
+			if sv.intent == intentOn {
+				sv.intent = intentRestart
 			}
 		case sv.planned() || !sv.entry.Eager || !sv.mayStart():
 		default:

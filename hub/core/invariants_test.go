@@ -119,7 +119,7 @@ func (s *State) serverInconsistent(sv *server) string {
 		return "somebody waits for it for ever"
 	case sv.users < 0:
 		return fmt.Sprintf("%d use it", sv.users)
-	case sv.intent == Restart && sv.state != event.ServerStopping && !slices.Contains(s.eager, sv.n):
+	case sv.intent == intentRestart && sv.state != event.ServerStopping && !slices.Contains(s.eager, sv.n):
 		return "it is to be started again, and nothing does it"
 	case sv.closing.cause != nil && (sv.state != event.ServerStopping || len(sv.closing.after) == 0):
 		return "its session is to be closed, and nothing does it"

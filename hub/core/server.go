@@ -13,7 +13,7 @@ type server struct {
 	name    string
 	entry   Entry
 	state   event.ServerState
-	intent  Intent
+	intent  intent
 	removed bool
 	failed  bool   // the last start or connection failed
 	gaveUp  bool   // failed too often: no start until somebody orders it, or the entry changes
@@ -49,14 +49,13 @@ type Entry struct {
 	IdleStop time.Duration // 0 = never
 }
 
-// Intent is what people want of a server.
-type Intent uint8
+// intent is what people want of a server.
+type intent uint8
 
-// The values of Intent.
 const (
-	On      Intent = iota // it is started when it is needed
-	Off                   // nothing starts it
-	Restart               // it is started as soon as what is left of it has ended
+	intentOn      intent = iota // it is started when it is needed
+	intentOff                   // nothing starts it
+	intentRestart               // it is started as soon as what is left of it has ended
 )
 
 // closing is a session that ends as soon as the requests are over that were cancelled with it, so that each cancel is
@@ -76,24 +75,24 @@ const (
 )
 
 // usable reports whether the entry can be connected.
-func (sv *server) usable() bool { return !sv.removed && !sv.entry.Broken && sv.intent != Off }
+func (sv *server) usable() bool { return !sv.removed && !sv.entry.Broken && sv.intent != intentOff }
 
 // mayStart reports whether a start may begin.
 func (sv *server) mayStart() bool { return sv.state.Rests() && sv.usable() && !sv.gaveUp }
 
 // settle withdraws the intent to restart: the restart has begun, or another order has replaced it.
 func (sv *server) settle() {
-	if sv.intent == Restart {
-		sv.intent = On
+	if sv.intent == intentRestart {
+		sv.intent = intentOn
 	}
 }
 
 func (sv *server) switchTo(off bool) {
 	switch {
 	case off:
-		sv.intent = Off
-	case sv.intent == Off:
-		sv.intent = On
+		sv.intent = intentOff
+	case sv.intent == intentOff:
+		sv.intent = intentOn
 	}
 }
 
@@ -102,7 +101,7 @@ func (sv *server) rest() {
 	switch {
 	case sv.entry.Broken:
 		sv.state = event.ServerBroken
-	case sv.intent == Off:
+	case sv.intent == intentOff:
 		sv.state = event.ServerDisabled
 	case sv.gaveUp:
 		sv.state = event.ServerGivenUp
@@ -145,13 +144,13 @@ func (s *State) serverAdded(e *ServerAdded) {
 
 // configured replaces the entry of a server. A switch by a person holds until the entry's own disabled value changes.
 func (s *State) configured(sv *server, e *ServerConfigured) {
-	old, was := sv.entry, sv.intent == Off
+	old, was := sv.entry, sv.intent == intentOff
 	sv.entry = e.Entry
 	if old.Disabled != e.Entry.Disabled {
 		sv.switchTo(e.Entry.Disabled)
 	}
 	sv.restAnew()
-	off := sv.intent == Off
+	off := sv.intent == intentOff
 	switch {
 	case e.Relaunch:
 		kind := stopByHub
@@ -202,7 +201,7 @@ func (s *State) outdated(sv *server, cause *event.CancelCause) {
 
 // switchOrdered switches a server on or off, whatever the config says.
 func (s *State) switchOrdered(sv *server, e *SwitchOrdered) {
-	was := sv.intent == Off
+	was := sv.intent == intentOff
 	if was == e.On {
 		sv.failures, sv.gaveUp, sv.failed = 0, false, false
 	}
@@ -248,8 +247,8 @@ func (s *State) stopServer(sv *server, kind stopKind, cause *event.CancelCause, 
 	case event.ServerStopping:
 		sv.halted = true
 	}
-	if kind == stopToRestart && sv.intent == On && sv.state == event.ServerStopping {
-		sv.intent = Restart
+	if kind == stopToRestart && sv.intent == intentOn && sv.state == event.ServerStopping {
+		sv.intent = intentRestart
 	}
 	if sv.state != was {
 		s.show(sv)
@@ -324,7 +323,7 @@ func (s *State) entrySettled(sv *server) {
 		return
 	}
 	switch {
-	case sv.intent != Restart:
+	case sv.intent != intentRestart:
 	case s.draining || sv.planned() || !sv.mayStart():
 		sv.settle()
 	case sv.entry.Eager:
@@ -362,7 +361,7 @@ func (s *State) Server(n ServerNumber, at time.Time) Server {
 		return Server{State: event.ServerStopped, Removed: true}
 	}
 	return Server{State: sv.state, Connection: sv.connection, Ready: sv.ready, Starting: sv.starting,
-		Wanted: sv.wanted(), Removed: sv.removed, Broken: sv.entry.Broken, Off: sv.intent == Off,
+		Wanted: sv.wanted(), Removed: sv.removed, Broken: sv.entry.Broken, Off: sv.intent == intentOff,
 		GaveUp: sv.gaveUp, Halted: sv.halted, Stops: sv.stops, Failures: sv.count(at), NextStart: sv.nextStart(),
 		Planned: sv.planned(), Users: sv.users, Waiters: len(sv.waiters)}
 }
