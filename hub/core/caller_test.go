@@ -8,15 +8,15 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// asking is a server that asks while calls of clients are open.
-type asking struct {
+// askingServer is a server that asks while calls of clients are open.
+type askingServer struct {
 	*State
 	t *testing.T
 }
 
 // newAsking makes a call of each of these clients, as alter changes it. Windows show all kinds of questions.
-func newAsking(t *testing.T, clients []string, alter func(n int, e *RequestMade)) asking {
-	a := asking{New("hub"), t}
+func newAsking(t *testing.T, clients []string, alter func(n int, e *RequestMade)) askingServer {
+	a := askingServer{New("hub"), t}
 	a.Apply(start, WindowShows{"w", allKinds()})
 	for i, client := range clients {
 		e := RequestMade{Prefix: "call", Server: 1, Call: true, Client: client, Answers: allKinds()}
@@ -35,7 +35,7 @@ type who struct {
 	hidden, turns bool
 }
 
-func (a asking) ask(at time.Time, e Asked) (w who) {
+func (a askingServer) ask(at time.Time, e Asked) (w who) {
 	a.t.Helper()
 	e.Kind, e.Server = event.PromptSampling, 1
 	for _, effect := range a.Apply(at, e) {

@@ -42,7 +42,7 @@ func TestEventsOfWhatIsOver(t *testing.T) {
 		{AnswerRead{Request: 9, Left: &Leave{}}, nil},
 		{AskerLeft{Request: 9, Prompt: 9}, nil},
 		{ConnectionEnded{9, 9}, nil},
-		{ServerRemoved{9}, nil},
+		{ServerRemoved{Server: 9}, nil},
 		{WindowDetached{Window: "v", Return: 1}, nil},
 		{WindowTimer{"v"}, nil},
 		{RequestTimer{9}, nil},
@@ -173,10 +173,6 @@ func TestManyAtOnceComeInOrder(t *testing.T) {
 		e      Event
 	}{
 		"a scope": {func(*State) {}, ScopeCancelled{Scope{Label: "chat"}, &event.CancelCause{}}},
-		"a question about servers opens": {func(*State) {},
-			Asked{Kind: event.PromptServerLaunch, Prefix: "launch", About: []ServerNumber{1}}},
-		"one more server follows": {func(s *State) { asked(s, Asked{About: []ServerNumber{2}}) },
-			Followed{Prompt: 1, Server: 1}},
 		"a connection ends": {func(s *State) {
 			for range many {
 				asked(s, Asked{By: 1, Server: 2, Parent: 81})
