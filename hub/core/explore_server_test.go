@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +35,7 @@ type serverWorld struct {
 	pending  []Effect
 	carrying bool
 	wrongs   []string
-	trace    []string
+	trace    *steps
 }
 
 // serverRules say what can happen in a serverWorld.
@@ -129,13 +128,13 @@ func exploreServers(t *testing.T, r *serverRules, seen *coverage) int {
 	queue := []*serverWorld{first}
 	for len(queue) > 0 {
 		w := queue[0]
-		queue = queue[1:]
+		queue[0], queue = nil, queue[1:]
 		for _, m := range w.moves(seen) {
 			next := w.clone()
-			next.trace = append(slices.Clip(w.trace), m.name)
+			next.trace = &steps{w.trace, m.name}
 			m.run(next)
 			if wrong := next.wrong(); wrong != "" {
-				t.Fatalf("in the world %q: %s\nafter:\n  %s", r.name, wrong, strings.Join(next.trace, "\n  "))
+				t.Fatalf("in the world %q: %s\nafter:%s", r.name, wrong, next.trace)
 			}
 			if key := next.key(); !known[key] {
 				known[key] = true

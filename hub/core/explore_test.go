@@ -6,8 +6,8 @@ import (
 	"go/token"
 	"maps"
 	"reflect"
+	"runtime/debug"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,10 +34,10 @@ type world struct {
 	heard     bool // and the hub has heard of it
 	drained   bool
 	progress  int
-	gone      bool     // the client of the first call
-	removed   bool     // the server
-	following int      // what follows at once is being applied
-	trace     []string // how it came to this
+	gone      bool   // the client of the first call
+	removed   bool   // the server
+	following int    // what follows at once is being applied
+	trace     *steps // how it came to this
 }
 
 // rules say what can happen in a world.
@@ -147,10 +147,10 @@ func explore(t *testing.T, r *rules, seen *coverage) int {
 	queue := []*world{first}
 	for len(queue) > 0 {
 		w := queue[0]
-		queue = queue[1:]
+		queue[0], queue = nil, queue[1:]
 		for _, m := range w.moves() {
 			next := w.clone()
-			next.trace = append(slices.Clip(w.trace), m.name)
+			next.trace = &steps{w.trace, m.name}
 			m.run(next, func(e Event) []Effect { return next.do(t, seen, e) })
 			next.check(t)
 			if key := next.key(); !known[key] {
@@ -163,6 +163,19 @@ func explore(t *testing.T, r *rules, seen *coverage) int {
 		}
 	}
 	return len(known)
+}
+
+// steps are the moves that led to a world, the last one first: worlds share them.
+type steps struct {
+	before *steps
+	last   string
+}
+
+func (s *steps) String() string {
+	if s == nil {
+		return ""
+	}
+	return s.before.String() + "\n  " + s.last
 }
 
 // takeTurns makes the calls to the server take turns, and leaves nothing else.
@@ -259,7 +272,7 @@ func (w *world) check(t *testing.T) {
 
 func (w *world) fail(t *testing.T, wrong string) {
 	t.Helper()
-	t.Errorf("%s\nafter:\n  %s", wrong, strings.Join(w.trace, "\n  "))
+	t.Errorf("%s\nafter:%s", wrong, w.trace)
 }
 
 // key is what tells one world from another. Times are left out: all that can happen does not depend on them.
@@ -404,6 +417,7 @@ func (s *State) clone() *State {
 // TestInAllOrders_long explores each world, and prints how many states it has. Together they make every event and every
 // effect occur.
 func TestInAllOrders_long(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(300)) // a third of the time was for garbage
 	seen := &coverage{kinds: map[string]int{}}
 	total := 0
 	for _, r := range []rules{
