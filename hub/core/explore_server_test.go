@@ -211,9 +211,9 @@ func (w *serverWorld) carryOut(seen *coverage, effect Effect) {
 	case ServerRested:
 		if w.rules.settles {
 			w.apply(seen, ServerConfigured{Server: e.Server, Entry: w.entry, Relaunch: true, Cause: because("another entry")})
-			w.apply(seen, InfoChanged{e.Server})
+			w.apply(seen, InfoChanged(e))
 		}
-		w.apply(seen, EntrySettled{e.Server})
+		w.apply(seen, EntrySettled(e))
 	case ServerForgotten:
 		delete(w.shown, e.Server)
 		delete(w.timers, e.Server)

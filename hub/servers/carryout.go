@@ -25,7 +25,7 @@ func (t *Table) CarryOut(effect core.Effect) {
 		s := t.servers[e.Server]
 		s.wakeStopped()
 		s.owner.Rested()
-		t.Apply(core.EntrySettled{Server: e.Server})
+		t.Apply(core.EntrySettled(e))
 	case core.ServerForgotten:
 		s := t.servers[e.Server]
 		s.stopTimer()

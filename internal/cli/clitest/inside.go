@@ -149,7 +149,7 @@ func (c *Commands) StartWith(stdin io.Reader, args ...string) *Started {
 		if c.bubbles {
 			// A server hears what the command has closed before it is closed itself. TestCallURL, beside endless loops, saw a
 			// server that was stopped first. Not synctest.Wait, which the test may be in.
-			<-time.After(1)
+			faketime.Pass(1)
 		}
 		c.mu.Lock()
 		endings := c.endings
