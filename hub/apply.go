@@ -14,6 +14,7 @@ import (
 // result is what an event has led to for whoever applied it.
 type result struct {
 	refused core.Refusal
+	needed  core.Needed
 	outcome event.Outcome
 	delayed bool // the answer is given a moment later: see core.ReplyDelayed
 }
@@ -26,6 +27,9 @@ func (st *state) apply(e core.Event) (got result) {
 		switch effect := effect.(type) {
 		case core.Refused:
 			got.refused = effect.Why
+			continue
+		case core.Needed:
+			got.needed = effect
 			continue
 		case core.CancelOutcome:
 			got.outcome = effect.Outcome
@@ -91,8 +95,6 @@ func (st *state) carryOut(effect core.Effect) {
 	case core.TurnsTaken:
 		st.log.Info("a question of a server may belong to calls of different clients, so none of them can be asked; from now "+
 			"on their calls are sent to it one after the other", "server", e.Name)
-	case core.TurnAwaited:
-		st.requests[e.Request].turn = make(chan struct{})
 	case core.TurnCame:
 		r := st.requests[e.Request]
 		close(r.turn)

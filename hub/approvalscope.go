@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
@@ -32,12 +31,14 @@ func (st *state) agreed(w *Window, p *prompt, c closing) (others []*prompt) {
 	if p.agrees == nil {
 		return nil
 	}
-	st.grants.Agree(grants.Grant{Key: p.agrees.key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.ID())
-	if c.scope == event.ScopeOnce && p.agrees.policy != config.Allow {
+	key := p.request.grantKey(*p.agrees)
+	st.grants.Agree(grants.Grant{Key: key, Definition: p.info.Approval.Tool.Definition}, c.scope, w.ID())
+	if c.scope == event.ScopeOnce && p.agrees.Policy != event.PolicyAllow {
 		return nil // for an allowed tool the question was about its definition, and the answer holds for every call
 	}
 	for _, other := range st.promptsInOrder() {
-		if other != p && other.agrees != nil && *other.agrees == *p.agrees {
+		if other != p && other.agrees != nil && *other.agrees == *p.agrees &&
+			other.request.grantKey(*other.agrees) == key {
 			others = append(others, other)
 		}
 	}

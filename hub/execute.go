@@ -51,19 +51,13 @@ func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.
 				return session, nil, err
 			}
 			session = next
-			if !h.movedTo(r, event.StateTaskWorking) {
-				return session, nil, context.Cause(r.ctx)
-			}
 			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
 		case outcome.NotRun(err) && h.resend(r):
 			var next *mcp.Session
-			if next, err = r.server.Renew(r.ctx, r, session); err != nil {
+			if next, err = r.server.Renew(r.ctx, r.number, session); err != nil {
 				return session, nil, err
 			}
 			session = next
-			if !h.movedTo(r, event.StateRunning) {
-				return session, nil, context.Cause(r.ctx)
-			}
 			result, err = send(session, tool, out)
 		default:
 			return session, nil, err
@@ -82,15 +76,6 @@ func (h *Hub) resend(r *request) bool {
 	return true
 }
 
-// movedTo moves r to a state, if r is not in it already. It returns false if r was cancelled; the context of r has
-// ended then.
-func (h *Hub) movedTo(r *request, to event.RequestState) bool {
-	st := h.lock()
-	defer st.unlock()
-	st.move(r, to)
-	return st.now(r).State == to
-}
-
 // The delays between attempts to reconnect a server that runs a task of a request.
 const (
 	reacquireDelay    = time.Second
@@ -101,7 +86,7 @@ const (
 // config, or a person who does not sign in ends that.
 func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
 	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
-		session, err := r.server.Acquire(r.ctx, r)
+		session, err := r.server.Acquire(r.ctx, r.number)
 		he, ok := errors.AsType[*event.Error](err)
 		if err == nil || !ok || !mayPass(he) {
 			return session, err

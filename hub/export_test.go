@@ -14,6 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
+	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
@@ -109,8 +110,8 @@ func (h *Hub) inconsistent() string {
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
 			now := r.server.launch.Policy(r.tool)
-			definition := p.agrees.key.As(grants.Definition)
-			if now != p.agrees.policy || now == config.Deny || now == config.Allow &&
+			definition := r.grantKey(*p.agrees).As(grants.Definition)
+			if offers.PolicyOf(now) != p.agrees.Policy || now == config.Deny || now == config.Allow &&
 				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) ||
 				st.now(r).State != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", p.id, r.id,

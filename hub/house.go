@@ -155,9 +155,3 @@ func (o owner) Rested() { o.launch.Settle() }
 
 // Stderr sends the line to the windows as a log message.
 func (o owner) Stderr(line string) { o.allowance.Stderr(line) }
-
-// Number implements servers.Claim.
-func (r *request) Number() core.RequestNumber { return r.number }
-
-// Waits shows the windows that the request waits for the connection to its server.
-func (r *request) Waits() { r.server.hub.held().move(r, event.StateConnecting) }

@@ -23,7 +23,7 @@ type prompt struct {
 	request   *request
 	withTools bool          // sampling that brings tools
 	asker     *connection   // the connection that asked; nil for the hub's own questions
-	agrees    *agreement    // what a yes to a tool approval holds for; nil for all others
+	agrees    *core.Terms   // what a yes to a tool approval holds for; nil for all others
 	launch    *grants.Form  // what a yes to a launch holds for; nil for all others
 	settled   chan closing  // buffered: it gets one value, when the question closes
 	answer    closing       // what an answer says, besides how the question closes

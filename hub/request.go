@@ -75,11 +75,6 @@ func (st *state) make(r *request, e core.RequestMade) core.Refusal {
 	return got.refused
 }
 
-// move says how far the goroutine of r has come.
-func (st *state) move(r *request, to event.RequestState) {
-	st.apply(core.RequestMoved{Request: r.number, To: to})
-}
-
 // now returns what the core knows of r. It is the zero value if r has ended.
 func (st *state) now(r *request) core.Request {
 	now, _ := st.core.Request(r.number)

@@ -24,7 +24,7 @@ func newAsking(t *testing.T, clients []string, alter func(n int, e *RequestMade)
 			alter(i+1, &e)
 		}
 		a.Apply(start, e)
-		a.Apply(start, Ready{Request: RequestNumber(i + 1)})
+		a.Apply(start, Looked{Request: RequestNumber(i + 1), Up: true})
 	}
 	return a
 }

@@ -83,7 +83,7 @@ func TestWhichClockRunsOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newTimed(t, row.idle, row.total)
 			if row.running {
-				c.apply(RequestMoved{c.call, event.StateRunning})
+				c.apply(Looked{Request: c.call, Up: true})
 			}
 			c.wantOver(row.after, row.wantIdle)
 		})
@@ -93,7 +93,7 @@ func TestWhichClockRunsOut(t *testing.T) {
 // A sign of life sets the idle clock back, and no other. Time in which a person is asked does not count.
 func TestClocksStopForPeople(t *testing.T) {
 	c := newTimed(t, time.Minute, 10*time.Minute)
-	c.apply(RequestMoved{c.call, event.StateRunning})
+	c.apply(Looked{Request: c.call, Up: true})
 	c.pass(50 * time.Second)
 	c.apply(Progressed{Request: c.call})
 	c.pass(50 * time.Second)
@@ -120,7 +120,7 @@ func TestClocksStopForPeople(t *testing.T) {
 // Timers are set anew when they are due, not with each sign of life, of which there may be thousands a second.
 func TestSignsOfLifeSetNoTimer(t *testing.T) {
 	c := newTimed(t, time.Minute, 0)
-	c.apply(RequestMoved{c.call, event.StateRunning})
+	c.apply(Looked{Request: c.call, Up: true})
 	c.due = time.Time{}
 	for range 1000 {
 		c.apply(Progressed{Request: c.call, Shown: true})

@@ -91,9 +91,10 @@ func converse(t *testing.T, text string) string {
 // events are the events that conversations have, by name.
 var events = func() map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
-	for _, e := range []Event{RequestMade{}, Ready{}, Sent{}, AnsweredLate{}, RequestMoved{}, Progressed{}, TaskReported{},
+	for _, e := range []Event{RequestMade{}, Looked{}, Sent{}, AnsweredLate{}, Progressed{}, TaskReported{},
 		CallOver{}, StartOver{}, CancelAsked{}, ScopeCancelled{}, RequestGivenUp{}, Asked{}, Followed{}, Answered{},
-		ClientUnreachable{}, ClientGone{}, Comparing{}, AnswerRead{}, AskerLeft{}, ConnectionEnded{}, ServerRemoved{},
+		TermsSeen{}, ClientUnreachable{}, ClientGone{}, Comparing{}, AnswerRead{}, AskerLeft{}, ConnectionEnded{},
+		ServerRemoved{},
 		WindowShows{}, WindowDetached{}, Drained{}, RequestTimer{}, PromptTimer{}, TurnTimer{}, WindowTimer{},
 		PromptExpired{}, ServerAdded{}, ServerConfigured{}, ServerOutdated{}, InfoChanged{}, StartOrdered{}, StopOrdered{},
 		SwitchOrdered{}, ServerWanted{}, WaiterLeft{}, ServerReleased{}, StartAsks{}, ServerEnded{}, EntrySettled{},
@@ -207,7 +208,8 @@ func valueName(v reflect.Value) (text string) {
 	}()
 	switch x := v.Interface().(type) {
 	case Refusal:
-		return [...]string{"", "draining", "id_in_use", "uncancellable", "call_is_over", "unshowable"}[x]
+		return [...]string{"", "draining", "id_in_use", "uncancellable", "call_is_over", "unshowable", "needless",
+			"out_of_step", "tool_hidden", "tool_denied", "no_approver", "not_for_apps", "unsettled"}[x]
 	case event.Outcome:
 		return [...]string{"", "cancelling", "already_finished", "unknown"}[x]
 	}

@@ -16,7 +16,7 @@ type RequestOpened struct {
 	Parent  RequestNumber
 }
 
-// Refused: the event has changed nothing.
+// Refused: the event has changed nothing, besides that a call has what it had needed.
 type Refused struct{ Why Refusal }
 
 // Refusal is why an event changed nothing.
@@ -29,7 +29,21 @@ const (
 	Uncancellable                    // the request is the start of a session
 	CallIsOver                       // the call that the question belongs to is over or cancelled
 	Unshowable                       // no window can show such a question
+	Needless                         // the call has the consent, or needs another one by now
+	OutOfStep                        // the request was sent, or has needed something since
+	ToolHidden                       // by the config
+	ToolDenied                       // by the config
+	NoApprover                       // nobody could agree to the call
+	NotForApps                       // the server does not offer the tool to apps
+	Unsettled                        // each time that the call was to be sent, something had changed
 )
+
+// Needed: the goroutine of the request that has looked obtains that, and looks again. With NeedNothing it sends the
+// request.
+type Needed struct {
+	Need Need
+	Step int
+}
 
 // RequestShown: the windows are shown the state of an open request. Moved says that the state is a new one.
 type RequestShown struct {
@@ -114,9 +128,6 @@ type WindowTimerSet struct {
 // TurnsTaken: a question may belong to calls of different clients, so that none of them is asked. From now on their
 // calls are sent to the server one after the other.
 type TurnsTaken struct{ Name string }
-
-// TurnAwaited: the request is not sent yet, since calls of other clients run.
-type TurnAwaited struct{ Request RequestNumber }
 
 // TurnCame: a request that has waited for its turn may be sent now, if it still has all that it takes.
 type TurnCame struct{ Request RequestNumber }
@@ -248,7 +259,7 @@ func (RequestTimerSet) effect() {}
 func (WindowGone) effect()      {}
 func (WindowTimerSet) effect()  {}
 func (TurnsTaken) effect()      {}
-func (TurnAwaited) effect()     {}
+func (Needed) effect()          {}
 func (TurnCame) effect()        {}
 func (TurnTimerSet) effect()    {}
 func (ClockRanOut) effect()     {}

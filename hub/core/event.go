@@ -41,11 +41,34 @@ type RequestMade struct {
 	Audience event.Audience // who is asked what the server asks
 }
 
-// Ready says that the goroutine of a request has all that it takes to send it. Modern says that its server tells in
-// which call it asks.
-type Ready struct {
+// Looked says what the goroutine of a request sees that is to be sent: see gate. If it was told that the request needs
+// something, it has obtained that, and Step is that of Needed.
+type Looked struct {
 	Request RequestNumber
-	Modern  bool
+	Step    int
+	Up      bool // there is a session
+	Modern  bool // the server tells in which call it asks
+	Tool    ToolSeen
+}
+
+// ToolSeen is what the goroutine of a tool call sees of the tool.
+type ToolSeen struct {
+	Called bool // the request calls a tool; otherwise nothing else is set
+
+	LaunchAllows bool // the config allows it as soon as the user agrees to the launch
+	Preapproved  bool // whoever made the call has the consent
+
+	// Terms are those that the call needs a consent to now. Their Definition is the one that the present connection has
+	// listed or, without one, an earlier connection; "" if it is not known. With Outdated, the server has said since that
+	// its tools changed, and the definition is the one that it listed for this call.
+	Terms      Terms
+	Outdated   bool
+	NoneKnown  bool // no list of the server's tools is known
+	NotForApps bool // an app calls it, and the server does not offer it to apps
+
+	Held       bool // a consent to Terms is recorded: an approval or, with PolicyAllow, the first definition
+	HeldForAny bool // an approval is recorded for some definition; only looked for if no window shows approvals
+	Pinned     bool // with NeedPin: the definition is the recorded one
 }
 
 // Sent says that a message of a request is about to be written, with its wire id; "" is none.
@@ -58,12 +81,6 @@ type Sent struct {
 type AnsweredLate struct {
 	Server ServerNumber
 	WireID string
-}
-
-// RequestMoved says how far the goroutine of a request has come.
-type RequestMoved struct {
-	Request RequestNumber
-	To      event.RequestState
 }
 
 // Progressed says that the server has given a sign of life for a call. Shown says that there is something new to see.
@@ -145,8 +162,11 @@ type Asked struct {
 	Past   []PastClient
 	// About are the servers whose requests wait for the answer; nil unless the hub asks about servers.
 	About []ServerNumber
-	// Approval says that a yes lets the call Of go.
+	// Approval says that a yes lets the call Of go. Terms are those that it needs a consent to now, and Held says that one
+	// is recorded.
 	Approval bool
+	Terms    Terms
+	Held     bool
 }
 
 // MayAsk is a call in whose course a client may be asked. Heard says that a question would reach the client now.
@@ -174,6 +194,12 @@ type Followed struct {
 type Answered struct {
 	Prompt PromptNumber
 	End    End
+}
+
+// TermsSeen says on which terms the call would need a consent now about which people are asked.
+type TermsSeen struct {
+	Prompt PromptNumber
+	Terms  Terms
 }
 
 // ClientUnreachable says that the client of a question cannot be asked in the course of the call in which it was to be.
@@ -359,10 +385,9 @@ type PromptExpired struct {
 }
 
 func (RequestMade) event()       {}
-func (Ready) event()             {}
+func (Looked) event()            {}
 func (Sent) event()              {}
 func (AnsweredLate) event()      {}
-func (RequestMoved) event()      {}
 func (Progressed) event()        {}
 func (TaskReported) event()      {}
 func (CallOver) event()          {}
@@ -373,6 +398,7 @@ func (RequestGivenUp) event()    {}
 func (Asked) event()             {}
 func (Followed) event()          {}
 func (Answered) event()          {}
+func (TermsSeen) event()         {}
 func (ClientUnreachable) event() {}
 func (ClientGone) event()        {}
 func (Comparing) event()         {}

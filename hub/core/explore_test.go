@@ -111,6 +111,7 @@ type call struct {
 	result  bool // the goroutine came back with a result
 	missed  bool // a cancel came before the call and had no effect, or none came and it was cancelled
 	server  bool // its server has cancelled the task that carried it out
+	step    int  // of what it obtains
 	waits   bool // for its turn
 	beside  bool // it may be sent beside calls of other clients, since it has waited for long
 	sent    bool // it has a wire id
@@ -182,7 +183,7 @@ func (s *steps) String() string {
 func takeTurns(s *State) {
 	for i, client := range []string{"m", "n"} {
 		s.Apply(start, RequestMade{Server: 1, Prefix: "first", Call: true, Client: client, Answers: allKinds()})
-		s.Apply(start, Ready{Request: RequestNumber(i + 1)})
+		s.Apply(start, Looked{Request: RequestNumber(i + 1), Up: true})
 	}
 	s.Apply(start, Asked{Kind: event.PromptSampling, Server: 1, Prefix: "ask", By: 1, OfSome: true,
 		Among: []MayAsk{{Request: 1, Client: "m"}, {Request: 2, Client: "n"}}})
@@ -283,7 +284,7 @@ func (w *world) key() string {
 	k.say(w.gone, w.removed, w.st.shows.Has(event.PromptSampling, true))
 	k.add(w.windows[0], w.windows[1], len(w.st.goneWindows))
 	for _, c := range w.calls {
-		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.task, c.ended, c.cancels)
+		k.add(c.n, c.phase, c.prompt, causeOf(c.closed), c.asked, c.step, c.task, c.ended, c.cancels)
 		k.say(c.stopped, c.result, c.waits, c.sent, c.lingers, c.beside)
 	}
 	for _, q := range w.questions {
@@ -384,6 +385,11 @@ func (s *State) clone() *State {
 		c := *r
 		c.children, c.prompts = slices.Clone(r.children), slices.Clone(r.prompts)
 		c.answer.stopped = slices.Clone(r.answer.stopped)
+		if r.gate != nil {
+			g := *r.gate
+			g.agreed = slices.Clone(g.agreed)
+			c.gate = &g
+		}
 		next.requests[n] = &c
 	}
 	for n, p := range s.prompts {
@@ -479,6 +485,14 @@ func TestInAllOrders_long(t *testing.T) {
 			continue
 		}
 		n := exploreServers(t, &r, seen)
+		t.Logf("%8d states: %s", n, r.name)
+		total += n
+	}
+	for _, r := range gateWorlds {
+		if r.long && testing.Short() {
+			continue
+		}
+		n := exploreGate(t, &r, seen)
 		t.Logf("%8d states: %s", n, r.name)
 		total += n
 	}

@@ -212,9 +212,14 @@ func (w *world) answer(e Event) (why Refusal, outcome event.Outcome) {
 		if w.st.byID[e.ID] != 0 {
 			return IDInUse, 0
 		}
-	case Ready:
-		if over(e.Request) {
+	case Looked:
+		switch r := w.st.requests[e.Request]; {
+		case over(e.Request):
 			return CallIsOver, 0
+		case w.rules.approval && r.passed().need == NeedApprovals && !w.canShow():
+			return NoApprover, 0
+		case r.handed:
+			return OutOfStep, 0
 		}
 	case Asked:
 		open := func(c call) bool { return c.n != 0 && c.ended == 0 && w.server(w.position(&c)) == e.Server }
@@ -328,8 +333,6 @@ func (w *world) told(e Effect) string {
 		}
 	case ClientAsked:
 		asked(e.Prompt).client = true
-	case TurnAwaited:
-		call(e.Request).waits = true
 	case TurnCame:
 		if c := call(e.Request); !c.waits || c.ended > 0 {
 			return fmt.Sprintf("request %d has its turn, and does not wait for it", e.Request)
@@ -438,10 +441,6 @@ func (w *world) saidOf(e Effect) string {
 					return fmt.Sprintf("prompt %d closes, and call %d, of which it may be, is open", e.Prompt, i)
 				}
 			}
-		}
-	case TurnAwaited:
-		if state := w.said[e.Request].state; state != event.StateQueued {
-			return fmt.Sprintf("request %d waits for its turn, and is shown as %s", e.Request, state)
 		}
 	case RequestTimerSet:
 		w.said[e.Request].timer = e.At

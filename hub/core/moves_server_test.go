@@ -315,7 +315,7 @@ func (w *serverWorld) callMoves(seen *coverage, add func(string, func(*serverWor
 		case 3:
 			add("the call is sent", func(w *serverWorld) {
 				w.call.phase = 4
-				w.apply(seen, Ready{Request: w.call.n})
+				w.apply(seen, Looked{Request: w.call.n, Up: true})
 			})
 		}
 	case 4:

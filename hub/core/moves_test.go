@@ -246,15 +246,14 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 		switch {
 		case c.stopped:
 			at("comes back", over(CallOver{Failed: true}))
-			at("is about to send", func(w *world, c *call, do func(Event) []Effect) { do(Ready{Request: c.n}) })
-			at("waits for the connection in vain", func(w *world, c *call, do func(Event) []Effect) {
-				do(RequestMoved{c.n, event.StateConnecting})
-			})
+			at("is about to send", func(w *world, c *call, do func(Event) []Effect) { w.look(c, do) })
 		case w.rules.approval && c.phase == callPassing:
 			at("ask for approval", func(w *world, c *call, do func(Event) []Effect) {
 				c.phase, c.asked = callAsking, c.asked+1
 				c.prompt = w.st.asked + 1
-				if why := refused(do(Asked{Kind: event.PromptToolApproval, Server: 1, Of: c.n, Approval: true})); why != 0 {
+				w.look(c, do) // it needs the approvals on the disk
+				if w.look(c, do) != 0 || refused(do(Asked{Kind: event.PromptToolApproval, Server: 1, Of: c.n, Approval: true,
+					Terms: approvalTerms})) != 0 {
 					c.prompt = 0
 					c.closed = &End{Cause: event.CauseDismissed}
 				}
@@ -264,12 +263,9 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 				break
 			}
 			at("send", func(w *world, c *call, do func(Event) []Effect) {
-				if refused(do(Ready{Request: c.n})) == 0 && !c.waits {
+				if w.look(c, do) == 0 && !c.waits {
 					c.phase = callRunning
 				}
-			})
-			at("wait for the connection", func(w *world, c *call, do func(Event) []Effect) {
-				do(RequestMoved{c.n, event.StateConnecting})
 			})
 		}
 	case callAsking:
@@ -294,7 +290,6 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 						c.phase = callAgreed
 					}
 					c.prompt, c.closed = 0, nil
-					do(RequestMoved{c.n, event.StateQueued})
 				})
 			case c.stopped || c.asked >= 3 || c.closed.Cause == event.CauseDeclined ||
 				c.closed.Cause == event.CauseDismissed:
@@ -347,6 +342,25 @@ func (w *world) callMoves(i int, add func(string, func(*world, func(Event) []Eff
 	if r := w.st.requests[c.n]; r != nil && !r.clock.due.IsZero() {
 		at("timer", func(w *world, c *call, do func(Event) []Effect) { do(RequestTimer{c.n}) })
 	}
+}
+
+// approvalTerms are those that a person is asked about.
+var approvalTerms = Terms{Definition: "d", Policy: event.PolicyAsk}
+
+// look lets the goroutine of a call look, and plays what it is told. The way through the gate is explored elsewhere
+// (explore_gate_test.go).
+func (w *world) look(c *call, do func(Event) []Effect) Refusal {
+	e := Looked{Request: c.n, Step: c.step, Up: true}
+	if w.rules.approval {
+		e.Tool = ToolSeen{Called: true, Terms: approvalTerms}
+	}
+	effects := do(e)
+	for _, effect := range effects {
+		if e, ok := effect.(Needed); ok {
+			c.step, c.waits = e.Step, e.Need == NeedTurn
+		}
+	}
+	return refused(effects)
 }
 
 func (w *world) questionMoves(i int, add func(string, func(*world, func(Event) []Effect))) {

@@ -49,6 +49,9 @@ func (s *State) ask(e *Asked) {
 	case client == 0 && !s.shows.Has(e.Kind, e.WithTools):
 		s.do(Refused{Unshowable})
 		return
+	case e.Approval && !s.isNeeded(of, e):
+		s.do(Refused{Needless})
+		return
 	case e.Approval && !s.moveTo(of, event.StateAwaitingApproval):
 		s.do(Refused{CallIsOver})
 		return
@@ -156,6 +159,9 @@ func (s *State) closePrompt(n PromptNumber, end End) {
 	for _, stopped := range p.stops {
 		s.wait(s.requests[stopped], -1)
 		s.resume(s.requests[stopped])
+	}
+	if p.approval {
+		s.approvalClosed(r, end.Cause)
 	}
 }
 

@@ -29,8 +29,9 @@ type request struct {
 	state   event.RequestState
 	handed  bool // given to the engine, which may have sent it
 	wireID  string
-	task    bool // a task of the server carries it out
-	uses    bool // the connection of its server, until it ends
+	task    bool  // a task of the server carries it out
+	uses    bool  // the connection of its server, until it ends
+	gate    *gate // nil = it has needed nothing before it is sent
 	since   time.Time
 	timings event.Timings
 	cancel  event.Cancellation
@@ -71,8 +72,7 @@ func (r *request) idles() bool { return r.state == event.StateRunning }
 var successors = map[event.RequestState][]event.RequestState{
 	event.StateQueued: {event.StateAwaitingApproval, event.StateConnecting, event.StateRunning, event.StateAwaitingInput,
 		event.StateCancelling, event.StateFailed},
-	event.StateAwaitingApproval: {event.StateQueued, event.StateConnecting, event.StateRunning, event.StateCancelling,
-		event.StateFailed},
+	event.StateAwaitingApproval: {event.StateQueued, event.StateCancelling, event.StateFailed},
 	event.StateConnecting: {event.StateQueued, event.StateAwaitingApproval, event.StateRunning, event.StateTaskWorking,
 		event.StateCancelling, event.StateDone, event.StateFailed},
 	event.StateRunning: {event.StateAwaitingInput, event.StateTaskWorking, event.StateConnecting, event.StateCancelling,

@@ -52,12 +52,8 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 	switch e := e.(type) {
 	case RequestMade:
 		s.make(&e)
-	case RequestMoved:
-		if r := s.requests[e.Request]; r != nil {
-			s.moveTo(r, e.To)
-		}
-	case Ready:
-		s.ready(&e)
+	case Looked:
+		s.looked(&e)
 	case Sent:
 		s.sent(&e)
 	case AnsweredLate:
@@ -84,6 +80,8 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.followed(&e)
 	case Answered:
 		s.closePrompt(e.Prompt, e.End)
+	case TermsSeen:
+		s.termsSeen(&e)
 	case ClientUnreachable:
 		s.clientUnreachable(&e)
 	case ClientGone:

@@ -19,10 +19,9 @@ func TestEventsOfWhatIsOver(t *testing.T) {
 		e    Event
 		want []Effect
 	}{
-		{Ready{Request: 9}, []Effect{Refused{CallIsOver}}},
+		{Looked{Request: 9, Up: true}, []Effect{Refused{CallIsOver}}},
 		{Sent{9, "w"}, nil},
 		{AnsweredLate{9, "w"}, nil},
-		{RequestMoved{9, event.StateRunning}, nil},
 		{Progressed{9, true}, nil},
 		{TaskReported{9}, nil},
 		{CallOver{Request: 9}, nil},
@@ -35,6 +34,8 @@ func TestEventsOfWhatIsOver(t *testing.T) {
 		{Followed{9, 1, false}, nil},
 		{Followed{9, 1, true}, nil},
 		{Answered{Prompt: 9}, nil},
+		{TermsSeen{Prompt: 9}, nil},
+		{TermsSeen{Prompt: 1}, nil},
 		{ClientUnreachable{Prompt: 9}, nil},
 		{ClientGone{"n"}, nil},
 		{Comparing{Prompt: 9}, nil},
@@ -53,7 +54,7 @@ func TestEventsOfWhatIsOver(t *testing.T) {
 		s := New("hub")
 		s.Apply(start, WindowShows{"w", allKinds()})
 		s.Apply(start, RequestMade{Prefix: "call", Server: 1, Call: true})
-		s.Apply(start, Ready{Request: 1})
+		s.Apply(start, Looked{Request: 1, Up: true})
 		s.Apply(start, Asked{Kind: event.PromptSampling, Server: 1, By: 1, Parent: 1})
 		if got := s.Apply(start, row.e); !slices.Equal(got, row.want) {
 			t.Errorf("%T: got %+v, want %+v", row.e, got, row.want)
@@ -75,8 +76,8 @@ func TestWhatIsKnown(t *testing.T) {
 		Answers: allKinds()})
 	s.Apply(start, RequestMade{Prefix: "start", Server: 2, Start: true})
 	s.Apply(start, RequestMade{ID: "b", Server: 1, Call: true})
-	s.Apply(start, Ready{Request: 1})
-	s.Apply(start, Ready{Request: 3})
+	s.Apply(start, Looked{Request: 1, Up: true})
+	s.Apply(start, Looked{Request: 3, Up: true})
 	s.Apply(start, TaskReported{1})
 	s.Apply(start, Asked{Kind: event.PromptSampling, Server: 1, Prefix: "ask", By: 1, Parent: 1})
 	s.Apply(start, Asked{Kind: event.PromptSampling, Server: 1, Prefix: "ask", By: 1, OfSome: true})

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A question that a legacy server asks on its pipe does not say in which call. While calls of two clients run, neither
@@ -77,25 +75,6 @@ func (s *State) takeTurns(n ServerNumber, name string) {
 		}
 	}
 	s.do(TurnsTaken{name})
-}
-
-// ready makes a request run, if it is its turn.
-func (s *State) ready(e *Ready) {
-	r := s.requests[e.Request]
-	switch {
-	case r == nil || r.cause != nil:
-		s.do(Refused{CallIsOver})
-		return
-	case !e.Modern && !s.hasTurn(r):
-		s.moveTo(r, event.StateQueued)
-		s.do(TurnAwaited{r.n})
-	default:
-		s.moveTo(r, event.StateRunning)
-	}
-	r.uses = true
-	if sv := s.servers[r.server]; sv != nil {
-		sv.used = true
-	}
 }
 
 // hasTurn reports whether r may be sent. If not, r has its place among those that wait.

@@ -35,7 +35,7 @@ func (q *queue) apply(e Event) (effects []Effect) {
 func (q *queue) call(client string) RequestNumber {
 	q.apply(RequestMade{Prefix: "call", Server: 1, Call: true, Client: client, Answers: allKinds()})
 	n := q.begun
-	q.apply(Ready{Request: n})
+	q.apply(Looked{Request: n, Up: true})
 	if q.runs(n) {
 		q.apply(Sent{n, fmt.Sprint(n)})
 	}
@@ -145,7 +145,7 @@ func BenchmarkTurnsOfManyClients(b *testing.B) {
 			q := &queue{State: New("hub"), now: start}
 			for n := range clients {
 				q.apply(RequestMade{Prefix: "call", Server: 1, Call: true, Client: fmt.Sprint(n)})
-				q.apply(Ready{Request: q.begun})
+				q.apply(Looked{Request: q.begun, Up: true})
 			}
 			q.takeTurns(1, "s")
 			for _, n := range q.calls(1) {

@@ -44,6 +44,9 @@ func (s *State) serverWanted(e *ServerWanted) {
 		if s.serve(sv); sv.nextStart() != next {
 			s.show(sv) // there is a next start from now on
 		}
+		if r := s.requests[w.request]; r != nil && slices.Contains(sv.waiters, w) {
+			s.moveTo(r, event.StateConnecting)
+		}
 	}
 }
 
@@ -88,10 +91,22 @@ func (s *State) wake(sv *server, w waiter, why Wake) {
 			sv.users++
 		} else if r != nil {
 			r.uses = true
+			s.goOn(r)
 		}
 	}
 	if w.n != 0 {
 		s.do(WaiterWoken{Server: sv.n, Waiter: w.n, Why: why})
+	}
+}
+
+// goOn moves a request that was sent, and whose connection was renewed, back to running, or to its task.
+func (s *State) goOn(r *request) {
+	switch {
+	case !r.handed || r.state != event.StateConnecting:
+	case r.task:
+		s.moveTo(r, event.StateTaskWorking)
+	default:
+		s.moveTo(r, event.StateRunning)
 	}
 }
 

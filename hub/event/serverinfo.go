@@ -151,6 +151,9 @@ const (
 	PolicyDeny
 )
 
+// String returns the word in the config.
+func (p Policy) String() string { return [...]string{"", "allow", "ask", "deny"}[p] }
+
 // ToolInfo shows one tool.
 type ToolInfo struct {
 	Server, Name, Title, Description string

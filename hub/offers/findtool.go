@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
@@ -12,12 +13,12 @@ import (
 	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
-// FindTool lists the tools of s and returns the tool that a request calls, and the session that has listed it. claim is
-// that of the request. FindTool asks the server even if its tools are known and name is not among them, since not every
-// server announces new tools. It takes the lock.
-func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, requestID,
+// FindTool lists the tools of s and returns the tool that the request r calls, and the session that has listed it. It
+// asks the server even if its tools are known and name is not among them, since not every server announces new tools.
+// It takes the lock.
+func FindTool(ctx context.Context, s *servers.Server, r core.RequestNumber, requestID,
 	name string) (*mcp.Tool, *mcp.Session, error) {
-	session, err := s.Acquire(ctx, claim)
+	session, err := s.Acquire(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,7 +29,7 @@ func FindTool(ctx context.Context, s *servers.Server, claim servers.Claim, reque
 	}
 	tools, err := listTools(ctx, s, session, has)
 	if outcome.NotRun(err) {
-		if session, err = s.Renew(ctx, claim, session); err == nil {
+		if session, err = s.Renew(ctx, r, session); err == nil {
 			tools, err = listTools(ctx, s, session, has)
 		}
 	}

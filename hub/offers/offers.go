@@ -75,7 +75,7 @@ func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.C
 	if err != nil {
 		return err
 	}
-	session, err := s.Acquire(ctx, nil)
+	session, err := s.Acquire(ctx, 0)
 	if err != nil {
 		return event.StoppedWaiting(ctx, err)
 	}
@@ -87,7 +87,7 @@ func (o *Offers) ask(ctx context.Context, name, doing string, ask func(context.C
 	defer stop()
 	err = ask(within, session)
 	if outcome.NotRun(err) {
-		if session, err = s.Renew(within, nil, session); err == nil {
+		if session, err = s.Renew(within, 0, session); err == nil {
 			err = ask(within, session)
 		}
 	}

@@ -83,14 +83,14 @@ func (o *Offers) roomToStart(ctx context.Context, s Server) (free func(), err er
 }
 
 func (o *Offers) toolsOf(ctx context.Context, s Server) ([]event.ToolInfo, error) {
-	session, err := s.Acquire(ctx, nil)
+	session, err := s.Acquire(ctx, 0)
 	if err != nil {
 		return nil, event.StoppedWaiting(ctx, err)
 	}
 	defer s.Unlease()
 	tools, err := currentTools(ctx, s.Server, session)
 	if outcome.NotRun(err) {
-		if session, err = s.Renew(ctx, nil, session); err == nil {
+		if session, err = s.Renew(ctx, 0, session); err == nil {
 			tools, err = currentTools(ctx, s.Server, session)
 		}
 	}
@@ -159,12 +159,13 @@ func (o *Offers) shown(s Server, tools []mcp.Tool, cached bool) []event.ToolInfo
 func ToolInfo(s Server, t mcp.Tool) event.ToolInfo {
 	return event.ToolInfo{
 		Server: s.Name(), Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
-		Policy: policyOf(s.Policy(t.Name)), UIResource: t.UI.Resource, HiddenFromModels: t.UI.HiddenFromModels,
+		Policy: PolicyOf(s.Policy(t.Name)), UIResource: t.UI.Resource, HiddenFromModels: t.UI.HiddenFromModels,
 		HiddenFromApps: t.UI.HiddenFromApps,
 	}
 }
 
-func policyOf(p config.Policy) event.Policy {
+// PolicyOf converts a policy to the form that clients see.
+func PolicyOf(p config.Policy) event.Policy {
 	switch p {
 	case config.Allow:
 		return event.PolicyAllow

@@ -209,12 +209,6 @@ func TestKnownToolsOfAServerThatDoesNotList(t *testing.T) {
 	})
 }
 
-// request is a claim on a server's connection.
-type request struct{ waited bool }
-
-func (r *request) Number() core.RequestNumber { return 1 << 32 }
-func (r *request) Waits()                     { r.waited = true }
-
 // A tool is looked for in a list of now, also when one that lacks it is there: not every server tells of new tools. A
 // name that is not there is refused with what may have been meant, and nothing that the config hides.
 func TestFindTool(t *testing.T) {
@@ -223,32 +217,31 @@ func TestFindTool(t *testing.T) {
 		h := newHouse(t, map[string]*fakeserver.Server{"s": fake},
 			config.Server{Name: "s", Tools: config.ToolFilter{Hidden: []string{"secret_*"}}})
 		s := h.all[0].Server
-		find := func(name string) (*mcp.Tool, *request, error) {
-			r := &request{}
-			tool, session, err := offers.FindTool(t.Context(), s, r, "r1", name)
+		find := func(name string) (*mcp.Tool, error) {
+			tool, session, err := offers.FindTool(t.Context(), s, 1<<32, "r1", name)
 			if err == nil && session != s.Session() {
 				t.Errorf("%s was found on another session", name)
 			}
-			return tool, r, err
+			return tool, err
 		}
-		tool, r, err := find("read_file")
-		if err != nil || tool.Name != "read_file" || !r.waited {
-			t.Errorf("%v, %v for %+v", tool, err, r)
+		tool, err := find("read_file")
+		if err != nil || tool.Name != "read_file" {
+			t.Errorf("%v, %v", tool, err)
 		}
 		fake.Tool("write_file", func(c *fakeserver.CallContext) { c.Text("x") })
-		if tool, r, err = find("write_file"); err != nil || tool.Name != "write_file" || r.waited {
-			t.Errorf("%v, %v for %+v", tool, err, r)
+		if tool, err = find("write_file"); err != nil || tool.Name != "write_file" {
+			t.Errorf("%v, %v", tool, err)
 		}
 		before := fake.Count(fakeserver.Method("tools/list"))
-		if _, _, err = find("write_file"); err != nil || fake.Count(fakeserver.Method("tools/list")) != before {
+		if _, err = find("write_file"); err != nil || fake.Count(fakeserver.Method("tools/list")) != before {
 			t.Errorf("%v; a list that has the tool was asked for again", err)
 		}
-		_, _, err = find("read_fil\x07")
+		_, err = find("read_fil\x07")
 		wants(t, "unknown", err, event.CodeNotFound, event.ReasonToolNotFound, `did you mean "read_file"?`)
 		if e := event.AsError(err); e.Meta["request_id"] != "r1" || e.Meta["server"] != "s" {
 			t.Errorf("it says %v", e.Meta)
 		}
-		_, _, err = find("secret_fil")
+		_, err = find("secret_fil")
 		wants(t, "unknown", err, event.CodeNotFound, event.ReasonToolNotFound, `has no tool "secret_fil"`)
 		if e := event.AsError(err); e.Message != `server "s" has no tool "secret_fil"` {
 			t.Errorf("the refusal of what is hidden says %q", e.Message)
@@ -266,7 +259,7 @@ func TestFindToolInAFreshList(t *testing.T) {
 		})
 		h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
 		for _, name := range []string{"a", "b"} {
-			if tool, _, err := offers.FindTool(t.Context(), h.all[0].Server, &request{}, "r1", name); err != nil ||
+			if tool, _, err := offers.FindTool(t.Context(), h.all[0].Server, 1, "r1", name); err != nil ||
 				tool.Name != name {
 				t.Errorf("%v, %v", tool, err)
 			}
@@ -281,11 +274,11 @@ func TestFindToolEnds(t *testing.T) {
 		fake := having()
 		fake.Handle("tools/list", func(c *fakeserver.CallContext) { _ = c.Hang() })
 		h := newHouse(t, map[string]*fakeserver.Server{"s": fake}, config.Server{Name: "s"})
-		_, _, err := offers.FindTool(t.Context(), h.all[0].Server, &request{}, "r1", "x")
+		_, _, err := offers.FindTool(t.Context(), h.all[0].Server, 1, "r1", "x")
 		wants(t, "late", err, event.CodeDeadlineExceeded, event.ReasonConnectTimeout, "did not list its tools within 1m0s")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errGone)
 		defer cancel()
-		if _, _, err = offers.FindTool(ctx, h.all[0].Server, &request{}, "r2", "x"); err != errGone {
+		if _, _, err = offers.FindTool(ctx, h.all[0].Server, 1, "r2", "x"); err != errGone {
 			t.Errorf("the end of the request gave %v", err)
 		}
 	})

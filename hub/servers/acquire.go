@@ -10,10 +10,10 @@ import (
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
-// Found is the result of Seek: a session, an error, or a wait.
-type Found struct {
-	Session *mcp.Session
-	Err     error
+// found is the result of look: a session, an error, or a wait.
+type found struct {
+	session *mcp.Session
+	err     error
 	wait    *wait
 }
 
@@ -25,83 +25,73 @@ type wait struct {
 	err     error
 }
 
-// Acquire returns the session of s, connecting it first if necessary. The caller counts as a user of it: a request
-// until it ends, any other caller until Unlease. The end of ctx ends only this caller's wait, not the start. It takes
-// the lock.
-func (s *Server) Acquire(ctx context.Context, c Claim) (*mcp.Session, error) {
-	return s.Await(ctx, c, s.look(ctx, c, 0))
+// Acquire returns the session of s, connecting it first if necessary. The caller counts as a user of it: the request r
+// until it ends, any other caller, with r 0, until Unlease. The end of ctx ends only this caller's wait, not the start.
+// It takes the lock.
+func (s *Server) Acquire(ctx context.Context, r core.RequestNumber) (*mcp.Session, error) {
+	return s.await(ctx, r, s.look(ctx, r, 0))
 }
 
-// Await is like Acquire, for a caller that has already called Seek. It takes the lock.
-func (s *Server) Await(ctx context.Context, c Claim, f Found) (*mcp.Session, error) {
+// await waits for what look has not found. It takes the lock.
+func (s *Server) await(ctx context.Context, r core.RequestNumber, f found) (*mcp.Session, error) {
 	if f.wait == nil {
-		return f.Session, f.Err
+		return f.session, f.err
 	}
 	select {
 	case <-f.wait.done:
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		s.table.House.Update(func() { s.leave(f.wait, c) })
+		s.table.House.Update(func() { s.leave(f.wait, r) })
 		return nil, context.Cause(ctx)
 	}
 	return f.wait.session, f.wait.err
 }
 
 // leave ends a wait whose caller has gone.
-func (s *Server) leave(w *wait, c Claim) {
+func (s *Server) leave(w *wait, r core.RequestNumber) {
 	t := s.table
 	switch {
 	case t.waits[w.n] != nil:
 		delete(t.waits, w.n)
 		t.Apply(core.WaiterLeft{Server: s.number, Waiter: w.n,
 			SigningIn: s.auth != nil && s.auth.signIn.State().Phase == signin.Asking})
-	case w.session != nil && c == nil:
+	case w.session != nil && r == 0:
 		s.unlease()
 	}
 }
 
-// look is Seek for a caller that uses a session that it finds. It takes the lock.
-func (s *Server) look(ctx context.Context, c Claim, since uint64) (f Found) {
-	s.table.House.Update(func() {
-		if f = s.Seek(ctx, c, since); f.Session != nil {
-			s.table.Apply(core.ServerWanted{Server: s.number, Request: numberOf(c)})
-		}
-	})
+// look is the first step of Acquire. If since is not 0, it is how often a stop had been ordered when the caller began
+// to want the server: a stop ordered after that makes look fail. It takes the lock.
+func (s *Server) look(ctx context.Context, r core.RequestNumber, since uint64) (f found) {
+	s.table.House.Update(func() { f = s.lookNow(ctx, r, since) })
 	return f
 }
 
-// Seek is the first step of Acquire. If since is not 0, it is how often a stop had been ordered when the caller began
-// to want the server: a stop ordered after that makes Seek fail. A request that finds a session uses it as soon as it
-// is ready to be sent; see core.Ready.
-func (s *Server) Seek(ctx context.Context, c Claim, since uint64) (f Found) {
-	if f.Err = s.Refusal(ctx); f.Err != nil {
+// lookNow is look with the lock held.
+func (s *Server) lookNow(ctx context.Context, r core.RequestNumber, since uint64) (f found) {
+	if f.err = s.Refusal(ctx); f.err != nil {
 		return f
 	}
+	t, e := s.table, core.ServerWanted{Server: s.number, Request: r, Since: since}
+	if s.Settle(); s.conn != nil && since == 0 {
+		t.Apply(e)
+		f.session = s.conn.session
+		return f
+	}
+	t.waited++
+	f.wait = &wait{n: t.waited, done: make(chan struct{})}
+	t.waits[f.wait.n] = f.wait
+	e.Waiter = f.wait.n
+	t.Apply(e)
+	return f
+}
+
+// Settle notices that the session has ended.
+func (s *Server) Settle() {
 	if s.conn != nil && s.conn.session.Broken() {
 		s.fall(s.conn)
 	}
-	if s.conn != nil && since == 0 {
-		f.Session = s.conn.session
-		return f
-	}
-	t := s.table
-	t.waited++
-	w := &wait{n: t.waited, done: make(chan struct{})}
-	t.waits[w.n] = w
-	t.Apply(core.ServerWanted{Server: s.number, Request: numberOf(c), Waiter: w.n, Since: since})
-	if t.waits[w.n] != nil && c != nil {
-		c.Waits()
-	}
-	f.wait = w
-	return f
-}
-
-func numberOf(c Claim) core.RequestNumber {
-	if c == nil {
-		return 0
-	}
-	return c.Number()
 }
 
 // wake ends a wait.
@@ -141,13 +131,13 @@ func (s *Server) Refusal(ctx context.Context) error {
 
 // Renew waits for the end of a session that the server has forgotten, and returns its successor. The caller already
 // counts as a user of the server, and goes on counting once. It takes the lock.
-func (s *Server) Renew(ctx context.Context, c Claim, session *mcp.Session) (*mcp.Session, error) {
+func (s *Server) Renew(ctx context.Context, r core.RequestNumber, session *mcp.Session) (*mcp.Session, error) {
 	select {
 	case <-session.Ending(): // it follows the refusal a moment later; until then Acquire would return the same session
 	case <-ctx.Done():
 	}
-	next, err := s.Acquire(ctx, c)
-	if err == nil && c == nil {
+	next, err := s.Acquire(ctx, r)
+	if err == nil && r == 0 {
 		s.Unlease() // the caller was counted already
 	}
 	return next, err

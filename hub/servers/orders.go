@@ -14,15 +14,15 @@ import (
 // Start connects the server and waits until it is ready. It tries at once, however often the server failed before.
 func (s *Server) Start(ctx context.Context) (event.ServerInfo, error) { return s.start(ctx, 0) }
 
-// start is like Start; since is that of Seek.
+// start is like Start; since is that of look.
 func (s *Server) start(ctx context.Context, since uint64) (event.ServerInfo, error) {
 	s.table.House.Update(func() {
 		s.table.Apply(core.StartOrdered{Server: s.number})
 		s.owner.Ordered(true)
 	})
-	first := s.look(ctx, nil, since)
+	first := s.look(ctx, 0, since)
 	s.owner.TookEffect(ctx)
-	if _, err := s.Await(ctx, nil, first); err != nil {
+	if _, err := s.await(ctx, 0, first); err != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, err)
 	}
 	defer s.Unlease()
@@ -95,7 +95,7 @@ func (s *Server) shown() (i event.ServerInfo) {
 
 // SetLogLevel asks the server to send log messages of this level and above.
 func (s *Server) SetLogLevel(ctx context.Context, level string) error {
-	session, err := s.Acquire(ctx, nil)
+	session, err := s.Acquire(ctx, 0)
 	if err != nil {
 		return event.StoppedWaiting(ctx, err)
 	}

@@ -81,11 +81,3 @@ type Client interface {
 	// with the lock held.
 	Offers() (was, is mcp.Capabilities)
 }
-
-// Claim is a request that needs the connection of a server for a while. Its methods are called with the lock held.
-type Claim interface {
-	// Number returns the number of the request in the core.
-	Number() core.RequestNumber
-	// Waits is called when the claim has to wait for the connection.
-	Waits()
-}

@@ -39,7 +39,7 @@ func measureCore(_ context.Context, o options, f figures) error {
 		applied = 0
 		for range calls {
 			n := apply(made)
-			apply(core.Ready{Request: n})
+			apply(core.Looked{Request: n, Up: true})
 			apply(core.Sent{Request: n, WireID: "7"})
 			apply(core.Progressed{Request: n, Shown: true})
 			apply(core.CallOver{Request: n})
