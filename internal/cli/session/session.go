@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,6 +99,7 @@ func (o *Options) session(ctx context.Context, title string, sources []*mcphubv1
 	if err != nil {
 		return false, err
 	}
+	interruptible := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	p := questions.New(o.Streams, w, func(p *mcphubv1.Prompt) (*mcphubv1.PromptAnswer, string, bool) {
@@ -106,7 +108,10 @@ func (o *Options) session(ctx context.Context, title string, sources []*mcphubv1
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		defer p.Close()
-		o.read(p, w, end)
+		o.read(p, w, func(cause error) {
+			// An interrupt ends the window, too, and perhaps before it ends ctx.
+			end(cmp.Or(context.Cause(interruptible), cause))
+		})
 	})
 	defer reader.Wait()
 	defer w.Close()
@@ -114,7 +119,7 @@ func (o *Options) session(ctx context.Context, title string, sources []*mcphubv1
 }
 
 // read reads the window until it ends. If that is before the end of a command that watches, it ends the command.
-func (o *Options) read(p *questions.Prompter, w *door.Window, end context.CancelCauseFunc) {
+func (o *Options) read(p *questions.Prompter, w *door.Window, end func(cause error)) {
 	for {
 		select {
 		case event, ok := <-w.Events:
