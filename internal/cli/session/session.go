@@ -108,24 +108,22 @@ func (o *Options) session(ctx context.Context, title string, sources []*mcphubv1
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		defer p.Close()
-		o.read(p, w, func(cause error) {
-			// An interrupt ends the window, too, and perhaps before it ends ctx.
-			end(cmp.Or(context.Cause(interruptible), cause))
-		})
+		o.read(interruptible, p, w, end)
 	})
 	defer reader.Wait()
 	defer w.Close()
 	return whole, use(ctx, client)
 }
 
-// read reads the window until it ends. If that is before the end of a command that watches, it ends the command.
-func (o *Options) read(p *questions.Prompter, w *door.Window, end func(cause error)) {
+// read reads the window until it ends. If that is before the end of a command that watches, it ends the command. The
+// end of ctx ends the window, too, perhaps before it has ended the command: that is the cause then.
+func (o *Options) read(ctx context.Context, p *questions.Prompter, w *door.Window, end context.CancelCauseFunc) {
 	for {
 		select {
 		case event, ok := <-w.Events:
 			if !ok {
 				if o.Changed != nil {
-					end(fmt.Errorf("the window ended: %v", door.OrDone(w.Err)))
+					end(cmp.Or(context.Cause(ctx), fmt.Errorf("the window ended: %v", door.OrDone(w.Err))))
 				}
 				return
 			}
