@@ -31,6 +31,12 @@ func (y *tally) WithGroup(string) slog.Handler            { return y }
 
 func (y *tally) Handle(_ context.Context, r slog.Record) error {
 	y.add(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "origin" {
+			y.add(r.Message + " by " + a.Value.String())
+		}
+		return true
+	})
 	return nil
 }
 
@@ -60,7 +66,7 @@ func (y *tally) missing(t *testing.T) {
 	wanted := []string{
 		"a reload as host", "a reload as user", "a reload as workspace", "a start as workspace", "a start with an input",
 		"server gone", "server is started again", "server given up",
-		"server is stopped: nothing has used it for its idle time",
+		fmt.Sprintf("server is stopped by %v", event.OriginPolicy), // nothing has used it for its idle time
 		fmt.Sprintf("consent from %d to %d", event.LaunchAsking, event.LaunchGiven),
 		fmt.Sprintf("consent from %d to %d", event.LaunchAsking, event.LaunchDeclined),
 		fmt.Sprintf("consent from %d to %d", event.LaunchGiven, event.LaunchNeeded),

@@ -16,7 +16,7 @@ type RequestOpened struct {
 	Parent  RequestNumber
 }
 
-// Refused: the event has changed nothing, besides that a call has what it had needed.
+// Refused: the event has changed nothing, but that what a call has obtained is noted.
 type Refused struct{ Why Refusal }
 
 // Refusal is why an event changed nothing.

@@ -279,7 +279,8 @@ type InfoChanged struct{ Server ServerNumber }
 type (
 	// StartOrdered: the server is to start, however often it failed. ServerWanted follows.
 	StartOrdered struct{ Server ServerNumber }
-	StopOrdered  struct {
+	// StopOrdered: what runs of the server ends, and its requests with it. It starts again when it is needed.
+	StopOrdered struct {
 		Server ServerNumber
 		Cause  *event.CancelCause
 	}

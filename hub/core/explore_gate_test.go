@@ -37,7 +37,7 @@ type gateWorld struct {
 	pending  []Effect
 	carrying bool
 	wrongs   []string
-	trace    *steps
+	history
 }
 
 // gateRules say what can happen in a gateWorld, and how it begins.
@@ -134,25 +134,12 @@ func exploreGate(t *testing.T, r *gateRules, seen *coverage) int {
 		first.apply(seen, Looked{Request: first.other, Up: true})
 	}
 	first.attach(seen)
-	known := map[string]bool{first.key(): true}
-	queue := []*gateWorld{first}
-	for len(queue) > 0 {
-		w := queue[0]
-		queue[0], queue = nil, queue[1:]
-		for _, m := range w.moves(seen) {
-			next := w.clone()
-			next.trace = &steps{w.trace, m.name}
-			m.run(next)
-			if wrong := next.wrong(); wrong != "" {
-				t.Fatalf("in the world %q: %s\nafter:%s", r.name, wrong, next.trace)
-			}
-			if key := next.key(); !known[key] {
-				known[key] = true
-				queue = append(queue, next)
-			}
+	moves := func(w *gateWorld) []move[*gateWorld] { return w.moves(seen) }
+	return inAllOrders(first, moves, func(w *gateWorld) {
+		if wrong := w.wrong(); wrong != "" {
+			t.Fatalf("in the world %q: %s\nafter:%s", r.name, wrong, w.trace)
 		}
-	}
-	return len(known)
+	})
 }
 
 func (w *gateWorld) attach(seen *coverage) {

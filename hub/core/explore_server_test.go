@@ -35,7 +35,7 @@ type serverWorld struct {
 	pending  []Effect
 	carrying bool
 	wrongs   []string
-	trace    *steps
+	history
 }
 
 // serverRules say what can happen in a serverWorld.
@@ -114,35 +114,17 @@ type serverCall struct {
 	task    bool
 }
 
-type serverMove struct {
-	name string
-	run  func(w *serverWorld)
-}
-
 func exploreServers(t *testing.T, r *serverRules, seen *coverage) int {
 	first := &serverWorld{rules: r, st: New("hub"), now: start, shown: map[ServerNumber]ServerShown{},
 		timers: map[ServerNumber]time.Time{}, entry: r.entry, mustAsk: r.asks, changes: r.changes}
 	first.apply(seen, WindowShows{"w", allKinds()})
 	first.add(seen)
-	known := map[string]bool{first.key(): true}
-	queue := []*serverWorld{first}
-	for len(queue) > 0 {
-		w := queue[0]
-		queue[0], queue = nil, queue[1:]
-		for _, m := range w.moves(seen) {
-			next := w.clone()
-			next.trace = &steps{w.trace, m.name}
-			m.run(next)
-			if wrong := next.wrong(); wrong != "" {
-				t.Fatalf("in the world %q: %s\nafter:%s", r.name, wrong, next.trace)
-			}
-			if key := next.key(); !known[key] {
-				known[key] = true
-				queue = append(queue, next)
-			}
+	moves := func(w *serverWorld) []move[*serverWorld] { return w.moves(seen) }
+	return inAllOrders(first, moves, func(w *serverWorld) {
+		if wrong := w.wrong(); wrong != "" {
+			t.Fatalf("in the world %q: %s\nafter:%s", r.name, wrong, w.trace)
 		}
-	}
-	return len(known)
+	})
 }
 
 func (w *serverWorld) add(seen *coverage) {
@@ -199,7 +181,7 @@ func (w *serverWorld) carryOut(seen *coverage, effect Effect) {
 	case SessionDetached:
 		w.runOf(e.Server, runUp).phase = runDetached
 		uses := slices.ContainsFunc(w.people[:], func(p person) bool { return p.phase == personUses && p.server == e.Server })
-		if ends := e.Cause.Reason == ConnectedAnew || e.Cause.Origin == event.OriginPolicy; ends && (uses ||
+		if ends := e.Cause.Reason == connectedAnew || e.Cause.Origin == event.OriginPolicy; ends && (uses ||
 			w.question.p != 0 || w.call.phase == 3 || w.call.phase == 4) {
 			w.fault("the session ends with %v, and is used", e.Cause)
 		}

@@ -34,10 +34,10 @@ type world struct {
 	heard     bool // and the hub has heard of it
 	drained   bool
 	progress  int
-	gone      bool   // the client of the first call
-	removed   bool   // the server
-	following int    // what follows at once is being applied
-	trace     *steps // how it came to this
+	gone      bool // the client of the first call
+	removed   bool // the server
+	following int  // what follows at once is being applied
+	history
 }
 
 // rules say what can happen in a world.
@@ -144,27 +144,67 @@ func explore(t *testing.T, r *rules, seen *coverage) int {
 		takeTurns(first.st)
 	}
 	first.attach(0, func(e Event) []Effect { return first.do(t, seen, e) })
+	moves := func(w *world) (list []move[*world]) {
+		for _, m := range w.moves() {
+			list = append(list, move[*world]{m.name, func(w *world) {
+				m.run(w, func(e Event) []Effect { return w.do(t, seen, e) })
+			}})
+		}
+		return list
+	}
+	return inAllOrders(first, moves, func(w *world) {
+		if w.check(t); t.Failed() {
+			t.Fatalf("in the world %q", r.name)
+		}
+	})
+}
+
+// move is one thing that may happen next in a world.
+type move[W any] struct {
+	name string
+	run  func(w W)
+}
+
+// explored is a world: what makes two of them one is their key.
+type explored[W any] interface {
+	clone() W
+	key() string
+	came(by string)
+}
+
+var (
+	_ explored[*world]       = (*world)(nil)
+	_ explored[*serverWorld] = (*serverWorld)(nil)
+	_ explored[*gateWorld]   = (*gateWorld)(nil)
+)
+
+// inAllOrders makes all moves that are possible, one after the other in all orders, until no new world comes. It looks
+// at each world with check, and returns how many there are.
+func inAllOrders[W explored[W]](first W, moves func(W) []move[W], check func(W)) int {
 	known := map[string]bool{first.key(): true}
-	queue := []*world{first}
+	queue := []W{first}
 	for len(queue) > 0 {
 		w := queue[0]
-		queue[0], queue = nil, queue[1:]
-		for _, m := range w.moves() {
+		clear(queue[:1]) // so that it can be freed
+		queue = queue[1:]
+		for _, m := range moves(w) {
 			next := w.clone()
-			next.trace = &steps{w.trace, m.name}
-			m.run(next, func(e Event) []Effect { return next.do(t, seen, e) })
-			next.check(t)
+			next.came(m.name)
+			m.run(next)
+			check(next)
 			if key := next.key(); !known[key] {
 				known[key] = true
 				queue = append(queue, next)
-			}
-			if t.Failed() {
-				t.Fatalf("in the world %q", r.name)
 			}
 		}
 	}
 	return len(known)
 }
+
+// history is how a world came to be.
+type history struct{ trace *steps }
+
+func (h *history) came(by string) { h.trace = &steps{h.trace, by} }
 
 // steps are the moves that led to a world, the last one first: worlds share them.
 type steps struct {

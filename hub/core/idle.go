@@ -114,7 +114,7 @@ func (s *State) renewIfUnused(sv *server) {
 		}
 	}
 	sv.stale = false
-	s.stopServer(sv, stopToRestart, &event.CancelCause{Origin: event.OriginHost, Reason: ConnectedAnew}, false)
+	s.stopServer(sv, stopToRestart, &event.CancelCause{Origin: event.OriginHost, Reason: connectedAnew}, false)
 }
 
 // serverStale marks a server to be connected anew.
@@ -123,8 +123,8 @@ func (s *State) serverStale(sv *server) {
 	s.renewIfUnused(sv)
 }
 
-// ConnectedAnew is the reason with which a stale connection ends.
-const ConnectedAnew = "the server is connected anew"
+// connectedAnew is the reason with which a stale connection ends.
+const connectedAnew = "the server is connected anew"
 
 // moreShown is applied when windows may show more than before: servers to which less was declared are connected anew,
 // and eager servers start whose start could ask nobody.

@@ -7,14 +7,9 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-type gateMove struct {
-	name string
-	run  func(w *gateWorld)
-}
-
 // moves returns what may happen next.
-func (w *gateWorld) moves(seen *coverage) (moves []gateMove) {
-	add := func(name string, run func(w *gateWorld)) { moves = append(moves, gateMove{name, run}) }
+func (w *gateWorld) moves(seen *coverage) (moves []move[*gateWorld]) {
+	add := func(name string, run func(w *gateWorld)) { moves = append(moves, move[*gateWorld]{name, run}) }
 	w.callMoves(seen, add)
 	w.serverMoves(seen, add)
 	if w.changes > 0 {

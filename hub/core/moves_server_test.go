@@ -13,8 +13,8 @@ func because(reason string) *event.CancelCause {
 }
 
 // moves returns what may happen next.
-func (w *serverWorld) moves(seen *coverage) (moves []serverMove) {
-	add := func(name string, run func(w *serverWorld)) { moves = append(moves, serverMove{name, run}) }
+func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
+	add := func(name string, run func(w *serverWorld)) { moves = append(moves, move[*serverWorld]{name, run}) }
 	tell := func(name string, e Event) { add(name, func(w *serverWorld) { w.apply(seen, e) }) }
 	for i := range w.runs {
 		w.runMoves(i, seen, add)

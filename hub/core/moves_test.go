@@ -7,14 +7,16 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// move is one thing that may happen next.
-type move struct {
+// worldMove is a move that applies its events by do.
+type worldMove struct {
 	name string
 	run  func(w *world, do func(Event) []Effect)
 }
 
-func (w *world) moves() (moves []move) {
-	add := func(name string, run func(w *world, do func(Event) []Effect)) { moves = append(moves, move{name, run}) }
+func (w *world) moves() (moves []worldMove) {
+	add := func(name string, run func(w *world, do func(Event) []Effect)) {
+		moves = append(moves, worldMove{name, run})
+	}
 	for i := range w.calls {
 		w.callMoves(i, add)
 	}

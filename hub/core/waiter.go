@@ -112,7 +112,6 @@ func (s *State) goOn(r *request) {
 
 // failWaiters makes all who wait fail as soon as nothing of the server runs any more, since it was stopped.
 func (sv *server) failWaiters(cause *event.CancelCause) {
-	sv.waiters = slices.Clone(sv.waiters)
 	for i := range sv.waiters {
 		if w := &sv.waiters[i]; w.cause == nil {
 			w.cause = cause
@@ -135,7 +134,7 @@ func (s *State) wakeFailed(sv *server) {
 // since nobody would use the answer. Any other start goes on, because the server will probably be needed soon.
 func (s *State) waiterLeft(sv *server, e *WaiterLeft) {
 	next := sv.nextStart()
-	sv.waiters = slices.DeleteFunc(slices.Clone(sv.waiters), func(w waiter) bool { return w.n == e.Waiter })
+	sv.waiters = slices.DeleteFunc(sv.waiters, func(w waiter) bool { return w.n == e.Waiter })
 	if sv.nextStart() != next {
 		s.show(sv) // there is no next start any more
 	}

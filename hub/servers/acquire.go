@@ -20,6 +20,7 @@ type found struct {
 // wait is the wait of a caller for a server. Its results are set before done is closed.
 type wait struct {
 	n       core.WaiterNumber
+	of      *Server
 	done    chan struct{}
 	session *mcp.Session
 	err     error
@@ -80,7 +81,7 @@ func (s *Server) lookNow(ctx context.Context, r core.RequestNumber, since uint64
 		return f
 	}
 	t.waited++
-	f.wait = &wait{n: t.waited, done: make(chan struct{})}
+	f.wait = &wait{n: t.waited, of: s, done: make(chan struct{})}
 	t.waits[f.wait.n] = f.wait
 	e.Waiter = f.wait.n
 	t.Apply(e)
@@ -96,7 +97,8 @@ func (s *Server) Settle() {
 
 // wake ends a wait.
 func (t *Table) wake(e core.WaiterWoken) {
-	w, s := t.waits[e.Waiter], t.servers[e.Server]
+	w := t.waits[e.Waiter]
+	s := w.of
 	delete(t.waits, e.Waiter)
 	switch e.Why {
 	case core.WakeReady:

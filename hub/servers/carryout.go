@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -73,17 +74,8 @@ func (s *Server) begin(e core.StartBegun) {
 
 // detach takes the connection from s.
 func (s *Server) detach(cause *event.CancelCause) {
-	switch {
-	case cause.Origin == event.OriginPolicy:
-		s.table.Logger.Info("server is stopped: nothing has used it for its idle time", "server", s.name,
-			"idle", s.conf.IdleStop.String())
-	case cause.Reason == core.ConnectedAnew:
-		why := "windows can show more than it was told"
-		if s.Era() == event.EraModern {
-			why = "it asks in the legacy era alone"
-		}
-		s.table.Logger.Info("server is connected anew", "server", s.name, "why", why)
-	}
+	s.table.Logger.Info("server is stopped", "server", s.name, "origin", cause.Origin.String(),
+		"reason", bounds.Printable(cause.Reason))
 	s.conn, s.leaving = nil, s.conn
 }
 

@@ -286,7 +286,11 @@ func (c *Commands) open(s config.Server, stderr func(line string)) mcp.Opener {
 			_, _ = fromHub.Close(), toHub.Close()
 		})
 		end := func() error {
-			_, _ = in.Close(), out.Close()
+			_ = in.Close()
+			if c.bubbles { // it reads what it was sent, as a process does that is given time to end
+				faketime.Pass(1)
+			}
+			_ = out.Close()
 			<-done
 			return nil
 		}
