@@ -1,3 +1,11 @@
+// Package fakeeditor is an editor window for tests, over any gRPC connection, such as that of Serve in memory.
+//
+// It attaches, keeps a model of servers, requests and prompts from the snapshot and the later events, and offers the
+// actions of a user: accept, decline, dismiss, cancel, close. It checks the invariants of every stream: sequences rise
+// strictly, each request ends once, each prompt opens once and closes once. It blocks only on channels, so it works
+// inside a testing/synctest bubble.
+//
+// What must not live here: knowledge of the hub or of package ipc. It knows only the contract.
 package fakeeditor
 
 import (
@@ -5,10 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -253,3 +264,100 @@ func (w *Window) takeModel() model {
 }
 
 func (w *Window) String() string { return fmt.Sprintf("window %s", w.ID()) }
+
+// The actions of a user. Each one waits for the hub's reply.
+
+// Accept accepts a prompt: content is the JSON text of a form or a completion, "" for the other kinds.
+func (w *Window) Accept(promptID, content string) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.accept(promptID, &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
+		ContentJson: content})
+}
+
+// AcceptFor accepts a tool approval for a scope.
+func (w *Window) AcceptFor(promptID string, scope mcphubv1.ApprovalScope) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.accept(promptID, &mcphubv1.AcceptPrompt{Scope: scope})
+}
+
+func (w *Window) accept(promptID string, a *mcphubv1.AcceptPrompt) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID, Action: &mcphubv1.PromptAnswer_Accept{Accept: a}})
+}
+
+// Decline declines a prompt.
+func (w *Window) Decline(promptID, reason string) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID,
+		Action: &mcphubv1.PromptAnswer_Decline{Decline: &mcphubv1.DeclinePrompt{Reason: reason}}})
+}
+
+// Dismiss closes a prompt without a choice.
+func (w *Window) Dismiss(promptID string) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.answer(&mcphubv1.PromptAnswer{PromptId: promptID,
+		Action: &mcphubv1.PromptAnswer_Dismiss{Dismiss: &mcphubv1.DismissPrompt{}}})
+}
+
+func (w *Window) answer(a *mcphubv1.PromptAnswer) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+}
+
+// CancelRequest cancels a request, like the Cancel button.
+func (w *Window) CancelRequest(id, reason string) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: id, Reason: reason},
+	}})
+}
+
+// SetRoots changes the workspace folders.
+func (w *Window) SetRoots(roots ...*mcphubv1.Root) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.Ask(
+		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: roots}}})
+}
+
+// SetCapabilities changes the prompts that the window can show.
+func (w *Window) SetCapabilities(samplingTools bool, kinds ...mcphubv1.PromptKind) *mcphubv1.Reply {
+	w.tb.Helper()
+	w.mu.Lock()
+	w.model.allKinds = w.model.allKinds && len(kinds) == len(AllKinds)
+	w.mu.Unlock()
+	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{
+		SetCapabilities: &mcphubv1.SetCapabilities{PromptKinds: kinds, SamplingTools: samplingTools},
+	}})
+}
+
+// Serve serves s in memory until the end of the test, and returns a connection to it. If through is not nil, it sees
+// what the client reads and writes.
+func Serve(tb interface {
+	TB
+	Cleanup(f func())
+}, s *grpc.Server, through func(net.Conn) net.Conn) *grpc.ClientConn {
+	tb.Helper()
+	l := bufconn.Listen(1 << 16)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30)),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			c, err := l.DialContext(ctx)
+			if err == nil && through != nil {
+				c = through(c)
+			}
+			return c, err
+		}))
+	if err != nil {
+		tb.Fatalf("a connection in memory: %v", err)
+	}
+	tb.Cleanup(func() {
+		_ = conn.Close()
+		s.Stop()
+		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			tb.Errorf("serve: %v", err)
+		}
+	})
+	return conn
+}

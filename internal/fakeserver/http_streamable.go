@@ -2,9 +2,13 @@ package fakeserver
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -289,4 +293,218 @@ func (a Act) lines(data string) []string {
 		data = b.String()
 	}
 	return strings.Split(data, "\n")
+}
+
+// stream holds all events of one answer, so that it can be read again from any event on. It is guarded by HTTP.mu.
+type stream struct {
+	http     *HTTP
+	name     string // first part of the ids of its events
+	json     bool   // it only takes the answer
+	events   []string
+	sent     int  // number of events that were sent to any client
+	answered bool // the answer is among the events
+	idle     bool // the behaviour has returned
+	reader   int  // the present reader; an earlier reader stops
+	changed  chan struct{}
+}
+
+func (h *HTTP) newStream(name string, json bool) *stream {
+	return &stream{http: h, name: name, json: json, changed: make(chan struct{})}
+}
+
+// done reports whether the stream ends: the behaviour has returned and its answer is there. A stream without an answer
+// stays open, as with servers that write nothing for a cancelled call. It is called with HTTP.mu held.
+func (st *stream) done() bool { return st.answered && st.idle }
+
+func (st *stream) announce() { // called with HTTP.mu held
+	close(st.changed)
+	st.changed = make(chan struct{})
+}
+
+// returned records that the behaviour has returned. For a pair of streams st is nil, and nothing is recorded.
+func (st *stream) returned() {
+	if st == nil {
+		return
+	}
+	st.http.mu.Lock()
+	defer st.http.mu.Unlock()
+	st.idle = true
+	st.announce()
+}
+
+// first returns the first event, and whether it is the answer.
+func (st *stream) first() (data string, isAnswer bool) {
+	st.http.mu.Lock()
+	defer st.http.mu.Unlock()
+	if len(st.events) == 0 {
+		return "", false
+	}
+	return st.events[0], len(st.events) == 1 && st.answered
+}
+
+// attach makes the caller the only reader, from the event that follows the first after events; -1 continues where the
+// last reader ended.
+func (st *stream) attach(after int) (reader, from int) {
+	st.http.mu.Lock()
+	defer st.http.mu.Unlock()
+	st.reader++
+	st.announce()
+	if after < 0 {
+		after = st.sent
+	}
+	return st.reader, min(after, len(st.events))
+}
+
+// next returns the event at i, or a channel to wait for. over means that no further event comes for this reader.
+func (st *stream) next(reader, i int) (data string, ok, over bool, changed <-chan struct{}) {
+	st.http.mu.Lock()
+	defer st.http.mu.Unlock()
+	switch {
+	case st.reader != reader:
+		return "", false, true, nil
+	case i < len(st.events):
+		st.sent = max(st.sent, i+1)
+		return st.events[i], true, false, nil
+	case st.done():
+		return "", false, true, nil
+	}
+	return "", false, false, st.changed
+}
+
+func (st *stream) eventID(n int) string { return st.name + "_" + strconv.Itoa(n) }
+
+// resume finds the stream of a session that an event id names, and returns how many of its events the client has.
+func (h *HTTP) resume(s *session, id string) (st *stream, have int) {
+	name, number, ok := strings.Cut(id, "_")
+	have, err := strconv.Atoi(number)
+	if !ok || err != nil || have < 0 {
+		return nil, 0
+	}
+	if s.own.name == name {
+		return s.own, have
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range h.exchanges {
+		if x.reply != nil && x.session == s && x.reply.name == name {
+			return x.reply, have
+		}
+	}
+	return nil, 0
+}
+
+// openSSE serves the only stream of HTTP with SSE (2024-11-05 basic/transports). The connection ends with the stream.
+func (x *exchange) openSSE() {
+	s := x.http.open(x.http.ctx, true, true)
+	defer s.end(errInputEnded)
+	x.events(s.own, 0, s.conn, cmp.Or(x.http.o.Endpoint, PathMessages+"?sessionId="+s.id))
+}
+
+// postSSE takes a message. Its answer comes on the stream.
+func (x *exchange) postSSE() {
+	s := x.http.session(x.r.URL.Query().Get("sessionId"))
+	if s == nil || !s.sse {
+		x.plain(http.StatusNotFound, "text/plain", "Session not found")
+		return
+	}
+	s.conn.take([]byte(x.seen.Body), nil)
+	if x.act.answers() {
+		x.actOut()
+		return
+	}
+	x.plain(http.StatusAccepted, "text/plain", "Accepted")
+}
+
+const (
+	headerMethod = "Mcp-Method"
+	headerName   = "Mcp-Name"
+
+	codeHeaders    = -32020 // 2026-07-28, basic/index "Error Codes"
+	codeCapability = -32021
+)
+
+// postModern serves one exchange of 2026-07-28. There is no session. If the client closes the exchange, the call is
+// cancelled.
+func (x *exchange) postModern() {
+	m := x.seen.Message
+	if complaint := mirrored(x.r.Header, m); complaint != "" {
+		x.http.server.record(m)
+		x.refuseCall(m, http.StatusBadRequest, codeHeaders, complaint)
+		return
+	}
+	s := x.http.open(x.http.ctx, false, false)
+	defer s.end(errExchanged)
+	if !m.IsRequest() {
+		s.conn.take([]byte(x.seen.Body), nil)
+		x.accepted()
+		return
+	}
+	st := x.http.newStream("", x.act.JSON || x.http.o.JSON && !x.act.SSE)
+	call := s.conn.take([]byte(x.seen.Body), st)
+	defer func() {
+		x.http.mu.Lock()
+		closed := x.seen.Closed
+		x.http.mu.Unlock()
+		if closed {
+			call.cancelBy(&CancelledError{Closed: true})
+		}
+	}()
+	if data, isAnswer := st.first(); isAnswer && !x.act.answers() {
+		if status := statusOf(data); status != http.StatusOK {
+			x.plain(status, typeJSON, data)
+			return
+		}
+	}
+	x.respond(st, s)
+}
+
+// statusOf returns the HTTP status of an answer that is known before the headers are sent.
+func statusOf(answer string) int {
+	switch e := parse([]byte(answer), 0).Error; {
+	case e == nil:
+		return http.StatusOK
+	case e.Code == codeMethodNotFound:
+		return http.StatusNotFound
+	case e.Code == codeInvalidParams, e.Code == codeInvalidRequest, e.Code <= codeHeaders &&
+		e.Code >= codeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// refuseCall answers a message with an error that has its id.
+func (x *exchange) refuseCall(m Message, status int, code int64, message string) {
+	id := m.ID
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	x.plain(status, typeJSON, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, id,
+		marshal(Error{Code: code, Message: message})))
+}
+
+// mirrored checks that the headers agree with the body (2026-07-28 basic/transports/streamable-http "Request
+// Metadata").
+func mirrored(header http.Header, m Message) (complaint string) {
+	want := map[string]string{headerMethod: m.Method}
+	if version := text(member(m.Param("_meta"), metaProtocolVersion)); version != "" || m.IsRequest() {
+		want[headerVersion] = version
+	}
+	if slices.Contains([]string{"tools/call", "prompts/get"}, m.Method) {
+		want[headerName] = text(m.Param("name"))
+	} else if m.Method == "resources/read" {
+		want[headerName] = text(m.Param("uri"))
+	}
+	for _, name := range []string{headerVersion, headerMethod, headerName} {
+		value, needed := want[name]
+		got := header.Get(name)
+		if encoded, ok := strings.CutPrefix(got, "=?base64?"); ok {
+			if plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(encoded, "?=")); err == nil {
+				got = string(plain)
+			}
+		}
+		if needed && got != value {
+			return "header " + name + " does not match the body"
+		}
+	}
+	return ""
 }
