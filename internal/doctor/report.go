@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -71,3 +74,226 @@ func (r *Report) ByLevel() []Finding {
 	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Level.weight() < sorted[j].Level.weight() })
 	return sorted
 }
+
+// check holds what the specification says about one subject, and what to do if a server behaves differently.
+// doURL takes the place of do for a server behind a URL; "" if that is the same.
+type check struct{ spec, says, do, doURL string }
+
+// The checks by name. A check that is not based on the specification has no spec.
+var checks = map[string]check{
+	"start.ready": {"2025-11-25 basic/lifecycle", "the server answers initialize with its revision and capabilities",
+		"start it by hand with the same command and folder, and read what it writes on stderr",
+		"ask the address with curl, with the same headers: is it that of the MCP endpoint, path included, and does it answer " +
+			"a POST of initialize?"},
+	"start.time": {"", "", "do what takes long after initialize has been answered, or on the first call", ""},
+	"start.stdout": {"2025-11-25 basic/transports, stdio", "nothing but MCP messages may be written to stdout",
+		"write logs to stderr; look for print, console.log, or a wrapper that announces itself (npm run, a shell profile)", ""},
+	"start.utf8": {"2025-11-25 basic/transports", "JSON-RPC messages must be encoded in UTF-8",
+		"write UTF-8 on every system (PYTHONUTF8=1, Console.OutputEncoding): clients replace or drop what is not", ""},
+	"start.signin": {"2025-11-25 basic/authorization", "401 means that a client has to sign in", "", ""},
+	"start.stderr": {"2025-11-25 basic/transports, stdio", "stderr is for logs of any kind", "", ""},
+
+	"era.revisions": {"2025-11-25 basic/lifecycle, version negotiation",
+		"a server that does not know the offered revision answers with one that it knows", "", ""},
+	"era.modern": {"2026-07-28 basic/versioning", "server/discover tells revisions and capabilities", "", ""},
+	"era.unknown": {"JSON-RPC 2.0, 5.1", "an unknown method is answered with -32601",
+		"answer every request that is not known with -32601: clients ask for newer methods first", ""},
+
+	"capability.tools":     {"2025-11-25 server/tools", "a server that declares tools answers tools/list", "", ""},
+	"capability.prompts":   {"2025-11-25 server/prompts", "a server that declares prompts answers prompts/list", "", ""},
+	"capability.resources": {"2025-11-25 server/resources", "a server that declares resources answers resources/list", "", ""},
+	"capability.logging": {"2025-11-25 server/utilities/logging",
+		"a server that declares logging takes logging/setLevel", "", ""},
+	"capability.undeclared": {"2025-11-25 basic/lifecycle, capability negotiation",
+		"only what was declared may be used: clients will not ask for it", "declare the capability", ""},
+	"ping": {"2025-11-25 basic/utilities/ping", "a ping is answered promptly with an empty result",
+		"answer pings whatever else is running: clients take silence for death", ""},
+
+	"list.size": {"", "",
+		"offer fewer tools, or shorter descriptions and schemas: each request to a model carries them all", ""},
+	"list.read": {"2025-11-25 server/utilities/pagination",
+		"each cursor leads to another page, and the last page has none",
+		"answer every list that is declared, and leave nextCursor out of the last page", ""},
+	"list.duplicates": {"2025-11-25 server/tools, tool names", "names are unique within a server",
+		"give each tool a name of its own", ""},
+	"tool.name": {"2025-11-25 server/tools, tool names", "1 to 64 letters, digits, _ - . /",
+		"use letters, digits, _ and -, begin with a letter, and stay below 64: the APIs of models refuse other names", ""},
+	"tool.description": {"2025-11-25 server/tools", "a description says what the tool does",
+		"say in two or three sentences what it does, when to use it and what it answers", ""},
+	"tool.schema": {"2025-11-25 server/tools", "inputSchema is a JSON Schema whose root is an object",
+		`give the root "type": "object" and "properties", and each array "items"; keep combiners off the root: the APIs of ` +
+			"models refuse the whole request over one such tool", ""},
+	"tool.annotations": {"2025-11-25 server/tools, annotations",
+		"hints are optional, and the worst is assumed without them",
+		"set readOnlyHint and destructiveHint, so that people are not asked about what changes nothing", ""},
+	"tool.output": {"2025-11-25 server/tools, output schema", "structured results must conform to outputSchema",
+		"make the result conform, or the schema true", ""},
+
+	"cancel.stop": {"2025-11-25 basic/utilities/cancellation", "the receiver should stop the work and free its resources",
+		"pass the request's cancellation (context, AbortSignal) on to everything that the tool waits for", ""},
+	"cancel.answer": {"2025-11-25 basic/utilities/cancellation", "no response should be sent for a cancelled request",
+		"drop the answer: the client has forgotten the request", ""},
+	"cancel.progress": {"2025-11-25 basic/utilities/progress", "progress stops once a request is over",
+		"send no progress after the cancel", ""},
+	"cancel.questions": {"2025-11-25 basic/utilities/cancellation", "a sender may withdraw its own request at any time",
+		"cancel the questions of a call with the call, so that nobody is asked for nothing", ""},
+	"cancel.delivery": {"2025-11-25 basic/transports, Streamable HTTP", "a notification is answered with 202",
+		"accept notifications/cancelled on the same address as every other message", ""},
+	"cancel.next": {"", "",
+		"a cancelled call must leave nothing behind that the next one trips over (locks, state, broken pipes)", ""},
+	"cancel.unknown": {"2025-11-25 basic/utilities/cancellation",
+		"cancels of requests that are unknown or over, and malformed ones, should be ignored",
+		"look the id up, and do nothing when it is not there", ""},
+
+	"end.stdin": {"2025-11-25 basic/lifecycle, shutdown, stdio",
+		"the client closes stdin and waits for the server to exit",
+		"leave when stdin ends", ""},
+	"end.sigterm": {"2025-11-25 basic/lifecycle, shutdown, stdio", "SIGTERM comes when the server has not left",
+		"leave on SIGTERM, with its children", ""},
+	"end.children": {"2025-11-25 basic/lifecycle, shutdown, stdio", "nothing should outlive the connection",
+		"end child processes when the server ends", ""},
+}
+
+const (
+	plainWidth = 80 // used if the width of the terminal is not known
+	leastWidth = 20
+)
+
+// The labels of the levels in Markdown.
+var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
+
+// WriteText writes the report for people, in lines of at most width columns; 80 if width is not known. With all, it
+// includes the findings of level Good. paint colours the headings by their levels; nil leaves them plain.
+func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, string) string) error {
+	if paint == nil {
+		paint = func(_ Level, text string) string { return text }
+	}
+	if width < leastWidth {
+		width = plainWidth
+	}
+	b := &strings.Builder{}
+	wrap(b, r.title(), width, "")
+	for _, line := range r.facts() {
+		wrap(b, line, width, "  ")
+	}
+	for _, level := range []Level{Mend, Improve, Note, Good} {
+		if r.Count(level) == 0 || level == Good && !all {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s\n", paint(level, headings[level]))
+		for _, f := range r.Findings {
+			if f.Level != level {
+				continue
+			}
+			wrap(b, fmt.Sprintf("%s%s: %s", f.Check, f.where(), f.Seen), width, "  ")
+			if f.Do != "" {
+				wrap(b, "do: "+f.Do, width, "    ")
+			}
+			if f.Spec != "" && level != Good && level != Note {
+				wrap(b, fmt.Sprintf("%s: %s", f.Spec, f.Says), width, "    ")
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n%s\n", r.verdict())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteMarkdown writes the report for an issue in the server's project.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "## %s\n\n", escape(r.title()))
+	for _, line := range r.facts() {
+		fmt.Fprintf(b, "- %s\n", escape(line))
+	}
+	b.WriteString("\n| | check | seen | what to do | specification |\n| --- | --- | --- | --- | --- |\n")
+	for _, f := range r.ByLevel() {
+		spec := f.Spec
+		if f.Says != "" {
+			spec += ": " + f.Says
+		}
+		fmt.Fprintf(b, "| %s | `%s`%s | %s | %s | %s |\n", labels[f.Level], f.Check, escape(f.where()), escape(f.Seen),
+			escape(f.Do), escape(spec))
+	}
+	fmt.Fprintf(b, "\n%s\n", r.verdict())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var headings = map[Level]string{Mend: "To mend", Improve: "To improve", Note: "Good to know", Good: "As it should be"}
+
+// where returns the transport and era of a finding, if it has them.
+func (f Finding) where() string {
+	switch {
+	case f.Era != "":
+		return fmt.Sprintf(" (%s, %s)", f.Transport, f.Era)
+	case f.Transport != "":
+		return fmt.Sprintf(" (%s)", f.Transport)
+	}
+	return ""
+}
+
+func (r *Report) title() string {
+	if r.Says == "" {
+		return "mcphub doctor: " + r.Server
+	}
+	return fmt.Sprintf("mcphub doctor: %s, which calls itself %s", r.Server, r.Says)
+}
+
+func (r *Report) facts() []string {
+	facts := []string{fmt.Sprintf("examined on %s, in %v", r.Examined.UTC().Format(time.DateOnly),
+		r.Took.Round(100*time.Millisecond))}
+	if len(r.Revisions) > 0 {
+		facts = append(facts, "speaks "+strings.Join(r.Revisions, ", "))
+	}
+	if r.Tools > 0 {
+		facts = append(facts, fmt.Sprintf("%s, about %s of definitions", count(r.Tools, "tool"), count(r.Tokens, "token")))
+	}
+	if r.Calls > 0 {
+		facts = append(facts, fmt.Sprintf("a tool was called %s, to be cancelled", count(r.Calls, "time")))
+	} else {
+		facts = append(facts, "no tool was called: name one with --tool to see what becomes of a cancel")
+	}
+	return facts
+}
+
+func (r *Report) verdict() string {
+	return fmt.Sprintf("%d to mend, %d to improve, %s, %d as it should be", r.Count(Mend), r.Count(Improve),
+		count(r.Count(Note), "note"), r.Count(Good))
+}
+
+// count returns a number with its noun, whose plural ends in s.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// wrap writes a text in lines of at most width columns. The first line is indented by indent, the others by two columns
+// more.
+func wrap(b *strings.Builder, text string, width int, indent string) {
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch n := len([]rune(word)); {
+		case column == 0:
+			b.WriteString(indent + word)
+			column = len(indent) + n
+		case column+1+n > width:
+			b.WriteString("\n" + indent + "  " + word)
+			column = len(indent) + 2 + n
+		default:
+			b.WriteString(" " + word)
+			column += 1 + n
+		}
+	}
+	b.WriteString("\n")
+}
+
+// escape makes a server's text safe for a cell of a Markdown table: it can open no markup, no link and no cell.
+func escape(text string) string {
+	return markup.Replace(text)
+}
+
+var markup = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[",
+	"]", "\\]", "!", "\\!", "@", "@\u200b", "#", "\\#", "\n", " ")
