@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	"github.com/mcphub-go/mcphub/internal/cli/source"
+	"github.com/mcphub-go/mcphub/internal/demoserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -290,3 +294,135 @@ func until(ctx context.Context, what string, f func() (bool, error)) error {
 }
 
 var errStepTime = errors.New("the step took too long")
+
+// screen is one window of the editor that the demo simulates.
+type screen struct {
+	title  string
+	window *door.Window
+	log    door.EventLog
+	asked  int // number of messages so far that have a reply
+}
+
+// say posts a message and waits for the hub's reply to it.
+func (scr *screen) say(ctx context.Context, m *mcphubv1.AttachRequest) *mcphubv1.Reply {
+	scr.asked++
+	m.MessageId = fmt.Sprintf("%s-%d", strings.ReplaceAll(scr.title, " ", "-"), scr.asked)
+	scr.window.Post(m)
+	return sees(ctx, scr, "the hub's reply", func(e *mcphubv1.AttachResponse) (*mcphubv1.Reply, bool) {
+		return e.GetReply(), e.GetReply().GetMessageId() == m.MessageId
+	})
+}
+
+// answer answers a prompt; the hub must accept the answer.
+func (scr *screen) answer(ctx context.Context, a *mcphubv1.PromptAnswer) {
+	reply := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	failIf(reply.GetError() != nil, "the answer was refused: %s", reply.GetError().GetMessage())
+}
+
+// cancel cancels a request as the Cancel button does, and returns the outcome.
+func (scr *screen) cancel(ctx context.Context, requestID, reason string) mcphubv1.CancelOutcome {
+	reply := scr.say(ctx, &mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
+		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: requestID, Reason: reason},
+	}})
+	failIf(reply.GetError() != nil, "the cancel was refused: %s", reply.GetError().GetMessage())
+	return reply.GetCancelOutcome()
+}
+
+// sees waits until a window gets an event that pick picks, of all since it was opened.
+func sees[T any](ctx context.Context, scr *screen, what string, pick func(*mcphubv1.AttachResponse) (T, bool)) T {
+	return got(door.WaitFor(ctx, &scr.log, what+" in the "+scr.title, pick))
+}
+
+// cancelled waits for the mcpRequestCancelled of a request in one window.
+func (scr *screen) cancelled(ctx context.Context, requestID string) *mcphubv1.McpRequestCancelled {
+	return sees(ctx, scr, "mcpRequestCancelled", func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
+		return e.GetMcpRequestCancelled(), e.GetMcpRequestCancelled().GetRequestId() == requestID
+	})
+}
+
+// delivery waits until a window knows what became of the cancel of a request. On a busy machine that may be after its
+// mcpRequestCancelled.
+func (scr *screen) delivery(ctx context.Context, requestID string) mcphubv1.CancelDelivery {
+	return sees(ctx, scr, "the delivery of the cancel", func(e *mcphubv1.AttachResponse) (mcphubv1.CancelDelivery, bool) {
+		if c := e.GetMcpRequestCancelled(); c.GetRequestId() == requestID {
+			return c.GetDelivery(), c.GetDelivery() != mcphubv1.CancelDelivery_CANCEL_DELIVERY_PENDING
+		}
+		d := e.GetMcpRequestCancelDelivery()
+		return d.GetDelivery(), d.GetRequestId() == requestID
+	})
+}
+
+// progress waits for the first progress of a request.
+func (scr *screen) progress(ctx context.Context, requestID string) *mcphubv1.Progress {
+	return sees(ctx, scr, "progress", func(e *mcphubv1.AttachResponse) (*mcphubv1.Progress, bool) {
+		p := e.GetMcpRequestProgressed()
+		return p.GetProgress(), p.GetRequestId() == requestID && p.GetProgress() != nil
+	})
+}
+
+// webServer is a demo server that is reached by URL. Its process belongs to the demo, not to the hub.
+type webServer struct {
+	name   string
+	cmd    *exec.Cmd
+	input  io.Closer     // the server ends when it is closed, also if the demo is killed
+	listen chan string   // gets the first line of its output, and is then closed
+	ended  chan struct{} // closed when the process is gone
+}
+
+// startWeb spawns a demo server over HTTP, at a free port of this machine. The stage owns the server and its goroutine.
+func (s *stage) startWeb(name string) {
+	executable := got(os.Executable())
+	w := &webServer{
+		name: name, listen: make(chan string, 1), ended: make(chan struct{}),
+		cmd: exec.Command(executable, "demo-server", "--http", "127.0.0.1:0", "--until-eof", "--record", s.record(name)),
+	}
+	w.input = got(w.cmd.StdinPipe())
+	output := got(w.cmd.StdoutPipe())
+	must(w.cmd.Start())
+	s.webs = append(s.webs, w)
+	s.seen(w.cmd.Process.Pid, name)
+	s.group.Go(func() {
+		defer close(w.ended)
+		lines := bufio.NewReader(output)
+		if line, err := lines.ReadString('\n'); err == nil {
+			w.listen <- line
+		}
+		close(w.listen)
+		_, _ = io.Copy(io.Discard, lines)
+		_ = w.cmd.Wait() // only its end matters, and is checked, not how it ended
+	})
+}
+
+// address waits until the server listens, and returns its URL for Streamable HTTP.
+func (w *webServer) address(ctx context.Context) (string, error) {
+	select {
+	case line := <-w.listen:
+		url, _, ok := strings.Cut(strings.TrimPrefix(line, "listening on "), demoserver.PathMCP+" ")
+		if !ok {
+			return "", fmt.Errorf("%s does not say where it listens but %q", w.name, line)
+		}
+		return url + demoserver.PathMCP, nil
+	case <-ctx.Done():
+		return "", fmt.Errorf("%s does not listen: %w", w.name, context.Cause(ctx))
+	}
+}
+
+var errWebLeft = errors.New("a server over HTTP did not end with its input, and was killed")
+
+// stopWebs ends the servers that are reached by URL, and waits for them. When ctx ends, it kills those that are left.
+func (s *stage) stopWebs(ctx context.Context) (err error) {
+	for _, w := range s.webs {
+		_ = w.input.Close()
+	}
+	for _, w := range s.webs {
+		select {
+		case <-w.ended:
+		case <-ctx.Done():
+			err = errWebLeft
+			_ = w.cmd.Process.Kill()
+			<-w.ended
+		}
+	}
+	s.webs = nil
+	return err
+}

@@ -1,8 +1,14 @@
 package questions
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
+	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -61,3 +67,156 @@ func (p *Prompter) opened(q *mcphubv1.Prompt, shown bool) {
 
 // Typed answers with a line that a person has typed.
 func (p *Prompter) Typed(line console.Typed) { p.window.Answer(p.asker.typed(line)...) }
+
+// asker asks a person on the terminal, one question at a time, in the order in which the questions came. It belongs to
+// the goroutine that reads the window.
+type asker struct {
+	console.Streams
+	queue  []*mcphubv1.Prompt // the first one is being asked
+	typist *console.Typist    // nil until something was asked
+	// awaited says that a line was requested and has not come. stale says that its question has closed, so the line
+	// answers nothing: a yes that was meant for one question must not allow another.
+	awaited, stale bool
+	over           bool // the input has ended
+}
+
+// ask queues a question, and asks it if no other is being asked.
+func (a *asker) ask(p *mcphubv1.Prompt) (answers []*mcphubv1.PromptAnswer) {
+	a.queue = append(a.queue, p)
+	if len(a.queue) > 1 {
+		return nil
+	}
+	return a.next()
+}
+
+// closed removes a question that has closed.
+func (a *asker) closed(promptID string) (answers []*mcphubv1.PromptAnswer) {
+	i := slices.IndexFunc(a.queue, func(p *mcphubv1.Prompt) bool { return p.GetPromptId() == promptID })
+	if i < 0 {
+		return nil
+	}
+	a.queue = slices.Delete(a.queue, i, i+1)
+	if i > 0 || !a.awaited {
+		return nil
+	}
+	if !a.stale {
+		a.stale = true
+		a.Say("")
+	}
+	return a.next()
+}
+
+// Lines returns the channel of the typed lines, nil if no line is requested.
+func (a *asker) Lines() <-chan console.Typed {
+	if !a.awaited {
+		return nil
+	}
+	return a.typist.Lines
+}
+
+// typed handles a typed line. The line answers the question that was asked, and the next one is asked.
+func (a *asker) typed(line console.Typed) (answers []*mcphubv1.PromptAnswer) {
+	a.awaited = false
+	a.over = a.over || line.Over
+	if stale := a.stale; stale || len(a.queue) == 0 {
+		a.stale = false
+		return a.next()
+	}
+	p := a.queue[0]
+	if isSecret(p) {
+		a.Say("") // a secret line is typed without its line end being shown
+	}
+	answer, wrong := answerTyped(p, line)
+	if wrong != "" {
+		a.Say("  %s", wrong)
+		return a.next()
+	}
+	a.queue = a.queue[1:]
+	return append([]*mcphubv1.PromptAnswer{answer}, a.next()...)
+}
+
+// next asks the first question of the queue. If the input has ended, it declines all of them.
+func (a *asker) next() (answers []*mcphubv1.PromptAnswer) {
+	if a.over {
+		for _, p := range a.queue {
+			answer, _ := answerTyped(p, console.Typed{Over: true})
+			answers = append(answers, answer)
+		}
+		a.queue = nil
+		return answers
+	}
+	if len(a.queue) == 0 {
+		return nil
+	}
+	if a.awaited {
+		a.Say("  press Enter to come to this question; what you type now answers nothing")
+		return nil
+	}
+	if a.typist == nil {
+		a.typist = console.NewTypist(a.In)
+	}
+	fmt.Fprint(a.Err, signFor(a.queue[0])+" ")
+	a.awaited = true
+	a.typist.Want(isSecret(a.queue[0]))
+	return nil
+}
+
+// Close stops the typist, even if questions are open.
+func (a *asker) Close() {
+	if a.typist != nil {
+		a.typist.Close()
+	}
+}
+
+func isSecret(p *mcphubv1.Prompt) bool { return p.GetConfigInput().GetSecret() }
+
+// signFor returns the text in front of the typed answer.
+func signFor(p *mcphubv1.Prompt) string {
+	switch q := p.GetQuestion().(type) {
+	case *mcphubv1.Prompt_ServerLaunch:
+		return "Start server " + console.Escape(p.GetServer()) + "? [y/N]"
+	case *mcphubv1.Prompt_ConfigInput:
+		text := "Value of " + console.Escape(q.ConfigInput.GetInputId())
+		if len(q.ConfigInput.GetOptions()) > 0 {
+			text = "Number for " + console.Escape(q.ConfigInput.GetInputId())
+		}
+		if v := q.ConfigInput.GetDefaultValue(); v != "" && !isSecret(p) {
+			text += " [" + exact(v) + "]"
+		}
+		if isSecret(p) {
+			text += " (not shown)"
+		}
+		return text + ":"
+	}
+	return "Allow this call? [y/N]"
+}
+
+// answerTyped returns the answer that a line gives, or in wrong why it gives none. The end of the input is a no.
+func answerTyped(p *mcphubv1.Prompt, line console.Typed) (answer *mcphubv1.PromptAnswer, wrong string) {
+	if p.GetConfigInput() != nil {
+		return answerInput(p, line)
+	}
+	if !line.Over && console.IsYes(line.Text) {
+		return door.Accept(p, ""), "" // all of it is on the terminal
+	}
+	return host.Decline(p, "denied on the terminal"), ""
+}
+
+// answerInput reads a line as a value. Options are chosen by their number. An empty line means the default, or a no if
+// there is none.
+func answerInput(p *mcphubv1.Prompt, line console.Typed) (answer *mcphubv1.PromptAnswer, wrong string) {
+	options, text := p.GetConfigInput().GetOptions(), line.Text
+	if text == "" && !line.Over && p.GetConfigInput().GetDefaultValue() != "" {
+		return give(p, p.GetConfigInput().GetDefaultValue()), ""
+	}
+	if text == "" || line.Over {
+		return host.Decline(p, "no value was typed"), ""
+	}
+	if len(options) == 0 {
+		return give(p, text), ""
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(options) {
+		return give(p, options[n-1].GetValue()), ""
+	}
+	return nil, "that is no number of an option: 1 to " + strconv.Itoa(len(options))
+}

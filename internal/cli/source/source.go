@@ -1,11 +1,17 @@
+// Package source has the flags that say where servers come from: config files, a command, a URL, or the files of this
+// user. It makes the config for the hub of them, and prints the problems of a config.
+//
+// What must not live here: the dialects of config files (hub/config).
 package source
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/textproto"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +20,13 @@ import (
 
 	"github.com/mattn/go-shellwords"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
+	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -381,3 +389,122 @@ const Help = `The servers are those of the config files that are named, as argum
 --stdio; of --url; or else those of this user and of the folder, as mcphub config check finds them. An argument is a
 file when it has a path separator in it or ends in .json, .jsonc or .toml.
 `
+
+// urlFlags describe one server with a URL. Their values may be secret, above all those of headers, so no message quotes
+// them.
+type urlFlags struct {
+	url       string
+	transport string
+	headers   []string
+}
+
+func (u *urlFlags) register(set *pflag.FlagSet) {
+	set.StringVar(&u.url, "url", "", "URL\tuse the server there as the one server, named url")
+	cmd.ChoiceFlag(set, &u.transport, "transport", "http|sse",
+		"with --url: Streamable HTTP, or the older HTTP with SSE; default: find out")
+	set.StringArrayVar(&u.headers, "header", nil,
+		"NAME:VALUE\twith --url: send this header with each request; may be repeated")
+}
+
+// check returns an error if the flags are wrong, by the rules for config files.
+func (u *urlFlags) check() error {
+	if u.url == "" {
+		switch {
+		case u.transport != "":
+			return errors.New("--transport goes with --url URL")
+		case len(u.headers) > 0:
+			return errors.New("--header goes with --url URL")
+		}
+		return nil
+	}
+	text, err := u.config("", nil)
+	if err != nil {
+		return err
+	}
+	_, problems := config.Load([]config.Source{{Scope: "host", JSON: []byte(text)}})
+	for _, p := range problems {
+		if header, ok := strings.CutPrefix(p.Key, "headers."); ok && p.Fatal {
+			return errors.New(strings.TrimSpace("--header "+showable(header)) + ": " + p.Message)
+		}
+		if p.Fatal {
+			return fmt.Errorf("--%s: %s", p.Key, p.Message)
+		}
+	}
+	return nil
+}
+
+// showable returns the name of a header, unless it looks like something else, such as a part of a value.
+func showable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	}) {
+		return ""
+	}
+	return name
+}
+
+// config returns the config of the server.
+func (u *urlFlags) config(era string, connect *time.Duration) (string, error) {
+	headers := make(map[string]string, len(u.headers))
+	seen := make(map[string]bool, len(u.headers))
+	for _, h := range u.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if name = strings.TrimSpace(name); !ok {
+			return "", errors.New("--header: a header is NAME:VALUE, and one of them has no colon")
+		}
+		if canonical := textproto.CanonicalMIMEHeaderKey(name); seen[canonical] {
+			return "", errors.New(strings.TrimSpace("--header "+showable(name)) + ": is given twice")
+		} else {
+			seen[canonical] = true
+		}
+		headers[name] = strings.Trim(value, " \t")
+	}
+	return configOf(urlServer, entry{URL: u.url, Type: u.transport, Headers: headers, Era: era}, connect)
+}
+
+// Load gives the hub its config and prints the problems; with server, only those of this server and of the files.
+// whole is false if a file could not be read.
+func Load(ctx context.Context, s console.Streams, servers mcphubv1.McpServerServiceClient,
+	sources []*mcphubv1.ConfigSource, server string) (whole bool, err error) {
+	r, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: sources})
+	if err != nil {
+		return false, exit.FailureOf(err)
+	}
+	whole = true
+	for _, p := range r.GetProblems() {
+		whole = whole && (!p.GetFatal() || p.GetServer() != "")
+		if server == "" || p.GetServer() == "" || p.GetServer() == server {
+			s.Tell("%s", ProblemLineOf(p))
+		}
+	}
+	return whole, nil
+}
+
+// ProblemLineOf is ProblemLine for a problem that the hub reports.
+func ProblemLineOf(p *mcphubv1.ConfigProblem) string {
+	return ProblemLine(config.Problem{File: p.GetFile(), Line: int(p.GetLine()), Column: int(p.GetColumn()),
+		Server: p.GetServer(), Key: p.GetKey(), Message: p.GetMessage(), Fatal: p.GetFatal()})
+}
+
+// ProblemLine returns a config problem in the format of compilers, so that editors can jump to its place.
+func ProblemLine(p config.Problem) string {
+	s := console.OrDash(p.File)
+	if p.Line > 0 {
+		s += fmt.Sprintf(":%d", p.Line)
+		if p.Column > 0 {
+			s += fmt.Sprintf(":%d", p.Column)
+		}
+	}
+	kind := "warning"
+	if p.Fatal {
+		kind = "error"
+	}
+	s += ": " + kind
+	if p.Server != "" {
+		s += fmt.Sprintf(": server %q", p.Server)
+	}
+	if p.Key != "" {
+		s += fmt.Sprintf(": key %q", p.Key)
+	}
+	return console.Escape(s + ": " + p.Message)
+}
