@@ -1,9 +1,18 @@
+// Command release makes all files of a release of McpHub, for all systems: archives of the program, npm tarballs,
+// checksums, the bill of materials and the licences of linked modules. make release runs it.
+//
+//	go run . -version 1.2.3 -root ../.. -out ../../dist
+//
+// The same source and the same version of Go always produce the same bytes: paths are trimmed, nothing depends on the
+// machine or the clock, and all files in archives have the same time. It is a separate module, so that its dependencies
+// stay out of the product's module.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 )
@@ -122,4 +131,50 @@ func (r *release) target(t target) error {
 // write writes one file of the release.
 func (r *release) write(name string, text []byte) error {
 	return os.WriteFile(filepath.Join(r.out, name), text, 0o644)
+}
+
+// target is a system, by the names of Go and by those of Node and VS Code.
+type target struct{ goos, goarch, platform, arch string }
+
+// targets are the systems for which a release is made.
+var targets = []target{
+	{"linux", "amd64", "linux", "x64"},
+	{"linux", "arm64", "linux", "arm64"},
+	{"darwin", "amd64", "darwin", "x64"},
+	{"darwin", "arm64", "darwin", "arm64"},
+	{"windows", "amd64", "win32", "x64"},
+	{"windows", "arm64", "win32", "arm64"},
+}
+
+// name returns the target in the form of npm packages and .vsix files.
+func (t target) name() string { return t.platform + "-" + t.arch }
+
+// program returns the name of the executable.
+func (t target) program() string {
+	if t.goos == "windows" {
+		return "mcphub.exe"
+	}
+	return "mcphub"
+}
+
+// build makes the program: static, stripped, and independent of this machine. It returns its path.
+func (r *release) build(t target) (string, error) {
+	path := filepath.Join(r.out, "programs", t.name(), t.program())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", absolute, "./cmd/mcphub")
+	cmd.Dir = r.root
+	// Go settings of this machine must not affect the program.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOFLAGS=", "GOAMD64=v1",
+		"GOARM64=v8.0", "GOEXPERIMENT=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return absolute, nil
 }

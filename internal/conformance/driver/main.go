@@ -1,10 +1,18 @@
+// Command driver is the host that the conformance suite starts for each scenario, as `driver URL`. Like an editor, it
+// opens the mcphub named by MCPHUB_BINARY by its gRPC contract. It configures one server with that URL, attaches a
+// window that answers prompts like a cooperative user, and does what the scenario asks for.
+//
+// What must not live here: anything that compensates for the hub. The hub negotiates, retries, signs in and resumes by
+// itself.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
@@ -84,4 +92,128 @@ func configure(ctx context.Context, hub *host.Client, s scenario.Scenario) error
 		problems = append(problems, fmt.Errorf("config: key %q: %s", p.GetKey(), p.GetMessage()))
 	}
 	return errors.Join(problems...)
+}
+
+// server is the only entry of the config, as a user would write it.
+type server struct {
+	Type      string            `json:"type"`
+	URL       string            `json:"url"`
+	Approvals map[string]string `json:"approvals"`
+	OAuth     *oauth            `json:"oauth,omitempty"`
+}
+
+type oauth struct {
+	ClientID          string    `json:"clientId,omitempty"`
+	ClientSecret      string    `json:"clientSecret,omitempty"`
+	ClientMetadataURL string    `json:"clientMetadataUrl,omitempty"`
+	Grant             string    `json:"grant,omitempty"`
+	PrivateKeyPEM     string    `json:"privateKeyPem,omitempty"`
+	SigningAlgorithm  string    `json:"signingAlgorithm,omitempty"`
+	IDP               *provider `json:"idp,omitempty"`
+	WorkloadToken     string    `json:"workloadToken,omitempty"`
+}
+
+type provider struct {
+	Issuer        string `json:"issuer"`
+	TokenEndpoint string `json:"tokenEndpoint"`
+	ClientID      string `json:"clientId"`
+	IDToken       string `json:"idToken"`
+}
+
+// config returns the config for the hub, with what a user of the server would know: its address, and for sign-in the
+// values that the scenario provides.
+func config(s scenario.Scenario) (string, error) {
+	entry := server{Type: "http", URL: s.URL, Approvals: map[string]string{"*": "allow"}}
+	if strings.HasPrefix(s.Name, "auth/") {
+		c := s.Context
+		entry.OAuth = &oauth{
+			ClientID: c.ClientID, ClientSecret: c.ClientSecret, Grant: s.Grant(),
+			PrivateKeyPEM: c.PrivateKeyPEM, SigningAlgorithm: c.SigningAlgorithm, WorkloadToken: c.WorkloadToken,
+		}
+		if c.ClientID == "" {
+			entry.OAuth.ClientMetadataURL = scenario.ClientMetadataURL
+		}
+		if c.IDPIssuer != "" {
+			entry.OAuth.IDP = &provider{Issuer: c.IDPIssuer, TokenEndpoint: c.IDPTokenEndpoint, ClientID: c.IDPClientID,
+				IDToken: c.IDPIDToken}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]server{peer: entry}})
+	return string(text), err
+}
+
+// hubClient makes the hub the client of a scenario. The hub connects on first use.
+type hubClient struct{ hub *host.Client }
+
+func (c hubClient) ListTools(ctx context.Context) ([]scenario.Tool, error) {
+	r, err := c.hub.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: peer})
+	if err != nil {
+		return nil, err
+	}
+	var tools []scenario.Tool
+	for _, t := range r.GetTools() {
+		var definition struct {
+			InputSchema json.RawMessage `json:"inputSchema"`
+		}
+		if err := json.Unmarshal([]byte(t.GetDefinitionJson()), &definition); err != nil {
+			return nil, fmt.Errorf("the definition of %q: %w", t.GetName(), err)
+		}
+		tools = append(tools, scenario.Tool{Name: t.GetName(), InputSchema: definition.InputSchema})
+	}
+	return tools, nil
+}
+
+func (c hubClient) CallTool(ctx context.Context, name string, arguments json.RawMessage) error {
+	r, err := c.hub.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: peer, Tool: name,
+		ArgumentsJson: string(arguments)})
+	if err != nil {
+		return fmt.Errorf("calling %q: %w", name, err)
+	}
+	return answered("calling", name, r.GetError())
+}
+
+func (c hubClient) ListResources(ctx context.Context) (uris []string, err error) {
+	r, err := c.hub.Servers.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: peer})
+	if err != nil {
+		return nil, err
+	}
+	for _, resource := range r.GetResources() {
+		uris = append(uris, resource.GetUri())
+	}
+	return uris, nil
+}
+
+func (c hubClient) ReadResource(ctx context.Context, uri string) error {
+	r, err := c.hub.Servers.ReadResource(ctx, &mcphubv1.ReadResourceRequest{Server: peer, Uri: uri})
+	if err != nil {
+		return fmt.Errorf("reading %q: %w", uri, err)
+	}
+	return answered("reading", uri, r.GetError())
+}
+
+func (c hubClient) ListPrompts(ctx context.Context) (names []string, err error) {
+	r, err := c.hub.Servers.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: peer})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range r.GetPrompts() {
+		names = append(names, p.GetName())
+	}
+	return names, nil
+}
+
+func (c hubClient) GetPrompt(ctx context.Context, name string) error {
+	r, err := c.hub.Servers.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{Server: peer, Name: name})
+	if err != nil {
+		return fmt.Errorf("getting %q: %w", name, err)
+	}
+	return answered("getting", name, r.GetError())
+}
+
+// answered returns an error of the server as a Go error.
+func answered(doing, what string, e *mcphubv1.McpError) error {
+	if e == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %q: the server answered %d: %s", doing, what, e.GetCode(), e.GetMessage())
 }

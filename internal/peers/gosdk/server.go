@@ -1,5 +1,10 @@
 //lint:file-ignore SA1019 sampling is deprecated since 2026-07-28; the clients of older revisions still use it.
 
+// Command gosdk is a server with the official Go SDK against which the tests run, as `gosdk stdio|http`. Over HTTP it
+// serves Streamable HTTP at /mcp, with sessions for legacy clients and without sessions for modern ones (whose
+// disconnect cancels the call), and the old SSE transport at /sse.
+//
+// It records what it observes in the format of ../journal.mjs. It knows nothing about the hub.
 package main
 
 import (
@@ -7,13 +12,44 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
+
+func main() {
+	program.Main(program.Server{Name: "gosdk", Stdio: serveStdio, HTTP: handler, Client: play})
+}
+
+func serveStdio(j *journal.Journal) error {
+	return newServer(j).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+func handler(j *journal.Journal, _ string) http.Handler {
+	server := newServer(j)
+	get := func(*http.Request) *mcp.Server { return server }
+	mux := http.NewServeMux()
+	// The SDK offers 2026-07-28 only in its stateless handler; a legacy client's questions and its GET stream need the
+	// other handler.
+	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true,
+		PropagateRequestCancellation: true})
+	legacy := mcp.NewStreamableHTTPHandler(get, nil)
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" {
+			modern.ServeHTTP(w, r)
+		} else {
+			legacy.ServeHTTP(w, r)
+		}
+	})
+	mux.Handle("/sse", mcp.NewSSEHandler(get, nil))
+	return mux
+}
 
 func newServer(j *journal.Journal) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, nil)

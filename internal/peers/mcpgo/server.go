@@ -1,18 +1,49 @@
 //lint:file-ignore SA1019 sampling is deprecated since 2026-07-28; the clients of older revisions still use it.
 
+// Command mcpgo is a server with github.com/mark3labs/mcp-go against which the tests run, as `mcpgo stdio|http`. Over
+// HTTP it serves Streamable HTTP at /mcp (both eras) and the transport of 2024-11-05 at /sse, over which mcp-go cannot
+// ask. It never withdraws a question.
+//
+// It is a separate module, so that its SDK is not a dependency of the product. It records what it observes in the
+// format of ../journal.mjs, and knows nothing about the hub.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
+
+func main() {
+	program.Main(program.Server{Name: "mcpgo", Stdio: serveStdio, HTTP: handler, Client: play})
+}
+
+func serveStdio(j *journal.Journal) error {
+	s := server.NewStdioServer(newServer(j))
+	// The maximum that it allows: mcp-go loses the cancel of a call that still waits for a worker.
+	server.WithWorkerPoolSize(100)(s)
+	return s.Listen(context.Background(), os.Stdin, os.Stdout)
+}
+
+func handler(j *journal.Journal, base string) http.Handler {
+	s := newServer(j)
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", server.NewStreamableHTTPServer(s, server.WithStateful(true)))
+	sse := server.NewSSEServer(s, server.WithBaseURL(base))
+	mux.Handle("/sse", sse.SSEHandler())
+	mux.Handle("/message", sse.MessageHandler())
+	return mux
+}
 
 // newServer returns a server with the tools of the other servers that it can offer: mcp-go cannot withdraw a question,
 // so there is no ask_then_withdraw.

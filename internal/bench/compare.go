@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 const (
@@ -176,5 +182,115 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// measureEngine measures the engine, the floor and the peers with the same server.
+func measureEngine(ctx context.Context, o options, f figures) error {
+	one, many, err := compare(ctx, o, openByteLoop, openEngine, openGoSDK, openMcpGo)
+	if err != nil {
+		return err
+	}
+	// Where waking up a process is dear, what the byte loop reaches bounds the ratios to the peers: no client over pipes
+	// can be faster.
+	f.put("engine / byte loop, sequential", one.against(engineName, byteLoopName), "%v", one)
+	f.put("engine / byte loop, 64 at once", many.against(engineName, byteLoopName), "%v", many)
+	for _, peer := range []string{goSDKName, mcpGoName} {
+		f.put("engine / "+peer+", sequential", one.against(engineName, peer), "")
+		f.put("engine / "+peer+", 64 at once", many.against(engineName, peer), "")
+	}
+	return nil
+}
+
+// measurePath measures the whole way of a call: host -> gRPC over the door -> hub -> server and back. It compares that
+// with a relay, which has the same door and session but no hub in between (docs/adr/0042).
+func measurePath(ctx context.Context, o options, f figures) error {
+	const whole, relayed = "whole path", "relay"
+	one, many, err := compare(ctx, o, openDoor(whole, serversJSON(o, "echo"), o.bin.mcphub),
+		openDoor(relayed, "", o.bin.self, relay))
+	if err != nil {
+		return err
+	}
+	f.put("time of the whole path / of a relay, sequential", 1/one.against(whole, relayed), "%v", one)
+	f.put("time of the whole path / of a relay, 64 at once", 1/many.against(whole, relayed), "%v", many)
+	return nil
+}
+
+// openDoor opens a plugin as a subject that calls through the door.
+func openDoor(name, config, command string, args ...string) opener {
+	return func(ctx context.Context, _ options) (subject, error) {
+		client, err := openHub(ctx, config, command, args...)
+		if err != nil {
+			return subject{}, err
+		}
+		return subject{
+			name: name,
+			call: func(ctx context.Context) error {
+				return callTool(ctx, client.Hub, "echo", "echo", string(echoArguments))
+			},
+			close: func() { closeHub(client) },
+		}, nil
+	}
+}
+
+// measureWeb measures sessions of both eras over Streamable HTTP, and the floor with the same server.
+func measureWeb(ctx context.Context, o options, f figures) error {
+	web, err := startHTTP(o.bin.self, webRole)
+	if err != nil {
+		return err
+	}
+	defer web.stop()
+	call := mcp.CallRequest{Name: "echo", Arguments: echoArguments, OnProgress: func(mcp.Progress) {}}
+	one, many, err := compare(ctx, o, openPostLoop(web.url),
+		openSession(mcp.EraLegacy, overHTTP(web.url, ""), mcp.EraLegacy, call),
+		openSession(mcp.EraModern, overHTTP(web.url, ""), mcp.EraModern, call))
+	if err != nil {
+		return err
+	}
+	f.put("HTTP, legacy / POST loop, sequential", one.against(mcp.EraLegacy, postLoopName), "%v", one)
+	f.put("HTTP, legacy / POST loop, 64 at once", many.against(mcp.EraLegacy, postLoopName), "%v", many)
+	f.put("HTTP, modern / POST loop, sequential", one.against(mcp.EraModern, postLoopName), "")
+	f.put("HTTP, modern / POST loop, 64 at once", many.against(mcp.EraModern, postLoopName), "")
+	return nil
+}
+
+const postLoopName = "POST loop"
+
+// openPostLoop opens the floor: a POST with net/http in the way its documentation shows, with the headers of
+// 2025-11-25, and a check that the answer is the right one.
+func openPostLoop(url string) opener {
+	return func(context.Context, options) (subject, error) {
+		// The default transport of net/http keeps two idle connections, and opens a new one for every other call.
+		transport := &http.Transport{MaxIdleConnsPerHost: 2 * together}
+		client := &http.Client{Transport: transport}
+		var last atomic.Int64
+		return subject{
+			name: postLoopName,
+			call: func(ctx context.Context) error {
+				id := last.Add(1)
+				body := appendCall(make([]byte, 0, 256), id)
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+				if err != nil {
+					return err
+				}
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("Accept", "application/json, text/event-stream")
+				req.Header.Set("Mcp-Session-Id", "bench")
+				req.Header.Set("MCP-Protocol-Version", revision)
+				resp, err := client.Do(req)
+				if err != nil {
+					return err
+				}
+				answer, err := io.ReadAll(resp.Body)
+				if err := errors.Join(err, resp.Body.Close()); err != nil {
+					return err
+				}
+				if got := webID(answer); resp.StatusCode != http.StatusOK || string(got) != strconv.FormatInt(id, 10) {
+					return fmt.Errorf("status %d with an answer to %q, not to %d", resp.StatusCode, got, id)
+				}
+				return nil
+			},
+			close: transport.CloseIdleConnections,
+		}, nil
 	}
 }
