@@ -10,25 +10,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// A suite is some tests of one package: what one question of a lane runs.
-type suite struct {
-	lane, folder string
-	run, skip    string // patterns of go test
-	binary       bool   // its tests start the built mcphub
-}
+const modulePath = "github.com/mcphub-go/mcphub"
 
-func (s suite) name() string {
-	if s.run != "" {
-		return s.folder + " " + s.run
-	}
-	return s.folder
-}
+// What lane B asks first, since it is quick or finds much. All other packages of the module follow.
+const cheap = "hub/mcpserver hub/jsonrpc internal/halves internal/matrix hub/mcp ipc/gateway hub ipc"
+
+// The packages that are not of lane B: those of lane C, those of nightly runs, and the rules, which read the tree.
+const left = "plugin plugin/host internal/doctor internal/hostile internal/soak internal/e2e internal/rules " +
+	"internal/compat internal/conformance internal/conformance/scenario internal/peers"
+
+// elsewhere is what a test says by its name if it is not of lane B: Makefile, test-go.
+const elsewhere = "(_real|_nightly)$"
 
 // The bounds of a run: memory for each process, as ulimit -d counts it, and time as a function of what the tests take
 // without a change.
@@ -36,72 +34,69 @@ const memoryKiB = 3 << 20
 
 func limit(unchanged time.Duration) time.Duration { return time.Minute + 5*unchanged }
 
-// buildLimit bounds one call of the compiler.
-const buildLimit = 10 * time.Minute
-
 var errLimit = errors.New("it took too long")
 
-// An asker runs suites in one repository.
+// An asker runs the tests of packages in one repository.
 type asker struct {
 	root, temp string
-
-	mu        sync.Mutex
-	unchanged map[suite]time.Duration // guarded by mu
+	order      []string                 // the folders of the packages of lane B, cheap ones first
+	contain    map[string][]string      // the packages that the tests of a folder contain
+	unchanged  map[string]time.Duration // what the tests of a folder take without a change
 }
 
-// A variant is the code that is asked about: a mutant, or the code as it is.
-type variant struct {
-	*asker
-	mutant    *mutant // nil for the code as it is
-	dir       string
-	overlay   string            // "" for the code as it is
-	binary    string            // the built mcphub, once it is needed
-	programs  map[string]string // the built tests, by their folder
-	compiling time.Duration     // what it took to see whether it compiles
-}
-
-// vary writes what the compiler needs for m. A nil m is the code as it is.
-func (a *asker) vary(m *mutant) (*variant, error) {
-	dir, err := os.MkdirTemp(a.temp, "variant")
+func newAsker(ctx context.Context, root string) (*asker, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-test", "-f", `{{.ImportPath}}|{{join .Deps ","}}`, "./...")
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	v := &variant{asker: a, mutant: m, dir: dir, programs: map[string]string{}}
-	if m == nil {
-		return v, nil
+	a := &asker{root: root, contain: map[string][]string{}, unchanged: map[string]time.Duration{},
+		order: strings.Fields(cheap)}
+	for line := range strings.Lines(string(out)) {
+		name, deps, _ := strings.Cut(strings.TrimSpace(line), "|")
+		folder, tests := strings.CutSuffix(strings.TrimPrefix(name, modulePath+"/"), ".test")
+		if !tests || slices.Contains(strings.Fields(left), folder) {
+			continue
+		}
+		for dep := range strings.SplitSeq(deps, ",") {
+			dep, _, _ = strings.Cut(dep, " ") // a variant for a test
+			a.contain[folder] = append(a.contain[folder], strings.TrimPrefix(dep, modulePath+"/"))
+		}
+		if !slices.Contains(a.order, folder) {
+			a.order = append(a.order, folder)
+		}
 	}
+	a.temp, err = os.MkdirTemp("", "mutate")
+	return a, err
+}
+
+func (a *asker) remove() { _ = os.RemoveAll(a.temp) }
+
+// tests returns the folders whose tests the lanes ask about a change in folder, in their order.
+func (a *asker) tests(folder string, lanes []string) (folders []string) {
+	if slices.Contains(lanes, laneOwn) {
+		folders = append(folders, folder)
+	}
+	for _, other := range a.order {
+		if slices.Contains(lanes, laneB) && other != folder && slices.Contains(a.contain[other], folder) {
+			folders = append(folders, other)
+		}
+	}
+	return folders
+}
+
+// overlay writes the file with which the go command sees the change, and returns its path.
+func (a *asker) overlay(m mutant) (string, error) {
 	src, err := m.source(a.root)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	changed := filepath.Join(dir, filepath.Base(m.File))
-	if err := os.WriteFile(changed, src, 0o644); err != nil {
-		return nil, err
-	}
+	file := filepath.Join(a.temp, "changed.go")
 	text, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(a.root, filepath.FromSlash(m.File)): changed}})
-	if err != nil {
-		return nil, err
-	}
-	v.overlay = filepath.Join(dir, "overlay.json")
-	return v, os.WriteFile(v.overlay, text, 0o644)
-}
-
-func (v *variant) remove() { _ = os.RemoveAll(v.dir) }
-
-// compile runs go build or go test -c. The error has the compiler's output.
-func (v *variant) compile(ctx context.Context, args ...string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, buildLimit, errLimit)
-	defer cancel()
-	if v.overlay != "" {
-		args = append([]string{args[0], "-overlay", v.overlay}, args[1:]...)
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = v.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
+		filepath.Join(a.root, filepath.FromSlash(m.File)): file}})
+	path := filepath.Join(a.temp, "overlay.json")
+	return path, errors.Join(err, os.WriteFile(file, src, 0o644), os.WriteFile(path, text, 0o644))
 }
 
 // A finding is a test that failed.
@@ -110,98 +105,36 @@ type finding struct {
 	how  string // failed, timeout, memory, panic, compile
 }
 
-// ask runs a suite and reports what failed, nil if nothing did.
-func (v *variant) ask(ctx context.Context, s suite) (*finding, error) {
-	most, err := v.time(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	program, err := v.build(ctx, s)
-	if err != nil {
-		return &finding{"", "compile"}, ctx.Err() // they compile without the change: time has built them
-	}
-	first := v.test(ctx, program, s, s.run, most)
-	if first == nil || first.how == "timeout" {
-		return first, ctx.Err()
-	}
-	if first.test != "" && v.test(ctx, program, s, "^"+first.test+"$", most) != nil {
-		return first, ctx.Err()
-	}
-	// It passes alone: then the rest of the tests, or chance, decided. Chance does not do it twice.
-	return v.test(ctx, program, s, s.run, most), ctx.Err()
-}
-
-// time returns how long the suite may take. The first time it runs the suite without a change, which must pass; it may
-// fail once.
-func (v *variant) time(ctx context.Context, s suite) (time.Duration, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if took, ok := v.unchanged[s]; ok {
-		return limit(took), nil
-	}
-	as, err := v.vary(nil)
-	if err != nil {
-		return 0, err
-	}
-	defer as.remove()
-	program, err := as.build(ctx, s)
-	if err != nil {
-		return 0, err
-	}
-	for range 2 {
+// ask runs the tests of a folder and reports what failed, nil if nothing did. Chance does not fail them twice.
+func (a *asker) ask(ctx context.Context, overlay, folder string) (*finding, error) {
+	if _, ok := a.unchanged[folder]; !ok {
 		began := time.Now()
-		failed := as.test(ctx, program, s, s.run, 20*time.Minute)
-		switch {
-		case ctx.Err() != nil:
-			return 0, ctx.Err()
-		case failed == nil:
-			v.unchanged[s] = time.Since(began)
-			return limit(v.unchanged[s]), nil
+		failed := a.test(ctx, "", folder, 20*time.Minute)
+		if failed != nil {
+			fmt.Fprintf(os.Stderr, "the tests of %s fail without a change: %v\n", folder, *failed)
+			began, failed = time.Now(), a.test(ctx, "", folder, 20*time.Minute)
 		}
-		err = fmt.Errorf("the tests of %s fail without a change: %s %s", s.name(), failed.test, failed.how)
-		fmt.Fprintln(os.Stderr, err)
+		if failed != nil {
+			return nil, fmt.Errorf("the tests of %s fail without a change: %v", folder, *failed)
+		}
+		a.unchanged[folder] = time.Since(began)
 	}
-	return 0, err
+	most := limit(a.unchanged[folder])
+	failed := a.test(ctx, overlay, folder, most)
+	if failed != nil && (failed.how == "failed" || failed.how == "panic") {
+		failed = a.test(ctx, overlay, folder, most)
+	}
+	return failed, ctx.Err()
 }
 
-// build compiles the suite's tests, and the binary that they start.
-func (v *variant) build(ctx context.Context, s suite) (program string, err error) {
-	if s.binary && v.binary == "" {
-		binary := filepath.Join(v.dir, "mcphub")
-		if err := v.compile(ctx, "build", "-o", binary, "./cmd/mcphub"); err != nil {
-			return "", err
-		}
-		v.binary = binary
-	}
-	if program, ok := v.programs[s.folder]; ok {
-		return program, nil
-	}
-	program = filepath.Join(v.dir, strings.ReplaceAll(s.folder, "/", "-")+".test")
-	err = v.compile(ctx, "test", "-c", "-vet=off", "-ldflags=-w", "-o", program, "./"+s.folder)
-	if err == nil {
-		v.programs[s.folder] = program
-	}
-	return program, err
-}
-
-// test runs those tests of a suite that match run, and reports the first one that failed.
-func (v *variant) test(ctx context.Context, program string, s suite, run string, most time.Duration) *finding {
-	ctx, cancel := context.WithTimeoutCause(ctx, most+time.Minute, errLimit)
+// test runs the tests of a folder, and reports the first one that failed.
+func (a *asker) test(ctx context.Context, overlay, folder string, most time.Duration) *finding {
+	ctx, cancel := context.WithTimeoutCause(ctx, most+10*time.Minute, errLimit) // the compiler has time of its own
 	defer cancel()
-	args := []string{"-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, memoryKiB), program, "-test.short",
-		"-test.failfast", "-test.paniconexit0", "-test.count=1", "-test.parallel=4", "-test.timeout=" + most.String()}
-	if run != "" {
-		args = append(args, "-test.run="+run)
-	}
-	if s.skip != "" {
-		args = append(args, "-test.skip="+s.skip)
-	}
-	cmd := exec.CommandContext(ctx, "sh", args...)
-	cmd.Dir = filepath.Join(v.root, filepath.FromSlash(s.folder))
-	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir)
-	if v.binary != "" {
-		cmd.Env = append(cmd.Env, "MCPHUB_BINARY="+v.binary)
-	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -d %d && exec go test "$@"`, memoryKiB), "sh",
+		"-overlay="+overlay, "-vet=off", "-short", "-failfast", "-count=1", "-parallel=4", "-timeout="+most.String(),
+		"-skip="+elsewhere, "./"+folder)
+	cmd.Dir = a.root
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its children are to end with it
@@ -232,6 +165,8 @@ func found(out string, killed bool) *finding {
 		return ""
 	}
 	switch {
+	case strings.Contains(out, "[build failed]"):
+		return &finding{"", "compile"}
 	case strings.Contains(out, "panic: test timed out"):
 		return &finding{name(runningTest), "timeout"}
 	case killed:

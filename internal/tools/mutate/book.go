@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 )
 
 // What became of a mutant.
@@ -43,10 +43,8 @@ func (r result) String() string {
 
 // A book is the file of results of a run.
 type book struct {
-	mu      sync.Mutex
 	file    *os.File
-	results map[string]result // by id
-	order   []string
+	results []result
 }
 
 // readResults reads a file of results, each mutant once, in the order of their first lines.
@@ -81,30 +79,19 @@ func openBook(name string) (*book, error) {
 		return nil, err
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	b := &book{file: file, results: map[string]result{}}
-	for _, r := range known {
-		b.keep(r)
-	}
-	return b, nil
+	return &book{file, known}, err
 }
 
-func (b *book) close() error { return b.file.Close() }
-
-func (b *book) keep(r result) {
-	if _, ok := b.results[r.ID]; !ok {
-		b.order = append(b.order, r.ID)
-	}
-	b.results[r.ID] = r
+func (b *book) index(id string) int {
+	return slices.IndexFunc(b.results, func(r result) bool { return r.ID == id })
 }
 
 // result returns what is known of a mutant; without a verdict if that is nothing.
 func (b *book) result(id string) result {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.results[id]
+	if i := b.index(id); i >= 0 {
+		return b.results[i]
+	}
+	return result{}
 }
 
 // write keeps r, in the file too, and prints it.
@@ -113,9 +100,11 @@ func (b *book) write(r result) error {
 	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.keep(r)
+	if i := b.index(r.ID); i >= 0 {
+		b.results[i] = r
+	} else {
+		b.results = append(b.results, r)
+	}
 	if r.Verdict != verdictNoCode {
 		fmt.Println(r)
 	}
@@ -125,26 +114,19 @@ func (b *book) write(r result) error {
 
 // summarize writes the figures, and the mutants that no lane found.
 func (b *book) summarize(w io.Writer) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	count, seconds := map[string]int{}, 0.0
 	var survived []result
-	for _, id := range b.order {
-		r := b.results[id]
+	for _, r := range b.results {
 		count[r.Verdict+r.Lane]++
 		seconds += r.Seconds
 		if r.Verdict == verdictSurvived {
 			survived = append(survived, r)
 		}
 	}
-	made := count[verdictSurvived]
-	for _, lane := range []string{laneOwn, laneB, laneC} {
-		made += count[verdictFound+lane]
-	}
-	fmt.Fprintf(w, "\n%d changes: found by own %d, B %d, C %d, by none of the lanes asked %d; gone %d; %d more do not "+
-		"compile; %.0f s\n", made, count[verdictFound+laneOwn], count[verdictFound+laneB], count[verdictFound+laneC],
-		len(survived), count[verdictGone], count[verdictNoCode], seconds)
-	slices.SortFunc(survived, func(a, b result) int { return bytes.Compare([]byte(a.File), []byte(b.File)) })
+	own, other := count[verdictFound+laneOwn], count[verdictFound+laneB]
+	fmt.Fprintf(w, "\n%d changes: found by own %d, B %d, by none of the lanes asked %d; gone %d; %d more do not compile; "+
+		"%.0f s\n", own+other+len(survived), own, other, len(survived), count[verdictGone], count[verdictNoCode], seconds)
+	slices.SortFunc(survived, func(a, b result) int { return strings.Compare(a.File, b.File) })
 	for _, r := range survived {
 		fmt.Fprintf(w, "%s  asked %v\n", r, r.Asked)
 	}

@@ -107,6 +107,7 @@ func TestFailuresAreRead(t *testing.T) {
 		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\nFAIL\n":                                         {"TestA", "failed"},
 		"panic: test timed out after 1m0s\n\trunning tests:\n\t\tTestA (1m0s)\n\ngoroutine 1 [running]:\n":       {"TestA", "timeout"},
 		"panic: x\n\ngoroutine 7 [running]:\nhub.(*Hub).End(...)\nhub_test.TestA.func2(0xc)\n\t/x/a_test.go:1\n": {"TestA", "panic"},
+		"# hub\nhub/a.go:1:1: declared and not used: x\nFAIL\thub [build failed]\nFAIL\n":                        {"", "compile"},
 		"fatal error: runtime: out of memory\n":                                                                  {"", "memory"},
 	} {
 		if got := found(out, false); *got != want {
