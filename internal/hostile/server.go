@@ -1,10 +1,23 @@
+// Package hostile contains servers and folders that attack the hub, each with a name: in a test's process over pipes in
+// memory or over HTTP, or as a program (hostileserver) for black-box tests and measurements. Its tests run each one
+// against the whole hub and its services, and check that others are not affected: a call of another server ends, a
+// cancel in another window works, a new window gets its snapshot. They count what was kept, sent and left. How long
+// others wait is measured by the bench.
+//
+// TestHostileClients contains the hostile clients of a gateway.
+//
+// The servers are made with fakeserver. What must not live here: knowledge of the hub's internals; faults of a single
+// layer, which the tests of that layer cover.
 package hostile
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -30,8 +43,6 @@ type behaviour struct {
 	make  func(s *Server)
 	opts  []fakeserver.Option
 }
-
-var behaviours = map[string]behaviour{}
 
 // Names returns the names of all behaviours.
 func Names() []string { return slices.Sorted(maps.Keys(behaviours)) }
@@ -83,4 +94,92 @@ func (s *Server) Await(what string, times int, done <-chan struct{}) bool {
 			return false
 		}
 	}
+}
+
+// Swallow returns addresses of sign-in pages that would hide parameters which the hub adds: with a fragment, or with
+// the hub's own parameters.
+func Swallow() map[string]string {
+	return map[string]string{
+		"fragment":  "/authorize#",
+		"state":     "/authorize?state=known",
+		"client":    "/authorize?client_id=another",
+		"redirect":  "/authorize?redirect_ur%69=https://evil.example/",
+		"challenge": "/authorize?Code_Challenge=x",
+		"request":   "/authorize?request_uri=urn:x",
+		"semicolon": "/authorize?a=b;state=known",
+	}
+}
+
+// Authority returns a server that requires a sign-in, together with its authorization server, whose sign-in page is at
+// page.
+func Authority(page string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		base := "http://" + r.Host
+		reply := func(v any) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(v)
+		}
+		const resource, authority = "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/as"
+		switch path := r.URL.Path; {
+		case strings.HasPrefix(path, resource):
+			reply(map[string]any{
+				"resource": base + strings.TrimPrefix(path, resource), "authorization_servers": []string{base + "/as"},
+			})
+		case path == authority:
+			reply(map[string]any{
+				"issuer": base + "/as", "authorization_endpoint": base + page, "token_endpoint": base + "/token",
+				"registration_endpoint": base + "/register", "response_types_supported": []string{"code"},
+				"code_challenge_methods_supported":      []string{"S256"},
+				"token_endpoint_auth_methods_supported": []string{"none"},
+			})
+		case path == "/register":
+			w.WriteHeader(http.StatusCreated)
+			reply(map[string]any{"client_id": "client", "token_endpoint_auth_method": "none"})
+		case path == "/mcp":
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+base+resource+path+`"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+}
+
+// Config files of a hostile folder: JSON texts for a source of scope workspace.
+
+// ManyServers returns a file with n servers that would all be started at once.
+func ManyServers(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"servers":{`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"s%d":{"command":"none","args":["%d"],"start":"eager"}`, i, i)
+	}
+	b.WriteString(`}}`)
+	return b.String()
+}
+
+// ManyVariables returns a file with one server that sets n environment variables.
+func ManyVariables(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"servers":{"vars":{"command":"none","env":{`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"V%d":"%d"`, i, i)
+	}
+	b.WriteString(`}}}}`)
+	return b.String()
+}
+
+// ManyArguments returns a file with one server that has n arguments.
+func ManyArguments(n int) string {
+	return `{"servers":{"args":{"command":"none","args":[` + strings.TrimSuffix(strings.Repeat(`"a",`, n), ",") + `]}}}`
+}
+
+// ManyLazyServers returns a file with n servers that start when they are needed.
+func ManyLazyServers(n int) string {
+	return strings.ReplaceAll(ManyServers(n), `,"start":"eager"`, "")
 }
