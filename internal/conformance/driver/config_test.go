@@ -7,7 +7,7 @@ import (
 )
 
 func TestConfig(t *testing.T) {
-	const prefix, suffix = `{"mcpServers":{"peer":{"type":"http","url":"http://x/mcp","approvals":{"*":"allow"}`, `}}}`
+	const prefix, suffix = `{"mcpServers":{"peer":{"approvals":{"*":"allow"}`, `,"type":"http","url":"http://x/mcp"}}}`
 	tests := []struct {
 		scenario scenario.Scenario
 		want     string
@@ -32,7 +32,7 @@ func TestConfig(t *testing.T) {
 				ClientID: "id", ClientSecret: "secret", IDPClientID: "idp", IDPIDToken: "token", IDPIssuer: "http://i",
 				IDPTokenEndpoint: "http://i/token",
 			}},
-			`,"oauth":{"clientId":"id","clientSecret":"secret","grant":"enterprise","idp":{"issuer":"http://i","tokenEndpoint":"http://i/token","clientId":"idp","idToken":"token"}}`,
+			`,"oauth":{"clientId":"id","clientSecret":"secret","grant":"enterprise","idp":{"clientId":"idp","idToken":"token","issuer":"http://i","tokenEndpoint":"http://i/token"}}`,
 		},
 	}
 	for _, tt := range tests {

@@ -11,10 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/conformance/scenario"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 	"github.com/mcphub-go/mcphub/plugin/host"
@@ -51,7 +53,6 @@ func run() (err error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the scenario took longer than "+
 		limit.String()))
 	defer cancel()
-
 	// No state is kept: each scenario starts like a first use.
 	hub, err := host.Open(ctx, host.Options{Command: binary, Env: []string{handshake.EnvStateDir + "="},
 		Stderr: os.Stderr})
@@ -68,12 +69,12 @@ func run() (err error) {
 		return err
 	}
 	// The window comes first: the hub does not offer a server capabilities for which no window can be asked.
-	w, err := attach(ctx, hub.Editor)
+	u, err := attach(ctx, door.NewClient(hub.Conn(), hub))
 	if err != nil {
-		return err
+		return fmt.Errorf("attaching a window: %w", err)
 	}
 	err = scenario.Run(ctx, s, hubClient{hub})
-	return errors.Join(err, w.close())
+	return errors.Join(err, u.close())
 }
 
 func configure(ctx context.Context, hub *host.Client, s scenario.Scenario) error {
@@ -94,51 +95,26 @@ func configure(ctx context.Context, hub *host.Client, s scenario.Scenario) error
 	return errors.Join(problems...)
 }
 
-// server is the only entry of the config, as a user would write it.
-type server struct {
-	Type      string            `json:"type"`
-	URL       string            `json:"url"`
-	Approvals map[string]string `json:"approvals"`
-	OAuth     *oauth            `json:"oauth,omitempty"`
-}
-
-type oauth struct {
-	ClientID          string    `json:"clientId,omitempty"`
-	ClientSecret      string    `json:"clientSecret,omitempty"`
-	ClientMetadataURL string    `json:"clientMetadataUrl,omitempty"`
-	Grant             string    `json:"grant,omitempty"`
-	PrivateKeyPEM     string    `json:"privateKeyPem,omitempty"`
-	SigningAlgorithm  string    `json:"signingAlgorithm,omitempty"`
-	IDP               *provider `json:"idp,omitempty"`
-	WorkloadToken     string    `json:"workloadToken,omitempty"`
-}
-
-type provider struct {
-	Issuer        string `json:"issuer"`
-	TokenEndpoint string `json:"tokenEndpoint"`
-	ClientID      string `json:"clientId"`
-	IDToken       string `json:"idToken"`
-}
-
 // config returns the config for the hub, with what a user of the server would know: its address, and for sign-in the
 // values that the scenario provides.
 func config(s scenario.Scenario) (string, error) {
-	entry := server{Type: "http", URL: s.URL, Approvals: map[string]string{"*": "allow"}}
+	type object = map[string]any
+	entry := object{"type": "http", "url": s.URL, "approvals": object{"*": "allow"}}
 	if strings.HasPrefix(s.Name, "auth/") {
 		c := s.Context
-		entry.OAuth = &oauth{
-			ClientID: c.ClientID, ClientSecret: c.ClientSecret, Grant: s.Grant(),
-			PrivateKeyPEM: c.PrivateKeyPEM, SigningAlgorithm: c.SigningAlgorithm, WorkloadToken: c.WorkloadToken,
-		}
+		oauth := object{"clientId": c.ClientID, "clientSecret": c.ClientSecret, "grant": s.Grant(),
+			"privateKeyPem": c.PrivateKeyPEM, "signingAlgorithm": c.SigningAlgorithm, "workloadToken": c.WorkloadToken}
+		maps.DeleteFunc(oauth, func(_ string, value any) bool { return value == "" })
 		if c.ClientID == "" {
-			entry.OAuth.ClientMetadataURL = scenario.ClientMetadataURL
+			oauth["clientMetadataUrl"] = scenario.ClientMetadataURL
 		}
 		if c.IDPIssuer != "" {
-			entry.OAuth.IDP = &provider{Issuer: c.IDPIssuer, TokenEndpoint: c.IDPTokenEndpoint, ClientID: c.IDPClientID,
-				IDToken: c.IDPIDToken}
+			oauth["idp"] = object{"issuer": c.IDPIssuer, "tokenEndpoint": c.IDPTokenEndpoint, "clientId": c.IDPClientID,
+				"idToken": c.IDPIDToken}
 		}
+		entry["oauth"] = oauth
 	}
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]server{peer: entry}})
+	text, err := json.Marshal(object{"mcpServers": object{peer: entry}})
 	return string(text), err
 }
 

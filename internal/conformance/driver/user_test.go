@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -67,25 +68,25 @@ func (e *editor) answer(t *testing.T, p *mcphubv1.Prompt) *mcphubv1.PromptAnswer
 }
 
 // serve starts an editor service in memory. The server and its goroutine end with the test.
-func serve(t *testing.T) (*editor, *grpc.Server, mcphubv1.EditorServiceClient) {
+func serve(t *testing.T) (*editor, *grpc.Server, *door.Client) {
 	t.Helper()
 	e := &editor{prompts: make(chan *mcphubv1.Prompt), answers: make(chan *mcphubv1.PromptAnswer, 8),
 		hello: make(chan *mcphubv1.Hello, 1)}
 	server := grpc.NewServer()
 	mcphubv1.RegisterEditorServiceServer(server, e)
-	return e, server, mcphubv1.NewEditorServiceClient(fakeeditor.Serve(t, server, nil))
+	return e, server, door.NewClient(fakeeditor.Serve(t, server, nil), nil)
 }
 
 // opened attaches the driver's window to an editor service of the test. The window is closed at the end of the test.
 func opened(t *testing.T) *editor {
 	t.Helper()
 	e, _, client := serve(t)
-	w, err := attach(context.WithoutCancel(t.Context()), client) // only close ends the window
+	u, err := attach(context.WithoutCancel(t.Context()), client) // only close ends the window
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.close(); err != nil {
+		if err := u.close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -168,13 +169,13 @@ func TestWindowGivesUpOnBrokenPage(t *testing.T) {
 // accident.
 func TestWindowTellsOfItsEnd(t *testing.T) {
 	_, server, client := serve(t)
-	w, err := attach(t.Context(), client)
+	u, err := attach(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.Stop()
-	<-w.done
-	if w.close() == nil {
+	<-u.window.Ended
+	if u.close() == nil {
 		t.Error("the lost stream is no error")
 	}
 }
