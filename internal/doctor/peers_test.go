@@ -97,7 +97,7 @@ type foreign struct {
 func TestServersOfOthers(t *testing.T) {
 	t.Parallel()
 	sound(t, []foreign{
-		{"the Go SDK stops and answers", peers.GoSDKStdio, "slow", `{"ms":30000,"steps":300}`,
+		{"the Go SDK stops and answers", peers.GoSDK.Stdio, "slow", `{"ms":30000,"steps":300}`,
 			map[string]Level{"cancel.stop": Good, "cancel.answer": Note, "cancel.delivery": Good, "cancel.next": Good},
 			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}, 0},
 	})
@@ -111,10 +111,10 @@ func TestServersOfOthersThatAreWaitedFor_nightly(t *testing.T) {
 			map[string]Level{"start.time": measured, "ping": measured, "era.revisions": Good, "era.unknown": Good,
 				"cancel.stop": Mend, "cancel.next": Good, "cancel.unknown": Good, "capability.tools": Good},
 			map[string]Level{"era.modern": Note}, 0},
-		{"the TypeScript SDK 1 stops", peers.TypeScript1Stdio, "slow", `{"ms":30000,"steps":300}`,
+		{"the TypeScript SDK 1 stops", peers.TypeScript1.Stdio, "slow", `{"ms":30000,"steps":300}`,
 			map[string]Level{"cancel.stop": Good, "cancel.next": Good}, map[string]Level{"era.modern": Note},
 			500 * time.Millisecond},
-		{"the TypeScript SDK 2 stops in both eras", peers.TypeScript2Stdio, "slow", `{"ms":30000,"steps":300}`,
+		{"the TypeScript SDK 2 stops in both eras", peers.TypeScript2.Stdio, "slow", `{"ms":30000,"steps":300}`,
 			map[string]Level{"cancel.stop": Good, "cancel.next": Good},
 			map[string]Level{"era.modern": Good, "cancel.stop": Good, "cancel.next": Good}, 500 * time.Millisecond},
 	})
@@ -124,10 +124,10 @@ func TestServersOfOthersThatAreWaitedFor_nightly(t *testing.T) {
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, peer := range []foreign{
-		{name: "the Go SDK", serve: peers.GoSDKStdio, tool: "slow", arguments: `{"ms":"soon"}`},
-		{name: "mcp-go", serve: peers.MCPGoStdio, tool: "slow", arguments: `{"ms":"soon"}`},
-		{name: "the TypeScript SDK 1", serve: peers.TypeScript1Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
-		{name: "the TypeScript SDK 2", serve: peers.TypeScript2Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "the Go SDK", serve: peers.GoSDK.Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "mcp-go", serve: peers.MCPGo.Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "the TypeScript SDK 1", serve: peers.TypeScript1.Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
+		{name: "the TypeScript SDK 2", serve: peers.TypeScript2.Stdio, tool: "slow", arguments: `{"ms":"soon"}`},
 		{name: "server-everything", serve: peers.Everything, tool: "trigger-long-running-operation",
 			arguments: `{"duration":"long"}`},
 	} {
@@ -172,7 +172,7 @@ func sound(t *testing.T, servers []foreign) {
 // work.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
-	server := peers.TypeScript2(t)
+	server := peers.TypeScript2.HTTP(t)
 	r := examined(t, Way{Transport: HTTP, HTTP: transport.HTTPOptions{URL: server.URL}}, "slow",
 		`{"ms":30000,"steps":300}`, faketime.Long)
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern} {

@@ -14,8 +14,8 @@ import (
 // for the legacy era cannot ask. The failed call says what to do; the next one asks, over a legacy connection.
 // Finding D4.
 func TestAskingServersOfTwoEras(t *testing.T) {
-	for name, command := range map[string]func(testing.TB) (string, []string){"gosdk": peers.GoSDKStdio,
-		"mcpgo": peers.MCPGoStdio} {
+	for name, command := range map[string]func(testing.TB) (string, []string){"gosdk": peers.GoSDK.Stdio,
+		"mcpgo": peers.MCPGo.Stdio} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if err := map[string]func() error{"gosdk": goSDK, "mcpgo": mcpGo}[name](); err != nil {

@@ -41,10 +41,10 @@ type behind struct {
 }
 
 var behindGateway = []behind{
-	{"TypeScript 1", peers.TypeScript1Stdio, "legacy", "too late", true, true},
-	{"TypeScript 2 modern", peers.TypeScript2Stdio, "modern", "", true, true},
-	{"Go SDK legacy", peers.GoSDKStdio, "legacy", "context deadline exceeded", true, false},
-	{"Go SDK modern", peers.GoSDKStdio, "modern", "", true, false},
+	{"TypeScript 1", peers.TypeScript1.Stdio, "legacy", "too late", true, true},
+	{"TypeScript 2 modern", peers.TypeScript2.Stdio, "modern", "", true, true},
+	{"Go SDK legacy", peers.GoSDK.Stdio, "legacy", "context deadline exceeded", true, false},
+	{"Go SDK modern", peers.GoSDK.Stdio, "modern", "", true, false},
 }
 
 // TestGatewayClients_long: clients on SDKs of others call tools, get progress, cancel with a reason, answer a question,
@@ -61,13 +61,13 @@ func TestGatewayClients_long(t *testing.T) {
 		reason  string // with which it cancels
 		hears   bool   // that a question was withdrawn
 	}{
-		{"TypeScript 1", append(peers.TypeScript1Client(t), "p__"), false, why, true},
-		{"TypeScript 2 legacy", append(peers.TypeScript2Client(t), "p__", "legacy"), false, why, true},
-		{"TypeScript 2 modern", append(peers.TypeScript2Client(t), "p__", "auto"), true, why, false},
-		{"Go SDK legacy", append(peers.GoSDKClient(t), "p__", "legacy"), false, canceled, true},
-		{"Go SDK modern", append(peers.GoSDKClient(t), "p__", "auto"), true, canceled, false},
-		{"mcp-go legacy", append(peers.MCPGoClient(t), "p__", "legacy"), false, canceled, false},
-		{"mcp-go modern", append(peers.MCPGoClient(t), "p__", "auto"), true, canceled, false},
+		{"TypeScript 1", append(peers.TypeScript1.Client(t), "p__"), false, why, true},
+		{"TypeScript 2 legacy", append(peers.TypeScript2.Client(t), "p__", "legacy"), false, why, true},
+		{"TypeScript 2 modern", append(peers.TypeScript2.Client(t), "p__", "auto"), true, why, false},
+		{"Go SDK legacy", append(peers.GoSDK.Client(t), "p__", "legacy"), false, canceled, true},
+		{"Go SDK modern", append(peers.GoSDK.Client(t), "p__", "auto"), true, canceled, false},
+		{"mcp-go legacy", append(peers.MCPGo.Client(t), "p__", "legacy"), false, canceled, false},
+		{"mcp-go modern", append(peers.MCPGo.Client(t), "p__", "auto"), true, canceled, false},
 	}
 	for _, client := range clients {
 		for _, server := range behindGateway {

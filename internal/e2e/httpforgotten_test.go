@@ -19,8 +19,8 @@ func TestHTTPForgottenSession(t *testing.T) {
 		open                          func(testing.TB) *peers.Server
 	}{
 		{"server-everything", tool, long, "Long running operation completed", peers.EverythingHTTP},
-		{"TypeScript 1", "slow", `{"ms":10,"steps":1}`, "done", peers.TypeScript1},
-		{"TypeScript 2", "slow", `{"ms":10,"steps":1}`, "done", peers.TypeScript2},
+		{"TypeScript 1", "slow", `{"ms":10,"steps":1}`, "done", peers.TypeScript1.HTTP},
+		{"TypeScript 2", "slow", `{"ms":10,"steps":1}`, "done", peers.TypeScript2.HTTP},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,10 +31,10 @@ type way struct {
 }
 
 var ways = []way{
-	{"TypeScript 1, HTTP", peers.TypeScript1, "http", "legacy", true},
-	{"TypeScript 1, SSE", peers.TypeScript1, "sse", "legacy", true},
-	{"TypeScript 2, HTTP legacy", peers.TypeScript2, "http", "legacy", true},
-	{"TypeScript 2, HTTP modern", peers.TypeScript2, "http", "modern", false},
+	{"TypeScript 1, HTTP", peers.TypeScript1.HTTP, "http", "legacy", true},
+	{"TypeScript 1, SSE", peers.TypeScript1.HTTP, "sse", "legacy", true},
+	{"TypeScript 2, HTTP legacy", peers.TypeScript2.HTTP, "http", "legacy", true},
+	{"TypeScript 2, HTTP modern", peers.TypeScript2.HTTP, "http", "modern", false},
 	{"Go, HTTP legacy", openGoSDK, "http", "legacy", false},
 	{"Go, HTTP modern", openGoSDK, "http", "modern", false},
 	{"Go, SSE", openGoSDK, "sse", "legacy", false},
@@ -45,7 +45,7 @@ func openGoSDK(t testing.TB) *peers.Server {
 	if err := goSDK(); err != nil {
 		t.Fatal(err)
 	}
-	return peers.GoSDK(t)
+	return peers.GoSDK.HTTP(t)
 }
 
 func (y way) modern() bool { return y.era == "modern" }

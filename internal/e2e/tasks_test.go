@@ -20,7 +20,7 @@ func TestTasks(t *testing.T) {
 	for _, kind := range []string{"http", "sse"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			s := peers.TypeScript1(t)
+			s := peers.TypeScript1.HTTP(t)
 			between := newTap(t, s.URL)
 			p := newPlace(t)
 			d := p.open(servers{"peer": remote(kind, between.url+map[string]string{"http": "/mcp", "sse": "/sse"}[kind])})

@@ -9,8 +9,8 @@ import (
 )
 
 // sdkServers are the servers that keep a journal.
-var sdkServers = map[string]func(testing.TB) *Server{"TypeScript 1": TypeScript1, "TypeScript 2": TypeScript2,
-	"Go": GoSDK}
+var sdkServers = map[string]func(testing.TB) *Server{"TypeScript 1": TypeScript1.HTTP, "TypeScript 2": TypeScript2.HTTP,
+	"Go": GoSDK.HTTP}
 
 func each(t *testing.T, servers map[string]func(testing.TB) *Server, test func(t *testing.T, s *Server)) {
 	for name, open := range servers {
@@ -125,7 +125,8 @@ func TestEverythingOverStreamableHTTP_nightly(t *testing.T) {
 // TestSSE_nightly: a server with the transport of 2024-11-05 answers messages that are posted to its endpoint on the
 // stream.
 func TestSSE_nightly(t *testing.T) {
-	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1, "Go": GoSDK},
+	each(t, map[string]func(testing.TB) *Server{"everything": EverythingSSE, "TypeScript 1": TypeScript1.HTTP,
+		"Go": GoSDK.HTTP},
 		func(t *testing.T, s *Server) {
 			r := newRaw(t, s.SSEURL)
 			stream := r.send(http.MethodGet, s.SSEURL, "")

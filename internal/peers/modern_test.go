@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var modernServers = map[string]func(testing.TB) *Server{"TypeScript 2": TypeScript2, "Go": GoSDK}
+var modernServers = map[string]func(testing.TB) *Server{"TypeScript 2": TypeScript2.HTTP, "Go": GoSDK.HTTP}
 
 // TestModernDiscover_nightly: the same URL also serves the modern era.
 func TestModernDiscover_nightly(t *testing.T) {

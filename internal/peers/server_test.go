@@ -30,16 +30,14 @@ func TestServersEndWithTheirTest(t *testing.T) {
 
 // TestServersEndWithTheirInput: a server exits when its stdin ends, as it does when the test process is killed.
 func TestServersEndWithTheirInput(t *testing.T) {
+	http := func(s SDK) func() *exec.Cmd {
+		return func() *exec.Cmd {
+			cmd, args := s.Stdio(t)
+			return exec.Command(cmd, append(args[:len(args)-1], "http")...)
+		}
+	}
 	commands := map[string]func() *exec.Cmd{
-		"TypeScript 1": func() *exec.Cmd {
-			c := typescript(t, "typescript1", "@modelcontextprotocol/sdk")
-			return exec.Command(c[0], c[1], "http")
-		},
-		"TypeScript 2": func() *exec.Cmd {
-			c := typescript(t, "typescript2", "@modelcontextprotocol/server")
-			return exec.Command(c[0], c[1], "http")
-		},
-		"Go":         func() *exec.Cmd { return exec.Command(goSDKBinary(t), "http") },
+		"TypeScript 1": http(TypeScript1), "TypeScript 2": http(TypeScript2), "Go": http(GoSDK),
 		"everything": func() *exec.Cmd { return exec.Command(node(t), "--import", endWithInput, everythingScript(t), "sse") },
 	}
 	for name, command := range commands {
@@ -72,7 +70,7 @@ func TestServersEndWithTheirInput(t *testing.T) {
 
 // TestKilledServerIsGone: Kill kills the server, so its connections break at once. Tests of a crash use it.
 func TestKilledServerIsGone(t *testing.T) {
-	s := TypeScript1(t)
+	s := TypeScript1.HTTP(t)
 	r := legacy(t, s.URL)
 	call := r.post(slowCall)
 	call.until(isMethod("notifications/progress"))
@@ -91,7 +89,7 @@ func TestKilledServerIsGone(t *testing.T) {
 // TestStdio_nightly: the same servers work over stdio, with the journal in a file.
 func TestStdio_nightly(t *testing.T) {
 	for name, command := range map[string]func(testing.TB) (string, []string){
-		"TypeScript 1": TypeScript1Stdio, "TypeScript 2": TypeScript2Stdio, "Go": GoSDKStdio,
+		"TypeScript 1": TypeScript1.Stdio, "TypeScript 2": TypeScript2.Stdio, "Go": GoSDK.Stdio,
 	} {
 		t.Run(name, func(t *testing.T) {
 			journal := filepath.Join(t.TempDir(), "journal.jsonl")

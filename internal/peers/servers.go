@@ -3,18 +3,18 @@
 // lock file, or in go.mod.
 //
 //	Everything, EverythingHTTP, EverythingSSE   @modelcontextprotocol/server-everything   legacy
-//	TypeScript1, TypeScript1Stdio               TypeScript SDK 1.x                        legacy, with tasks
-//	TypeScript2, TypeScript2Stdio               TypeScript SDK 2.x                        both eras
-//	GoSDK, GoSDKStdio                           the official Go SDK                       both eras
-//	MCPGo, MCPGoStdio                           mcp-go                                    both eras
+//	TypeScript1                                 TypeScript SDK 1.x                        legacy, with tasks
+//	TypeScript2                                 TypeScript SDK 2.x                        both eras
+//	GoSDK                                       the official Go SDK                       both eras
+//	MCPGo                                       mcp-go                                    both eras
 //
 // The last four have the same tools: slow (works, with progress), ask (a form), sample (the model), ask_then_withdraw;
 // TypeScript1 also task and task_ask. MCPGo cannot withdraw, and cannot ask over SSE. `make peers` installs the npm
 // packages. If something is missing, the test fails; it is never skipped. That these servers do what tests rely on is
 // tested at night: it changes only with their versions.
 //
-// TypeScript1Client and the like are clients with these SDKs, for tests of hub parts that act as a server. Inspector is
-// the command line of @modelcontextprotocol/inspector.
+// Each SDK has a client, too, for tests of hub parts that act as a server. Inspector is the command line of
+// @modelcontextprotocol/inspector.
 //
 // What must not live here: any knowledge of the hub.
 package peers
@@ -38,54 +38,71 @@ import (
 // the journal goes to stderr.
 const JournalVariable = "PEER_JOURNAL"
 
-// TypeScript1 starts the server on the TypeScript SDK 1.x over Streamable HTTP and SSE.
-func TypeScript1(t testing.TB) *Server {
-	t.Helper()
-	return overHTTP(t, typescript(t, "typescript1", "@modelcontextprotocol/sdk"))
+// SDK is an SDK with which this project has a server, and a client that runs the scenario of scenario.mjs.
+type SDK struct {
+	folder         string
+	server, client string // the npm packages that these need
+	variable       string // of an SDK in Go: names a built program, for packages with many tests
 }
 
-// TypeScript1Stdio returns the command that serves it over stdio.
-func TypeScript1Stdio(t testing.TB) (cmd string, args []string) {
+// The environment variables that name built programs. Without them each test builds its own.
+const (
+	GoSDKVariable = "PEER_GOSDK"
+	MCPGoVariable = "PEER_MCPGO"
+)
+
+// The SDKs. Those in TypeScript keep the name of their packages in the lock files.
+var (
+	TypeScript1 = SDK{"typescript1", "@modelcontextprotocol/sdk", "@modelcontextprotocol/sdk", ""}
+	TypeScript2 = SDK{"typescript2", "@modelcontextprotocol/server", "@modelcontextprotocol/client", ""}
+	GoSDK       = SDK{folder: "gosdk", variable: GoSDKVariable}
+	MCPGo       = SDK{folder: "mcpgo", variable: MCPGoVariable}
+)
+
+// HTTP starts the server over Streamable HTTP, the eras at one URL, and over SSE, if the SDK has that.
+func (s SDK) HTTP(t testing.TB) *Server {
 	t.Helper()
-	return overStdio(typescript(t, "typescript1", "@modelcontextprotocol/sdk"))
+	return overHTTP(t, s.program(t, s.server, "server.mjs"))
 }
 
-// TypeScript2 starts the server on the TypeScript SDK 2.x over Streamable HTTP, both eras at one URL.
-func TypeScript2(t testing.TB) *Server {
+// Stdio returns the command that serves over stdio. A program that is built lives as long as the test.
+func (s SDK) Stdio(t testing.TB) (cmd string, args []string) {
 	t.Helper()
-	return overHTTP(t, typescript(t, "typescript2", "@modelcontextprotocol/server"))
+	command := s.program(t, s.server, "server.mjs")
+	return command[0], append(command[1:], "stdio")
 }
 
-// TypeScript2Stdio returns the command that serves it over stdio, both eras.
-func TypeScript2Stdio(t testing.TB) (cmd string, args []string) {
+// Client returns the command of the client, without its arguments: the prefix of the names of a server's tools, the era
+// ("legacy" or "auto"; not for TypeScript1), and then "http", a URL and an Authorization, or "stdio" and a command. It
+// runs the scenario and writes the outcome of each step as a line of JSON.
+func (s SDK) Client(t testing.TB) []string {
 	t.Helper()
-	return overStdio(typescript(t, "typescript2", "@modelcontextprotocol/server"))
+	command := s.program(t, s.client, "client.mjs")
+	if s.variable != "" {
+		command = append(command, "client")
+	}
+	return command
 }
 
-// GoSDK starts the server on the Go SDK over Streamable HTTP, both eras at one URL, and SSE.
-func GoSDK(t testing.TB) *Server {
+// program returns the command of a script, or of the program that is both server and client.
+func (s SDK) program(t testing.TB, sdk, file string) []string {
 	t.Helper()
-	return overHTTP(t, []string{goSDKBinary(t)})
-}
-
-// GoSDKStdio returns the command that serves it over stdio, both eras. The binary lives as long as the test.
-func GoSDKStdio(t testing.TB) (cmd string, args []string) {
-	t.Helper()
-	return overStdio([]string{goSDKBinary(t)})
-}
-
-// TypeScript1Client returns the command of a client with the TypeScript SDK 1.x, without its arguments: the prefix of
-// the names of a server's tools, and then "http", a URL and an Authorization, or "stdio" and a command. It runs the
-// scenario of scenario.mjs and writes the outcome of each step as a line of JSON.
-func TypeScript1Client(t testing.TB) []string {
-	t.Helper()
-	return ours(t, "typescript1", "@modelcontextprotocol/sdk", "client.mjs")
-}
-
-// TypeScript2Client does the same for the TypeScript SDK 2.x. After the prefix comes the era, "legacy" or "auto".
-func TypeScript2Client(t testing.TB) []string {
-	t.Helper()
-	return ours(t, "typescript2", "@modelcontextprotocol/client", "client.mjs")
+	if s.variable == "" {
+		return ours(t, s.folder, sdk, file)
+	}
+	if built := os.Getenv(s.variable); built != "" {
+		return []string{built}
+	}
+	path := filepath.Join(t.TempDir(), s.folder)
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = mustHome(t, s.folder, "server.go") // mcp-go's is a separate module
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return []string{path}
 }
 
 // TypeScript2Ordered returns the command of a client with the TypeScript SDK 2.x that makes calls by order, see
@@ -95,23 +112,11 @@ func TypeScript2Ordered(t testing.TB) []string {
 	return ours(t, "typescript2", "@modelcontextprotocol/client", "ordered.mjs")
 }
 
-// GoSDKClient does the same as TypeScript2Client for the Go SDK.
-func GoSDKClient(t testing.TB) []string {
-	t.Helper()
-	return []string{goSDKBinary(t), "client"}
-}
-
-// MCPGoClient does the same as TypeScript2Client for mcp-go.
-func MCPGoClient(t testing.TB) []string {
-	t.Helper()
-	return []string{mcpGoBinary(t), "client"}
-}
-
 // Inspector returns the command line of the inspector, a client of other authors with the TypeScript SDK 2.x. It stores
 // its data in the home directory.
 func Inspector(t testing.TB) []string {
 	t.Helper()
-	path, err := script(mustHome(t, "inspector"), "@modelcontextprotocol/inspector", "clients", "launcher", "build",
+	path, err := script(mustHome(t, "inspector", lockFile), "@modelcontextprotocol/inspector", "clients", "launcher", "build",
 		"index.js")
 	if err != nil {
 		t.Fatal(err)
@@ -119,80 +124,14 @@ func Inspector(t testing.TB) []string {
 	return []string{node(t), path, "--cli"}
 }
 
-// typescript returns the command of one of this project's servers with a TypeScript SDK, without its transport.
-func typescript(t testing.TB, server, sdk string) []string {
-	t.Helper()
-	return ours(t, server, sdk, "server.mjs")
-}
-
 // ours returns the command of a script of this project with an installed SDK.
 func ours(t testing.TB, folder, sdk, file string) []string {
 	t.Helper()
-	dir := mustHome(t, folder)
+	dir := mustHome(t, folder, lockFile)
 	if _, err := installed(dir, sdk); err != nil {
 		t.Fatal(err)
 	}
 	return []string{node(t), filepath.Join(dir, file)}
-}
-
-// GoSDKVariable names a binary of the server with the Go SDK, for packages with many tests, which would otherwise build
-// it for each test.
-const GoSDKVariable = "PEER_GOSDK"
-
-func goSDKBinary(t testing.TB) string {
-	t.Helper()
-	return goBinary(t, GoSDKVariable, "gosdk", ".", "github.com/mcphub-go/mcphub/internal/peers/gosdk")
-}
-
-// MCPGo starts the server on mcp-go over Streamable HTTP, both eras at one URL, and SSE.
-func MCPGo(t testing.TB) *Server {
-	t.Helper()
-	return overHTTP(t, []string{mcpGoBinary(t)})
-}
-
-// MCPGoStdio returns the command that serves it over stdio, both eras. The binary lives as long as the test.
-func MCPGoStdio(t testing.TB) (cmd string, args []string) {
-	t.Helper()
-	return overStdio([]string{mcpGoBinary(t)})
-}
-
-// MCPGoVariable does the same for the server with mcp-go.
-const MCPGoVariable = "PEER_MCPGO"
-
-// mcpGoBinary builds the server in its folder, which is a separate module.
-func mcpGoBinary(t testing.TB) string {
-	t.Helper()
-	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := home(wd, "mcpgo", "go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return goBinary(t, MCPGoVariable, "mcpgo", dir, ".")
-}
-
-// goBinary builds a server, or returns the binary that the variable names.
-func goBinary(t testing.TB, variable, name, dir, pkg string) string {
-	t.Helper()
-	if built := os.Getenv(variable); built != "" {
-		return built
-	}
-	path := filepath.Join(t.TempDir(), name)
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	cmd := exec.Command("go", "build", "-o", path, pkg)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
-
-func overStdio(command []string) (cmd string, args []string) {
-	return command[0], append(command[1:], "stdio")
 }
 
 // overHTTP starts one of this project's servers. Its first line on stdout holds its addresses.
@@ -215,7 +154,7 @@ const everythingPackage = "@modelcontextprotocol/server-everything"
 
 func everythingScript(t testing.TB) string {
 	t.Helper()
-	path, err := script(mustHome(t, "everything"), everythingPackage, "dist", "index.js")
+	path, err := script(mustHome(t, "everything", lockFile), everythingPackage, "dist", "index.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,12 +212,12 @@ func freePort(t testing.TB) int {
 
 // A foreign server that is missing must not go unnoticed: what is not installed fails the test with the command to run.
 
-// home walks up from dir to the repository and returns the folder of a server, which holds the lock file. A test runs
-// in its package's folder; runtime.Caller would be of no use under -trimpath.
-func home(dir, server, lock string) (string, error) {
+// home walks up from dir to the repository and returns the folder of a server, which holds that file. A test runs in
+// its package's folder; runtime.Caller would be of no use under -trimpath.
+func home(dir, server, file string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		home := filepath.Join(d, "internal", "peers", server)
-		if _, err := os.Stat(filepath.Join(home, lock)); err == nil {
+		if _, err := os.Stat(filepath.Join(home, file)); err == nil {
 			return home, nil
 		}
 		if d == filepath.Dir(d) {
@@ -341,14 +280,17 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
+// lockFile is in the folder of each server on Node.
+const lockFile = "package-lock.json"
+
 // mustHome returns home for the folder in which the test runs.
-func mustHome(t testing.TB, server string) string {
+func mustHome(t testing.TB, server, file string) string {
 	t.Helper()
 	wd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := home(wd, server, "package-lock.json")
+	dir, err := home(wd, server, file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (r *raw) task(method, id string) *exchange {
 // TestTaskCancel_nightly: tasks/cancel cancels the work of a task of 2025-11-25, and its answer has the status
 // cancelled.
 func TestTaskCancel_nightly(t *testing.T) {
-	s := TypeScript1(t)
+	s := TypeScript1.HTTP(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task", `{"ms":60000,"steps":2000}`)
 	if got := string(r.task("tasks/cancel", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, `"cancelled"`) {
@@ -41,7 +41,7 @@ func TestTaskCancel_nightly(t *testing.T) {
 
 // TestTaskResult_nightly: tasks/result waits for the end of the task.
 func TestTaskResult_nightly(t *testing.T) {
-	r := legacy(t, TypeScript1(t).URL)
+	r := legacy(t, TypeScript1.HTTP(t).URL)
 	id := r.begin("task", `{"ms":100,"steps":2}`)
 	if got := string(r.task("tasks/result", id).until(isAnswerTo(`"t"`)).Result); !strings.Contains(got, "task done") {
 		t.Errorf("tasks/result: %s", got)
@@ -51,7 +51,7 @@ func TestTaskResult_nightly(t *testing.T) {
 // TestTaskAsks_nightly: a task that needs input sends its question on the stream of tasks/result, and goes on with the
 // answer.
 func TestTaskAsks_nightly(t *testing.T) {
-	s := TypeScript1(t)
+	s := TypeScript1.HTTP(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task_ask", `{}`)
 	s.Wait("the question", func(e Event) bool { return e.Is(EventAsked, "task_ask") })
@@ -72,7 +72,7 @@ func TestTaskAsks_nightly(t *testing.T) {
 // TestTaskOutlivesItsSession_nightly: if a session ends while one of its tasks asks, the task fails and the server
 // keeps running.
 func TestTaskOutlivesItsSession_nightly(t *testing.T) {
-	s := TypeScript1(t)
+	s := TypeScript1.HTTP(t)
 	r := legacy(t, s.URL)
 	id := r.begin("task_ask", `{}`)
 	asking := r.task("tasks/result", id)
@@ -84,7 +84,7 @@ func TestTaskOutlivesItsSession_nightly(t *testing.T) {
 
 // TestTaskIsRequired_nightly: a tool that can only run as a task refuses a plain call.
 func TestTaskIsRequired_nightly(t *testing.T) {
-	r := legacy(t, TypeScript1(t).URL)
+	r := legacy(t, TypeScript1.HTTP(t).URL)
 	m := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"task_ask","arguments":{}}}`).until(
 		isAnswerTo("5"))
 	if m.Error == nil && !strings.Contains(string(m.Result), `"isError":true`) {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 func (c *crossing) serveBuilt() {
 	c.t.Helper()
 	entry, _ := c.subject().connect(c.t, c.witness)
-	beside := peers.GoSDK(c.t)
+	beside := peers.GoSDK.HTTP(c.t)
 	journaled(c.witness, beside, "b#")
 	c.config = filepath.Join(c.t.TempDir(), "mcp.json")
 	text := fmt.Sprintf(`{"servers":{"s":%s,"b":{"type":"http","url":%q,"era":"legacy","alwaysAllow":["*"]}}}`, entry,
