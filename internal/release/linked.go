@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/licensecheck"
@@ -29,83 +30,54 @@ var accepted = map[string]bool{"MIT": true, "BSD-2-Clause": true, "BSD-3-Clause"
 var papers = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents`)
 
 // linked reads from the program which modules it contains, and finds the licence of each module and of Go's library.
-func linked(program string) ([]part, error) {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return nil, err
-	}
-	goroot, err := output("go", "env", "GOROOT")
-	if err != nil {
-		return nil, err
-	}
+func linked(program string) []part {
+	info := got(buildinfo.ReadFile(program))
+	goroot := output("go", "env", "GOROOT")
 	library := part{path: "std", version: strings.TrimPrefix(info.GoVersion, "go")}
-	if err := library.read(strings.TrimSpace(string(goroot))); err != nil {
-		return nil, err
-	}
+	library.read(strings.TrimSpace(string(goroot)))
 	parts := []part{library}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
-			return nil, fmt.Errorf("%s is replaced: a release is made of published modules", m.Path)
+			must(fmt.Errorf("%s is replaced: a release is made of published modules", m.Path))
 		}
-		text, err := output("go", "mod", "download", "-json", m.Path+"@"+m.Version)
-		if err != nil {
-			return nil, err
-		}
+		text := output("go", "mod", "download", "-json", m.Path+"@"+m.Version)
 		var at struct{ Dir string }
-		if err := json.Unmarshal(text, &at); err != nil {
-			return nil, err
-		}
+		must(json.Unmarshal(text, &at))
 		p := part{path: m.Path, version: m.Version}
-		if err := p.read(at.Dir); err != nil {
-			return nil, err
-		}
+		p.read(at.Dir)
 		parts = append(parts, p)
 	}
-	return parts, nil
+	return parts
 }
 
 // read finds the licence in a folder. It is an error if there is none or if it is not accepted: such a module must not
 // be shipped.
-func (p *part) read(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
+func (p *part) read(dir string) {
+	entries := got(os.ReadDir(dir))
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !papers.MatchString(e.Name()) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return err
-		}
+		text := got(os.ReadFile(filepath.Join(dir, e.Name())))
 		p.texts = append(p.texts, file{name: e.Name(), text: text})
 		for _, m := range licensecheck.Scan(text).Match {
 			if !m.IsURL && accepted[m.ID] {
-				p.licences = appendOnce(p.licences, m.ID)
+				if !slices.Contains(p.licences, m.ID) {
+					p.licences = append(p.licences, m.ID)
+				}
 			} else if !m.IsURL && !strings.HasPrefix(m.ID, "Google-Patent") && !strings.HasPrefix(m.ID, "GooglePatent") {
-				return fmt.Errorf("%s %s: its file %s has the licence %s, which is none of the accepted", p.path, p.version,
-					e.Name(), m.ID)
+				must(fmt.Errorf("%s %s: its file %s has the licence %s, which is none of the accepted", p.path, p.version,
+					e.Name(), m.ID))
 			}
 		}
 	}
 	if len(p.licences) == 0 {
-		return fmt.Errorf("%s %s: no licence was found in %s", p.path, p.version, filepath.Base(dir))
+		must(fmt.Errorf("%s %s: no licence was found in %s", p.path, p.version, filepath.Base(dir)))
 	}
-	return nil
-}
-
-func appendOnce(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
-	}
-	return append(list, s)
 }
 
 // notices returns the licences of everything that is linked, as one text.
-func notices(parts []part) ([]byte, error) {
+func notices(parts []part) []byte {
 	var b strings.Builder
 	b.WriteString("The program mcphub contains the following software of others.\n")
 	for _, p := range parts {
@@ -114,11 +86,11 @@ func notices(parts []part) ([]byte, error) {
 			fmt.Fprintf(&b, "\n[%s]\n\n%s\n", t.name, strings.TrimSpace(strings.ReplaceAll(string(t.text), "\r\n", "\n")))
 		}
 	}
-	return []byte(b.String()), nil
+	return []byte(b.String())
 }
 
 // billOfMaterials returns the list of the parts in CycloneDX 1.6.
-func billOfMaterials(version string, parts []part) ([]byte, error) {
+func billOfMaterials(version string, parts []part) []byte {
 	type license struct {
 		License struct {
 			ID string `json:"id"`
@@ -155,17 +127,17 @@ func billOfMaterials(version string, parts []part) ([]byte, error) {
 	for _, p := range parts {
 		bill.Components = append(bill.Components, of("library", p.path, p.version, p.licences))
 	}
-	text, err := json.MarshalIndent(bill, "", "  ")
-	return append(text, '\n'), err
+	return append(got(json.MarshalIndent(bill, "", "  ")), '\n')
 }
 
 // output runs a tool outside any module and returns its output.
-func output(name string, args ...string) ([]byte, error) {
+func output(name string, args ...string) []byte {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = os.TempDir()
 	text, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil, fmt.Errorf("%s: %w\n%s%s", name, err, text, failed.Stderr)
+		err = fmt.Errorf("%s: %w\n%s%s", name, err, text, failed.Stderr)
 	}
-	return text, err
+	must(err)
+	return text
 }

@@ -36,101 +36,91 @@ func main() {
 	flag.StringVar(&r.out, "out", "../../dist", "the `folder` for the files; it is made anew")
 	flag.BoolVar(&r.vsix, "vsix", false, "make the .vsix of each target as well")
 	flag.Parse()
-	if err := r.make(*only); err != nil {
+	if err := ended(func() { r.make(*only) }); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
+// stop is the value of the panic by which a release ends at its first error: there is nothing else to do about one.
+type stop struct{ error }
+
+func must(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+// ended returns the error that has ended do, nil if none has.
+func ended(do func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	do()
+	return nil
+}
+
 // make makes the files of all targets, or only of one.
-func (r *release) make(only string) error {
+func (r *release) make(only string) {
 	if !number.MatchString(r.version) {
-		return fmt.Errorf("-version %q: it is a number such as 1.2.3", r.version)
+		must(fmt.Errorf("-version %q: it is a number such as 1.2.3", r.version))
 	}
-	var err error
-	if r.root, err = filepath.Abs(r.root); err != nil {
-		return err
-	}
-	if err := r.prepare(); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(r.out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return err
-	}
+	r.root = got(filepath.Abs(r.root))
+	r.prepare()
+	must(os.RemoveAll(r.out))
+	must(os.MkdirAll(r.out, 0o755))
 	made := 0
 	for _, t := range targets {
 		if only != "" && only != t.name() {
 			continue
 		}
 		made++
-		if err := r.target(t); err != nil {
-			return fmt.Errorf("%s: %w", t.name(), err)
+		if err := ended(func() { r.target(t) }); err != nil {
+			must(fmt.Errorf("%s: %w", t.name(), err))
 		}
 	}
 	if made == 0 {
-		return fmt.Errorf("there is no target %q", only)
+		must(fmt.Errorf("there is no target %q", only))
 	}
-	if err := r.hostPackage(); err != nil {
-		return err
-	}
-	if err := r.apiPackage(); err != nil {
-		return err
-	}
-	return r.checksums()
+	r.hostPackage()
+	r.apiPackage()
+	r.checksums()
 }
 
 // target makes the files of one system.
-func (r *release) target(t target) error {
-	program, err := r.build(t)
-	if err != nil {
-		return err
-	}
-	parts, err := linked(program)
-	if err != nil {
-		return err
-	}
-	notices, err := notices(parts)
-	if err != nil {
-		return err
-	}
-	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-	if err != nil {
-		return err
-	}
-	bill, err := billOfMaterials(r.version, parts)
-	if err != nil {
-		return err
-	}
-	if err := r.write(fmt.Sprintf("mcphub-%s-%s.cdx.json", r.version, t.name()), bill); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(program)
-	if err != nil {
-		return err
-	}
-	papers := []file{{"LICENSE", license, 0o644}, {"THIRD_PARTY_NOTICES.txt", notices, 0o644}}
-	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
-	if err != nil {
-		return err
-	}
-	files := append([]file{{t.program(), text, 0o755}, {"README.md", readme, 0o644}}, papers...)
-	if err := r.archive(t, files); err != nil {
-		return err
-	}
+func (r *release) target(t target) {
+	program := r.build(t)
+	parts := linked(program)
+	notices := notices(parts)
+	r.write(fmt.Sprintf("mcphub-%s-%s.cdx.json", r.version, t.name()), billOfMaterials(r.version, parts))
+	text := got(os.ReadFile(program))
+	papers := []file{r.paper("LICENSE"), {"THIRD_PARTY_NOTICES.txt", notices, 0o644}}
+	r.archive(t, append([]file{{t.program(), text, 0o755}, r.paper("README.md")}, papers...))
 	if r.vsix {
-		if err := r.extension(t, program, notices); err != nil {
-			return err
-		}
+		r.extension(t, program, notices)
 	}
-	return r.binaryPackage(t, append([]file{{"bin/" + t.program(), text, 0o755}}, papers...))
+	r.binaryPackage(t, append([]file{{"bin/" + t.program(), text, 0o755}}, papers...))
+}
+
+// paper returns a file at the root of the repository.
+func (r *release) paper(name string) file {
+	return file{name, got(os.ReadFile(filepath.Join(r.root, name))), 0o644}
 }
 
 // write writes one file of the release.
-func (r *release) write(name string, text []byte) error {
-	return os.WriteFile(filepath.Join(r.out, name), text, 0o644)
+func (r *release) write(name string, text []byte) {
+	must(os.WriteFile(filepath.Join(r.out, name), text, 0o644))
 }
 
 // target is a system, by the names of Go and by those of Node and VS Code.
@@ -158,15 +148,10 @@ func (t target) program() string {
 }
 
 // build makes the program: static, stripped, and independent of this machine. It returns its path.
-func (r *release) build(t target) (string, error) {
+func (r *release) build(t target) string {
 	path := filepath.Join(r.out, "programs", t.name(), t.program())
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
+	must(os.MkdirAll(filepath.Dir(path), 0o755))
+	absolute := got(filepath.Abs(path))
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", absolute, "./cmd/mcphub")
 	cmd.Dir = r.root
@@ -174,7 +159,7 @@ func (r *release) build(t target) (string, error) {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0", "GOEXPERIMENT=")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		must(fmt.Errorf("go build: %w\n%s", err, out))
 	}
-	return absolute, nil
+	return absolute
 }

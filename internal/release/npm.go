@@ -13,47 +13,39 @@ import (
 
 // prepare makes what the npm packages and the extension are packed from, so that a fresh clone is enough: it installs
 // the packages of editors/ if they are missing, and builds the host package from its present sources.
-func (r *release) prepare() error {
+func (r *release) prepare() {
 	editors := filepath.Join(r.root, "editors")
-	installed, err := exists(filepath.Join(editors, "node_modules"))
-	if err != nil {
-		return err
-	}
-	built, err := exists(filepath.Join(editors, "host", "dist", "index.js"))
-	if err != nil {
-		return err
-	}
+	installed := exists(filepath.Join(editors, "node_modules"))
+	built := exists(filepath.Join(editors, "host", "dist", "index.js"))
 	// a copy of the repository without node_modules: its sources are those that were built
 	if !installed && built && !r.vsix {
-		return nil
+		return
 	}
 	if !installed {
-		if err := npm(editors, "ci", "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
-			return err
-		}
+		npm(editors, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	}
-	return npm(editors, "run", "--silent", "build", "-w", "host")
+	npm(editors, "run", "--silent", "build", "-w", "host")
 }
 
-func exists(path string) (bool, error) {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return false
 	}
-	return err == nil, err
+	must(err)
+	return true
 }
 
 // npm runs npm in a folder.
-func npm(dir string, args ...string) error {
+func npm(dir string, args ...string) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("there is no npm: the packages for Node and the extension need Node 20 or later with it")
+		must(errors.New("there is no npm: the packages for Node and the extension need Node 20 or later with it"))
 	}
 	cmd := exec.Command("npm", args...)
 	cmd.Dir = dir
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm %s in %s: %w\n%s", args[0], dir, err, text)
+		must(fmt.Errorf("npm %s in %s: %w\n%s", args[0], dir, err, text))
 	}
-	return nil
 }
 
 const (
@@ -71,92 +63,54 @@ func tarballName(name, version string) string {
 }
 
 // binaryPackage writes the npm package of one machine. It runs no script at install.
-func (r *release) binaryPackage(t target, files []file) error {
-	manifest, err := json.MarshalIndent(map[string]any{
-		"name": binaryName(t), "version": r.version, "license": "Apache-2.0",
-		"description": "The program of McpHub for " + t.name(),
-		"repository":  map[string]string{"type": "git", "url": "git+" + repository + ".git"},
-		"os":          []string{t.platform}, "cpu": []string{t.arch}, "preferUnplugged": true,
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return r.npm(binaryName(t), append(files, file{"package.json", append(manifest, '\n'), 0o644}))
+func (r *release) binaryPackage(t target, files []file) {
+	r.npm(binaryName(t), map[string]any{"description": "The program of McpHub for " + t.name(),
+		"os": []string{t.platform}, "cpu": []string{t.arch}, "preferUnplugged": true}, files)
 }
 
 // hostPackage writes @mcphub/host as it was built, with the packages of the program as optional dependencies. The lock
 // file of the workspace does not contain them, since they are published together.
-func (r *release) hostPackage() error {
+func (r *release) hostPackage() {
 	home := filepath.Join(r.root, "editors", "host")
-	text, err := os.ReadFile(filepath.Join(home, "package.json"))
-	if err != nil {
-		return err
-	}
+	text := got(os.ReadFile(filepath.Join(home, "package.json")))
 	var kept struct{ Exports json.RawMessage } // unchanged: the order of its conditions matters
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return err
-	}
+	must(json.Unmarshal(text, &kept))
 	var manifest map[string]any
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		return err
-	}
+	must(json.Unmarshal(text, &manifest))
 	delete(manifest, "scripts")
-	manifest["version"], manifest["exports"] = r.version, kept.Exports
-	manifest["repository"] = map[string]string{"type": "git", "url": "git+" + repository + ".git"}
+	manifest["exports"] = kept.Exports
 	programs := map[string]string{}
 	for _, t := range targets {
 		programs[binaryName(t)] = r.version
 	}
 	manifest["optionalDependencies"] = programs
-	if text, err = json.MarshalIndent(manifest, "", "  "); err != nil {
-		return err
-	}
-	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-	if err != nil {
-		return err
-	}
-	files := []file{{"package.json", append(text, '\n'), 0o644}, {"LICENSE", license, 0o644}}
+	files := []file{r.paper("LICENSE")}
 	for _, name := range []string{"dist", "README.md"} {
 		more, err := below(home, name)
 		if err != nil {
-			return fmt.Errorf("%s/host is not built: %w", scope, err)
+			must(fmt.Errorf("%s/host is not built: %w", scope, err))
 		}
 		files = append(files, more...)
 	}
-	return r.npm(scope+"/host", files)
+	r.npm(scope+"/host", manifest, files)
 }
 
 // apiPackage writes @mcphub/vscode-api: the types of the API for other VS Code extensions, without code.
-func (r *release) apiPackage() error {
+func (r *release) apiPackage() {
 	name := scope + "/vscode-api"
-	api, err := os.ReadFile(filepath.Join(r.root, "editors", "vscode", "api.d.ts"))
-	if err != nil {
-		return err
-	}
-	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-	if err != nil {
-		return err
-	}
-	manifest, err := json.MarshalIndent(map[string]any{
-		"name": name, "version": r.version, "license": "Apache-2.0", "types": "./index.d.ts",
-		"description": "Types of the API of McpHub's VS Code extension",
-		"repository":  map[string]string{"type": "git", "url": "git+" + repository + ".git"},
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
+	api := got(os.ReadFile(filepath.Join(r.root, "editors", "vscode", "api.d.ts")))
 	about := "# " + name + "\n\nTypes of what the extension `mcphub.mcphub` of VS Code offers other extensions, and no code.\n" +
 		repository + "/blob/main/docs/migrating.md shows how it takes the place of a hub of your own.\n"
-	return r.npm(name, []file{{"package.json", append(manifest, '\n'), 0o644}, {"LICENSE", license, 0o644},
-		{"README.md", []byte(about), 0o644}, {"index.d.ts", api, 0o644}})
+	r.npm(name, map[string]any{"description": "Types of the API of McpHub's VS Code extension", "types": "./index.d.ts"},
+		[]file{r.paper("LICENSE"), {"README.md", []byte(about), 0o644}, {"index.d.ts", api, 0o644}})
 }
 
-func (r *release) npm(name string, files []file) error {
-	text, err := tarball("package", files)
-	if err != nil {
-		return err
-	}
-	return r.write(tarballName(name, r.version), text)
+// npm writes a package with these files, and with what the manifests of all have.
+func (r *release) npm(name string, manifest map[string]any, files []file) {
+	manifest["name"], manifest["version"], manifest["license"] = name, r.version, "Apache-2.0"
+	manifest["repository"] = map[string]string{"type": "git", "url": "git+" + repository + ".git"}
+	text := append(got(json.MarshalIndent(manifest, "", "  ")), '\n')
+	r.write(tarballName(name, r.version), tarball("package", append(files, file{"package.json", text, 0o644})))
 }
 
 // below returns all files of a folder, or the single file, with their names relative to home.
@@ -165,13 +119,9 @@ func below(home, name string) (files []file, err error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(home, path)
-		files = append(files, file{filepath.ToSlash(relative), text, 0o644})
-		return err
+		relative := got(filepath.Rel(home, path))
+		files = append(files, file{filepath.ToSlash(relative), got(os.ReadFile(path)), 0o644})
+		return nil
 	})
 	return files, err
 }
