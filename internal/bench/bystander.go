@@ -24,19 +24,14 @@ const (
 
 // measureBystander runs the attacks one after the other, and measures the calls of a bystander, who has nothing to do
 // with the attacker. All of them share the machine.
-func measureBystander(ctx context.Context, o options, f figures) error {
+func measureBystander(ctx context.Context, o options, f figures) {
 	var servers, clients worst
 	for _, a := range attacks {
-		if err := a.suffer(ctx, o, &servers); err != nil {
-			return fmt.Errorf("%s: %w", a.about, err)
-		}
+		of(a.about, func() { a.suffer(ctx, o, &servers) })
 	}
-	if err := sufferClients(ctx, o, &clients); err != nil {
-		return err
-	}
+	sufferClients(ctx, o, &clients)
 	f.put("worst call of a bystander while a server or a folder does its worst", servers.ms, "%s", servers.each)
 	f.put("worst call of a bystander while 32 clients of a gateway do their worst", clients.ms, "%s", clients.each)
-	return nil
 }
 
 // worst is the longest call of a bystander, with a line for each attack.
@@ -47,7 +42,7 @@ type worst struct {
 
 // during repeats a bystander's call while an attack goes on. An attack counts how often it began.
 func (w *worst) during(ctx context.Context, about string, call func(context.Context) error,
-	attack func(ctx context.Context, began *atomic.Int64)) error {
+	attack func(ctx context.Context, began *atomic.Int64)) {
 	attacking, stop := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -55,9 +50,7 @@ func (w *worst) during(ctx context.Context, about string, call func(context.Cont
 	var began atomic.Int64
 	running.Go(func() { attack(attacking, &began) })
 	for began.Load() == 0 { // some must be prepared first
-		if err := pause(ctx, 10*time.Millisecond); err != nil {
-			return err
-		}
+		must(pause(ctx, 10*time.Millisecond))
 	}
 	var took []float64
 	for end := time.Now().Add(attackTime); time.Now().Before(end); {
@@ -67,7 +60,7 @@ func (w *worst) during(ctx context.Context, about string, call func(context.Cont
 		slow := errors.Is(context.Cause(bounded), errTooSlow) && ctx.Err() == nil
 		cancel()
 		if err != nil && !slow {
-			return fmt.Errorf("the call of a bystander: %w", err)
+			must(fmt.Errorf("the call of a bystander: %w", err))
 		}
 		took = append(took, millis(time.Since(start)))
 	}
@@ -75,7 +68,6 @@ func (w *worst) during(ctx context.Context, about string, call func(context.Cont
 	w.ms = max(w.ms, longest)
 	w.each += fmt.Sprintf("%s: worst %.1f ms, median %.1f ms of %d; the attack ran %d times\n", about, longest,
 		median(took), len(took), began.Load())
-	return nil
 }
 
 // repeat does something again and again in n goroutines until ctx ends. It pauses before each round: an attack that
@@ -95,29 +87,26 @@ func repeat(ctx context.Context, n int, began *atomic.Int64, do func()) {
 
 // sufferClients measures the calls of an honest client of a gateway to one server, while hostile clients attack the
 // same gateway and use another server.
-func sufferClients(ctx context.Context, o options, w *worst) error {
-	file, err := gatewayConfig(o)
-	if err != nil {
-		return err
-	}
-	gateway, err := startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+func sufferClients(ctx context.Context, o options, w *worst) {
+	file := got(gatewayConfig(o))
+	gateway := got(startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0"))
 	defer gateway.stop()
-	honest, err := connect(ctx, overHTTP(gateway.url, gateway.authorization), mcp.EraLegacy)
-	if err != nil {
-		return err
-	}
+	honest := got(connect(ctx, overHTTP(gateway.url, gateway.authorization), mcp.EraLegacy))
 	defer func() { _ = honest.Close(errBenchOver) }()
 	call := func(ctx context.Context) error {
 		_, err := honest.CallTool(ctx, &mcp.CallRequest{Name: "honest__echo", Arguments: echoArguments})
 		return err
 	}
 	for _, a := range clientAttacks {
-		clients, err := openHostileClients(ctx, gateway)
-		if err == nil {
-			err = w.during(ctx, a.about, call, func(ctx context.Context, began *atomic.Int64) {
+		of(a.about, func() {
+			clients, err := openHostileClients(ctx, gateway)
+			defer func() {
+				for _, c := range clients {
+					c.http.CloseIdleConnections()
+				}
+			}()
+			must(err)
+			w.during(ctx, a.about, call, func(ctx context.Context, began *atomic.Int64) {
 				var all sync.WaitGroup
 				for _, c := range clients {
 					all.Go(func() {
@@ -129,15 +118,8 @@ func sufferClients(ctx context.Context, o options, w *worst) error {
 				}
 				all.Wait()
 			})
-		}
-		for _, c := range clients {
-			c.http.CloseIdleConnections()
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.about, err)
-		}
+		})
 	}
-	return nil
 }
 
 // attack is one way in which a server or a workspace folder can keep a hub busy. What is only counted, not felt by
@@ -172,7 +154,7 @@ var attacks = []attack{
 }
 
 // suffer runs the attack against a hub of its own.
-func (a attack) suffer(ctx context.Context, o options, w *worst) error {
+func (a attack) suffer(ctx context.Context, o options, w *worst) {
 	servers := map[string]any{"good": server(o.bin.echo)} // it attacks nobody
 	if a.behaviour != "" {
 		for i := range max(a.servers, 1) {
@@ -184,21 +166,13 @@ func (a attack) suffer(ctx context.Context, o options, w *worst) error {
 		}
 	}
 	config := configJSON(servers)
-	client, err := openHub(ctx, config, o.bin.mcphub)
-	if err != nil {
-		return err
-	}
+	client := got(openHub(ctx, config, o.bin.mcphub))
 	defer closeHub(client)
-	attacked, err := attach(ctx, client, a.accepts)
-	if err != nil {
-		return err
-	}
+	attacked := got(attach(ctx, client, a.accepts))
 	defer attacked.close()
 	call := func(ctx context.Context) error { return callTool(ctx, client.Hub, "good", "echo", `{}`) }
-	if err := call(ctx); err != nil { // the start of the server is not what is measured
-		return err
-	}
-	return w.during(ctx, a.about, call, func(ctx context.Context, began *atomic.Int64) {
+	must(call(ctx)) // the start of the server is not what is measured
+	w.during(ctx, a.about, call, func(ctx context.Context, began *atomic.Int64) {
 		a.drive(ctx, client, config, began)
 	})
 }

@@ -39,21 +39,18 @@ func newLocalHub(ctx context.Context, open mcp.Opener, era string) (*hub.Hub, er
 
 // measureCancel measures the time from the entry of CancelRequest until write(2) has put the notification into the
 // server's pipe.
-func measureCancel(ctx context.Context, _ options, f figures) error {
+func measureCancel(ctx context.Context, _ options, f figures) {
 	server := newPipeServer()
-	h, err := newLocalHub(ctx, server.open, mcp.EraLegacy)
-	if err != nil {
-		return err
-	}
+	h := got(newLocalHub(ctx, server.open, mcp.EraLegacy))
 	c := cancels{open: inFlight, samples: 5000, noticed: server.written, hanging: func() int { return onWire(h) }}
 	took, err := c.measure(ctx, h)
 	err = errors.Join(err, h.Close(ctx))
 	server.wait()
+	must(err)
 	f.put("CancelRequest -> notification in the server's pipe, median", median(took),
 		"%d cancels, one after the other, %d to %d requests in flight", len(took), c.open+c.samples, c.open)
 	f.put("CancelRequest -> notification in the server's pipe, p99", percentile(took, 99), "p99.9 %.0f us, worst %.0f us",
 		percentile(took, 99.9), percentile(took, 100))
-	return err
 }
 
 // onWire returns the number of requests that were written to the server.
@@ -80,19 +77,14 @@ var webCancels = []struct {
 
 // measureWebCancel measures the time from the entry of CancelRequest until a server over HTTP notices the cancel. Hub
 // and server are in this process, so that they share a clock.
-func measureWebCancel(ctx context.Context, _ options, f figures) error {
+func measureWebCancel(ctx context.Context, _ options, f figures) {
 	for _, way := range webCancels {
 		server := newWebServer()
 		server.early = way.early
 		url, stop, err := listenHTTP(server)
-		if err != nil {
-			return err
-		}
+		must(err)
 		defer stop()
-		h, err := newLocalHub(ctx, overHTTP(url, ""), way.era)
-		if err != nil {
-			return err
-		}
+		h := got(newLocalHub(ctx, overHTTP(url, ""), way.era))
 		// A cancel of a call without headers that is younger than a second waits: it could overtake its call.
 		c := cancels{open: 1000, samples: 1000, settle: 1200 * time.Millisecond, noticed: server.reset,
 			hanging: func() int { return int(server.hanging.Load()) }}
@@ -103,13 +95,10 @@ func measureWebCancel(ctx context.Context, _ options, f figures) error {
 			}
 		}
 		took, err := c.measure(ctx, h)
-		if err = errors.Join(err, h.Close(ctx)); err != nil {
-			return fmt.Errorf("%s: %w", way.what, err)
-		}
+		of(way.what, func() { must(errors.Join(err, h.Close(ctx))) })
 		f.put(way.what, median(took)/1000, "%d cancels, one after the other, %d to %d calls in flight; p99 %.2f ms",
 			len(took), c.open+c.samples, c.open, percentile(took, 99)/1000)
 	}
-	return nil
 }
 
 // cancels lets calls hang in a hub, and cancels some of them, one after the other.

@@ -85,7 +85,7 @@ func (s subject) loop(ctx context.Context, parallel int, stop *atomic.Bool) (int
 type rates map[string][]float64
 
 // compare opens the subjects, and lets them call in turns: first one call after the other, then 64 at once.
-func compare(ctx context.Context, o options, open ...opener) (one, many rates, err error) {
+func compare(ctx context.Context, o options, open ...opener) (one, many rates) {
 	var subjects []subject
 	defer func() {
 		for _, s := range subjects {
@@ -93,38 +93,27 @@ func compare(ctx context.Context, o options, open ...opener) (one, many rates, e
 		}
 	}()
 	for _, open := range open {
-		s, err := open(ctx, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		subjects = append(subjects, s)
+		subjects = append(subjects, got(open(ctx, o)))
 	}
-	if one, err = interleave(ctx, subjects, o.rounds, 1); err != nil {
-		return nil, nil, err
-	}
-	many, err = interleave(ctx, subjects, o.rounds, together)
-	return one, many, err
+	return interleave(ctx, subjects, o.rounds, 1), interleave(ctx, subjects, o.rounds, together)
 }
 
 // interleave runs every subject once in each round, and each round begins with a different one.
-func interleave(ctx context.Context, subjects []subject, rounds, parallel int) (rates, error) {
+func interleave(ctx context.Context, subjects []subject, rounds, parallel int) rates {
 	all := rates{}
 	for _, s := range subjects { // the results of the warm-up are discarded
-		if _, _, err := s.run(ctx, turn/4, parallel); err != nil {
-			return nil, err
-		}
+		_, _, err := s.run(ctx, turn/4, parallel)
+		must(err)
 	}
 	for round := range rounds {
 		for i := range subjects {
 			s := subjects[(round+i)%len(subjects)]
 			_, rate, err := s.run(ctx, turn, parallel)
-			if err != nil {
-				return nil, err
-			}
+			must(err)
 			all[s.name] = append(all[s.name], rate)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // against returns the median over the rounds of a quotient of rates. Each quotient is taken within one round.
@@ -186,11 +175,8 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // measureEngine measures the engine, the floor and the peers with the same server.
-func measureEngine(ctx context.Context, o options, f figures) error {
-	one, many, err := compare(ctx, o, openByteLoop, openEngine, openGoSDK, openMcpGo)
-	if err != nil {
-		return err
-	}
+func measureEngine(ctx context.Context, o options, f figures) {
+	one, many := compare(ctx, o, openByteLoop, openEngine, openGoSDK, openMcpGo)
 	// Where waking up a process is dear, what the byte loop reaches bounds the ratios to the peers: no client over pipes
 	// can be faster.
 	f.put("engine / byte loop, sequential", one.against(engineName, byteLoopName), "%v", one)
@@ -199,21 +185,16 @@ func measureEngine(ctx context.Context, o options, f figures) error {
 		f.put("engine / "+peer+", sequential", one.against(engineName, peer), "")
 		f.put("engine / "+peer+", 64 at once", many.against(engineName, peer), "")
 	}
-	return nil
 }
 
 // measurePath measures the whole way of a call: host -> gRPC over the door -> hub -> server and back. It compares that
 // with a relay, which has the same door and session but no hub in between (docs/adr/0042).
-func measurePath(ctx context.Context, o options, f figures) error {
+func measurePath(ctx context.Context, o options, f figures) {
 	const whole, relayed = "whole path", "relay"
-	one, many, err := compare(ctx, o, openDoor(whole, serversJSON(o, "echo"), o.bin.mcphub),
+	one, many := compare(ctx, o, openDoor(whole, serversJSON(o, "echo"), o.bin.mcphub),
 		openDoor(relayed, "", o.bin.self, relay))
-	if err != nil {
-		return err
-	}
 	f.put("time of the whole path / of a relay, sequential", 1/one.against(whole, relayed), "%v", one)
 	f.put("time of the whole path / of a relay, 64 at once", 1/many.against(whole, relayed), "%v", many)
-	return nil
 }
 
 // openDoor opens a plugin as a subject that calls through the door.
@@ -234,24 +215,17 @@ func openDoor(name, config, command string, args ...string) opener {
 }
 
 // measureWeb measures sessions of both eras over Streamable HTTP, and the floor with the same server.
-func measureWeb(ctx context.Context, o options, f figures) error {
-	web, err := startHTTP(o.bin.self, webRole)
-	if err != nil {
-		return err
-	}
+func measureWeb(ctx context.Context, o options, f figures) {
+	web := got(startHTTP(o.bin.self, webRole))
 	defer web.stop()
 	call := mcp.CallRequest{Name: "echo", Arguments: echoArguments, OnProgress: func(mcp.Progress) {}}
-	one, many, err := compare(ctx, o, openPostLoop(web.url),
+	one, many := compare(ctx, o, openPostLoop(web.url),
 		openSession(mcp.EraLegacy, overHTTP(web.url, ""), mcp.EraLegacy, call),
 		openSession(mcp.EraModern, overHTTP(web.url, ""), mcp.EraModern, call))
-	if err != nil {
-		return err
-	}
 	f.put("HTTP, legacy / POST loop, sequential", one.against(mcp.EraLegacy, postLoopName), "%v", one)
 	f.put("HTTP, legacy / POST loop, 64 at once", many.against(mcp.EraLegacy, postLoopName), "%v", many)
 	f.put("HTTP, modern / POST loop, sequential", one.against(mcp.EraModern, postLoopName), "")
 	f.put("HTTP, modern / POST loop, 64 at once", many.against(mcp.EraModern, postLoopName), "")
-	return nil
 }
 
 const postLoopName = "POST loop"

@@ -26,76 +26,42 @@ func gatewayConfig(o options) (string, error) {
 
 // measureGateway compares clients connected to a server directly with the same clients behind mcphub mcp, and behind a
 // relay (docs/adr/0048).
-func measureGateway(ctx context.Context, o options, f figures) error {
-	file, err := gatewayConfig(o)
-	if err != nil {
-		return err
-	}
+func measureGateway(ctx context.Context, o options, f figures) {
+	file := got(gatewayConfig(o))
 	const direct, behind, relayed = "direct", "gateway", "relay"
 	bare := mcp.CallRequest{Name: "echo", Arguments: echoArguments}
 	named := mcp.CallRequest{Name: "e__echo", Arguments: echoArguments}
-	one, many, err := compare(ctx, o,
+	one, many := compare(ctx, o,
 		openSession(direct, overStdio(o.bin.echo), mcp.EraLegacy, bare),
 		openSession(behind, overStdio(o.bin.mcphub, "mcp", file), mcp.EraLegacy, named),
 		openSession(relayed, overStdio(o.bin.self, mcpRelay), mcp.EraLegacy, named))
-	if err != nil {
-		return err
-	}
 	f.put("stdio, a call through the gateway, more than directly", one.more(behind, direct), "%v", one)
 	f.put("stdio, through the gateway / through a relay, 64 at once", many.against(behind, relayed), "%v", many)
 
-	one, many, err = compare(ctx, o, openTypeScript(direct, "echo", o.bin.echo),
-		openTypeScript(behind, "e__echo", o.bin.mcphub, "mcp", file))
-	if err != nil {
-		return err
-	}
-	// What a single call takes longer has no floor: the client's own share of it is as long as the gateway's.
-	f.put("stdio, TypeScript SDK: through the gateway / directly, 64 at once", many.against(behind, direct),
-		"%v\none after the other, %.2f ms more than directly, %v", many, one.more(behind, direct), one)
-
-	through, err := startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	through := got(startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0"))
 	defer through.stop()
-	over, err := startHTTP(o.bin.self, mcpRelayWeb)
-	if err != nil {
-		return err
-	}
+	over := got(startHTTP(o.bin.self, mcpRelayWeb))
 	defer over.stop()
-	one, _, err = compare(ctx, o,
+	one, _ = compare(ctx, o,
 		openSession(behind, overHTTP(through.url, through.authorization), mcp.EraLegacy, named),
 		openSession(relayed, overHTTP(over.url, over.authorization), mcp.EraLegacy, named))
-	if err != nil {
-		return err
-	}
 	f.put("HTTP, time of a call through the gateway / through a relay", 1/one.against(behind, relayed), "%v", one)
-	return measureGatewayCancel(ctx, f)
+	measureGatewayCancel(ctx, f)
 }
 
 // measureGatewayCancel measures the way of a cancel through a gateway in this process, from pipe to pipe.
-func measureGatewayCancel(ctx context.Context, f figures) (err error) {
+func measureGatewayCancel(ctx context.Context, f figures) {
 	server := newPipeServer()
-	h, err := newLocalHub(ctx, server.open, mcp.EraLegacy)
-	if err != nil {
-		return err
-	}
+	h := got(newLocalHub(ctx, server.open, mcp.EraLegacy))
 	defer func() {
-		err = errors.Join(err, h.Close(ctx))
+		must(h.Close(ctx))
 		server.wait()
 	}()
-	if _, _, err := h.Tools(ctx, "s"); err != nil {
-		return err
-	}
-	g, err := gateway.New(h, gateway.Options{})
-	if err != nil {
-		return err
-	}
+	_, _, err := h.Tools(ctx, "s")
+	must(err)
+	g := got(gateway.New(h, gateway.Options{}))
 	defer g.Close(nil)
-	session, err := connect(ctx, func(context.Context) (*mcp.Link, error) { return pipeTo(ctx, g) }, mcp.EraLegacy)
-	if err != nil {
-		return err
-	}
+	session := got(connect(ctx, func(context.Context) (*mcp.Link, error) { return pipeTo(ctx, g) }, mcp.EraLegacy))
 	defer func() { _ = session.Close(errBenchOver) }()
 	var took []float64
 	for range 1000 {
@@ -105,21 +71,17 @@ func measureGatewayCancel(ctx context.Context, f figures) (err error) {
 			defer close(over)
 			_, _ = session.CallTool(calling, &mcp.CallRequest{Name: "s__hang", Arguments: echoArguments})
 		}()
-		for err == nil && onWire(h) != 1 {
-			err = pause(ctx, 5*time.Millisecond)
+		for onWire(h) != 1 && pause(ctx, 5*time.Millisecond) == nil {
 		}
 		start := time.Now()
 		cancel(errBenchOver)
 		at, wait := receive(ctx, server.written)
 		<-over
-		if err = errors.Join(err, wait); err != nil {
-			return err
-		}
+		must(errors.Join(err, wait))
 		took = append(took, millis(at.Sub(start)))
 	}
 	f.put("a client's cancel -> notification in the server's pipe, median", median(took), "p99 %.2f ms",
 		percentile(took, 99))
-	return nil
 }
 
 // pipeTo connects a client to a gateway over pipes of the operating system.

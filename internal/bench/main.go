@@ -42,7 +42,44 @@ type options struct {
 }
 
 // measurement measures the rows of a group, and puts what it found into the figures.
-type measurement func(ctx context.Context, o options, f figures) error
+type measurement func(ctx context.Context, o options, f figures)
+
+// stop is the value of the panic by which a measurement ends at its first error, as a test ends. Only its own goroutine
+// may end so.
+type stop struct{ error }
+
+func must(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+// ended returns the error that has ended do, nil if none has.
+func ended(do func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	do()
+	return nil
+}
+
+// of is ended for a part of a measurement: its error says of which.
+func of(part string, do func()) {
+	if err := ended(do); err != nil {
+		must(fmt.Errorf("%s: %w", part, err))
+	}
+}
 
 func main() {
 	if len(os.Args) == 2 {
@@ -134,7 +171,7 @@ func measureOnce(ctx context.Context, g group, o options) (figures, error) {
 		os.Exit(1) // what it left running would disturb the others
 	}).Stop()
 	f := figures{}
-	err := g.measure(ctx, o, f)
+	err := ended(func() { g.measure(ctx, o, f) })
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w (%w)", err, cause)
 	}

@@ -17,7 +17,7 @@ import (
 
 // measureCore measures how fast the core alone applies the events of calls that nobody is asked about, beside a
 // thousand open ones, on one goroutine. The effects are read and dropped.
-func measureCore(_ context.Context, o options, f figures) error {
+func measureCore(_ context.Context, o options, f figures) {
 	const calls = 100_000
 	var rates []float64
 	effects := 0
@@ -52,11 +52,10 @@ func measureCore(_ context.Context, o options, f figures) error {
 		}
 		rates = append(rates, float64(applied)/time.Since(begun).Seconds())
 		if s.Len() != 1000 {
-			return fmt.Errorf("%d requests are open, want 1000", s.Len())
+			must(fmt.Errorf("%d requests are open, want 1000", s.Len()))
 		}
 	}
 	f.put("events that the core alone applies a second", median(rates), "%d effects in %d rounds", effects, o.rounds)
-	return nil
 }
 
 // largeSize is slightly less than the longest line that a hub reads by default.
@@ -70,50 +69,34 @@ var largeText = sync.OnceValue(func() string {
 // measureLarge measures the processor time for one large result, from a server's pipe onwards. It counts the hub's own
 // part: it subtracts the time that gRPC needs for the same message behind the same interceptors, and the time for
 // reading the same bytes from a pipe.
-func measureLarge(ctx context.Context, o options, f figures) error {
-	hub, err := openHub(ctx, serversJSON(o, "echo"), o.bin.mcphub)
-	if err != nil {
-		return err
-	}
+func measureLarge(ctx context.Context, o options, f figures) {
+	hub := got(openHub(ctx, serversJSON(o, "echo"), o.bin.mcphub))
 	defer closeHub(hub)
-	door, err := openHub(ctx, "", o.bin.self, guardedEcho)
-	if err != nil {
-		return err
-	}
+	door := got(openHub(ctx, "", o.bin.self, guardedEcho))
 	defer closeHub(door)
-	pipe, err := startChild(largeSize+1024, o.bin.echo)
-	if err != nil {
-		return err
-	}
+	pipe := got(startChild(largeSize+1024, o.bin.echo))
 	defer pipe.close()
 	arguments := fmt.Sprintf(`{"count":%d}`, largeSize)
-	through := func(client *host.Client) func() (time.Duration, error) {
+	through := func(client *host.Client) func() time.Duration {
 		var before time.Duration
-		return func() (time.Duration, error) {
-			if err := callTool(ctx, client.Hub, "echo", "large", arguments, bigAnswers); err != nil {
-				return 0, err
-			}
+		return func() time.Duration {
+			must(callTool(ctx, client.Hub, "echo", "large", arguments, bigAnswers))
 			// since the last call: what the collector does behind a call belongs to it
-			now, err := processTime(client.PID())
+			now := got(processTime(client.PID()))
 			took := now - before
 			before = now
-			return took, err
+			return took
 		}
 	}
-	ways := []func() (time.Duration, error){through(hub), through(door), func() (time.Duration, error) {
-		return processTimeOf(os.Getpid(), func() error {
-			_, err := pipe.drop("large", arguments)
-			return err
-		})
+	ways := []func() time.Duration{through(hub), through(door), func() time.Duration {
+		return processTimeOf(os.Getpid(), func() { got(pipe.drop("large", arguments)) })
 	}}
 	var times [3][]float64
 	var rates []float64
 	for round := range o.rounds + 1 {
 		var took [3]time.Duration
 		for i, way := range ways {
-			if took[i], err = way(); err != nil {
-				return err
-			}
+			took[i] = way()
 		}
 		if round == 0 {
 			continue // it warms up
@@ -126,7 +109,6 @@ func measureLarge(ctx context.Context, o options, f figures) error {
 	f.put("a result of 60 MiB from stdio to the host, ours together", median(rates),
 		"ms of hub CPU: %.0f, of which gRPC takes %.0f and the pipe %.0f", median(times[0]), median(times[1]),
 		median(times[2]))
-	return nil
 }
 
 const (
@@ -137,55 +119,36 @@ const (
 
 // measureStorm lets ten servers send progress to a hub with a window, and in turns with that to a loop that only reads:
 // ten goroutines, ten pipes. It compares the processor times.
-func measureStorm(ctx context.Context, o options, f figures) error {
+func measureStorm(ctx context.Context, o options, f figures) {
 	names := serverNames(stormServers)
-	client, err := openHub(ctx, serversJSON(o, names...), o.bin.mcphub)
-	if err != nil {
-		return err
-	}
+	client := got(openHub(ctx, serversJSON(o, names...), o.bin.mcphub))
 	defer closeHub(client)
-	w, err := attach(ctx, client, false)
-	if err != nil {
-		return err
-	}
+	w := got(attach(ctx, client, false))
 	defer w.close()
-	if err := startServers(ctx, client, names); err != nil {
-		return err
-	}
+	must(startServers(ctx, client, names))
 	var pipes []*child
 	for range names {
-		p, err := startChild(4096, o.bin.echo)
-		if err != nil {
-			return err
-		}
+		p := got(startChild(4096, o.bin.echo))
 		defer p.close()
 		pipes = append(pipes, p)
 	}
-	if err := pause(ctx, time.Second/2); err != nil { // until the work of starting them is over
-		return err
-	}
+	must(pause(ctx, time.Second/2)) // until the work of starting them is over
 	count := int(stormLength.Seconds() * stormRate)
 	arguments := fmt.Sprintf(`{"count":%d,"perSecond":%d}`, count, stormRate)
 	var ratios, hubs, loops []float64
 	for range o.rounds {
-		hub, err := processTimeOf(client.PID(), func() error {
-			return all(stormServers, func(i int) error { return callTool(ctx, client.Hub, names[i], "storm", arguments) })
+		hub := processTimeOf(client.PID(), func() {
+			must(all(stormServers, func(i int) error { return callTool(ctx, client.Hub, names[i], "storm", arguments) }))
 		})
-		if err != nil {
-			return err
-		}
-		loop, err := processTimeOf(os.Getpid(), func() error {
-			return all(stormServers, func(i int) error {
+		loop := processTimeOf(os.Getpid(), func() {
+			must(all(stormServers, func(i int) error {
 				lines, err := pipes[i].drop("storm", arguments)
 				if err == nil && lines != count {
 					err = fmt.Errorf("%d of %d lines", lines, count)
 				}
 				return err
-			})
+			}))
 		})
-		if err != nil {
-			return err
-		}
 		ratios = append(ratios, float64(hub)/float64(loop))
 		hubs, loops = append(hubs, hub.Seconds()), append(loops, loop.Seconds())
 	}
@@ -193,7 +156,6 @@ func measureStorm(ctx context.Context, o options, f figures) error {
 	f.put("hub CPU in a storm / a loop that reads the pipes and drops it all", median(ratios),
 		"%% of a core: hub %.1f, loop %.1f; %.1f us of the hub for each event of a server", share*median(hubs),
 		share*median(loops), 1e6*median(hubs)/float64(stormServers*count))
-	return nil
 }
 
 // all does something n times at once, and joins the errors.
@@ -209,31 +171,21 @@ func all(n int, do func(i int) error) error {
 
 // measureStart measures the time from before the spawn until the hub has answered a call of its own service, with
 // mutual TLS as always. It measures the same for an empty plugin: the cost of the door alone.
-func measureStart(ctx context.Context, o options, f figures) error {
+func measureStart(ctx context.Context, o options, f figures) {
 	var hubs, doors, ratios []float64
 	for range 3 * o.rounds {
-		hub, err := startOne(ctx, o.bin.mcphub)
-		if err != nil {
-			return err
-		}
-		door, err := startOne(ctx, o.bin.self, bareEcho)
-		if err != nil {
-			return err
-		}
+		hub := startOne(ctx, o.bin.mcphub)
+		door := startOne(ctx, o.bin.self, bareEcho)
 		hubs, doors, ratios = append(hubs, hub), append(doors, door), append(ratios, hub/door)
 	}
 	f.put("spawn -> first answer / an empty plugin behind the same door", median(ratios),
 		"ms: hub %.1f, empty plugin %.1f", median(hubs), median(doors))
-	return nil
 }
 
-func startOne(ctx context.Context, command string, args ...string) (ms float64, err error) {
+func startOne(ctx context.Context, command string, args ...string) (ms float64) {
 	start := time.Now()
-	client, err := openHub(ctx, "", command, args...)
-	if err != nil {
-		return 0, err
-	}
+	client := got(openHub(ctx, "", command, args...))
 	defer closeHub(client)
-	_, err = client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{})
-	return millis(time.Since(start)), err
+	got(client.Hub.GetInfo(ctx, &mcphubv1.GetInfoRequest{}))
+	return millis(time.Since(start))
 }

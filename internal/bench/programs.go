@@ -116,16 +116,10 @@ func processTime(pid int) (time.Duration, error) {
 }
 
 // processTimeOf returns the processor time that a process uses while work is done.
-func processTimeOf(pid int, work func() error) (time.Duration, error) {
-	before, err := processTime(pid)
-	if err == nil {
-		err = work()
-	}
-	if err != nil {
-		return 0, err
-	}
-	after, err := processTime(pid)
-	return after - before, err
+func processTimeOf(pid int, work func()) time.Duration {
+	before := got(processTime(pid))
+	work()
+	return got(processTime(pid)) - before
 }
 
 // child is a program between two pipes of this one.
