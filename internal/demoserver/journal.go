@@ -1,6 +1,7 @@
 package demoserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -117,4 +118,16 @@ func bounded(s string) string {
 		return string(r[:maxReason])
 	}
 	return s
+}
+
+// ReadRecord returns the events in a record file so far. A line that is still being written is left out.
+func ReadRecord(path string) (events []Event, err error) {
+	text, err := os.ReadFile(path)
+	for line := range bytes.Lines(text) {
+		var e Event
+		if json.Unmarshal(line, &e) == nil {
+			events = append(events, e)
+		}
+	}
+	return events, err
 }

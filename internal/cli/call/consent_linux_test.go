@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 )
 
@@ -59,7 +60,7 @@ func TestCallAsksOnTerminal_real(t *testing.T) {
 	}
 	term.Enter("y")
 	term.Expect("server srv needs the input token: Your token", "Value of token (not shown):")
-	if err := clitest.Eventually(t.Context(), "a terminal that hides what is typed", func() (bool, error) {
+	if err := door.Eventually(t.Context(), "a terminal that hides what is typed", func() (bool, error) {
 		return !clitest.Shows(t, term.Master), nil
 	}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/doortest"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -59,7 +60,7 @@ func TestSecondInterruptLeaves_real(t *testing.T) {
 	}
 	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
-	if err := clitest.Eventually(ctx, "the stop of the hub", func() (bool, error) { return stopped(hub) }); err != nil {
+	if err := door.Eventually(ctx, "the stop of the hub", func() (bool, error) { return stopped(hub) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"interrupt again", "left without waiting"} {
@@ -72,7 +73,7 @@ func TestSecondInterruptLeaves_real(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	// The hub was killed without a clean-up: its guard ends what it has left, and then exits.
-	if err := clitest.Eventually(ctx, "the end of every process", func() (bool, error) {
+	if err := door.Eventually(ctx, "the end of every process", func() (bool, error) {
 		return len(p.Running(p.Binary)) == 0, nil
 	}); err != nil {
 		t.Error(err)

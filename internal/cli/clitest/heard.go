@@ -1,12 +1,8 @@
 package clitest
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/demoserver"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -83,21 +80,6 @@ func (h *Heard) First(t *testing.T) string {
 	t.Helper()
 	line := h.Line(t, "a line", func(line string) bool { return strings.HasSuffix(line, "\n") })
 	return strings.TrimSuffix(line, "\n")
-}
-
-// Eventually calls f again and again until it returns true. It is for what no output shows.
-func Eventually(ctx context.Context, what string, f func() (bool, error)) error {
-	for {
-		ok, err := f()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("%s did not come true: %w", what, context.Cause(ctx))
-		}
-	}
 }
 
 // Row returns the line of a table that begins with a name.
@@ -200,21 +182,13 @@ func Find[T any](c conversation, pick func(*mcphubv1.AttachResponse) (T, bool)) 
 // request. Other requests may have cancels of their own: subscriptions/listen of a modern session ends with one.
 func HeardCancel(t *testing.T, record, reason string) {
 	t.Helper()
-	f, err := os.Open(record)
+	events, err := demoserver.ReadRecord(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	reasons, ids := map[string]int{}, map[string]int{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var e struct {
-			Event, Reason string
-			ID            json.RawMessage
-		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
-		if e.Event == "cancel_received" {
+	for _, e := range events {
+		if e.Event == demoserver.EventCancelReceived {
 			reasons[e.Reason]++
 			ids[string(e.ID)]++
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/demo"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
@@ -63,7 +64,7 @@ func TestDemoKilled_real(t *testing.T) {
 	r.Wait()
 	ctx, done := context.WithTimeoutCause(t.Context(), faketime.Long, errors.New("the bound of the test"))
 	defer done()
-	if err := clitest.Eventually(ctx, "the end of every process", func() (bool, error) {
+	if err := door.Eventually(ctx, "the end of every process", func() (bool, error) {
 		return len(p.Running(p.Binary)) == 0, nil
 	}); err != nil {
 		t.Error(err)

@@ -219,7 +219,7 @@ func (s *stage) lateAnswer(ctx context.Context) {
 	if e.GetServerMayContinue() {
 		s.page.says(itself, "and tells you that the server may still work on")
 	}
-	must(until(ctx, "the late answer", func() (bool, error) {
+	must(door.Eventually(ctx, "the late answer", func() (bool, error) {
 		now, err := s.server(ctx, demoServer)
 		return now.GetCounters().GetLateResponses() > before.GetCounters().GetLateResponses(), err
 	}))
@@ -302,7 +302,7 @@ func sceneEnd(ctx context.Context, s *stage) {
 	s.page.says(itself, "drained and gone after %s", console.Duration(time.Since(began)))
 	must(s.stopWebs(ctx))
 	ended := func() (bool, error) { return len(s.survivors()) == 0, nil }
-	if err := until(ctx, "the end of every process", ended); err != nil {
+	if err := door.Eventually(ctx, "the end of every process", ended); err != nil {
 		must(fmt.Errorf("%w; left are %v", err, s.survivors()))
 	}
 	s.page.says(server, "%d processes were seen, none is left", len(s.processes))

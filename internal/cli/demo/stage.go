@@ -228,31 +228,11 @@ func (s *stage) seen(pid int, what string) {
 	}
 }
 
-// note is a line of the record that a demo server writes of what it receives and does.
-type note struct{ Event, Tool, Reason string }
-
-// notes returns the notes that a server has written so far.
-func (s *stage) notes(name string) (notes []note, err error) {
-	f, err := os.Open(s.record(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var n note
-		if err := json.Unmarshal(lines.Bytes(), &n); err == nil { // otherwise the line is still being written
-			notes = append(notes, n)
-		}
-	}
-	return notes, lines.Err()
-}
-
 // noted waits until a server has recorded an event of a tool.
 func (s *stage) noted(ctx context.Context, name, event, tool string) {
-	must(until(ctx, fmt.Sprintf("%s %s in the server's record", event, tool), func() (bool, error) {
-		notes, err := s.notes(name)
-		return slices.ContainsFunc(notes, func(n note) bool { return n.Event == event && n.Tool == tool }), err
+	must(door.Eventually(ctx, fmt.Sprintf("%s %s in the server's record", event, tool), func() (bool, error) {
+		events, err := demoserver.ReadRecord(s.record(name))
+		return slices.ContainsFunc(events, func(e demoserver.Event) bool { return e.Event == event && e.Tool == tool }), err
 	}))
 }
 
@@ -270,27 +250,12 @@ func (s *stage) heardNothing(name string) {
 
 // heard returns how often a server has received a cancel with this reason; with "", any cancel.
 func (s *stage) heard(name, reason string) (n int) {
-	for _, note := range got(s.notes(name)) {
-		if note.Event == "cancel_received" && (reason == "" || note.Reason == reason) {
+	for _, e := range got(demoserver.ReadRecord(s.record(name))) {
+		if e.Event == demoserver.EventCancelReceived && (reason == "" || e.Reason == reason) {
 			n++
 		}
 	}
 	return n
-}
-
-// until calls f again and again until it returns true. It is for what no event reports.
-func until(ctx context.Context, what string, f func() (bool, error)) error {
-	for {
-		ok, err := f()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("%s did not come true: %w", what, context.Cause(ctx))
-		}
-	}
 }
 
 var errStepTime = errors.New("the step took too long")

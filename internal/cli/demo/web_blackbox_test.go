@@ -44,7 +44,7 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("records %v, %v", records, err)
 	}
-	if err := clitest.Eventually(tb.Ctx, "the cancel at the server", func() (bool, error) {
+	if err := door.Eventually(tb.Ctx, "the cancel at the server", func() (bool, error) {
 		// the page is told when the hub has sent it
 		text, err := os.ReadFile(records[0])
 		return strings.Contains(string(text), "enough of it"), err

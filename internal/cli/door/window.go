@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -39,9 +40,10 @@ type Window struct {
 	Events <-chan *mcphubv1.AttachResponse
 	Err    error
 
-	outgoing chan *mcphubv1.AttachRequest // nil means a half-close
+	stream   grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
+	sending  sync.Mutex // guards Send of stream, and finished
+	finished bool
 	cancel   context.CancelCauseFunc
-	sent     chan struct{} // closed when the sender has ended
 	Ended    chan struct{} // closed when the stream has ended
 }
 
@@ -66,43 +68,17 @@ func Attach(ctx context.Context, client *Client, hello *mcphubv1.Hello) (*Window
 		return nil, exit.FailureOf(err)
 	}
 	events := make(chan *mcphubv1.AttachResponse)
-	w := &Window{
-		Welcome: welcome, Events: events, cancel: cancel,
-		outgoing: make(chan *mcphubv1.AttachRequest, 16), sent: make(chan struct{}), Ended: make(chan struct{}),
-	}
-	go w.send(stream)
-	go w.receive(ctx, stream, events)
+	w := &Window{Welcome: welcome, Events: events, stream: stream, cancel: cancel, Ended: make(chan struct{})}
+	go w.receive(ctx, events)
 	return w, nil
 }
 
-// send sends the messages of outgoing. Only it uses the stream's sending half.
-func (w *Window) send(stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]) {
-	defer close(w.sent)
-	for {
-		select {
-		case m := <-w.outgoing:
-			if m == nil {
-				_ = stream.Send(&mcphubv1.AttachRequest{ // its error is the stream's, which receive gets
-					Message: &mcphubv1.AttachRequest_CloseWindow{CloseWindow: &mcphubv1.CloseWindow{}},
-				})
-				return
-			}
-			if stream.Send(m) != nil {
-				return
-			}
-		case <-w.Ended:
-			return
-		}
-	}
-}
-
 // receive receives the messages, and ends the window. Only it uses the stream's receiving half.
-func (w *Window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mcphubv1.AttachRequest,
-	mcphubv1.AttachResponse], events chan<- *mcphubv1.AttachResponse) {
+func (w *Window) receive(ctx context.Context, events chan<- *mcphubv1.AttachResponse) {
 	defer close(events)
 	defer close(w.Ended)
 	for {
-		m, err := stream.Recv()
+		m, err := w.stream.Recv()
 		if err == io.EOF {
 			return
 		}
@@ -121,9 +97,10 @@ func (w *Window) receive(ctx context.Context, stream grpc.BidiStreamingClient[mc
 
 // Post sends one message, unless the window has ended.
 func (w *Window) Post(m *mcphubv1.AttachRequest) {
-	select {
-	case w.outgoing <- m:
-	case <-w.sent:
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if !w.finished {
+		_ = w.stream.Send(m) // its error is the stream's, which receive gets
 	}
 }
 
@@ -155,13 +132,17 @@ func (w *Window) CancelRequest(messageID, requestID, reason string) {
 
 // Finish says that this window sends nothing more. The hub then sends what it still has, and ends the stream. A reader
 // that reads events to the end has seen everything.
-func (w *Window) Finish() { w.Post(nil) }
+func (w *Window) Finish() {
+	w.Post(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CloseWindow{CloseWindow: &mcphubv1.CloseWindow{}}})
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	w.finished = true
+}
 
-// Close ends the window at once, and waits for its goroutines. Messages that were not read are lost.
+// Close ends the window at once, and waits for that. Messages that were not read are lost.
 func (w *Window) Close() {
 	w.cancel(ErrWindowClosed)
 	<-w.Ended
-	<-w.sent
 }
 
 // Accept returns a yes to a prompt. It holds once, as everything that the command line agrees to.
@@ -253,6 +234,21 @@ func WaitFor[T any](ctx context.Context, l *EventLog, what string,
 		case <-changed:
 		case <-ctx.Done():
 			return none, fmt.Errorf("%s did not come: %w", what, context.Cause(ctx))
+		}
+	}
+}
+
+// Eventually calls f again and again until it returns true. It is for what no output shows.
+func Eventually(ctx context.Context, what string, f func() (bool, error)) error {
+	for {
+		ok, err := f()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not come true: %w", what, context.Cause(ctx))
 		}
 	}
 }
