@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/faketime"
+	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
 // Server is a server process that lives as long as its test. Its methods may be called concurrently, but Wait only from
@@ -210,24 +211,8 @@ const (
 	EventFailed       = "failed"       // a tool failed
 )
 
-// Event is one line of a server's journal. A field that the server does not report is empty.
-type Event struct {
-	Event       string          `json:"event"`
-	Tool        string          `json:"tool"`
-	Task        string          `json:"task"` // id of the task
-	Method      string          `json:"method"`
-	ID          json.RawMessage `json:"id"` // of the request, or of the request that a cancel names
-	Session     string          `json:"session"`
-	HTTP        string          `json:"http"` // the verb
-	Reason      string          `json:"reason"`
-	Detail      string          `json:"detail"`
-	Revision    string          `json:"revision"`    // MCP-Protocol-Version
-	LastEventID string          `json:"lastEventId"` // Last-Event-ID
-	Tag         string          `json:"tag"`         // journal.TagKey in the _meta of the request
-}
-
-// Is reports whether the event has that name and tool.
-func (e Event) Is(name, tool string) bool { return e.Event == name && e.Tool == tool }
+// Event is one line of a server's journal.
+type Event = journal.Event
 
 func parseEvent(line string) (Event, bool) {
 	var e Event

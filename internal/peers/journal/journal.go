@@ -14,20 +14,24 @@ import (
 	"sync"
 )
 
-// Event is one line of the journal.
+// Event is one line of the journal. A field that the server does not report is empty.
 type Event struct {
-	Event       string `json:"event"`
-	Tool        string `json:"tool,omitempty"`
-	Method      string `json:"method,omitempty"`
-	ID          any    `json:"id,omitempty"`
-	Session     string `json:"session,omitempty"`
-	HTTP        string `json:"http,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	Detail      string `json:"detail,omitempty"`
-	Revision    string `json:"revision,omitempty"`
-	LastEventID string `json:"lastEventId,omitempty"`
-	Tag         string `json:"tag,omitempty"`
+	Event       string          `json:"event"`
+	Tool        string          `json:"tool,omitempty"`
+	Task        string          `json:"task,omitempty"` // id of the task
+	Method      string          `json:"method,omitempty"`
+	ID          json.RawMessage `json:"id,omitempty"` // of the request, or of the request that a cancel names
+	Session     string          `json:"session,omitempty"`
+	HTTP        string          `json:"http,omitempty"` // the verb
+	Reason      string          `json:"reason,omitempty"`
+	Detail      string          `json:"detail,omitempty"`
+	Revision    string          `json:"revision,omitempty"`    // MCP-Protocol-Version
+	LastEventID string          `json:"lastEventId,omitempty"` // Last-Event-ID
+	Tag         string          `json:"tag,omitempty"`         // TagKey in the _meta of the request
 }
+
+// Is reports whether the event has that name and tool.
+func (e Event) Is(name, tool string) bool { return e.Event == name && e.Tool == tool }
 
 // TagKey is the member of a request's _meta that the journal records as tag, so that a test recognizes its call.
 const TagKey = "mcphub.test/tag"
@@ -69,11 +73,11 @@ func (j *Journal) Watch(next http.Handler) http.Handler {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		var m struct {
-			ID     any
+			ID     json.RawMessage
 			Method string
 			Params struct {
 				Name, Reason string
-				RequestID    any
+				RequestID    json.RawMessage
 				Meta         map[string]any `json:"_meta"`
 			}
 		}
