@@ -53,37 +53,36 @@ func (a *attempt) failure() string {
 }
 
 // cancels calls the tool, cancels the call while it runs, observes the server's reaction, and calls the tool again.
-func (e *examination) cancels(ctx context.Context, way Way, era string) {
-	e.doing(way, "a call of %s that is cancelled (%s)", e.o.Tool, era)
+func (e *examination) cancels(ctx context.Context, era string) {
+	e.doing("a call of %s that is cancelled (%s)", e.o.Tool, era)
 	starting, cancel := e.starting(ctx)
 	defer cancel()
 	asker := newAsker(nil)
-	s, err := e.session(starting, way, era, asker)
+	s, err := e.session(starting, era, asker)
 	if err != nil {
-		e.find("cancel.stop", way, era, Mend, "another start failed: %s", words(err))
+		e.find("cancel.stop", era, Mend, "another start failed: %s", words(err))
 		return
 	}
 	defer s.close()
 	first := e.attempt(ctx, s)
-	e.heard(way, first.raw())
+	e.heard(first.raw())
 	switch {
 	case first.failure() != "":
 		// Whatever the reason, arguments that do not fit say: a cancel has nothing to do with it, and the next call would
 		// fail in the same way.
-		e.find("cancel.stop", way, era, Note, "the tool failed before it was cancelled, so nothing can be told of a "+
+		e.find("cancel.stop", era, Note, "the tool failed before it was cancelled, so nothing can be told of a "+
 			"cancel: %s; name arguments with which it works for some seconds", first.failure())
 		return
 	case first.cancelled.IsZero():
-		e.find("cancel.stop", way, era, Note,
-			"the call ended before it was cancelled: name arguments with which it takes longer")
+		e.find("cancel.stop", era, Note, "the call ended before it was cancelled: name arguments with which it takes longer")
 	case first.err == nil:
-		e.find("cancel.stop", way, era, Note, "its result and the cancel crossed: nothing can be told")
+		e.find("cancel.stop", era, Note, "its result and the cancel crossed: nothing can be told")
 	default:
-		e.delivered(way, era, first)
-		e.watch(ctx, way, era, s, first)
-		e.questions(way, era, s, asker)
+		e.delivered(era, first)
+		e.watch(ctx, era, s, first)
+		e.questions(era, s, asker)
 	}
-	e.again(ctx, way, era, s)
+	e.again(ctx, era, s)
 }
 
 // attempt calls the tool once and cancels the call. It returns when the call has ended on the client's side.
@@ -146,21 +145,21 @@ func (e *examination) attempt(ctx context.Context, s *session) (a attempt) {
 }
 
 // delivered records whether the cancel reached the server.
-func (e *examination) delivered(way Way, era string, a attempt) {
+func (e *examination) delivered(era string, a attempt) {
 	switch {
 	case a.failed != nil:
-		e.find("cancel.delivery", way, era, Mend, "the cancel did not reach it: %s", words(a.failed))
+		e.find("cancel.delivery", era, Mend, "the cancel did not reach it: %s", words(a.failed))
 	case a.delivery == jsonrpc.Delivered:
-		e.find("cancel.delivery", way, era, Good, "the cancel was delivered")
+		e.find("cancel.delivery", era, Good, "the cancel was delivered")
 	default:
-		e.find("cancel.delivery", way, era, Note, "the cancel was not needed: nothing of the call was at the server any more")
+		e.find("cancel.delivery", era, Note, "the cancel was not needed: nothing of the call was at the server any more")
 	}
 }
 
 // watch observes what comes for a call that was cancelled. Over HTTP nothing can come, since its stream is closed.
-func (e *examination) watch(ctx context.Context, way Way, era string, s *session, a attempt) {
+func (e *examination) watch(ctx context.Context, era string, s *session, a attempt) {
 	if s.line.proc == nil {
-		e.find("cancel.stop", way, era, Note,
+		e.find("cancel.stop", era, Note,
 			"whether the work stopped cannot be seen over HTTP: the stream of the call is closed with the cancel")
 		return
 	}
@@ -175,24 +174,24 @@ func (e *examination) watch(ctx context.Context, way Way, era string, s *session
 	at, failed, answered := w.answer(a.id)
 	switch {
 	case progress > 0:
-		e.find("cancel.stop", way, era, Mend, "it goes on: progress came %d times after the cancel, the last after %s",
+		e.find("cancel.stop", era, Mend, "it goes on: progress came %d times after the cancel, the last after %s",
 			progress, span(last.Sub(a.cancelled)))
 	case answered && !failed:
-		e.find("cancel.stop", way, era, Mend, "it answered a normal result %s after the cancel: the work was not stopped",
+		e.find("cancel.stop", era, Mend, "it answered a normal result %s after the cancel: the work was not stopped",
 			span(at.Sub(a.cancelled)))
 	case answered:
-		e.find("cancel.stop", way, era, Good, "it stopped %s after the cancel", span(at.Sub(a.cancelled)))
+		e.find("cancel.stop", era, Good, "it stopped %s after the cancel", span(at.Sub(a.cancelled)))
 	case a.progress > 0:
-		e.find("cancel.stop", way, era, Good, "no progress came after the cancel, in %v", e.o.Watch)
+		e.find("cancel.stop", era, Good, "no progress came after the cancel, in %v", e.o.Watch)
 	default:
-		e.find("cancel.stop", way, era, Note,
+		e.find("cancel.stop", era, Note,
 			"neither an answer nor progress came after the cancel, in %v: whether the work stopped cannot be seen", e.o.Watch)
 	}
 	if answered && failed {
-		e.find("cancel.answer", way, era, Note, "it answered the cancelled call with an error, which clients drop")
+		e.find("cancel.answer", era, Note, "it answered the cancelled call with an error, which clients drop")
 	}
 	if answered && !failed {
-		e.find("cancel.answer", way, era, Improve, "it answered the cancelled call")
+		e.find("cancel.answer", era, Improve, "it answered the cancelled call")
 	}
 }
 
@@ -241,7 +240,7 @@ func (e *examination) until(ctx context.Context, w *wire, seen func() bool) {
 
 // questions records whether the questions that the server asked for the call were withdrawn with it. A server of the
 // modern era asks in its answer, so there is nothing to withdraw.
-func (e *examination) questions(way Way, era string, s *session, asker *asker) {
+func (e *examination) questions(era string, s *session, asker *asker) {
 	ids, n := asker.questions()
 	if n == 0 || era == mcp.EraModern || s.line.proc == nil {
 		return
@@ -253,17 +252,17 @@ func (e *examination) questions(way Way, era string, s *session, asker *asker) {
 		}
 	}
 	if left > 0 {
-		e.find("cancel.questions", way, era, Improve, "%d of its %d questions were not withdrawn with the call", left, n)
+		e.find("cancel.questions", era, Improve, "%d of its %d questions were not withdrawn with the call", left, n)
 		return
 	}
-	e.find("cancel.questions", way, era, Good, "its %d questions were withdrawn with the call", n)
+	e.find("cancel.questions", era, Good, "its %d questions were withdrawn with the call", n)
 }
 
 // again calls the tool once more on the same connection.
-func (e *examination) again(ctx context.Context, way Way, era string, s *session) {
-	e.doing(way, "another call of %s (%s)", e.o.Tool, era)
+func (e *examination) again(ctx context.Context, era string, s *session) {
+	e.doing("another call of %s (%s)", e.o.Tool, era)
 	a := e.attempt(ctx, s)
-	e.heard(way, a.raw())
+	e.heard(a.raw())
 	trouble := a.failure()
 	if trouble == "" && s.Broken() {
 		trouble = fmt.Sprintf("the connection is gone: %s", words(s.Err()))
@@ -276,12 +275,12 @@ func (e *examination) again(ctx context.Context, way Way, era string, s *session
 		}
 	}
 	if trouble != "" {
-		e.find("cancel.next", way, era, Mend, "the next call on the same connection: %s", trouble)
+		e.find("cancel.next", era, Mend, "the next call on the same connection: %s", trouble)
 		return
 	}
 	if a.cancelled.IsZero() || a.progress > 0 {
-		e.find("cancel.next", way, era, Good, "the next call on the same connection works")
+		e.find("cancel.next", era, Good, "the next call on the same connection works")
 		return
 	}
-	e.find("cancel.next", way, era, Good, "the next call on the same connection ran for %v, and no error came", e.o.Before)
+	e.find("cancel.next", era, Good, "the next call on the same connection ran for %v, and no error came", e.o.Before)
 }

@@ -21,7 +21,7 @@ type session struct {
 }
 
 // session connects in one era. The handler gets the questions of the server.
-func (e *examination) session(ctx context.Context, way Way, era string, handler mcp.Handler) (*session, error) {
+func (e *examination) session(ctx context.Context, era string, handler mcp.Handler) (*session, error) {
 	s := &session{}
 	everything := mcp.Capabilities{Roots: true, Sampling: true, SamplingTools: true, ElicitationForm: true,
 		ElicitationURL: true}
@@ -31,7 +31,7 @@ func (e *examination) session(ctx context.Context, way Way, era string, handler 
 		ProbeTimeout: e.o.Connect,
 		Capabilities: func() mcp.Capabilities { return everything },
 		Open: func(ctx context.Context) (*mcp.Link, error) {
-			l, err := way.open(ctx, process.Grace{}, &e.encoding)
+			l, err := e.way.open(ctx, process.Grace{}, &e.encoding)
 			if err != nil {
 				return nil, err
 			}
@@ -92,8 +92,8 @@ type visit struct {
 	peer *jsonrpc.Peer
 }
 
-func (e *examination) visit(ctx context.Context, way Way, grace process.Grace) (*visit, error) {
-	l, err := way.open(ctx, grace, &e.encoding)
+func (e *examination) visit(ctx context.Context, grace process.Grace) (*visit, error) {
+	l, err := e.way.open(ctx, grace, &e.encoding)
 	if err != nil {
 		return nil, err
 	}

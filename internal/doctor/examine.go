@@ -38,6 +38,7 @@ var ErrSignIn = errors.New("the server wants a sign-in")
 // examination is one run of Examine. Only one goroutine calls its methods.
 type examination struct {
 	target Target
+	way    Way // of the target, with the transport that was found
 	o      Options
 	report *Report
 	failed error // why it cannot go on, else nil
@@ -48,43 +49,35 @@ type examination struct {
 // Examine examines the server. It starts and ends the server several times. An error means that the examination could
 // not be made or was cancelled, not that the server has a fault. The report contains what was found until then.
 func Examine(ctx context.Context, t Target, o Options) (*Report, error) {
-	if len(t.Ways) == 0 {
-		return nil, errors.New("there is no way to the server")
-	}
 	if t.Hide == nil {
 		t.Hide = func(text string) string { return text }
 	}
-	e := &examination{target: t, o: o.withDefaults(), report: &Report{Server: t.Name, Examined: time.Now()}}
+	e := &examination{target: t, way: t.Way, o: o.withDefaults(), report: &Report{Server: t.Name, Examined: time.Now()}}
 	defer func() { e.report.Took = time.Since(e.report.Examined) }()
-	for _, way := range t.Ways {
-		if way.OrSSE {
-			way = e.settled(ctx, way)
-		}
-		e.examine(ctx, way)
-		if ctx.Err() != nil {
-			return e.report, context.Cause(ctx)
-		}
-		if e.failed != nil {
-			return e.report, e.failed
-		}
+	if e.way.OrSSE {
+		e.settle(ctx)
 	}
-	return e.report, nil
+	e.examine(ctx)
+	if ctx.Err() != nil {
+		return e.report, context.Cause(ctx)
+	}
+	return e.report, e.failed
 }
 
-// examine examines the server on one way. The result of a step decides about later steps.
-func (e *examination) examine(ctx context.Context, way Way) {
-	legacy := e.revisions(ctx, way)
+// examine examines the server. The result of a step decides about later steps.
+func (e *examination) examine(ctx context.Context) {
+	legacy := e.revisions(ctx)
 	if e.failed != nil {
 		return
 	}
-	modern := e.modern(ctx, way)
+	modern := e.modern(ctx)
 	if !legacy && !modern {
 		return
 	}
 	if legacy {
-		e.manners(ctx, way)
+		e.manners(ctx)
 	}
-	tools, known := e.lists(ctx, way, modern && !legacy)
+	tools, known := e.lists(ctx, modern && !legacy)
 	if e.o.Tool != "" {
 		var names []string
 		for _, t := range tools {
@@ -92,38 +85,38 @@ func (e *examination) examine(ctx context.Context, way Way) {
 		}
 		switch {
 		case !known:
-			e.find("cancel.stop", way, "", Note, "the tools could not be listed, so none was called")
+			e.find("cancel.stop", "", Note, "the tools could not be listed, so none was called")
 		case !slices.Contains(names, e.o.Tool):
 			e.failed = &NoToolError{e.o.Tool, names}
 			return
 		default:
 			if legacy {
-				e.cancels(ctx, way, mcp.EraLegacy)
+				e.cancels(ctx, mcp.EraLegacy)
 			}
 			if modern {
-				e.cancels(ctx, way, mcp.EraModern)
+				e.cancels(ctx, mcp.EraModern)
 			}
 		}
 	}
-	if way.Transport == Stdio {
-		e.ends(ctx, way)
+	if e.way.Transport == Stdio {
+		e.ends(ctx)
 	}
 	if n, first := e.encoding.told(); n > 0 {
-		e.find("start.utf8", way, "", Mend, "messages that are not UTF-8, Latin-1 say: %d, the first: %s", n, first)
+		e.find("start.utf8", "", Mend, "messages that are not UTF-8, Latin-1 say: %d, the first: %s", n, first)
 	}
 }
 
 // find adds a finding. It contains advice only if something has to be done.
-func (e *examination) find(name string, way Way, era string, level Level, format string, args ...any) {
+func (e *examination) find(name, era string, level Level, format string, args ...any) {
 	c, known := checks[name]
 	if !known {
 		panic("no check " + name)
 	}
 	f := Finding{Check: name, Level: level, Seen: e.target.Hide(fmt.Sprintf(format, args...)), Spec: c.spec, Says: c.says,
-		Transport: way.Transport, Era: era}
+		Transport: e.way.Transport, Era: era}
 	if level == Mend || level == Improve {
 		f.Do = c.do
-		if c.doURL != "" && way.Transport != Stdio {
+		if c.doURL != "" && e.way.Transport != Stdio {
 			f.Do = c.doURL
 		}
 	}
@@ -131,15 +124,15 @@ func (e *examination) find(name string, way Way, era string, level Level, format
 }
 
 // heard examines the encoding of a text that came over HTTP; a process is listened to at its pipe.
-func (e *examination) heard(way Way, raw []byte) {
-	if way.Transport != Stdio {
+func (e *examination) heard(raw []byte) {
+	if e.way.Transport != Stdio {
 		e.encoding.hear(raw)
 	}
 }
 
 // doing reports the present step.
-func (e *examination) doing(way Way, format string, args ...any) {
-	e.o.Doing(fmt.Sprintf(way.Transport+": "+format, args...))
+func (e *examination) doing(format string, args ...any) {
+	e.o.Doing(fmt.Sprintf(e.way.Transport+": "+format, args...))
 }
 
 // starting returns a context that bounds one start.

@@ -31,42 +31,42 @@ var (
 
 // lists reads the tools and examines each one. It uses the modern era only if there is no other. known reports whether
 // the tools could be read.
-func (e *examination) lists(ctx context.Context, way Way, modern bool) (tools []mcp.Tool, known bool) {
-	e.doing(way, "the list of tools")
+func (e *examination) lists(ctx context.Context, modern bool) (tools []mcp.Tool, known bool) {
+	e.doing("the list of tools")
 	era := mcp.EraLegacy
 	if modern {
 		era = mcp.EraModern
 	}
 	starting, cancel := e.starting(ctx)
 	defer cancel()
-	s, err := e.session(starting, way, era, newAsker(nil))
+	s, err := e.session(starting, era, newAsker(nil))
 	if err != nil {
-		e.find("capability.tools", way, era, Mend, "another start failed: %s", words(err))
+		e.find("capability.tools", era, Mend, "another start failed: %s", words(err))
 		return nil, false
 	}
 	ctx, done := e.patient(ctx)
 	defer done()
 	defer s.close()
-	defer e.otherLists(ctx, way, era, s)
+	defer e.otherLists(ctx, era, s)
 	if !s.Info().HasTools {
-		e.find("capability.tools", way, era, Note, "it declares no tools")
+		e.find("capability.tools", era, Note, "it declares no tools")
 		return nil, true
 	}
 	tools, err = s.ListTools(ctx)
 	if err != nil {
-		e.find("capability.tools", way, era, Mend, "the list of tools could not be read: %s", words(err))
+		e.find("capability.tools", era, Mend, "the list of tools could not be read: %s", words(err))
 		return nil, false
 	}
-	e.size(way, era, tools)
-	e.tools(way, era, tools)
+	e.size(era, tools)
+	e.tools(era, tools)
 	return tools, true
 }
 
-func (e *examination) size(way Way, era string, tools []mcp.Tool) {
+func (e *examination) size(era string, tools []mcp.Tool) {
 	size := 0
 	for _, t := range tools {
 		size += len(t.Raw)
-		e.heard(way, t.Raw)
+		e.heard(t.Raw)
 	}
 	e.report.Tools, e.report.Tokens = len(tools), int(float64(size)/bytesAToken)
 	level := Good
@@ -76,12 +76,12 @@ func (e *examination) size(way Way, era string, tools []mcp.Tool) {
 	case e.report.Tokens > manyTokens:
 		level = Improve
 	}
-	e.find("list.size", way, era, level, "%d tools, %d bytes of definitions, about %d tokens in each request to a model",
+	e.find("list.size", era, level, "%d tools, %d bytes of definitions, about %d tokens in each request to a model",
 		len(tools), size, e.report.Tokens)
 }
 
 // tools groups the tools by their faults, so that a server with a hundred bad names gets only one finding.
-func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
+func (e *examination) tools(era string, tools []mcp.Tool) {
 	seen := map[string]bool{}
 	groups := map[string][]string{} // by check and fault
 	var order []string
@@ -119,11 +119,11 @@ func (e *examination) tools(way Way, era string, tools []mcp.Tool) {
 	}
 	for _, key := range order {
 		part := strings.SplitN(key, "\x00", 3)
-		e.find(part[0], way, era, Level(part[1]), "%d of %d tools %s: %s", len(groups[key]), len(tools), part[2],
+		e.find(part[0], era, Level(part[1]), "%d of %d tools %s: %s", len(groups[key]), len(tools), part[2],
 			some(groups[key]))
 	}
 	if len(order) == 0 && len(tools) > 0 {
-		e.find("tool.schema", way, era, Good, "all tools have names, descriptions and schemas that models accept")
+		e.find("tool.schema", era, Good, "all tools have names, descriptions and schemas that models accept")
 	}
 }
 
@@ -138,7 +138,7 @@ func some(names []string) string {
 
 // otherLists reads the lists of resources, templates and prompts, and records the number of entries, their size, and
 // duplicates.
-func (e *examination) otherLists(ctx context.Context, way Way, era string, s *session) {
+func (e *examination) otherLists(ctx context.Context, era string, s *session) {
 	lists := []struct {
 		what, key string
 		declared  bool
@@ -161,13 +161,13 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 		if !l.declared {
 			continue
 		}
-		e.doing(way, "the list of %s", l.what)
+		e.doing("the list of %s", l.what)
 		names, size, err := l.read()
 		if number, answered := code(err); answered && number == jsonrpc.CodeMethodNotFound {
 			continue // some servers have only templates, or none; other checks look at what was declared
 		}
 		if err != nil {
-			e.find("list.read", way, era, Mend, "the list of %s could not be read: %s", l.what, words(err))
+			e.find("list.read", era, Mend, "the list of %s could not be read: %s", l.what, words(err))
 			continue
 		}
 		tokens := int(float64(size) / bytesAToken)
@@ -175,7 +175,7 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 		if tokens > manyTokens {
 			level = Note // models do not get these lists by default
 		}
-		e.find("list.size", way, era, level, "%d %s, %d bytes, about %d tokens", len(names), l.what, size, tokens)
+		e.find("list.size", era, level, "%d %s, %d bytes, about %d tokens", len(names), l.what, size, tokens)
 		slices.Sort(names)
 		var twice []string
 		for i := 1; i < len(names); i++ {
@@ -184,7 +184,7 @@ func (e *examination) otherLists(ctx context.Context, way Way, era string, s *se
 			}
 		}
 		if twice = slices.Compact(twice); len(twice) > 0 {
-			e.find("list.duplicates", way, era, Improve, "%d %s have a %s that comes more than once: %s", len(twice), l.what,
+			e.find("list.duplicates", era, Improve, "%d %s have a %s that comes more than once: %s", len(twice), l.what,
 				l.key, some(twice))
 		}
 	}

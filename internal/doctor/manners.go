@@ -29,31 +29,31 @@ var declared = []struct{ capability, check, method, params string }{
 
 // manners compares what the server declares with what it does, and sends it messages that a well-behaved client does
 // not send.
-func (e *examination) manners(ctx context.Context, way Way) {
-	e.doing(way, "capabilities, unknown methods, stray cancels")
+func (e *examination) manners(ctx context.Context) {
+	e.doing("capabilities, unknown methods, stray cancels")
 	starting, cancel := e.starting(ctx)
 	defer cancel()
-	v, err := e.visit(starting, way, process.Grace{})
+	v, err := e.visit(starting, process.Grace{})
 	if err != nil {
-		e.find("start.ready", way, mcp.EraLegacy, Mend, "another start failed: %s", words(err))
+		e.find("start.ready", mcp.EraLegacy, Mend, "another start failed: %s", words(err))
 		return
 	}
 	defer v.close()
 	answer, err := v.initialize(starting, e.o.Client, mcp.Revision20251125)
 	if err != nil {
-		e.find("start.ready", way, mcp.EraLegacy, Mend, "another initialize failed: %s", words(err))
+		e.find("start.ready", mcp.EraLegacy, Mend, "another initialize failed: %s", words(err))
 		return
 	}
 	capabilities := jsontext.Get(answer, "capabilities")
 	for _, d := range declared {
-		e.declares(ctx, way, v, d.capability, d.check, d.method, d.params, jsontext.Get(capabilities, d.capability) != nil)
+		e.declares(ctx, v, d.capability, d.check, d.method, d.params, jsontext.Get(capabilities, d.capability) != nil)
 	}
-	e.unknown(ctx, way, v)
-	e.strayCancels(ctx, way, v)
+	e.unknown(ctx, v)
+	e.strayCancels(ctx, v)
 }
 
 // declares compares one capability with the answer to its request.
-func (e *examination) declares(ctx context.Context, way Way, v *visit, capability, check, method, params string,
+func (e *examination) declares(ctx context.Context, v *visit, capability, check, method, params string,
 	does bool) {
 	asking, cancel := e.patient(ctx)
 	if !does { // if it is not declared, only the answer matters, so the wait is short
@@ -63,11 +63,11 @@ func (e *examination) declares(ctx context.Context, way Way, v *visit, capabilit
 	answer, _, err := v.ask(asking, method, params)
 	switch {
 	case does && err != nil:
-		e.find(check, way, mcp.EraLegacy, Mend, "it declares %s, and %s fails: %s", capability, method, words(err))
+		e.find(check, mcp.EraLegacy, Mend, "it declares %s, and %s fails: %s", capability, method, words(err))
 	case does:
-		e.find(check, way, mcp.EraLegacy, Good, "it declares %s, and %s works", capability, method)
+		e.find(check, mcp.EraLegacy, Good, "it declares %s, and %s works", capability, method)
 	case err == nil && offers(answer):
-		e.find("capability.undeclared", way, mcp.EraLegacy, Improve, "it does not declare %s, and %s works all the same",
+		e.find("capability.undeclared", mcp.EraLegacy, Improve, "it does not declare %s, and %s works all the same",
 			capability, method)
 	}
 }
@@ -82,26 +82,26 @@ func offers(list json.RawMessage) (something bool) {
 }
 
 // unknown calls a method that no server has.
-func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
+func (e *examination) unknown(ctx context.Context, v *visit) {
 	ctx, cancel := context.WithTimeoutCause(ctx, quiet, errExamined)
 	defer cancel()
 	_, took, err := v.ask(ctx, "mcphub/doctor", "")
 	number, answered := code(err)
 	switch {
 	case answered && number == codeMethodNotFound:
-		e.find("era.unknown", way, mcp.EraLegacy, Good, "an unknown method was answered with -32601 after %s", span(took))
+		e.find("era.unknown", mcp.EraLegacy, Good, "an unknown method was answered with -32601 after %s", span(took))
 	case answered:
-		e.find("era.unknown", way, mcp.EraLegacy, Improve, "an unknown method was answered with %d: %s", number, words(err))
+		e.find("era.unknown", mcp.EraLegacy, Improve, "an unknown method was answered with %d: %s", number, words(err))
 	case err == nil:
-		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was answered with a result")
+		e.find("era.unknown", mcp.EraLegacy, Mend, "an unknown method was answered with a result")
 	case ctx.Err() != nil:
-		e.find("era.unknown", way, mcp.EraLegacy, Mend, "an unknown method was not answered within %v", quiet)
+		e.find("era.unknown", mcp.EraLegacy, Mend, "an unknown method was not answered within %v", quiet)
 	default:
 		level := Mend
 		if refused, ok := errors.AsType[*transport.HTTPError](err); ok && refused.Status != 0 {
 			level = Improve // it is an answer, if none of JSON-RPC
 		}
-		e.find("era.unknown", way, mcp.EraLegacy, level, "an unknown method failed after %s: %s", span(took), words(err))
+		e.find("era.unknown", mcp.EraLegacy, level, "an unknown method failed after %s: %s", span(took), words(err))
 	}
 }
 
@@ -109,10 +109,10 @@ func (e *examination) unknown(ctx context.Context, way Way, v *visit) {
 var strays = []string{`{"requestId":987654321,"reason":"stray"}`, `{"reason":"stray"}`,
 	`{"requestId":{"no":"id"},"reason":17}`, ""}
 
-func (e *examination) strayCancels(ctx context.Context, way Way, v *visit) {
+func (e *examination) strayCancels(ctx context.Context, v *visit) {
 	for _, params := range strays {
 		if err := v.peer.Notify("notifications/cancelled", []byte(params)); err != nil {
-			e.find("cancel.unknown", way, mcp.EraLegacy, Mend, "after a stray cancel the connection was gone: %s",
+			e.find("cancel.unknown", mcp.EraLegacy, Mend, "after a stray cancel the connection was gone: %s",
 				words(v.explained(err)))
 			return
 		}
@@ -120,9 +120,9 @@ func (e *examination) strayCancels(ctx context.Context, way Way, v *visit) {
 	pinging, cancel := e.patient(ctx)
 	defer cancel()
 	if _, _, err := v.ask(pinging, "ping", ""); err != nil {
-		e.find("cancel.unknown", way, mcp.EraLegacy, Mend,
+		e.find("cancel.unknown", mcp.EraLegacy, Mend,
 			"cancels of unknown and malformed ids, then a ping: the ping failed: %s", words(err))
 		return
 	}
-	e.find("cancel.unknown", way, mcp.EraLegacy, Good, "cancels of unknown and malformed ids did no harm")
+	e.find("cancel.unknown", mcp.EraLegacy, Good, "cancels of unknown and malformed ids did no harm")
 }

@@ -76,7 +76,7 @@ func examined(t *testing.T, w Way, tool, arguments string, patience time.Duratio
 func watched(t *testing.T, w Way, tool, arguments string, o Options) *Report {
 	t.Helper()
 	o.Tool, o.Arguments = tool, json.RawMessage(arguments)
-	r, err := Examine(context.Background(), Target{Name: "peer", Ways: []Way{w}}, o)
+	r, err := Examine(context.Background(), Target{Name: "peer", Way: w}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func sound(t *testing.T, servers []foreign) {
 			holds(t, r, "", map[string]Level{"start.stdout": Good, "end.stdin": Good, "end.children": Good})
 			holds(t, r, mcp.EraLegacy, peer.legacy)
 			holds(t, r, mcp.EraModern, peer.modern)
-			if want := Calls(Target{Ways: []Way{command(path, args)}}, Options{Tool: peer.tool}); r.Calls > want || r.Calls < 2 {
+			if want := Calls(Target{Way: command(path, args)}, Options{Tool: peer.tool}); r.Calls > want || r.Calls < 2 {
 				t.Errorf("the tool was called %d times; %d were announced", r.Calls, want)
 			}
 		})

@@ -49,7 +49,7 @@ func TestSignInIsWanted(t *testing.T) {
 		http.Error(w, "who are you?", http.StatusUnauthorized)
 	}))
 	t.Cleanup(server.Close)
-	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{remote(server.URL)}},
+	r, err := Examine(context.Background(), Target{Name: "x", Way: remote(server.URL)},
 		Options{Patience: faketime.Long, Connect: faketime.Long})
 	if !errors.Is(err, ErrSignIn) || len(r.Findings) != 1 || levels(r, "")["start.signin"] != Note {
 		t.Errorf("%v, %+v", err, r.Findings)

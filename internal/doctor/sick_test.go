@@ -211,7 +211,7 @@ func TestLatin1(t *testing.T) {
 // A tool that the server does not have is the mistake of who has typed its name.
 func TestMistypedTool(t *testing.T) {
 	t.Parallel()
-	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "")}},
+	r, err := Examine(context.Background(), Target{Name: "x", Way: sick(t, "")},
 		Options{Patience: faketime.Long, Connect: faketime.Long, Tool: "lst"})
 	e, ok := errors.AsType[*NoToolError](err)
 	if !ok || !slices.Equal(e.Tools, []string{"wait here", "list"}) || r.Calls != 0 {
@@ -222,7 +222,7 @@ func TestMistypedTool(t *testing.T) {
 // A server that never answers costs the patience of only one start, and is one finding.
 func TestMuteServer(t *testing.T) {
 	t.Parallel()
-	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{sick(t, "mute")}},
+	r, err := Examine(context.Background(), Target{Name: "x", Way: sick(t, "mute")},
 		Options{Connect: time.Second, Patience: faketime.Long})
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
-	r, err := Examine(ctx, Target{Name: "x", Ways: []Way{sick(t, "")}}, Options{
+	r, err := Examine(ctx, Target{Name: "x", Way: sick(t, "")}, Options{
 		Patience: faketime.Long, Connect: faketime.Long,
 		Doing: func(text string) {
 			if strings.Contains(text, "capabilities") {
@@ -259,7 +259,7 @@ func TestGivenUp(t *testing.T) {
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	w := sick(t, "noise")
-	r, err := Examine(context.Background(), Target{Name: "x", Ways: []Way{w}, Hide: func(text string) string {
+	r, err := Examine(context.Background(), Target{Name: "x", Way: w, Hide: func(text string) string {
 		return strings.ReplaceAll(text, "listening", "[hidden]")
 	}}, Options{Patience: faketime.Long, Connect: faketime.Long})
 	if err != nil {

@@ -35,19 +35,19 @@ var legacyRevisions = []string{mcp.Revision20251125, mcp.Revision20250618, mcp.R
 
 // revisions starts the server once for each revision that has initialize, and reports whether it speaks any of them. It
 // examines the first start in full.
-func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
+func (e *examination) revisions(ctx context.Context) (legacy bool) {
 	answers := map[string]string{}
 	for i, revision := range legacyRevisions {
-		e.doing(way, "initialize with %s", revision)
-		answer, err := e.greet(ctx, way, revision, i == 0)
+		e.doing("initialize with %s", revision)
+		answer, err := e.greet(ctx, revision, i == 0)
 		if err != nil {
 			if i == 0 && wantsSignIn(err) {
 				e.failed = ErrSignIn
-				e.find("start.signin", way, "", Note, "it lets in nobody who has not signed in: %s", words(err))
+				e.find("start.signin", "", Note, "it lets in nobody who has not signed in: %s", words(err))
 				return false
 			}
 			if i == 0 {
-				e.find("start.ready", way, mcp.EraLegacy, Mend, "initialize failed: %s", words(err))
+				e.find("start.ready", mcp.EraLegacy, Mend, "initialize failed: %s", words(err))
 				return false
 			}
 			answers[revision] = "error: " + words(err)
@@ -67,7 +67,7 @@ func (e *examination) revisions(ctx context.Context, way Way) (legacy bool) {
 			level = Improve
 		}
 	}
-	e.find("era.revisions", way, mcp.EraLegacy, level, "offered and answered: %s", strings.Join(list, "; "))
+	e.find("era.revisions", mcp.EraLegacy, level, "offered and answered: %s", strings.Join(list, "; "))
 	return true
 }
 
@@ -77,12 +77,13 @@ func wantsSignIn(err error) bool {
 	return ok && refused.Status == http.StatusUnauthorized
 }
 
-// settled finds the transport of an address whose transport is not configured, with the hub's own detection.
-func (e *examination) settled(ctx context.Context, way Way) Way {
-	e.doing(way, "which transport it is")
+// settle finds the transport of an address whose transport is not configured, with the hub's own detection. If that
+// fails, the error is found again on the newer transport.
+func (e *examination) settle(ctx context.Context) {
+	e.doing("which transport it is")
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
-	open := mcp.AnyHTTP(way.HTTP)
+	open := mcp.AnyHTTP(e.way.HTTP)
 	older := false
 	s, err := mcp.Connect(ctx, mcp.Options{Server: e.target.Name, Era: mcp.EraLegacy, Client: e.o.Client,
 		Handler: newAsker(nil),
@@ -99,28 +100,27 @@ func (e *examination) settled(ctx context.Context, way Way) Way {
 			return l, nil
 		}})
 	if err != nil {
-		return way // the error is found again on the newer transport
+		return
 	}
 	_ = s.Close(errExamined)
 	if older {
-		way.Transport = SSE
+		e.way.Transport = SSE
 	}
-	return way
 }
 
 // greet opens a connection, offers one revision, and returns the revision of the answer.
-func (e *examination) greet(ctx context.Context, way Way, revision string, first bool) (string, error) {
+func (e *examination) greet(ctx context.Context, revision string, first bool) (string, error) {
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
 	began := time.Now()
-	v, err := e.visit(ctx, way, process.Grace{})
+	v, err := e.visit(ctx, process.Grace{})
 	if err != nil {
 		return "", err
 	}
 	defer v.close()
 	answer, err := v.initialize(ctx, e.o.Client, revision)
 	if first {
-		defer func() { e.wrote(way, v) }()
+		defer func() { e.wrote(v) }()
 	}
 	if err != nil {
 		return "", err
@@ -128,18 +128,18 @@ func (e *examination) greet(ctx context.Context, way Way, revision string, first
 	if first {
 		e.report.Says = bounds.Printable(said(answer))
 		took := time.Since(began)
-		e.find("start.time", way, mcp.EraLegacy, within(slowStart, took), "ready after %s", span(took))
+		e.find("start.time", mcp.EraLegacy, within(slowStart, took), "ready after %s", span(took))
 		if _, took, err := v.ask(ctx, "ping", ""); err != nil {
-			e.find("ping", way, mcp.EraLegacy, Mend, "a ping failed: %s", words(err))
+			e.find("ping", mcp.EraLegacy, Mend, "a ping failed: %s", words(err))
 		} else {
-			e.find("ping", way, mcp.EraLegacy, within(slowPing, took), "a ping was answered after %s", span(took))
+			e.find("ping", mcp.EraLegacy, within(slowPing, took), "a ping was answered after %s", span(took))
 		}
 	}
 	return bounds.Printable(jsontext.String(jsontext.Get(answer, "protocolVersion"))), nil
 }
 
 // wrote records what came over the pipes in addition to messages.
-func (e *examination) wrote(way Way, v *visit) {
+func (e *examination) wrote(v *visit) {
 	if v.proc == nil {
 		return
 	}
@@ -147,35 +147,35 @@ func (e *examination) wrote(way Way, v *visit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.noiseLines > 0 {
-		e.find("start.stdout", way, "", Mend, "lines on stdout that are no messages: %d, the first: %s", w.noiseLines,
+		e.find("start.stdout", "", Mend, "lines on stdout that are no messages: %d, the first: %s", w.noiseLines,
 			strings.Join(w.noise, " | "))
 	} else {
-		e.find("start.stdout", way, "", Good, "nothing but messages came on stdout")
+		e.find("start.stdout", "", Good, "nothing but messages came on stdout")
 	}
 	if w.stderrLines > 0 {
-		e.find("start.stderr", way, "", Note, "lines on stderr: %d; %s", w.stderrLines, mcp.QuoteStderr(w.stderrTail))
+		e.find("start.stderr", "", Note, "lines on stderr: %d; %s", w.stderrLines, mcp.QuoteStderr(w.stderrTail))
 	}
 }
 
 // modern reports whether the server speaks 2026-07-28, and records how it answers server/discover.
-func (e *examination) modern(ctx context.Context, way Way) bool {
-	if !slices.Contains(way.eras(), mcp.EraModern) {
+func (e *examination) modern(ctx context.Context) bool {
+	if !slices.Contains(e.way.eras(), mcp.EraModern) {
 		return false
 	}
-	e.doing(way, "server/discover of 2026-07-28")
+	e.doing("server/discover of 2026-07-28")
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
-	s, err := e.session(ctx, way, mcp.EraModern, newAsker(nil))
+	s, err := e.session(ctx, mcp.EraModern, newAsker(nil))
 	if err == nil {
 		defer s.close()
 		e.report.Revisions = append(e.report.Revisions, s.Revision())
 		if e.report.Says == "" {
 			e.report.Says = bounds.Printable(s.Info().Name + " " + s.Info().Version)
 		}
-		e.find("era.modern", way, mcp.EraModern, Good, "it speaks %s", s.Revision())
+		e.find("era.modern", mcp.EraModern, Good, "it speaks %s", s.Revision())
 		return true
 	}
-	e.find("era.modern", way, mcp.EraModern, Note, "it does not speak 2026-07-28: %s", words(err))
+	e.find("era.modern", mcp.EraModern, Note, "it does not speak 2026-07-28: %s", words(err))
 	return false
 }
 
@@ -183,40 +183,40 @@ func (e *examination) modern(ctx context.Context, way Way) bool {
 const leave = 5 * time.Second
 
 // ends observes how the process exits: when its input ends, and after SIGTERM.
-func (e *examination) ends(ctx context.Context, way Way) {
-	e.doing(way, "how it ends")
-	if exit, took, ok := e.end(ctx, way, nil); ok {
+func (e *examination) ends(ctx context.Context) {
+	e.doing("how it ends")
+	if exit, took, ok := e.end(ctx, nil); ok {
 		switch exit.Stage {
 		case process.StageStdin, process.StageExited:
-			e.find("end.stdin", way, "", Good, "it left %s after its input had ended: %s", span(took), exit)
+			e.find("end.stdin", "", Good, "it left %s after its input had ended: %s", span(took), exit)
 		default:
-			e.find("end.stdin", way, "", Mend, "it did not leave within %v after its input had ended: %s", leave, exit)
+			e.find("end.stdin", "", Mend, "it did not leave within %v after its input had ended: %s", leave, exit)
 		}
 		if exit.Group != exit.Stage {
-			e.find("end.children", way, "", Mend, "processes that it had started were left, and had to be ended: %s", exit.Group)
+			e.find("end.children", "", Mend, "processes that it had started were left, and had to be ended: %s", exit.Group)
 		} else {
-			e.find("end.children", way, "", Good, "no process was left")
+			e.find("end.children", "", Good, "no process was left")
 		}
 	}
 	if !canTerminate || ctx.Err() != nil {
 		return
 	}
-	if exit, took, ok := e.end(ctx, way, terminate); ok {
+	if exit, took, ok := e.end(ctx, terminate); ok {
 		if took < leave {
-			e.find("end.sigterm", way, "", Good, "it left %s after SIGTERM: %s", span(took), exit)
+			e.find("end.sigterm", "", Good, "it left %s after SIGTERM: %s", span(took), exit)
 		} else {
-			e.find("end.sigterm", way, "", Mend, "it did not leave within %v after SIGTERM: %s", leave, exit)
+			e.find("end.sigterm", "", Mend, "it did not leave within %v after SIGTERM: %s", leave, exit)
 		}
 	}
 }
 
 // end starts the server, initializes it and ends it: by signal if it is not nil, else by closing its input. took is the
 // time until the exit; it is leave or more if the server did not exit by itself.
-func (e *examination) end(ctx context.Context, way Way, signal func(pid int) error) (exit process.Exit,
+func (e *examination) end(ctx context.Context, signal func(pid int) error) (exit process.Exit,
 	took time.Duration, ok bool) {
 	ctx, cancel := e.starting(ctx)
 	defer cancel()
-	v, err := e.visit(ctx, way, process.Grace{Stdin: leave, Terminate: leave})
+	v, err := e.visit(ctx, process.Grace{Stdin: leave, Terminate: leave})
 	if err != nil {
 		return exit, 0, false
 	}

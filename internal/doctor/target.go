@@ -31,7 +31,7 @@ type Way struct {
 // Target is the server to examine.
 type Target struct {
 	Name string
-	Ways []Way // at least one
+	Way  Way
 	// Hide removes secrets from a text before it is stored. nil means that there are none.
 	Hide func(text string) string
 }
@@ -39,7 +39,7 @@ type Target struct {
 // Options of an examination. The zero value calls no tool.
 type Options struct {
 	Client mcp.Implementation
-	// Tool is called with Arguments, and the call is cancelled, in each era on each way. "" calls no tool.
+	// Tool is called with Arguments, and the call is cancelled, in each era. "" calls no tool.
 	Tool      string
 	Arguments json.RawMessage
 	// Connect bounds each start. Default 30 s.
@@ -79,17 +79,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Calls returns how often the tool is called at most: twice in each era on each way. The second call shows whether the
-// first one has left anything behind.
+// Calls returns how often the tool is called at most: twice in each era. The second call shows whether the first one
+// has left anything behind.
 func Calls(t Target, o Options) int {
 	if o.Tool == "" {
 		return 0
 	}
-	n := 0
-	for _, w := range t.Ways {
-		n += 2 * len(w.eras())
-	}
-	return n
+	return 2 * len(t.Way.eras())
 }
 
 // eras returns the eras that can be spoken on the way. HTTP+SSE exists only in the legacy era.

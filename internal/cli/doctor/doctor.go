@@ -122,7 +122,7 @@ func (o *options) run(words []string) error {
 	if limit := conf.Timeouts.Connect; limit != nil {
 		options.Connect = *limit
 	}
-	target := doctor.Target{Name: conf.Name, Ways: ways(conf), Hide: secrets.Text}
+	target := doctor.Target{Name: conf.Name, Way: way(conf), Hide: secrets.Text}
 	if !o.yes && !o.agreed(target, options, conf.Origin.OfWorkspace(), secrets.Text(launchLine(conf))) {
 		return exit.Denied
 	}
@@ -265,17 +265,17 @@ func (o *options) variables() config.Variables {
 	}}
 }
 
-// ways returns the ways to reach the server. A URL without a transport is tried as a hub tries it.
-func ways(conf config.Resolved) []doctor.Way {
+// way returns the way to reach the server. A URL without a transport is tried as a hub tries it.
+func way(conf config.Resolved) doctor.Way {
 	heir := process.Own
 	if conf.Origin.OfWorkspace() {
 		heir = process.Stranger
 	}
 	if conf.URL == "" {
-		return []doctor.Way{{Transport: doctor.Stdio, Command: process.Command{
+		return doctor.Way{Transport: doctor.Stdio, Command: process.Command{
 			Path: conf.Command, Program: conf.Program, Args: conf.Args, Dir: conf.Dir,
 			Env: process.Environment(os.Environ(), heir, conf.Env),
-		}}}
+		}}
 	}
 	header := http.Header{}
 	for name, value := range conf.Header {
@@ -283,9 +283,9 @@ func ways(conf config.Resolved) []doctor.Way {
 	}
 	at := transport.HTTPOptions{URL: conf.URL, Header: header}
 	if conf.Transport == config.TransportSSE {
-		return []doctor.Way{{Transport: doctor.SSE, HTTP: at}}
+		return doctor.Way{Transport: doctor.SSE, HTTP: at}
 	}
-	return []doctor.Way{{Transport: doctor.HTTP, HTTP: at, OrSSE: conf.Transport == config.TransportAuto}}
+	return doctor.Way{Transport: doctor.HTTP, HTTP: at, OrSSE: conf.Transport == config.TransportAuto}
 }
 
 // launchLine returns what is run or reached, for people.
