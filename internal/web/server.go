@@ -75,15 +75,11 @@ type Demo struct {
 type Server struct {
 	listener net.Listener
 	host     string // the only allowed value of the header Host
+	options  Options
 	page     *page
-	editor   mcphubv1.EditorServiceClient
-	another  string
 	access   *access
 	unproven unproven
 	sandbox  *sandbox // nil: no views
-
-	configWrites bool   // see Options
-	registry     string // see Options
 
 	windows sync.WaitGroup // the sockets, for which net/http does not wait
 }
@@ -110,14 +106,10 @@ func New(l net.Listener, o Options) (*Server, error) {
 	s := &Server{
 		listener: l,
 		host:     "127.0.0.1:" + port, // for localhost a browser may ask another address, where somebody else may listen
+		options:  o,
 		page:     p,
-		editor:   o.Editor,
-		another:  o.Another,
 		access:   &access{},
 		unproven: unproven{most: mostUnproven},
-
-		configWrites: o.ConfigWrites,
-		registry:     o.Registry,
 	}
 	if len(o.Sandbox) > 0 {
 		if s.sandbox, err = newSandbox(o.Sandbox, o.Files, s.host); err != nil {

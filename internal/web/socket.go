@@ -67,19 +67,18 @@ func (s *Server) serveSocket(serving context.Context, w http.ResponseWriter, r *
 		return // Accept has answered
 	}
 	if !s.proves(serving, socket) {
-		closeSocket(socket, &verdict{linkNeeded, s.another})
+		closeSocket(socket, &verdict{linkNeeded, s.options.Another})
 		return
 	}
 	socket.SetReadLimit(maxMessage)
 	ctx, end := context.WithCancelCause(serving)
 	defer end(errWindowEnded)
-	stream, err := s.editor.Attach(ctx)
+	stream, err := s.options.Editor.Attach(ctx)
 	if err != nil {
 		closeSocket(socket, verdictOf(err))
 		return
 	}
-	b := &bridge{socket: socket, stream: stream, end: end, heard: make(chan struct{}), configWrites: s.configWrites,
-		registry: s.registry}
+	b := &bridge{options: &s.options, socket: socket, stream: stream, end: end, heard: make(chan struct{})}
 	// The end of a context cuts the socket off at once, but the verdict of tell has to reach the page.
 	go b.hear(context.WithoutCancel(serving))
 	v := b.tell(ctx)
@@ -135,12 +134,10 @@ func (u *unproven) add(socket *websocket.Conn) (remove func()) {
 // a break, after which the window may come back. This includes 1001, since a browser sends it for a page that is
 // reloaded as well as for one that is closed (HTML, "make disappear a WebSocket object").
 type bridge struct {
-	socket *websocket.Conn
-	stream attachStream
-	end    context.CancelCauseFunc // breaks the stream
-
-	configWrites bool   // see Options
-	registry     string // see Options
+	options *Options // of the server
+	socket  *websocket.Conn
+	stream  attachStream
+	end     context.CancelCauseFunc // breaks the stream
 
 	heard chan struct{} // closed by hear at its end; over is written before
 	over  bool          // the page has closed the window for good
@@ -179,10 +176,10 @@ func (b *bridge) hear(ctx context.Context) {
 			return
 		}
 		refused := namesFile(message)
-		if !b.configWrites && refused == nil {
+		if !b.options.ConfigWrites && refused == nil {
 			refused = writesConfig(message)
 		}
-		atRegistry(message, b.registry)
+		atRegistry(message, b.options.Registry)
 		if refused != nil {
 			if b.write(ctx, refused) != nil {
 				b.end(errSocketBroken)

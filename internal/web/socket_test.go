@@ -160,7 +160,7 @@ func TestConfigWrites(t *testing.T) {
 		if text := w.page.fill("127.0.0.1:1", "nonce", ""); strings.Contains(text, "&#34;configWrites&#34;:true") {
 			t.Error("the page offers what it may not do")
 		}
-		w.configWrites, w.page.writes = true, true
+		w.options.ConfigWrites, w.page.writes = true, true
 		if text := w.page.fill("127.0.0.1:1", "nonce", ""); !strings.Contains(text, "&#34;configWrites&#34;:true") {
 			t.Error(text)
 		}
@@ -177,7 +177,7 @@ func TestConfigWrites(t *testing.T) {
 // TestNoFilesOfPages: a page cannot choose a file to read or the registry to search.
 func TestNoFilesOfPages(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.configWrites, w.registry = true, "https://registry.example"
+		w.options.ConfigWrites, w.options.Registry = true, "https://registry.example"
 		tb := w.opened().tab()
 		tb.say(hello)
 		tb.hear()

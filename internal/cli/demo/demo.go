@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -182,7 +181,7 @@ func (d *demo) next(ctx context.Context) error {
 	if d.lines == nil {
 		return nil
 	}
-	d.page.print("\n    Enter for the next step, q to quit: ")
+	fmt.Fprint(d.page.w, "\n    Enter for the next step, q to quit: ")
 	select {
 	case line, ok := <-d.lines:
 		if !ok || slices.Contains([]string{"q", "quit", "exit"}, strings.TrimSpace(line)) {
@@ -265,21 +264,10 @@ func (s *stage) endedOnce() (requests int, err error) {
 	return requests, nil
 }
 
-// page is the demo's output: numbered steps, and below each step the actions of the actors. Lines of different
-// goroutines do not mix.
-type page struct {
-	// mu guards w. It is held for one line at a time.
-	mu sync.Mutex
-	w  io.Writer
-}
+// page is the demo's output: numbered steps, and below each step the actions of the actors. The script alone writes.
+type page struct{ w io.Writer }
 
-func (p *page) print(s string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fmt.Fprint(p.w, s)
-}
-
-func (p *page) line(format string, args ...any) { p.print(fmt.Sprintf(format, args...) + "\n") }
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
 // title begins a step. about says what to look for. Its author has wrapped it.
 func (p *page) title(number int, title, about string) {

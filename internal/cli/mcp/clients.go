@@ -143,12 +143,12 @@ func (o *options) arguments() ([]string, error) {
 		}
 		args = append(args, whole)
 	}
-	bound := ""
-	if o.maxTokens > 0 {
-		bound = strconv.Itoa(o.maxTokens)
+	g, bound := o.gateway, ""
+	if g.MaxTokens > 0 {
+		bound = strconv.Itoa(g.MaxTokens)
 	}
-	for _, flag := range [][2]string{{"profile", o.profile}, {"approval", o.approval}, {"questions", o.questions},
-		{"tools", o.tools}, {"max-tokens", bound}} {
+	for _, flag := range [][2]string{{"profile", g.Profile}, {"approval", g.Approval}, {"questions", g.Questions},
+		{"tools", g.Tools}, {"max-tokens", bound}} {
 		if flag[1] != "" {
 			args = append(args, "--"+flag[0], flag[1])
 		}
@@ -156,7 +156,7 @@ func (o *options) arguments() ([]string, error) {
 	for _, flag := range []struct {
 		name string
 		on   bool
-	}{{"plain-names", o.plainNames}, {"window", o.window}, {"open", o.page.Open}} {
+	}{{"plain-names", g.PlainNames}, {"window", o.window}, {"open", o.page.Open}} {
 		if flag.on {
 			args = append(args, "--"+flag.name)
 		}

@@ -107,7 +107,8 @@ func (o *options) serve(ctx context.Context, sources []*mcphubv1.ConfigSource, t
 		defer s.Close()
 		s.Announce(o.Streams, o.Err, browser.StartAnew, o.page.Open)
 	}
-	serve := o.gateway()
+	serve := o.gateway
+	serve.Title = "mcphub mcp"
 	serve.Problem = func(p config.Problem) { o.Tell("%s", source.ProblemLine(p)) }
 	serve.NameTaken = func(t gateway.NameTaken) { o.Tell("mcphub: %s", console.Escape(t.String())) }
 	serve.Trouble = func(server string, e *event.Error) {
@@ -167,12 +168,7 @@ type options struct {
 	window      bool
 	http        string
 	tokenFile   string
-	approval    string
-	questions   string
-	plainNames  bool
-	profile     string
-	tools       string
-	maxTokens   int
+	gateway     gateway.Options
 	printConfig string
 }
 
@@ -184,16 +180,16 @@ func (o *options) register(c *cobra.Command) {
 		"(port 0: a free one), in place of stdin and stdout")
 	set.StringVar(&o.tokenFile, "token-file", "", "FILE\twith --http: take the token from this file; default: a new one, "+
 		"which is printed once")
-	set.StringVar(&o.profile, "profile", "", "NAME\ta profile of the config: which servers and tools there are, and what "+
+	set.StringVar(&o.gateway.Profile, "profile", "", "NAME\ta profile of the config: which servers and tools there are, and what "+
 		"the other flags do not say")
-	cmd.ChoiceFlag(set, &o.approval, "approval", "window|client", "who agrees to calls where the config says ask: a window "+
+	cmd.ChoiceFlag(set, &o.gateway.Approval, "approval", "window|client", "who agrees to calls where the config says ask: a window "+
 		"(the default), or the client, which has asked its user itself")
-	cmd.ChoiceFlag(set, &o.questions, "questions", "client|window|either", "who is asked what servers ask in the course of a "+
+	cmd.ChoiceFlag(set, &o.gateway.Questions, "questions", "client|window|either", "who is asked what servers ask in the course of a "+
 		"call; default client")
-	cmd.ChoiceFlag(set, &o.tools, "tools", "all|search|auto", "list all tools (the default), or three that find and call them; "+
+	cmd.ChoiceFlag(set, &o.gateway.Tools, "tools", "all|search|auto", "list all tools (the default), or three that find and call them; "+
 		"auto: from 100 tools or 10,000 tokens on")
-	set.IntVar(&o.maxTokens, "max-tokens", 0, "N\tbound the results of tools; the client reads the rest in pieces")
-	set.BoolVar(&o.plainNames, "plain-names", false, "tools and prompts keep their servers' names where no two are alike")
+	set.IntVar(&o.gateway.MaxTokens, "max-tokens", 0, "N\tbound the results of tools; the client reads the rest in pieces")
+	set.BoolVar(&o.gateway.PlainNames, "plain-names", false, "tools and prompts keep their servers' names where no two are alike")
 	set.BoolVar(&o.window, "window", false, "serve the page as well, to approve, answer and cancel on; its address is "+
 		"printed on stderr")
 	o.page.Register(set)
@@ -218,20 +214,14 @@ func (o *options) check() error {
 		return err
 	}
 	switch {
-	case o.maxTokens < 0:
-		return fmt.Errorf("--max-tokens %d: it is a number of tokens, or 0 for no bound", o.maxTokens)
+	case o.gateway.MaxTokens < 0:
+		return fmt.Errorf("--max-tokens %d: it is a number of tokens, or 0 for no bound", o.gateway.MaxTokens)
 	case o.tokenFile != "" && o.http == "":
 		return errors.New("--token-file goes with --http")
 	case !o.window && (o.page.Open || o.page.Port != 0):
 		return errors.New("--open and --port say how the page of --window is served")
 	}
 	return nil
-}
-
-// gateway returns the options of the gateway.
-func (o *options) gateway() gateway.Options {
-	return gateway.Options{Title: "mcphub mcp", Profile: o.profile, Approval: o.approval, Questions: o.questions,
-		Tools: o.tools, MaxTokens: o.maxTokens, PlainNames: o.plainNames}
 }
 
 // minToken is the least length of a token. A shorter one could be guessed.
