@@ -13,8 +13,8 @@
 //
 // On Linux the direct child is reaped last: as long as it is a zombie, its
 // number cannot be given to another group, so no signal can reach a foreign
-// group. Other Unix systems have no portable way to notice an exit without
-// reaping the child; there the group is signalled only as long as it was seen to
+// group. On macOS the child is reaped as soon as it exits; there the group is
+// signalled only as long as it was seen to
 // have members. On Windows a job object takes the place of the group. It ends
 // with the hub, so of the rest of this section only the ledger applies there.
 //
@@ -25,7 +25,7 @@
 //   - The death signal (Linux, PR_SET_PDEATHSIG; also without a Containment). The
 //     kernel kills the direct child when the hub dies, even between fork and exec.
 //     It does not cover what the child started, nor a setuid program.
-//   - The guard (Linux, macOS, BSD): a second, small process. The hub reports every
+//   - The guard (Linux, macOS): a second, small process. The hub reports every
 //     group to it through a pipe. If the pipe ends without a final line that says
 //     that all is done, the hub is dead; the guard then kills the groups, and
 //     sweeps by marker. It does not cover the case that hub and guard die at the
@@ -43,7 +43,7 @@
 //   - The ledger: a file for each hub, which the next hub sweeps if hub and guard
 //     were killed together. It identifies a group by its leader's number and start
 //     time, and otherwise by the marker; on macOS a group that lost its leader is
-//     not found. The BSDs have no ledger, since start times are not read there.
+//     not found.
 //
 // A server in a container of its own (docker run) is a child of another program,
 // and that program has to end it.
@@ -59,6 +59,6 @@
 //
 // # Platforms
 //
-// The tests run on Linux, and those of the Windows build under Wine. The code for macOS and the BSDs is compiled and
-// vetted, but has not been run.
+// The tests run on Linux, and those of the Windows build under Wine. The code for macOS is compiled and vetted,
+// but has not been run.
 package process

@@ -1,10 +1,17 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -126,5 +133,82 @@ func (g *group) signalStrays(signals ...unix.Signal) {
 	}
 	for _, pid := range pids {
 		signalMarked(pid, g.needle, signals...)
+	}
+}
+
+// The kernel sends a parent-death signal when the *thread* that forked ends, not when its process does (prctl(2),
+// PR_SET_PDEATHSIG; golang/go#27505). Go may end a thread at any time, for instance when a goroutine ends while it is
+// locked to that thread. So every start goes through one goroutine that is locked to its thread and never ends. The
+// goroutine belongs to the package: it starts with the first process and runs as long as the hub, since its end would
+// kill the servers.
+var starter struct {
+	once sync.Once
+	jobs chan func()
+}
+
+// The channel is not made together with the first process, which may be started inside the synctest bubble of a test:
+// the channel would then belong to that bubble.
+func init() { starter.jobs = make(chan func()) }
+
+// startProcess calls cmd.Start on the thread that never ends.
+func startProcess(cmd *exec.Cmd) error {
+	starter.once.Do(func() {
+		go func() {
+			runtime.LockOSThread()
+			for job := range starter.jobs {
+				job()
+			}
+		}()
+	})
+	closeOnExec()
+	started := make(chan error, 1)
+	starter.jobs <- func() { started <- cmd.Start() }
+	return <-started
+}
+
+// dieWithHub makes the kernel kill the direct child when the hub dies, also when
+// that happens between fork and exec. The child's own children do not inherit it,
+// and it is lost when a setuid program is executed.
+func dieWithHub(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// lookUp reads /proc/N/stat. living is false for a zombie.
+func lookUp(pid int) (start uint64, living bool, err error) {
+	raw, err := os.ReadFile(procPath(pid, "stat"))
+	if errors.Is(err, fs.ErrNotExist) || vanished(err) {
+		if _, e := os.Stat("/proc/self/stat"); e != nil {
+			return 0, false, e // no /proc at all, so nothing is known about any process
+		}
+		return 0, false, errNoProcess
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	s, ok := parseStat(raw)
+	if !ok {
+		return 0, false, fs.ErrInvalid
+	}
+	return s.start, s.living(), nil
+}
+
+// bootID returns a text that differs between two boots of the system, and between two PID namespaces of one boot:
+// containers that share a home directory see each other's ledgers. Its first word identifies the boot.
+func bootID() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + space
+}
+
+func hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
+// closeOnExec is one system call since Linux 5.11.
+func closeOnExec() {
+	if unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil {
+		closeEachOnExec()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -106,4 +107,81 @@ func readNow(raw syscall.RawConn, b []byte) (n int) {
 		}
 	})
 	return max(n, 0)
+}
+
+const guardable = true
+
+// startGuard starts a guard in a session of its own, which no signal to the hub's group or terminal reaches. The guard
+// keeps nothing of the host open or in use: no stream, for whose end somebody may wait; no working directory; and no
+// variable, least of all the marker of another hub whose server this hub is. PR_SET_PDEATHSIG is not set, since the
+// guard has to outlive the hub.
+func startGuard(command []string) (*guardProcess, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = out.Close() }()
+	g := &guardProcess{in: in, gone: make(chan struct{})}
+	g.cmd = &exec.Cmd{
+		Path:        command[0],
+		Args:        command,
+		Env:         []string{"GOMAXPROCS=1"}, // fewer threads: it mostly waits
+		Dir:         "/",
+		Stdin:       out,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	closeOnExec()
+	if err := g.cmd.Start(); err != nil {
+		_ = in.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// writeNow writes as much as the pipe accepts without blocking, and returns how many bytes that was. Up to PIPE_BUF
+// bytes are written whole or not at all.
+func writeNow(pipe *os.File, b []byte) (n int) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Write(func(fd uintptr) bool {
+		for {
+			if n, err = unix.Write(int(fd), b); err != unix.EINTR {
+				return true // in every case: RawConn must not wait until there is room
+			}
+		}
+	})
+	return max(n, 0)
+}
+
+const (
+	firstInherited = 3
+	// maxDescriptors bounds the loop on systems without a directory that lists the open descriptors.
+	maxDescriptors = 1 << 16
+)
+
+// closeEachOnExec sets the flag on one descriptor after the other. Descriptors that are opened meanwhile are opened by
+// Go, with the flag.
+func closeEachOnExec() {
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} { // Linux, macOS
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) <= firstInherited {
+			continue
+		}
+		for _, e := range entries {
+			if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= firstInherited {
+				unix.CloseOnExec(fd)
+			}
+		}
+		return
+	}
+	var limit unix.Rlimit
+	most := uint64(maxDescriptors)
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		most = min(most, uint64(limit.Cur))
+	}
+	for fd := firstInherited; fd < int(most); fd++ {
+		unix.CloseOnExec(fd)
+	}
 }

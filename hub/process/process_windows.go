@@ -180,3 +180,72 @@ func fullName(path string) (string, error) { return exec.LookPath(path) }
 
 // readNow is not needed: pipes have no deadline on Windows, and end with the job.
 func readNow(syscall.RawConn, []byte) int { return 0 }
+
+// startProcess starts cmd. It runs a batch file (npx.cmd, above all) by cmd.exe, with a command line that is quoted for
+// cmd.exe. CreateProcess would run cmd.exe by itself, but with a line that is quoted for programs, in which an & in an
+// argument begins a command (CVE-2024-24576 in other languages; Go leaves the quoting to its callers).
+func startProcess(cmd *exec.Cmd) error {
+	path, lookErr := fullName(cmd.Path)
+	if lookErr != nil {
+		return cmd.Start() // the error is the one that os/exec has for it
+	}
+	// Windows ignores dots and spaces at the end of a file's name.
+	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
+	case ".cmd", ".bat":
+	default:
+		return cmd.Start()
+	}
+	line, err := batchLine(path, cmd.Args[1:])
+	if err != nil {
+		err.Command = cmd.Args[0]
+		return err
+	}
+	system, sysErr := windows.GetSystemDirectory() // not %ComSpec%, which the config of a server may set
+	if sysErr != nil {
+		return sysErr
+	}
+	cmd.Path = filepath.Join(system, "cmd.exe")
+	cmd.SysProcAttr.CmdLine = line
+	return cmd.Start()
+}
+
+// lookUp asks GetProcessTimes. The start is absolute, in units of 100 ns.
+func lookUp(pid int) (start uint64, living bool, err error) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
+	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
+		return 0, false, errNoProcess
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	var created, exited, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
+		return 0, false, err
+	}
+	ev, err := windows.WaitForSingleObject(h, 0)
+	over := err == nil && ev == windows.WAIT_OBJECT_0
+	return uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime), !over, nil
+}
+
+// bootID is not needed where the start of a process is an absolute time.
+func bootID() string { return "" }
+
+// killGroup ends the process alone. What it started is in its job object, which ended with the hub that held it.
+func killGroup(pid int) {
+	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return
+	}
+	_ = windows.TerminateProcess(h, 1)
+	_ = windows.CloseHandle(h)
+}
+
+// guardable is false: the job objects end with the hub that holds them, so no guard is needed.
+const guardable = false
+
+func startGuard([]string) (*guardProcess, error) { return nil, errors.ErrUnsupported }
+
+func writeNow(*os.File, []byte) int { return 0 }
+
+func closeOnExec() {}

@@ -7,6 +7,9 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // procStat holds the fields of /proc/N/stat (proc(5)) that are used here.
@@ -16,7 +19,6 @@ type procStat struct {
 	pgrp   int
 	kernel bool   // a thread of the kernel: it has no environment
 	start  uint64 // clock ticks since boot
-	rss    int64  // pages
 	envEnd uint64 // 0 while exec sets up the new image, and where it may not be seen
 }
 
@@ -41,7 +43,7 @@ func parseStat(stat []byte) (s procStat, ok bool) {
 	}
 	s = procStat{
 		state: fields[0][0], kernel: number(9)&kernelThread != 0,
-		start: number(22), rss: int64(number(24)), envEnd: number(51),
+		start: number(22), envEnd: number(51),
 	}
 	var err1, err2 error
 	s.pid, err1 = strconv.Atoi(string(pid))
@@ -127,3 +129,94 @@ func environHolds(pid int, needle string) (found bool, n int, err error) {
 }
 
 func procPath(pid int, file string) string { return "/proc/" + strconv.Itoa(pid) + "/" + file }
+
+// marked returns the living processes whose environment holds needle. consider selects the processes whose environment
+// is read; nil selects all. Processes of other users are skipped, since their environment cannot be read.
+//
+// settled is false if a process was seen in the middle of exec, when it has no environment for a moment. The caller
+// then has to look again.
+func marked(needle string, consider func(procStat) bool) (found []procStat, settled bool, err error) {
+	var candidates []procStat
+	err = eachProcess(func(s procStat) {
+		if s.living() && !s.kernel && (consider == nil || consider(s)) {
+			candidates = append(candidates, s)
+		}
+	})
+	if err != nil {
+		return nil, true, err
+	}
+	settled = true
+	for _, s := range candidates {
+		yes, n, err := environHolds(s.pid, needle)
+		switch {
+		case yes:
+			found = append(found, s)
+		case err == nil && n == 0 && s.envEnd == 0:
+			settled = settled && !midExec(s.pid)
+		}
+	}
+	return found, settled, nil
+}
+
+// midExec reports whether a process is in the middle of exec. It reads the state again, since most processes without an
+// environment have ended.
+func midExec(pid int) bool {
+	buf := make([]byte, 1024)
+	s, ok := parseStat(buf[:readInto(buf, procPath(pid, "stat"))])
+	return ok && s.living() && s.envEnd == 0
+}
+
+// signalMarked signals a process if its environment still holds needle. The descriptor is opened before that check, so
+// that the signal cannot reach another process that was given the number in between.
+func signalMarked(pid int, needle string, signals ...unix.Signal) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == unix.ENOSYS { // before Linux 5.3
+		if yes, _, _ := environHolds(pid, needle); yes {
+			for _, s := range signals {
+				_ = unix.Kill(pid, s)
+			}
+		}
+		return
+	}
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if yes, _, _ := environHolds(pid, needle); yes {
+		for _, s := range signals {
+			_ = unix.PidfdSendSignal(fd, s, nil, 0)
+		}
+	}
+}
+
+// cleanLooks is how many scans of /proc in a row must find no process. One scan is not enough: /proc is read in the
+// order of the numbers, and a process that is forked during the scan may have a lower number.
+const cleanLooks = 3
+
+// sweepMarked kills all processes that carry the marker of a hub, for at most limit. ended is how many it found, and
+// clean reports whether none was left in the end.
+func sweepMarked(hub string, limit time.Duration) (ended int, clean bool) {
+	needle := hubNeedle(hub)
+	seen := map[ident]bool{}
+	end := time.Now().Add(limit)
+	for quiet := 0; ; {
+		found, settled, err := marked(needle, nil)
+		if err != nil {
+			return len(seen), false
+		}
+		for _, s := range found {
+			seen[ident{s.pid, s.start}] = true
+			signalMarked(s.pid, needle, unix.SIGKILL)
+		}
+		if quiet++; len(found) > 0 || !settled {
+			quiet = 0
+		}
+		if quiet == cleanLooks {
+			return len(seen), true
+		}
+		if time.Now().After(end) {
+			return len(seen), false
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

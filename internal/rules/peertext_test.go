@@ -12,10 +12,10 @@ var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/process", "hub/transpor
 // decodesAll lists files and packages that may decode with encoding/json in these packages and in package hub, each
 // with the reason.
 var decodesAll = []string{
-	"hub/mcp/tools.go",            // a definition, into plain values: canonical JSON for its hash
-	"hub/schema",                  // the validator's library has types of its own for schemas and values
-	"hub/process/guard.go",        // from another process of ours
-	"hub/process/ledger_sweep.go", // a file of ours
+	"hub/mcp/tools.go",      // a definition, into plain values: canonical JSON for its hash
+	"hub/schema",            // the validator's library has types of its own for schemas and values
+	"hub/process/guard.go",  // from another process of ours
+	"hub/process/ledger.go", // a file of ours
 }
 
 // foldedReading finds uses of encoding/json for text of servers. It takes "URL" for the member "url" of a struct, so
@@ -70,5 +70,5 @@ var raw json.RawMessage
 		"hub/a.go":                "package hub" + body,
 		"hub/config/a.go":         "package config" + body,
 	})), "hub/a.go:3", "hub/a.go:4", "hub/jsonrpc/a.go:3", "hub/jsonrpc/a.go:4", "hub/mcp/a.go:3", "hub/mcp/a.go:4",
-		"hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4", "hub/process/ledger_sweep.go")
+		"hub/transport/deep/a.go:3", "hub/transport/deep/a.go:4", "hub/process/ledger.go")
 }

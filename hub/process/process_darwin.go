@@ -1,8 +1,7 @@
-//go:build unix && !linux
-
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,5 +39,34 @@ func (g *group) survivors() error {
 // signalStrays does nothing: processes that left the group cannot be found here.
 func (g *group) signalStrays(...unix.Signal) {}
 
-// dieWithHub does nothing: these systems have no parent-death signal, or none that has been tried.
+// dieWithHub does nothing: macOS has no parent-death signal.
 func dieWithHub(*syscall.SysProcAttr) {}
+
+// startProcess calls cmd.Start directly: here the end of a thread does not affect a child.
+func startProcess(cmd *exec.Cmd) error {
+	closeOnExec()
+	return cmd.Start()
+}
+
+func closeOnExec() { closeEachOnExec() }
+
+const stateZombie = 5 // SZOMB of sys/proc.h
+
+// lookUp asks kern.proc.pid. The start is absolute, in microseconds.
+func lookUp(pid int) (start uint64, living bool, err error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) { // EIO is what x/sys makes of an empty answer
+		return 0, false, errNoProcess
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if int(info.Proc.P_pid) != pid {
+		return 0, false, errNoProcess
+	}
+	t := info.Proc.P_starttime
+	return uint64(t.Sec)*1e6 + uint64(t.Usec), info.Proc.P_stat != stateZombie, nil
+}
+
+// bootID is not needed where the start of a process is an absolute time.
+func bootID() string { return "" }

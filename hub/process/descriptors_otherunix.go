@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package process
-
-func closeOnExec() { closeEachOnExec() }

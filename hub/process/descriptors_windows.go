@@ -1,3 +1,0 @@
-package process
-
-func closeOnExec() {}
