@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/protocol"
@@ -57,4 +59,97 @@ func bestMutual(ours, theirs []string) string {
 		}
 	}
 	return ""
+}
+
+// Capabilities is what the client side can serve at this moment. A capability that needs a user is only declared while
+// a user can be asked.
+type Capabilities struct {
+	Roots           bool
+	Sampling        bool
+	SamplingTools   bool // tool use within sampling; ignored without Sampling
+	ElicitationForm bool
+	ElicitationURL  bool
+	// Extensions are the settings of each extension that the client supports, by identifier; a value that is no JSON
+	// object is left out. The map must not be changed after it was passed on.
+	Extensions map[string]json.RawMessage
+}
+
+// at returns the part of c that exists in a revision and may be used by a peer of that revision. Elicitation came with
+// 2025-06-18, its URL mode and tools in sampling with 2025-11-25 (changelogs of these revisions).
+func (c Capabilities) at(revision string) Capabilities {
+	c.Extensions = withTasks(c.Extensions, revision)
+	if !c.Sampling {
+		c.SamplingTools = false
+	}
+	if revision < Revision20251125 {
+		c.SamplingTools = false
+		c.ElicitationURL = false
+	}
+	if revision < Revision20250618 {
+		c.ElicitationForm = false
+	}
+	return c
+}
+
+// appendTo appends c as the ClientCapabilities object of a revision.
+func (c Capabilities) appendTo(b []byte, revision string) []byte {
+	c = c.at(revision)
+	b = append(b, '{')
+	first := true
+	member := func(text string) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, text...)
+	}
+	if c.Roots {
+		// 2026-07-28 has no notifications/roots/list_changed: a server asks for roots whenever it needs them.
+		if revision >= Revision20260728 {
+			member(`"roots":{}`)
+		} else {
+			member(`"roots":{"listChanged":true}`)
+		}
+	}
+	if c.Sampling {
+		if c.SamplingTools {
+			member(`"sampling":{"tools":{}}`)
+		} else {
+			member(`"sampling":{}`)
+		}
+	}
+	switch {
+	case !c.ElicitationForm && !c.ElicitationURL:
+	case revision < Revision20251125:
+		member(`"elicitation":{}`)
+	case c.ElicitationForm && c.ElicitationURL:
+		member(`"elicitation":{"form":{},"url":{}}`)
+	case c.ElicitationForm:
+		member(`"elicitation":{"form":{}}`)
+	default:
+		member(`"elicitation":{"url":{}}`)
+	}
+	if extensions := c.extensions(); extensions != nil {
+		member(`"extensions":`)
+		b = append(b, extensions...)
+	}
+	return append(b, '}')
+}
+
+// extensions returns the member "extensions", or nil if there are none. The schemas of legacy revisions do not have it,
+// but their sets of capabilities are open, and extensions such as MCP Apps (2026-01-26) are negotiated in initialize.
+func (c Capabilities) extensions() []byte {
+	var o *object
+	for _, id := range slices.Sorted(maps.Keys(c.Extensions)) {
+		if settings := c.Extensions[id]; isObject(settings) {
+			if o == nil {
+				o = newObject(128)
+			}
+			o.raw(id, oneLine(settings))
+		}
+	}
+	if o == nil {
+		return nil
+	}
+	return o.end()
 }

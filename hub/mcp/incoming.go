@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -125,4 +128,217 @@ func legacyResult(kind QuestionKind, a Answer) (json.RawMessage, error) {
 		refusal.Message = "nobody could be asked"
 	}
 	return nil, refusal
+}
+
+const (
+	// lingerTime is how long a call that was cancelled after it was sent counts as in flight at its server, if the server
+	// does not answer it: a question that comes in that time may belong to it.
+	lingerTime = 30 * time.Second
+	// withdrawGrace is how long a server has to withdraw its question itself after the call that caused it was cancelled
+	// or has ended: over Streamable HTTP the result of the call and the withdrawal come on two streams, in either order.
+	// If the server withdraws it, as it should, nothing is answered. Otherwise the answer is "cancel".
+	withdrawGrace = time.Second
+	// maxLingering is how many cancelled calls count as in flight at one server. Beyond it the oldest counts no more.
+	// Package jsonrpc remembers as many: the late response of an older one is that of an unknown call.
+	maxLingering = 4096
+	// maxTasksOver is how many ids of tasks that are over are stored.
+	maxTasksOver = 256
+)
+
+// asker says to which call a request of a legacy server belongs.
+type asker struct {
+	call  *CallRequest   // nil: no call, or not known which
+	over  bool           // the call is over or was cancelled: no user is asked
+	some  bool           // it belongs to one of several calls that were in flight when it came
+	among []*CallRequest // those of them that were not cancelled; set with some
+	past  []PastClient   // the clients of the others, each once; set with some
+}
+
+// lingering holds the calls that were cancelled and may continue at the server. It keeps the client of each and nothing
+// else of it: a server that answers no cancelled call would cost the arguments of half a minute. Guarded by Session.mu.
+type lingering struct {
+	calls map[jsonrpc.ID]PastClient
+	queue []lingerer // in the order of their ends; an answered call stays in it
+	tasks []string   // ids of tasks that are over, a ring buffer
+	next  int
+}
+
+type lingerer struct {
+	id    jsonrpc.ID
+	until time.Time
+}
+
+func (l *lingering) add(id jsonrpc.ID, client string) {
+	l.expire()
+	if l.calls == nil {
+		l.calls = make(map[jsonrpc.ID]PastClient)
+	}
+	now := time.Now()
+	l.calls[id] = PastClient{client, now}
+	l.queue = append(l.queue, lingerer{id, now.Add(lingerTime)})
+}
+
+// clients returns the clients of the calls, each once.
+func (l *lingering) clients() (all []PastClient) {
+	last := make(map[string]time.Time, min(len(l.calls), 8))
+	for _, c := range l.calls {
+		if c.Cancelled.After(last[c.Client]) {
+			last[c.Client] = c.Cancelled
+		}
+	}
+	for client, cancelled := range last {
+		all = append(all, PastClient{client, cancelled})
+	}
+	return all
+}
+
+// expire removes the calls whose time is over, or that are too many.
+func (l *lingering) expire() {
+	if len(l.queue) == 0 {
+		return
+	}
+	n, now := 0, time.Now()
+	for n < len(l.queue) && (!now.Before(l.queue[n].until) || len(l.queue)-n >= maxLingering) {
+		delete(l.calls, l.queue[n].id)
+		n++
+	}
+	if l.queue = l.queue[n:]; len(l.queue) == 0 {
+		l.queue, l.calls = nil, nil
+	}
+}
+
+func (l *lingering) taskOver(id string) {
+	if len(l.tasks) < maxTasksOver {
+		l.tasks = append(l.tasks, id)
+		return
+	}
+	l.tasks[l.next] = id
+	l.next = (l.next + 1) % maxTasksOver
+}
+
+// linger records that a request of a call was given up. It is called before the call leaves Session.calls, so that at
+// no moment a question of the call could be assigned to another one.
+func (s *Session) linger(call *openCall, sent *jsonrpc.Call, cancelled *jsonrpc.CancelledError) {
+	s.givenUp(call, sent.ID(), func() bool { return sent.GivenUp() && s.peer.Tracker().Unanswered(sent.ID()) })
+	if cancelled.Sent {
+		cancelled.OnDelivery(func(d jsonrpc.Delivery, _ error) {
+			if d == jsonrpc.NotNeeded { // the server never saw the request, as is known now
+				s.settled(sent.ID())
+			}
+		})
+	}
+}
+
+// givenUp marks a call as cancelled. lingers says whether it may continue at the server, which knows it by this id. It
+// is called with mu held: a response that it does not know of so far comes to settled afterwards.
+func (s *Session) givenUp(call *openCall, id jsonrpc.ID, lingers func() bool) {
+	legacy := s.Era() == Legacy // in the modern era servers send no requests
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call.given = true
+	if legacy && lingers() {
+		s.lingering.add(id, call.req.Client)
+	}
+}
+
+// settled removes a call that was given up from lingering: the server has answered it, or never saw it.
+func (s *Session) settled(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lingering.expire()
+	delete(s.lingering.calls, id)
+}
+
+// whose returns the call to which a request of the server belongs. It is known exactly for a request that came in the
+// answer to one of our requests, and for one that names its task: the call is over if no open call has that id any
+// more. Any other request belongs to a call on the wire, including those that linger. If there is one, it belongs to
+// that one. If there are several and at least one was not cancelled, the call is not known, and none is named because
+// it might be the wrong one. If all were cancelled, no user is asked. Without any call, the request is unsolicited.
+func (s *Session) whose(r *jsonrpc.Request) asker {
+	if named := member(member(r.Params, "_meta"), protocol.MetaRelatedTask); named != nil {
+		return s.whoseTask(stringOf(member(named, "taskId")))
+	}
+	if !r.Source.IsZero() {
+		return s.whoseAnswer(r.Source)
+	}
+	return s.whoseByCount(false)
+}
+
+// whoseByCount decides by the number of possible calls. With awaiting, only the calls count that wait for a task for
+// which they asked.
+func (s *Session) whoseByCount(awaiting bool) asker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lingering.expire()
+	var only *CallRequest
+	var among []*CallRequest
+	live := 0
+	for c := range s.calls {
+		if c.onWire && !c.given && (!awaiting || c.augmented && c.taskID == "") {
+			only = c.req
+			among = append(among, c.req)
+			live++
+		}
+	}
+	switch lingering := len(s.lingering.calls); {
+	case live == 0 && lingering > 0:
+		return asker{over: true}
+	case live == 1 && lingering == 0:
+		return asker{call: only}
+	case live > 0:
+		return asker{some: true, among: among, past: s.lingering.clients()}
+	}
+	return asker{}
+}
+
+// whoseAnswer returns the call with this wire id. It also finds it for a request that came at once: taking the gate
+// waits until the id is known.
+func (s *Session) whoseAnswer(source jsonrpc.ID) asker {
+	s.mu.Lock()
+	calls := slices.Collect(maps.Keys(s.calls))
+	_, gone := s.lingering.calls[source]
+	s.mu.Unlock()
+	if gone {
+		return asker{over: true}
+	}
+	for _, c := range calls {
+		c.gate.Lock() // not with s.mu held: gate is held while a round is sent
+		found := c.wire == source
+		c.gate.Unlock()
+		if found {
+			return asker{call: c.req}
+		}
+	}
+	// A list, a completion and the like are not in calls; a question during one of them belongs to no call.
+	return asker{over: !s.peer.Tracker().IsPending(jsonrpc.Outgoing, source)}
+}
+
+// whoseTask returns the call whose task a request names, which a request within a task MUST do (2025-11-25
+// basic/utilities/tasks, "Related Task Metadata"). The server may ask before its answer that names the task was
+// processed: then it is the one call that waits for its task, if there is exactly one.
+func (s *Session) whoseTask(id string) asker {
+	s.mu.Lock()
+	for c := range s.calls {
+		if c.taskID != "" && c.taskID == id {
+			s.mu.Unlock()
+			return asker{call: c.req, over: c.given}
+		}
+	}
+	over := slices.Contains(s.lingering.tasks, id)
+	s.mu.Unlock()
+	if over {
+		return asker{over: true}
+	}
+	return s.whoseByCount(true)
+}
+
+// withinGrace answers a question of a call that is over, unless the server withdraws it first.
+func withinGrace(done <-chan struct{}, kind QuestionKind, a Answer) (json.RawMessage, error) {
+	grace := time.NewTimer(withdrawGrace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	}
+	return legacyResult(kind, a)
 }

@@ -1,15 +1,22 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/protocol"
@@ -252,4 +259,162 @@ func refuseBody(w http.ResponseWriter, err error) {
 		return
 	}
 	http.Error(w, "the message did not come to its end", http.StatusBadRequest)
+}
+
+var (
+	errNoMessage = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no JSON-RPC 2.0 message"}
+	errNoBatch   = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+		Message: "batches belong to " + protocol.Revision20250326 + " alone"}
+	errLongMethod = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the method's name is too long"}
+	errLargeBatch = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "too many requests in one batch"}
+)
+
+// longestMethod is the longest name of a method in bytes, including quotes. A longer name would be copied several times
+// only to be found unknown.
+const longestMethod = 512
+
+// readBody reads the body of a POST. A body of usual length is read into one allocation. A larger Content-Length is not
+// trusted: memory is then allocated as bytes arrive, but no more than it says.
+func readBody(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
+	const firstPiece = 8 << 10
+	body, announced := http.MaxBytesReader(w, r.Body, int64(most)), int(min(max(r.ContentLength, 0), int64(most)))
+	b := make([]byte, 0, min(announced, firstPiece)+bytes.MinRead)
+	for {
+		if len(b) == cap(b) {
+			size := 2 * cap(b)
+			if announced >= cap(b) {
+				size = min(size, announced+1) // with room for the read that finds the end
+			}
+			b = append(make([]byte, 0, size), b...)
+		}
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+}
+
+// requestIn returns the id of a message if it is a request. refusal is the error if it is no valid message: on a stream
+// such a message is only counted, but a POST needs an answer.
+func requestIn(m *jsontext.Message) (id jsonrpc.ID, request bool, refusal *jsonrpc.Error) {
+	if jsontext.String(m.Version) != "2.0" {
+		return id, false, errNoMessage
+	}
+	if m.Method == nil {
+		return id, false, nil
+	}
+	if len(m.Method) > longestMethod {
+		return id, false, errLongMethod
+	}
+	if jsontext.String(m.Method) == "" {
+		return id, false, errNoMessage
+	}
+	if m.ID == nil {
+		return id, false, nil
+	}
+	id, err := jsonrpc.ParseID(m.ID)
+	if err != nil {
+		return id, false, errNoMessage
+	}
+	return id, true, nil
+}
+
+// requestsIn returns the ids of the requests that a legacy client has posted. More than most are refused.
+func requestsIn(body []byte, kind jsontext.Kind, m *jsontext.Message, revision string, most int) (ids []jsonrpc.ID,
+	refusal *jsonrpc.Error) {
+	note := func(m *jsontext.Message) {
+		id, request, err := requestIn(m)
+		switch {
+		case err != nil:
+			refusal = err
+		case request && len(ids) == most:
+			refusal = errLargeBatch
+		case request:
+			ids = append(ids, id)
+		}
+	}
+	if kind == jsontext.Single {
+		note(m)
+		return ids, refusal
+	}
+	if revision != protocol.Revision20250326 {
+		return nil, errNoBatch
+	}
+	var reader jsontext.Reader
+	jsontext.Elements(body, func(element json.RawMessage) bool {
+		var one jsontext.Message
+		if reader.Message(element, &one) != jsontext.Single {
+			refusal = errNoMessage
+		} else {
+			note(&one)
+		}
+		return refusal == nil
+	})
+	return ids, refusal
+}
+
+// Guard decides which requests the HTTP binding accepts.
+type Guard struct {
+	// Token is the bearer token that each request must carry; "": none is required.
+	Token string
+	// Admitted, if set, is called with the connection of each request that may pass, before its body is read. If it
+	// returns false, the request is refused with 503. It needs [Watch].
+	Admitted func(c net.Conn) bool
+}
+
+// turnAway answers a request that may not pass. The answer does not wait for the body, and the connection is closed.
+func turnAway(w http.ResponseWriter, status int, text string) {
+	bounds.LeaveBody(w)
+	http.Error(w, text, status)
+}
+
+// admit reports whether a request may pass, and answers it otherwise. The checks of Host and Origin reject web pages
+// that reach this address under another name (basic/transports, "Security Warning").
+func (g Guard) admit(w http.ResponseWriter, r *http.Request) bool {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if !loopback(host) {
+		turnAway(w, http.StatusForbidden, "this server answers on loopback names alone; Host is another")
+		return false
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if u, err := url.Parse(origin); err != nil || !loopback(u.Hostname()) {
+			turnAway(w, http.StatusForbidden, "pages of this Origin may not use this server")
+			return false
+		}
+	}
+	if !g.hasToken(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="mcp"`)
+		turnAway(w, http.StatusUnauthorized, "a bearer token is needed, and this is not it")
+		return false
+	}
+	if g.Admitted != nil && !g.Admitted(r.Context().Value(watchedKey{}).(*watched)) {
+		turnAway(w, http.StatusServiceUnavailable, "too many clients are connected")
+		return false
+	}
+	return true
+}
+
+func (g Guard) hasToken(r *http.Request) bool {
+	if g.Token == "" {
+		return true
+	}
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	// Hash both first, so that the time does not depend on the length, either.
+	a, b := sha256.Sum256([]byte(strings.TrimSpace(given))), sha256.Sum256([]byte(g.Token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.IsLoopback()
 }

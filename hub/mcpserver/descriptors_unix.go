@@ -4,12 +4,32 @@ package mcpserver
 
 import (
 	"errors"
+	"net"
 	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// pendingError reports whether a connection has failed in a way that no call has returned yet.
+func pendingError(c net.Conn) bool {
+	s, is := c.(syscall.Conn)
+	if !is {
+		return false
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return false
+	}
+	failed := false
+	_ = raw.Control(func(fd uintptr) { // fails if c is closed
+		code, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR)
+		failed = err == nil && code != 0
+	})
+	return failed
+}
 
 // withoutBlocking returns a file of its own for the pipe or the socket f, which the runtime polls. close undoes what it
 // did. ok is false for everything else: a terminal is shared with other programs, and a file on the disk never blocks.
