@@ -13,16 +13,14 @@ const (
 // inbox is the ordered queue from the reading goroutine to the receivers: notifications for the handler, and responses
 // that must not overtake them. Only the reading goroutine adds to it, and never blocks.
 type inbox struct {
-	handle  func(*Notification)
-	dropped func(class string, n int)
-	count   *counters
+	handle func(*Notification)
+	count  *counters
 
 	mu         sync.Mutex // guards what follows
 	more       sync.Cond  // signalled when an item was added, and when the inbox was closed
 	head, tail *delivery
 	keys       map[string]*delivery // waiting coalesced notifications
 	waiting    [3]int               // notifications, by class
-	lost       [3]int               // dropped and not yet reported, by class
 	bytes      int
 	busy       bool // the delivering goroutine is calling a receiver
 	closed     bool // nothing is added any more; the goroutine ends when the queue is empty
@@ -38,16 +36,13 @@ type delivery struct {
 }
 
 func newInbox(o Options, count *counters) *inbox {
-	q := &inbox{handle: o.HandleNotification, dropped: o.OnDropped, count: count}
+	q := &inbox{handle: o.HandleNotification, count: count}
 	q.more.L = &q.mu
 	return q
 }
 
 // notify queues a notification according to its class.
 func (q *inbox) notify(n *Notification, class Class, key string) {
-	if class < MustDeliver || class > Lossy {
-		class = MustDeliver
-	}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -66,7 +61,6 @@ func (q *inbox) notify(n *Notification, class Class, key string) {
 	}
 	limit := [...]int{MustDeliver: maxMustDeliver, Coalesce: maxCoalesced, Lossy: maxLossy}[class]
 	if q.waiting[class] >= limit || (q.head != nil && q.bytes+len(n.Params) > maxInboxBytes) {
-		q.lost[class]++
 		q.mu.Unlock()
 		q.count.add(&q.count.DroppedNotifications)
 		return
@@ -140,12 +134,7 @@ func (q *inbox) close(drain bool) {
 
 // run is the delivering goroutine.
 func (q *inbox) run() {
-	for d, lost := q.next(); d != nil; d, lost = q.next() {
-		for class, n := range lost {
-			if n > 0 && q.dropped != nil {
-				q.dropped(Class(class).String(), n)
-			}
-		}
+	for d := q.next(); d != nil; d = q.next() {
 		if d.call != nil {
 			d.call.finish()
 		} else {
@@ -155,15 +144,16 @@ func (q *inbox) run() {
 }
 
 // next waits for an item, removes and returns the first one. It returns nil at the end.
-func (q *inbox) next() (d *delivery, lost [3]int) {
+func (q *inbox) next() *delivery {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.busy = false; q.head == nil; q.more.Wait() {
 		if q.closed {
-			return nil, lost
+			return nil
 		}
 	}
-	q.busy, d = true, q.head
+	d := q.head
+	q.busy = true
 	if q.head = d.next; q.head == nil {
 		q.tail = nil
 	}
@@ -175,8 +165,7 @@ func (q *inbox) next() (d *delivery, lost [3]int) {
 			delete(q.keys, d.key)
 		}
 	}
-	lost, q.lost = q.lost, lost
-	return d, lost
+	return d
 }
 
 // append queues d. Called with mu held.

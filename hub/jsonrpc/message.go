@@ -41,28 +41,6 @@ func (id ID) String() string { return id.raw }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id.raw == "" }
 
-// MarshalJSON returns the text of the id as it came, and null for the zero ID.
-func (id ID) MarshalJSON() ([]byte, error) {
-	if id.raw == "" {
-		return []byte("null"), nil
-	}
-	return []byte(id.raw), nil
-}
-
-// UnmarshalJSON is ParseID, except that null sets the zero ID.
-func (id *ID) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		*id = ID{}
-		return nil
-	}
-	parsed, err := ParseID(raw)
-	if err != nil {
-		return err
-	}
-	*id = parsed
-	return nil
-}
-
 // Error codes of JSON-RPC 2.0 section 5.1, and the one code to which this package gives a meaning of its own.
 const (
 	CodeParseError     = -32700

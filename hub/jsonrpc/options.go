@@ -43,9 +43,6 @@ type Options struct {
 	// Classify returns the class of a notification, and the key for Coalesce. It is called by the reading goroutine, so it
 	// must be quick. nil: MustDeliver.
 	Classify func(n *Notification) (Class, string)
-	// OnDropped is called with the number of notifications that were dropped since the last call, by class name. It is
-	// called between notifications, by the goroutine that calls HandleNotification.
-	OnDropped func(class string, n int)
 	// OnOutgoingCancelled is called when the peer sends notifications/cancelled for an id that is not one of its own
 	// pending requests. If it returns true, our own pending call with that id ends: it fails with a *WithdrawnError and
 	// nothing is sent. This is one way in which a server ends subscriptions/listen (2026-07-28
@@ -201,5 +198,3 @@ const (
 	// Lossy notifications are dropped, and counted, while 1,024 of them wait.
 	Lossy
 )
-
-func (c Class) String() string { return [...]string{"must-deliver", "coalesce", "lossy"}[c] }
