@@ -46,10 +46,7 @@ func (h *Hub) runTool(ctx context.Context, r *request, meta map[string]json.RawM
 			if c.Arguments != "" { // nil leaves them out
 				out.Arguments = json.RawMessage(c.Arguments)
 			}
-			out.TaskSupport = tool.TaskSupport
-			if c.PreferTask {
-				out.Task = mcp.TaskPrefer
-			}
+			out.TaskSupport, out.PreferTask = tool.TaskSupport, c.PreferTask
 			return session.CallTool(out.Tag.(*request).ctx, out)
 		})
 	if err == nil && result.Error == nil && called.OutputSchema != nil {

@@ -56,9 +56,6 @@ func (a *Allowance) ResourceUpdated(uri string) {
 	}
 }
 
-// Noticed is called for notifications that the hub does not know. It ignores them.
-func (a *Allowance) Noticed(string) {}
-
 func (a *Allowance) emit(b event.Body) { a.house.Update(func() { a.house.Emit(b) }) }
 
 // mayNotice reports whether a notice of a change may pass now. If it may not, the windows are told later, once for all

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -33,17 +32,12 @@ type CallRequest struct {
 	// OnProgress is called with progress in order, on a goroutine of the peer; never after CallTool has returned. If it is
 	// nil, no progress is requested.
 	OnProgress func(p Progress)
-	// OnWaiting is called with true when a round has ended in questions to a user, and with false when the retry starts.
-	OnWaiting func(waiting bool)
 
 	// TaskSupport is Tool.TaskSupport of the tool, or "" if it is not known. It is used only in 2025-11-25, with a server
 	// that supports tasks.
 	TaskSupport string
-	// Task says what to do with a tool that leaves the choice to its caller.
-	Task TaskChoice
-	// TaskTTL is how long the server is asked to keep the task, in whole milliseconds; 0 leaves that to the server. It is
-	// used where TaskSupport is.
-	TaskTTL time.Duration
+	// PreferTask makes the call a task if the tool leaves that to its caller (2025-11-25, "optional").
+	PreferTask bool
 	// OnTask is called with the call's task when it is created and whenever its status or message changes, on the
 	// goroutine of CallTool.
 	OnTask func(t TaskInfo)
@@ -56,11 +50,8 @@ type CallRequest struct {
 type CallResult struct {
 	Raw     json.RawMessage // exactly as it came
 	IsError bool            // the tool itself reports a failure
-	Rounds  int             // requests sent; 1 without questions, 0 from the cache
+	Rounds  int             // requests sent; 1 without questions, 0 if the answer was kept and is fresh (ReadResource)
 	TaskID  string          // the task that the call became; "" if none
-	// FromCache reports that nothing was sent: the server had declared an earlier answer fresh for long enough
-	// (2026-07-28). It is set only by ReadResource.
-	FromCache bool
 }
 
 // openCall is a call from its start to its end.
@@ -125,7 +116,7 @@ func (s *Session) CallTool(ctx context.Context, c *CallRequest) (*CallResult, er
 	asked.further(c.Further)
 	call := &openCall{req: c, method: protocol.MethodCallTool, augmented: s.asksForTask(c)}
 	if call.augmented {
-		asked.raw("task", taskMember(c))
+		asked.raw("task", []byte("{}"))
 	}
 	call.members = asked.b[1:]
 	return s.call(ctx, call)
@@ -199,8 +190,7 @@ func (s *Session) become(ctx context.Context, call *openCall, in inputs, declare
 		return nil, err
 	}
 	declared.Extensions = nil
-	t := Task{ID: made.ID, Era: s.Era(), CreatedAt: time.Now(), Rounds: in.rounds, Declared: declared,
-		ProgressToken: call.held}
+	t := Task{ID: made.ID, Era: s.Era(), Rounds: in.rounds, Declared: declared, ProgressToken: call.held}
 	return s.follow(ctx, call, t, made)
 }
 

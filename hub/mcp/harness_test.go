@@ -105,7 +105,6 @@ type recorder struct {
 
 	mu      sync.Mutex
 	logs    []LogMessage
-	noticed []string
 	changes int
 	told    []string // the other changes, in order: "prompts", "resources", and the URI of an update
 	asked   []*Question
@@ -167,12 +166,6 @@ func (r *recorder) LateResponse(jsonrpc.ID) {
 }
 
 func (r *recorder) lateResponses() int { return int(r.late.Load()) }
-
-func (r *recorder) Noticed(method string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.noticed = append(r.noticed, method)
-}
 
 func (r *recorder) questions() []*Question {
 	r.mu.Lock()

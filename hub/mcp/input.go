@@ -166,11 +166,7 @@ func readInputRequests(raw json.RawMessage, declared Capabilities) ([]inputReque
 // a refused sampling request ends the whole call, whatever else was answered.
 func (s *Session) answerAll(ctx context.Context, call *openCall, asked []inputRequest) (json.RawMessage, error) {
 	results := make([]json.RawMessage, len(asked))
-	people := false
-	for _, a := range asked {
-		people = people || a.question != nil
-	}
-	err := s.askAll(ctx, call, people, len(asked), func(ctx context.Context, i int) (err error) {
+	err := s.askAll(ctx, len(asked), func(ctx context.Context, i int) (err error) {
 		results[i], err = s.answerInput(ctx, call, asked[i])
 		return err
 	})
@@ -206,15 +202,11 @@ func (s *Session) answerInput(ctx context.Context, call *openCall, r inputReques
 
 // askAll asks n questions of one round concurrently and waits for all of them. The first that fails ends the others
 // with a *SiblingError, and its error is returned. The end of the call or of the link ends all of them; its error takes
-// precedence. people says whether a user is asked.
-func (s *Session) askAll(ctx context.Context, call *openCall, people bool, n int,
-	ask func(ctx context.Context, i int) error) error {
+// precedence.
+func (s *Session) askAll(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
 	actx, end := context.WithCancelCause(ctx)
 	defer end(errQuestionOver)
 	defer context.AfterFunc(s.over, func() { end(closedError(context.Cause(s.over))) })()
-	if people && call.req.OnWaiting != nil {
-		call.req.OnWaiting(true)
-	}
 	var (
 		asking   sync.WaitGroup
 		once     sync.Once
@@ -234,13 +226,7 @@ func (s *Session) askAll(ctx context.Context, call *openCall, people bool, n int
 	if err := s.interrupted(ctx); err != nil {
 		return err
 	}
-	if firstErr != nil {
-		return firstErr
-	}
-	if people && call.req.OnWaiting != nil {
-		call.req.OnWaiting(false)
-	}
-	return nil
+	return firstErr
 }
 
 // codeURLRequired is URLElicitationRequired: only 2025-11-25 has it (client/elicitation, "URL Elicitation Required
@@ -268,7 +254,7 @@ func (s *Session) urlRequired(ctx context.Context, call *openCall, in *inputs, d
 	if in.rounds > s.o.MaxRounds {
 		return true, nil // too many rounds: no user is asked any more
 	}
-	err = s.askAll(ctx, call, true, len(questions), func(ctx context.Context, i int) error {
+	err = s.askAll(ctx, len(questions), func(ctx context.Context, i int) error {
 		return s.openURL(ctx, call, questions[i])
 	})
 	return true, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
@@ -59,12 +58,8 @@ func (s *Session) handleNotification(n *jsonrpc.Notification) {
 		s.listen.acknowledged(s, n.Params)
 	case protocol.MethodElicitationComplete:
 		s.elicitationCompleted(stringOf(member(n.Params, "elicitationId")))
-		s.o.Handler.Noticed(n.Method)
 	case protocol.MethodTaskStatus, protocol.MethodTasks:
 		s.taskTold(n)
-		s.o.Handler.Noticed(n.Method)
-	default:
-		s.o.Handler.Noticed(bounds.Printable(n.Method))
 	}
 }
 

@@ -74,7 +74,7 @@ type Implementation struct {
 }
 
 // Handler answers the questions of a server and receives its notifications. Its methods are called from several
-// goroutines at once, except Logged, ToolsChanged, PromptsChanged, ResourcesChanged, ResourceUpdated and Noticed: one
+// goroutines at once, except Logged, ToolsChanged, PromptsChanged, ResourcesChanged and ResourceUpdated: one
 // goroutine calls these in the order of the wire, and they must not block.
 type Handler interface {
 	// Ask asks a user a sampling or elicitation question and returns the answer. When ctx ends it must return soon, and
@@ -101,8 +101,6 @@ type Handler interface {
 	// notifications/elicitation/complete). The id comes from the server and is not checked: it may be unknown, or
 	// completed before.
 	ElicitationCompleted(id string)
-	// Noticed is called for any other notification, with its method.
-	Noticed(method string)
 	// LateResponse is called when the server has answered a request that was cancelled before; the answer was dropped. It
 	// is called by the reading goroutine and must not block.
 	LateResponse(id jsonrpc.ID)
@@ -276,9 +274,6 @@ func (NoHandler) ResourceUpdated(string) {}
 
 // ElicitationCompleted does nothing.
 func (NoHandler) ElicitationCompleted(string) {}
-
-// Noticed does nothing.
-func (NoHandler) Noticed(string) {}
 
 // LateResponse does nothing.
 func (NoHandler) LateResponse(jsonrpc.ID) {}

@@ -136,7 +136,7 @@ func (s *Session) ReadResource(ctx context.Context, c *CallRequest) (*CallResult
 	}
 	key := readKey(c.Name)
 	if kept := s.cache.get(key); kept != nil && c.Further == nil { // the answer may depend on these
-		return &CallResult{Raw: kept, FromCache: true}, nil
+		return &CallResult{Raw: kept}, nil
 	}
 	mark := s.cache.mark(aboutResources)
 	asked := newObject(len(c.Name) + 16)

@@ -36,7 +36,7 @@ func TestLogging(t *testing.T) {
 		}
 
 		silent := connect(t, fakeserver.New(fakeserver.WithCapabilities(`{}`)), &recorder{})
-		if err := silent.SetLogLevel(background, "info"); !errors.Is(err, ErrNoLogging) {
+		if err := silent.SetLogLevel(background, "info"); !errors.As(err, new(*CapabilityError)) {
 			t.Errorf("a server without logging: %v", err)
 		}
 		if tools, err := silent.ListTools(background); tools != nil || err != nil {

@@ -278,9 +278,6 @@ func (s *Session) logLevel() string {
 	return s.level
 }
 
-// ErrNoLogging is returned by SetLogLevel for a legacy server that has declared no logging.
-var ErrNoLogging = errors.New("the server has declared no logging")
-
 // logLevels are the levels of RFC 5424, as server/utilities/logging lists them.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
@@ -301,7 +298,7 @@ func (s *Session) Ping(ctx context.Context) error {
 
 // SetLogLevel sets the lowest level of the log messages that the server sends. A legacy server is told at once; in the
 // modern era each later request carries the level (2026-07-28 server/utilities/logging). Errors: *ArgumentsError for an
-// unknown level, ErrNoLogging, and those of CallTool.
+// unknown level, *CapabilityError of a legacy server, and those of CallTool.
 func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 	if !slices.Contains(logLevels, level) {
 		return &ArgumentsError{Text: fmt.Sprintf("%q is no log level", bounds.Printable(level))}
@@ -313,7 +310,7 @@ func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 		return nil
 	}
 	if !s.Info().Logging {
-		return ErrNoLogging
+		return &CapabilityError{Server: s.o.Server, Capability: "logging"}
 	}
 	_, err := s.peer.Call(ctx, protocol.MethodSetLevel, s.plainParams("level", string(jsontext.AppendString(nil, level))))
 	return err

@@ -22,19 +22,7 @@ import (
 //	                                           tasks/update answers questions
 //
 // In both, only tasks/cancel cancels a task. The revision determines which of the two applies.
-const (
-	extensionTasks = "io.modelcontextprotocol/tasks"
-)
-
-// TaskChoice says whether a call should be a task if the tool leaves that to its caller (2025-11-25, "optional").
-type TaskChoice int
-
-const (
-	// TaskAuto makes a call a task only if the tool demands it.
-	TaskAuto TaskChoice = iota
-	// TaskPrefer makes a call a task whenever the tool allows it.
-	TaskPrefer
-)
+const extensionTasks = "io.modelcontextprotocol/tasks"
 
 // The values of Tool.TaskSupport and CallRequest.TaskSupport; "" counts as forbidden.
 const (
@@ -65,7 +53,6 @@ type Task struct {
 	ID           string
 	Era          Era
 	PollInterval time.Duration // as the server last said, from 100 ms to a minute
-	CreatedAt    time.Time     // by the clock of this side
 	Rounds       int           // requests that led to it
 	Declared     Capabilities  // declared by the request that led to it: what the task may ask for
 	// ProgressToken stays valid for the task's life (2025-11-25 basic/utilities/tasks, "Task Progress Notifications").
@@ -277,17 +264,8 @@ func (s *Session) asksForTask(c *CallRequest) bool {
 	if n := s.state.Load(); n.era != Legacy || n.revision != Revision20251125 {
 		return false
 	}
-	wanted := c.TaskSupport == TaskRequired || c.TaskSupport == TaskOptional && c.Task == TaskPrefer
+	wanted := c.TaskSupport == TaskRequired || c.TaskSupport == TaskOptional && c.PreferTask
 	return wanted && s.declares("tasks", "requests", "tools", "call")
-}
-
-// taskMember returns the member "task" of a call that asks for one.
-func taskMember(c *CallRequest) []byte {
-	o := newObject(32)
-	if c.TaskTTL >= time.Millisecond {
-		o.raw("ttl", strconv.AppendInt(nil, c.TaskTTL.Milliseconds(), 10))
-	}
-	return o.end()
 }
 
 // createdTask returns the task that was created according to a result, or nil if it is an ordinary result.

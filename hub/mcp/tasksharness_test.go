@@ -80,7 +80,6 @@ func (f *taskServer) gaps(start time.Time) []time.Duration {
 type told struct {
 	mu      sync.Mutex
 	infos   []TaskInfo
-	waiting []bool
 	numbers []float64
 }
 
@@ -92,11 +91,6 @@ func (h *told) request() *CallRequest {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.infos = append(h.infos, t)
-		},
-		OnWaiting: func(w bool) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.waiting = append(h.waiting, w)
 		},
 		OnProgress: func(p Progress) {
 			h.mu.Lock()

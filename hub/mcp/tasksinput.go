@@ -23,13 +23,11 @@ type taskQuestions struct {
 
 	asked    map[string]*taskQuestion // by key; each key is used for one question in the task's life
 	answered []string                 // keys whose answers the server has received
-	people   int                      // the number of open questions to a user
 }
 
 type taskQuestion struct {
-	person bool
-	open   bool // being asked
-	end    context.CancelCauseFunc
+	open bool // being asked
+	end  context.CancelCauseFunc
 }
 
 // questionEvent reports the end of a question, or of the update that carried its answer.
@@ -85,7 +83,6 @@ func (f *follower) ask(requests json.RawMessage) {
 	}
 	outstanding := make(map[string]bool, len(asked))
 	var fresh []inputRequest
-	people := 0
 	for _, r := range asked {
 		outstanding[r.key] = true
 		if f.asking.asked[r.key] != nil {
@@ -95,14 +92,10 @@ func (f *follower) ask(requests json.RawMessage) {
 			f.fail(&ProtocolError{Text: fmt.Sprintf("the task has asked more than %d questions", bounds.TaskQuestions)})
 			return
 		}
-		f.asking.asked[r.key] = &taskQuestion{person: r.question != nil, open: true}
+		f.asking.asked[r.key] = &taskQuestion{open: true}
 		fresh = append(fresh, r)
-		if r.question != nil {
-			people++
-		}
 	}
 	f.withdraw(outstanding)
-	f.waiting(people)
 	for _, r := range fresh {
 		ctx, end := context.WithCancelCause(f.asking.ctx)
 		f.asking.asked[r.key].end = end
@@ -120,27 +113,15 @@ func (f *follower) ask(requests json.RawMessage) {
 func (f *follower) withdraw(outstanding map[string]bool) {
 	for key, one := range f.asking.asked {
 		if one.open && !outstanding[key] {
-			f.closeQuestion(one, &jsonrpc.WithdrawnError{Reason: "the task no longer asks this"})
+			one.close(&jsonrpc.WithdrawnError{Reason: "the task no longer asks this"})
 		}
 	}
 }
 
-// closeQuestion marks a question as over. cause ends its context.
-func (f *follower) closeQuestion(one *taskQuestion, cause error) {
-	one.open = false
-	one.end(cause)
-	if one.person {
-		f.waiting(-1)
-	}
-}
-
-// waiting counts the open questions to users, and calls OnWaiting when the first opens and when the last closes.
-func (f *follower) waiting(change int) {
-	was := f.asking.people > 0
-	f.asking.people += change
-	if is := f.asking.people > 0; is != was && f.call.req.OnWaiting != nil {
-		f.call.req.OnWaiting(is)
-	}
+// close marks a question as over. cause ends its context.
+func (q *taskQuestion) close(cause error) {
+	q.open = false
+	q.end(cause)
 }
 
 func (f *follower) questionEvent(e questionEvent) {
@@ -155,7 +136,7 @@ func (f *follower) questionEvent(e questionEvent) {
 	case e.err != nil:
 		f.fail(e.err) // as in inputResponses there is no form for errors (SEP-2322): the task is cancelled
 	default:
-		f.closeQuestion(one, errQuestionOver)
+		one.close(errQuestionOver)
 		f.update(e.key, e.answer)
 	}
 }

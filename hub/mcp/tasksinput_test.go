@@ -171,9 +171,6 @@ func TestTaskModernInput(t *testing.T) {
 				t.Errorf("question %+v", q)
 			}
 		}
-		if diff := cmp.Diff([]bool{true, false}, heard.waiting); diff != "" {
-			t.Errorf("waiting (-want +got):\n%s", diff)
-		}
 		if n := len(responses(f.Server)); n != 0 {
 			t.Errorf("%d responses on the wire of a modern server", n)
 		}
@@ -195,9 +192,6 @@ func TestTaskModernInputPartial(t *testing.T) {
 		if diff := cmp.Diff([]string{`T-1 {"b":{"action":"accept","content":{"n":2}}}`}, updates(f)); diff != "" {
 			t.Errorf("after the first answer (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]bool{true}, heard.waiting); diff != "" {
-			t.Errorf("waiting for the other (-want +got):\n%s", diff)
-		}
 		polls := len(lines(f.Server, protocol.MethodTaskGet))
 		pass(time.Second)
 		if n := len(lines(f.Server, protocol.MethodTaskGet)) - polls; n != 10 {
@@ -213,9 +207,6 @@ func TestTaskModernInputPartial(t *testing.T) {
 		}
 		if n := len(updates(f)); n != 2 {
 			t.Errorf("%d updates", n)
-		}
-		if diff := cmp.Diff([]bool{true, false}, heard.waiting); diff != "" {
-			t.Errorf("waiting (-want +got):\n%s", diff)
 		}
 		nothingLeft(t, s)
 	})
@@ -347,9 +338,6 @@ func TestTaskModernInputWithdrawn(t *testing.T) {
 					}
 				default:
 					t.Error("the question is still open")
-				}
-				if name == "working again" && cmp.Diff([]bool{true, false}, heard.waiting) != "" {
-					t.Errorf("waiting %v", heard.waiting)
 				}
 				cancel(&stopped{"enough"})
 				finished(t, out)

@@ -26,9 +26,7 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 		})
 		s := connect(t, f.Server, &recorder{})
 		h := &told{}
-		c := h.request()
-		c.TaskTTL = time.Minute
-		out := begin(background, s, c)
+		out := begin(background, s, h.request())
 		synctest.Wait()
 		call.Progress(1, 2, "")
 		pass(500 * time.Millisecond)
@@ -42,7 +40,7 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 		}
 		call.Progress(3, 2, "")
 		sent := lines(f.Server, protocol.MethodCallTool)
-		if len(sent) != 1 || string(sent[0].Param("task")) != `{"ttl":60000}` {
+		if len(sent) != 1 || string(sent[0].Param("task")) != `{}` {
 			t.Errorf("sent %+v", sent)
 		}
 		if diff := cmp.Diff([]string{"working", "working half", "hologram", "completed"}, h.statuses()); diff != "" {
@@ -63,20 +61,20 @@ func TestTaskLegacyHappyPath(t *testing.T) {
 func TestTaskAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		support  string
-		choice   TaskChoice
+		prefer   bool
 		options  []fakeserver.Option
 		wantTask bool
 	}{
-		"required":          {TaskRequired, TaskAuto, nil, true},
-		"optional, auto":    {TaskOptional, TaskAuto, nil, false},
-		"optional, prefer":  {TaskOptional, TaskPrefer, nil, true},
-		"forbidden, prefer": {TaskForbidden, TaskPrefer, nil, false},
-		"unknown, prefer":   {"", TaskPrefer, nil, false},
-		"no capability": {TaskRequired, TaskPrefer,
+		"required":          {TaskRequired, false, nil, true},
+		"optional, auto":    {TaskOptional, false, nil, false},
+		"optional, prefer":  {TaskOptional, true, nil, true},
+		"forbidden, prefer": {TaskForbidden, true, nil, false},
+		"unknown, prefer":   {"", true, nil, false},
+		"no capability": {TaskRequired, true,
 			[]fakeserver.Option{fakeserver.WithCapabilities(`{"tools":{},"tasks":{"cancel":{},"requests":{}}}`)}, false},
-		"older revision": {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithRevision(Revision20250618)},
+		"older revision": {TaskRequired, true, []fakeserver.Option{fakeserver.WithRevision(Revision20250618)},
 			false},
-		"modern": {TaskRequired, TaskPrefer, []fakeserver.Option{fakeserver.WithModern()}, false},
+		"modern": {TaskRequired, true, []fakeserver.Option{fakeserver.WithModern()}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -92,7 +90,7 @@ func TestTaskAsked(t *testing.T) {
 					call.Result(plain)
 				})
 				s := connect(t, f, &recorder{})
-				got, err := s.CallTool(background, &CallRequest{Name: "t", TaskSupport: c.support, Task: c.choice})
+				got, err := s.CallTool(background, &CallRequest{Name: "t", TaskSupport: c.support, PreferTask: c.prefer})
 				if err != nil || got.TaskID != "" {
 					t.Fatalf("got %s, %v", rawOf(got), err)
 				}
@@ -390,9 +388,6 @@ func TestTaskMRTRFirst(t *testing.T) {
 		}
 		if len(h.questions()) != 2 || len(lines(f.Server, protocol.MethodTaskUpdate)) != 1 {
 			t.Errorf("%d questions, %d updates", len(h.questions()), len(lines(f.Server, protocol.MethodTaskUpdate)))
-		}
-		if diff := cmp.Diff([]bool{true, false, true, false}, heard.waiting); diff != "" {
-			t.Errorf("waiting (-want +got):\n%s", diff)
 		}
 		nothingLeft(t, s)
 	})

@@ -44,9 +44,8 @@ func TestTaskResume(t *testing.T) {
 			c.Result(f.made(`"status":"working"`))
 		})
 		heard := &told{}
-		began := time.Now()
 		task := interruptedTask(t, f, &recorder{}, heard).Task
-		want := Task{ID: "T-1", Era: f.era, PollInterval: 1500 * time.Millisecond, CreatedAt: began, Rounds: 1}
+		want := Task{ID: "T-1", Era: f.era, PollInterval: 1500 * time.Millisecond, Rounds: 1}
 		if f.era == Legacy {
 			want.ProgressToken = token
 		}
@@ -56,7 +55,7 @@ func TestTaskResume(t *testing.T) {
 		}
 
 		s := connect(t, f.Server, &recorder{})
-		began = time.Now()
+		began := time.Now()
 		f.mu.Lock()
 		f.polls, f.at = []string{`"status":"working"`, `"status":"working"`, `"status":"completed","result":` + taskResult},
 			nil
