@@ -14,8 +14,8 @@ import (
 
 const (
 	// idleEventBuffer is the size of the read buffer of an open stream. It is small, since most streams are silent most of
-	// the time.
-	idleEventBuffer = 4 << 10
+	// the time; a field of maxEventField bytes fits in.
+	idleEventBuffer = maxEventField + 64
 	// busyEventBuffer is the size of the read buffer in the middle of a long message.
 	busyEventBuffer = 64 << 10
 	// maxEventField bounds the id, the name and the retry of an event, in bytes. A longer value is ignored: an id has to
@@ -37,19 +37,8 @@ type event struct {
 	hold *bounds.Hold
 }
 
-// eventField is the field of the current line.
-type eventField int
-
-const (
-	fieldNone eventField = iota // a comment, or an unknown field
-	fieldData
-	fieldID
-	fieldName
-	fieldRetry
-)
-
-// eventReader reads an event stream. It does not buffer whole lines, so a long line costs no more memory than the data
-// in it. It must not be used concurrently.
+// eventReader reads an event stream. It does not buffer whole lines of data, so a long one costs no more memory than
+// the data in it. It must not be used concurrently.
 type eventReader struct {
 	r       io.Reader
 	maxData int
@@ -62,15 +51,10 @@ type eventReader struct {
 	lf, cr int
 	err    error // returned after everything that was read before it
 
-	// The current line.
-	label   []byte // the text before the colon, at most maxLabel bytes
-	colon   bool   // the colon was read
-	blank   bool   // a blank directly after the colon is to be skipped
-	field   eventField
-	value   []byte // the value of an id, a name or a retry
-	tooLong bool   // value was too long
-	first   bool   // the line is the first of the stream, and may begin with a byte order mark
-	afterCR bool   // a line feed that follows belongs to the previous line
+	first   bool // the line is the first of the stream, and may begin with a byte order mark
+	afterCR bool // a line feed that follows belongs to the previous line
+	within  bool // the beginning of the line was processed: it is too long for the buffer
+	inData  bool // that line is one of data; any other is skipped
 
 	// The current event.
 	ev      event
@@ -79,13 +63,10 @@ type eventReader struct {
 	long    *jsontext.TooLongError // set if the data is too long; replaces the data
 }
 
-// maxLabel is one more than the length of the longest known field name with a byte order mark before it.
-const maxLabel = len("\ufeffevent") + 1
-
 // newEventReader returns a reader of the events in r. maxData bounds the data of one event, in bytes. Long data is
 // charged to results from the time its first part was read.
 func newEventReader(r io.Reader, maxData int, results *bounds.Account) *eventReader {
-	return &eventReader{r: r, maxData: maxData, results: results, first: true, label: make([]byte, 0, maxLabel)}
+	return &eventReader{r: r, maxData: maxData, results: results, first: true}
 }
 
 // release ends the accounting of the current event, which will not be read to its end.
@@ -97,35 +78,22 @@ func (r *eventReader) release() { r.ev.hold.Release() }
 // calls return it again.
 func (r *eventReader) next() (event, error) {
 	for {
-		for r.start < r.end {
-			if r.afterCR {
-				r.afterCR = false
-				if r.buf[r.start] == '\n' {
-					r.start++
-					continue
-				}
-			}
-			at := r.lineEnd()
-			r.take(r.buf[r.start:at])
-			if at == r.end {
-				r.start = at
-				break
-			}
-			r.start, r.afterCR = at+1, r.buf[at] == '\r'
-			if !r.endLine() {
-				continue
-			}
-			if ev, ok, err := r.dispatch(); ok {
-				return ev, err
-			}
-		}
-		if r.err == io.EOF && r.hasData {
+		part, ended, ok := r.part()
+		switch {
+		case ok:
+		case r.err == io.EOF && r.hasData:
 			return event{}, io.ErrUnexpectedEOF
-		}
-		if r.err != nil {
+		case r.err != nil:
 			return event{}, r.err
+		default:
+			r.fill()
+			continue
 		}
-		r.fill()
+		if blank := len(part) == 0 && ended && !r.within; !blank {
+			r.take(part, ended)
+		} else if ev, ok, err := r.dispatch(); ok {
+			return ev, err
+		}
 	}
 }
 
@@ -145,16 +113,37 @@ func (r *eventReader) message(at *place) (event, error) {
 	}
 }
 
-// lineEnd returns the position in the buffer at which the current line ends, or r.end if the end of the line was not
-// read.
-func (r *eventReader) lineEnd() int {
+// part returns the next line without its end, if it was read as a whole. Of a line of data, and of one that is too long
+// for the buffer, it returns what was read of it, and ended says whether that is all.
+func (r *eventReader) part() (part []byte, ended, ok bool) {
+	if r.afterCR && r.start < r.end {
+		r.afterCR = false
+		if r.buf[r.start] == '\n' {
+			r.start++
+		}
+	}
 	if r.lf < r.start {
 		r.lf = r.find('\n')
 	}
 	if r.cr < r.start {
 		r.cr = r.find('\r')
 	}
-	return min(r.lf, r.cr)
+	at := min(r.lf, r.cr)
+	part = r.buf[r.start:at]
+	ended, full := at < r.end, len(part) == len(r.buf)
+	if r.first {
+		part = bytes.TrimPrefix(part, []byte("\ufeff"))
+	}
+	// What follows the colon decides whether a blank is skipped, so data is taken once something does.
+	data := bytes.HasPrefix(part, []byte("data:")) && (len(part) > len("data:") || r.err != nil)
+	if !ended && (at == r.start || !r.within && !data && !full) {
+		return nil, false, false
+	}
+	r.start, r.first = at, false
+	if ended {
+		r.start, r.afterCR = at+1, r.buf[at] == '\r'
+	}
+	return part, ended, true
 }
 
 func (r *eventReader) find(c byte) int {
@@ -164,121 +153,49 @@ func (r *eventReader) find(c byte) int {
 	return r.end
 }
 
-// fill reads into the buffer once. Everything that was read before must have been processed.
-func (r *eventReader) fill() {
-	size := idleEventBuffer
-	if r.data.Len() >= idleEventBuffer || r.long != nil {
-		size = busyEventBuffer
-	}
-	if len(r.buf) != size {
-		r.buf = make([]byte, size)
-	}
-	r.start, r.end, r.lf, r.cr = 0, 0, -1, -1
-	for range 100 { // a reader may return nothing now and then, but not for ever
-		n, err := r.r.Read(r.buf)
-		r.end = n
-		if err != nil {
-			r.err = err
-		}
-		if n > 0 || err != nil {
-			return
-		}
-	}
-	r.err = io.ErrNoProgress
-}
-
-// take processes the next part of the current line.
-func (r *eventReader) take(part []byte) {
-	if !r.colon {
-		label, value, found := bytes.Cut(part, []byte{':'})
-		r.label = append(r.label, label[:min(len(label), maxLabel-len(r.label))]...)
-		if !found {
-			return
-		}
-		r.begin()
-		part = value
-	}
-	if r.blank && len(part) > 0 {
-		r.blank = false
+// take processes a line, or a part of it.
+func (r *eventReader) take(part []byte, ended bool) {
+	begins := !r.within
+	r.within = !ended
+	var name []byte
+	if begins {
+		name, part, _ = bytes.Cut(part, []byte{':'})
 		part = bytes.TrimPrefix(part, []byte{' '})
+		r.inData = string(name) == "data"
 	}
-	switch r.field {
-	case fieldNone:
-	case fieldData:
-		r.add(part)
-	default:
-		if r.tooLong = r.tooLong || len(r.value)+len(part) > maxEventField; !r.tooLong {
-			r.value = append(r.value, part...)
-		}
-	}
-}
-
-// begin starts the value of a field: after the colon, or at the end of a line that has none.
-func (r *eventReader) begin() {
-	r.colon, r.blank = true, true
-	switch string(r.name()) {
-	case "data":
-		r.field = fieldData
-		if r.hasData {
+	switch {
+	case r.inData:
+		if begins && r.hasData {
 			r.add([]byte{'\n'})
 		}
 		r.hasData = true
+		r.add(part)
+		return
+	case !begins, !ended, len(part) > maxEventField:
+		return
+	}
+	switch string(name) {
 	case "id":
-		r.field = fieldID
+		if bytes.IndexByte(part, 0) < 0 {
+			r.ev.id, r.ev.hasID = string(part), true
+		}
 	case "event":
-		r.field = fieldName
+		r.ev.name = string(part)
 	case "retry":
-		r.field = fieldRetry
-	}
-}
-
-// name returns the name of the field. A name that was cut to maxLabel bytes is not that of a known field.
-func (r *eventReader) name() []byte {
-	if r.first {
-		return bytes.TrimPrefix(r.label, []byte("\ufeff"))
-	}
-	return r.label
-}
-
-// endLine ends the current line, and reports whether it was blank. A blank line ends the event.
-func (r *eventReader) endLine() (blank bool) {
-	if !r.colon {
-		if blank = len(r.name()) == 0; !blank {
-			r.begin()
-		}
-	}
-	switch value := r.value; r.field {
-	case fieldID:
-		if !r.tooLong && bytes.IndexByte(value, 0) < 0 {
-			r.ev.id, r.ev.hasID = string(value), true
-		}
-	case fieldName:
-		if !r.tooLong {
-			r.ev.name = string(value)
-		}
-	case fieldRetry:
-		if wait, ok := milliseconds(value); ok && !r.tooLong {
+		if wait, ok := milliseconds(part); ok {
 			r.ev.retry, r.ev.hasRetry = wait, true
 		}
 	}
-	r.label, r.value = r.label[:0], r.value[:0]
-	r.colon, r.blank, r.tooLong, r.first, r.field = false, false, false, false, fieldNone
-	return blank
 }
 
 // milliseconds parses a number that consists of digits only. A number that no Duration can hold becomes the longest
 // Duration.
 func milliseconds(digits []byte) (time.Duration, bool) {
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-	}
-	if len(digits) == 0 {
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, false
-	}
-	n, err := strconv.ParseInt(string(digits), 10, 64)
-	if err != nil || n > math.MaxInt64/int64(time.Millisecond) {
+	case n > math.MaxInt64/uint64(time.Millisecond):
 		return math.MaxInt64, true
 	}
 	return time.Duration(n) * time.Millisecond, true
@@ -319,4 +236,28 @@ func (r *eventReader) dispatch() (ev event, ok bool, err error) {
 	ok = r.hasData || ev.hasID || ev.hasRetry
 	r.ev, r.hasData, r.long = event{}, false, nil
 	return ev, ok, err
+}
+
+// fill reads into the buffer once, behind what was not processed.
+func (r *eventReader) fill() {
+	size := idleEventBuffer
+	if r.data.Len() >= idleEventBuffer || r.long != nil {
+		size = busyEventBuffer
+	}
+	rest := r.buf[r.start:r.end]
+	if len(r.buf) != size && len(rest) < size {
+		r.buf = make([]byte, size)
+	}
+	r.start, r.end, r.lf, r.cr = 0, copy(r.buf, rest), -1, -1
+	for range 100 { // a reader may return nothing now and then, but not for ever
+		n, err := r.r.Read(r.buf[r.end:])
+		r.end += n
+		if err != nil {
+			r.err = err
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
 }
