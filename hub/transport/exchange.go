@@ -134,7 +134,7 @@ func (e *exchanges) noteCancel(ex *exchange) {
 // postCancel posts the notification, in a request of its own; with alone, also on a connection of its own.
 func (e *exchanges) postCancel(ex *exchange, b binding, session string, alone bool) error {
 	m := &Message{Method: methodCancelled, Body: ex.note}
-	if failed := e.postOn(alone, m, b, session, cancelTimeout); failed != nil {
+	if failed := e.post(m, b, session, cancelTimeout, alone); failed != nil {
 		return failed
 	}
 	return nil

@@ -65,12 +65,9 @@ type exchangesState struct {
 	last    []item               // what Receive returns before why; filled by end, and by Send after that
 	told    bool                 // Receive has returned why
 
-	queue     []queued      // notifications that wait to be posted
-	posting   bool          // a goroutine posts queue
-	answers   []queued      // responses that wait to be posted
-	answering int           // responses being posted
-	pings     int           // responses to pings that were dropped
-	gate      chan struct{} // closed when the server knows that it is initialized; nil before there was a need to wait
+	notices, answers postQueue     // notifications and responses
+	pings            int           // responses to pings that were dropped
+	gate             chan struct{} // closed when the server knows that it is initialized; nil: no need to wait yet
 
 	cancels map[string]*exchange // by id: those whose cancellation has no reported outcome yet
 	quiet   chan struct{}        // closed when cancels becomes empty; nil if nobody waits for that
@@ -99,6 +96,7 @@ func (e *exchanges) begin(o HTTPOptions, kind dialect) {
 	e.honoursTrace = honoursTrace(e.rt)
 	e.out, e.ended, e.closed = make(chan item, receiveAhead), make(chan struct{}), make(chan struct{})
 	e.st.open, e.st.cancels = map[string]*exchange{}, map[string]*exchange{}
+	e.st.notices.most, e.st.answers.most = 1, bounds.AnswersPosted
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 }
 
@@ -194,33 +192,22 @@ func (e *exchanges) postRequest(ex *exchange) (*http.Response, *HTTPError) {
 // FailedID for every open exchange.
 func (e *exchanges) Receive() (Received, error) {
 	for {
+		var it item
+		var err error
 		select {
-		case it := <-e.out:
-			if e.admit(it) {
-				return it.Received, nil
-			}
-			it.Hold.Release()
+		case it = <-e.out:
 		case <-e.ended:
-			return e.lastWord()
+			it, err = e.remaining()
 		}
-	}
-}
-
-// lastWord is Receive after the end. All goroutines that could deliver more have been stopped.
-func (e *exchanges) lastWord() (Received, error) {
-	for {
-		it, err := e.remaining()
-		if err != nil {
-			return Received{}, err
-		}
-		if e.admit(it) {
-			return it.Received, nil
+		if err != nil || e.admit(it) {
+			return it.Received, err
 		}
 		it.Hold.Release()
 	}
 }
 
-// remaining returns what is left for Receive, or why the transport has ended.
+// remaining returns what is left for Receive after the end, or why the transport has ended. All goroutines that could
+// deliver more have been stopped.
 func (e *exchanges) remaining() (item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -411,7 +398,7 @@ func (e *exchanges) end(why error, met *metEnd) {
 		return
 	}
 	e.st.why = why
-	e.st.queue, e.st.answers = nil, nil
+	e.st.notices.waiting, e.st.answers.waiting = nil, nil
 	if why == ErrSessionExpired {
 		e.st.session = "" // nothing is left to delete
 		for _, ex := range e.st.open {

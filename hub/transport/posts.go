@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -33,117 +31,82 @@ type queued struct {
 	gate    chan struct{} // of notifications/initialized; postOne closes it
 }
 
+// postQueue holds what waits to be posted while as many goroutines as may post it are doing so.
+type postQueue struct {
+	waiting       []queued
+	posting, most int
+}
+
 // enqueue queues a message that gets no answer. Notifications are posted one after the other. Up to
 // bounds.AnswersPosted responses are posted at the same time, and wait for no notification: a server that is slow to
 // accept those must still get the answers to its own requests. Called with mu held.
 func (e *exchanges) enqueue(m Message) {
-	q := queued{m: m, binding: e.st.binding, session: e.st.session}
+	q, to := queued{m: m, binding: e.st.binding, session: e.st.session}, &e.st.notices
 	if m.Method == "" {
-		e.answer(q)
-		return
+		to = &e.st.answers
 	}
-	if len(e.st.queue) >= maxQueued {
-		e.log.Warn("the server takes no messages, one was dropped", "method", m.Method)
-		return
-	}
-	if m.Method == "notifications/initialized" && !q.modern {
-		q.gate = make(chan struct{})
-		e.st.gate = q.gate
-	}
-	e.st.queue = append(e.st.queue, q)
-	if !e.st.posting {
-		e.st.posting = true
-		e.work.Go(e.postQueued)
-	}
-}
-
-// answer is enqueue for a response.
-func (e *exchanges) answer(q queued) {
+	busy := to.posting == to.most
 	switch {
-	case e.st.answering < bounds.AnswersPosted:
-		e.st.answering++
-		e.work.Go(func() { e.postAnswers(q) })
-	case isPong(q.m.Body):
+	case busy && isPong(m):
 		// A pong only says that the hub is alive. The answers that the server does not take say the same.
 		if e.st.pings++; e.st.pings&(e.st.pings-1) == 0 {
 			e.log.Warn("pings are not answered, because the server takes no answers", "dropped", e.st.pings)
 		}
-	case len(e.st.answers) >= maxQueued:
-		e.log.Warn("the server takes no messages, an answer was dropped")
-	default:
-		e.st.answers = append(e.st.answers, q)
+		return
+	case busy && len(to.waiting) >= maxQueued:
+		e.log.Warn("the server takes no messages, one was dropped", "method", m.Method)
+		return
+	case m.Method == "notifications/initialized" && !q.modern:
+		q.gate = make(chan struct{})
+		e.st.gate = q.gate
 	}
+	if busy {
+		to.waiting = append(to.waiting, q)
+		return
+	}
+	to.posting++
+	e.work.Go(func() { e.postAll(to, q) })
 }
 
-// isPong reports whether body is the response to a ping: the only one of a client with an empty result.
-func isPong(body []byte) bool { return bytes.HasSuffix(body, []byte(`"result":{}}`)) }
+// isPong reports whether m is the response to a ping: the only one of a client with an empty result.
+func isPong(m Message) bool { return m.Method == "" && bytes.HasSuffix(m.Body, []byte(`"result":{}}`)) }
 
-// postAnswers posts q, and then the responses that wait, until there are none.
-func (e *exchanges) postAnswers(q queued) {
+// postAll posts q, and then what waits in the queue of it, until there is nothing.
+func (e *exchanges) postAll(of *postQueue, q queued) {
 	for {
-		e.logLost(&q.m, e.post(&q.m, q.binding, q.session, postTimeout))
-		e.mu.Lock()
-		if len(e.st.answers) == 0 {
-			e.st.answers = nil
-			e.st.answering--
-			e.mu.Unlock()
-			return
-		}
-		q = e.st.answers[0]
-		e.st.answers[0] = queued{}
-		e.st.answers = e.st.answers[1:]
-		e.mu.Unlock()
-	}
-}
-
-// postQueued posts the queued notifications, one after the other, until there are none.
-func (e *exchanges) postQueued() {
-	for {
-		e.mu.Lock()
-		if len(e.st.queue) == 0 {
-			e.st.queue, e.st.posting = nil, false
-			e.mu.Unlock()
-			return
-		}
-		q := e.st.queue[0]
-		e.st.queue[0] = queued{}
-		e.st.queue = e.st.queue[1:]
-		e.mu.Unlock()
 		e.postOne(q)
+		e.mu.Lock()
+		if len(of.waiting) == 0 {
+			of.waiting = nil
+			of.posting--
+			e.mu.Unlock()
+			return
+		}
+		q = of.waiting[0]
+		of.waiting[0] = queued{}
+		of.waiting = of.waiting[1:]
+		e.mu.Unlock()
 	}
 }
 
 func (e *exchanges) postOne(q queued) {
-	if q.gate == nil {
-		e.logLost(&q.m, e.post(&q.m, q.binding, q.session, postTimeout))
-		return
+	if q.gate != nil {
+		open := sync.OnceFunc(func() { close(q.gate) })
+		defer open()
+		t := time.AfterFunc(initializedTimeout, open)
+		defer t.Stop()
 	}
-	var once sync.Once
-	open := func() { once.Do(func() { close(q.gate) }) }
-	defer open()
-	t := time.AfterFunc(initializedTimeout, open)
-	defer t.Stop()
-	if failed := e.post(&q.m, q.binding, q.session, postTimeout); failed != nil {
-		e.logLost(&q.m, failed)
-		return
-	}
-	e.kind.initialized(q)
-}
-
-func (e *exchanges) logLost(m *Message, httpErr *HTTPError) {
-	if httpErr != nil && e.ctx.Err() == nil {
-		e.log.Warn("a message was not delivered", "method", m.Method, "status", httpErr.Status)
+	switch failed := e.post(&q.m, q.binding, q.session, postTimeout, false); {
+	case failed != nil && e.ctx.Err() == nil:
+		e.log.Warn("a message was not delivered", "method", q.m.Method, "status", failed.Status)
+	case failed == nil && q.gate != nil:
+		e.kind.initialized(q)
 	}
 }
 
-// post posts a message that gets no answer, and returns nil if the server has accepted it. limit is the server's time;
-// the time in which a person signs in does not count.
-func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration) *HTTPError {
-	return e.postOn(false, m, b, session, limit)
-}
-
-// postOn is post; with alone, on a connection of its own.
-func (e *exchanges) postOn(alone bool, m *Message, b binding, session string, limit time.Duration) *HTTPError {
+// post posts a message that gets no answer, with alone on a connection of its own, and returns nil if the server has
+// accepted it. limit is the server's time; the time in which a person signs in does not count.
+func (e *exchanges) post(m *Message, b binding, session string, limit time.Duration, alone bool) *HTTPError {
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	defer cancel(errExchangeOver)
 	clock := &postClock{limit: limit, Timer: time.AfterFunc(limit, func() {

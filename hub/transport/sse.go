@@ -51,16 +51,23 @@ func (c *SSE) connect(ctx context.Context) error {
 		return c.ending()
 	}
 	defer c.work.Done()
-	unhook := context.AfterFunc(ctx, func() { c.stop(&openingEndedError{context.Cause(ctx)}) })
-	s, httpErr := c.openEndpoint()
+	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
+	s, failed := c.openEndpoint()
 	given := !unhook()
-	if given && httpErr == nil {
+	if given && failed == nil {
 		s.close()
-		c.stop(&openingEndedError{context.Cause(ctx)}) // as the hook does, perhaps later
-		httpErr = &HTTPError{}
+		failed = &HTTPError{}
 	}
-	if httpErr != nil {
-		return c.openingError(httpErr)
+	switch {
+	case failed == nil:
+	case context.Cause(c.ctx) == ErrHTTPClosed:
+		return ErrHTTPClosed
+	case given: // the network's error for that means nothing to people
+		failed.Err = context.Cause(ctx)
+		failed.Text = "the server named no endpoint before the opening was given up: " + excerpt([]byte(failed.Err.Error()))
+		return failed
+	default:
+		return failed
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,28 +95,6 @@ func (c *SSE) ending() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.st.why
-}
-
-// openingEndedError is the end of a connection whose Connect was cancelled.
-type openingEndedError struct{ cause error }
-
-func (e *openingEndedError) Error() string { return "the opening was given up: " + e.cause.Error() }
-func (e *openingEndedError) Unwrap() error { return e.cause }
-
-// openingError returns the error of Connect. If the opening was cut short, the error says so, since the network's error
-// for that means nothing to people.
-func (c *SSE) openingError(failed *HTTPError) error {
-	cause := context.Cause(c.ctx)
-	if errors.Is(cause, ErrHTTPClosed) {
-		return ErrHTTPClosed
-	}
-	var given *openingEndedError
-	if errors.As(cause, &given) {
-		failed.Text = "the server named no endpoint before the opening was given up: " +
-			excerpt([]byte(given.cause.Error()))
-		failed.Err = given.cause
-	}
-	return failed
 }
 
 // Close sends the cancellations that are on their way, for a second at most, ends the stream and all POSTs, and waits
