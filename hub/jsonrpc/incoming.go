@@ -37,11 +37,9 @@ func (p *Peer) request(method string, m *Message) {
 		}
 		return
 	}
-	if p.opts.Answer != nil {
-		if result, ok := p.opts.Answer(method); ok {
-			p.answerAtOnce(ID{raw: string(m.ID)}, result)
-			return
-		}
+	if method == "ping" {
+		p.pong(ID{raw: string(m.ID)})
+		return
 	}
 	in := &inbound{request: Request{ID: ID{raw: string(m.ID)}, Method: method, Params: m.Params, Source: m.Source}}
 	if p.opts.OnRequest != nil {
@@ -91,16 +89,17 @@ func (p *Peer) request(method string, m *Message) {
 	})
 }
 
-// answerAtOnce answers a request on the reading goroutine, without registering it, and does not block. If the write
-// queue is full, the answer is dropped: a peer that does not read gets none.
-func (p *Peer) answerAtOnce(id ID, result json.RawMessage) {
+// pong answers a ping on the reading goroutine, whatever else is open, without registering it, and does not block
+// (basic/utilities/ping, all legacy revisions: "The receiver MUST respond promptly with an empty response"). If the
+// write queue is full, the answer is dropped: a peer that does not read gets none.
+func (p *Peer) pong(id ID) {
 	if p.tracker.IsPending(Incoming, id) {
 		p.count.add(&p.count.DuplicateIDs)
 		p.refuse(id, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
 		return
 	}
 	var full *QueueFullError
-	if err := p.out.push(newFrame(appendResult(nil, id, result)), bounded, OutgoingMessage{}); errors.As(err, &full) {
+	if err := p.out.push(newFrame(appendResult(nil, id, nil)), bounded, OutgoingMessage{}); errors.As(err, &full) {
 		p.count.add(&p.count.DroppedResponses)
 	}
 }

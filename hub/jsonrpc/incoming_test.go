@@ -41,7 +41,7 @@ func TestIDsAreOpaque(t *testing.T) {
 
 		// No other type is an id.
 		for _, id := range []string{`null`, `true`, `{}`, `[1]`} {
-			w.send(ask(id, "ping"))
+			w.send(ask(id, "roots/list"))
 		}
 		w.expect(t)
 		check(t, "bad lines", p.Stats().BadLines, uint64(5))
@@ -253,7 +253,7 @@ func TestNoServerRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, NoServerRequests: func() bool { return true }})
-		w.send(ask("1", "elicitation/create"), ask("1", "ping"))
+		w.send(ask("1", "elicitation/create"), ask("1", "roots/list"))
 		w.expect(t)
 		check(t, "dropped", p.Stats().DroppedRequests, uint64(2))
 		check(t, "pending", len(p.Tracker().Pending()), 0)

@@ -51,7 +51,7 @@ func TestBatches(t *testing.T) {
 		_, first := begin(t, p, t.Context(), "a", "")
 		_, second := begin(t, p, t.Context(), "b", "")
 		w.expect(t, called("1", "a"), called("2", "b"))
-		w.send(`[ {"jsonrpc":"2.0","id":1,"result":[1, [2]]} , 5,[],` + ask("7", "ping") + `,` + ask("8", "x") + `,` +
+		w.send(`[ {"jsonrpc":"2.0","id":1,"result":[1, [2]]} , 5,[],` + ask("7", "roots/list") + `,` + ask("8", "x") + `,` +
 			withdraw("8", "") + `,{"jsonrpc":"2.0","id":2,"result":"]"}]`)
 		check(t, "first", string((<-first).result), `[1, [2]]`)
 		check(t, "second", string((<-second).result), `"]"`)

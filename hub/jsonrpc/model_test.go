@@ -196,9 +196,9 @@ func parseID(t *testing.T, text string) jsonrpc.ID {
 func (m *modelRun) verify() {
 	t := m.t
 	type wireMessage struct {
-		ID     *jsonrpc.ID
+		ID     json.RawMessage
 		Method string
-		Params struct{ RequestID *jsonrpc.ID }
+		Params struct{ RequestID json.RawMessage }
 	}
 	requests, cancels, answers := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, text := range m.w.written() {
@@ -208,15 +208,15 @@ func (m *modelRun) verify() {
 		}
 		switch {
 		case msg.Method == "tools/call":
-			requests[msg.ID.String()]++
+			requests[string(msg.ID)]++
 		case msg.Method == "notifications/cancelled":
-			id := msg.Params.RequestID.String()
+			id := string(msg.Params.RequestID)
 			cancels[id]++
 			if requests[id] == 0 {
 				t.Errorf("cancel of %s before its request", id)
 			}
 		case msg.ID != nil:
-			answers[msg.ID.String()]++
+			answers[string(msg.ID)]++
 		default:
 			t.Errorf("unexpected message %q", text)
 		}

@@ -17,21 +17,17 @@ type Options struct {
 	// Logger; nil discards. Payloads are never logged.
 	Logger *slog.Logger
 
-	// HandleRequest answers one incoming request, in a goroutine of its own that the Peer owns. An *Error is sent as it
-	// is, any other error as CodeInternalError with a fixed text. ctx ends, with its cause, when the peer withdraws the
-	// request (*WithdrawnError; the handler's result is then discarded), when the connection ends (*ClosedError) and when
-	// RequestTracker.Cancel is called for it. The handler must return soon after that: Close waits for it. If
-	// HandleRequest is nil, the answer is CodeMethodNotFound.
+	// HandleRequest answers one incoming request but ping, in a goroutine of its own that the Peer owns. An *Error is
+	// sent as it is, any other error as CodeInternalError with a fixed text. ctx ends, with its cause, when the peer
+	// withdraws the request (*WithdrawnError; the handler's result is then discarded), when the connection ends
+	// (*ClosedError) and when RequestTracker.Cancel is called for it. The handler must return soon after that: Close
+	// waits for it. If HandleRequest is nil, the answer is CodeMethodNotFound.
 	HandleRequest func(ctx context.Context, r *Request) (json.RawMessage, error)
 	// OnRequest is called with each request before HandleRequest, and before anything that came after the request is
 	// handled: it can find out which call led to the request, and store that in Behind, while no later response has ended
 	// that call yet. It is also called for requests that are refused afterwards. Called by the reading goroutine: it must
 	// not block, and must not retain the params, which are valid until it returns. May be nil.
 	OnRequest func(r *Request)
-	// Answer answers requests whose answer is always the same, such as pings: at once, whatever else is open, and without
-	// being counted. ok is false for all other requests, which go to HandleRequest. Called by the reading goroutine: it
-	// must not block. May be nil.
-	Answer func(method string) (result json.RawMessage, ok bool)
 	// HandleNotification is called with the notifications one after the other, in order. Responses that came after a
 	// notification wait until it has returned. It must not call Close. nil ignores notifications.
 	HandleNotification func(n *Notification)

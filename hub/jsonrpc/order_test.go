@@ -79,7 +79,7 @@ func TestSlowConsumerDoesNotBlockReading(t *testing.T) {
 		s, d := newSlow(), &desk{}
 		p, w := start(t, jsonrpc.Options{HandleNotification: s.handle, HandleRequest: d.handle})
 		w.send(note("n", "1"), note("n", "2"))
-		w.send(ask("1", "ping"), ask("2", "elicitation/create"), withdraw("2", "gone"))
+		w.send(ask("1", "roots/list"), ask("2", "elicitation/create"), withdraw("2", "gone"))
 		synctest.Wait()
 		check(t, "withdrawn", d.ended(), []string{"2: jsonrpc: withdrawn by the peer: gone"})
 		d.answer(t, "1", "{}")

@@ -135,11 +135,11 @@ func TestTapSeesRequestsOfThePeer(t *testing.T) {
 		var o observer
 		var d desk
 		p, w := start(t, jsonrpc.Options{Tap: o.tap, HandleRequest: d.handle, OnRequest: func(r *jsonrpc.Request) {
-			if r.Method != "ping" {
+			if r.Method != "roots/list" {
 				r.Tag = "Q" + r.ID.String()
 			}
 		}})
-		w.send(ask("7", "elicitation/create"), ask("8", "elicitation/create"), ask("9", "ping"))
+		w.send(ask("7", "elicitation/create"), ask("8", "elicitation/create"), ask("9", "roots/list"))
 		synctest.Wait()
 		d.answer(t, "7", `{"x":1}`)
 		d.answer(t, "9", `{}`)

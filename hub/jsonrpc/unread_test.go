@@ -1,7 +1,6 @@
 package jsonrpc_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,15 +44,12 @@ func TestDeepMessages(t *testing.T) {
 	})
 }
 
-// Finding A10. A request that Options.Answer answers is answered by the reading goroutine, even when no more requests
+// Finding A10. A ping is answered by the reading goroutine, even when no more requests
 // may be open, and is never counted.
 func TestPingIsNeverCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
-		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, MaxIncoming: 2,
-			Answer: func(method string) (json.RawMessage, bool) {
-				return json.RawMessage("{}"), method == "ping"
-			}})
+		p, w := start(t, jsonrpc.Options{HandleRequest: d.handle, MaxIncoming: 2})
 		w.send(ask("1", "x"), ask("2", "x"), ask("3", "x"), ask(`"p"`, "ping"), ask("1", "ping"))
 		w.expect(t,
 			`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"too many open requests: wait until one ends"}}`,
@@ -70,10 +66,7 @@ func TestPingIsNeverCounted(t *testing.T) {
 // the memory.
 func TestPingsToAFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, w := start(t, jsonrpc.Options{WriteQueueBytes: 4096, StallLimit: -1,
-			Answer: func(method string) (json.RawMessage, bool) {
-				return json.RawMessage("{}"), method == "ping"
-			}})
+		p, w := start(t, jsonrpc.Options{WriteQueueBytes: 4096, StallLimit: -1})
 		_, got := begin(t, p, t.Context(), "a", "")
 		w.expect(t, called("1", "a"))
 		w.fill()

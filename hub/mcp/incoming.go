@@ -35,14 +35,6 @@ func (s *Session) requestCame(r *jsonrpc.Request) {
 	r.Behind, r.Aside = a, a.over // a question that is shown to no user must not take the place of one that is
 }
 
-// answerAtOnce answers pings: "The receiver MUST respond promptly with an empty response" (basic/utilities/ping, all
-// legacy revisions).
-func answerAtOnce(method string) (json.RawMessage, bool) {
-	return emptyResult, method == protocol.MethodPing
-}
-
-var emptyResult = json.RawMessage("{}")
-
 // handleRequest answers one request of a legacy server, in a goroutine of its own: a question may stay open for as long
 // as a user needs. If ctx ends because the server has withdrawn the request, jsonrpc discards what is returned here.
 func (s *Session) handleRequest(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {

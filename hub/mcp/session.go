@@ -104,7 +104,6 @@ func (s *Session) attach(l *Link) {
 		Server:              s.o.Server,
 		Logger:              s.o.Logger,
 		OnRequest:           s.requestCame,
-		Answer:              answerAtOnce,
 		HandleRequest:       s.handleRequest,
 		HandleNotification:  s.handleNotification,
 		Direct:              s.progressDirect,

@@ -168,9 +168,6 @@ func (s *Session) peerOptions() jsonrpc.Options {
 				r.Withdrawn = s.web.requestRead(r.ID)
 			}
 		},
-		Answer: func(method string) (json.RawMessage, bool) {
-			return json.RawMessage("{}"), method == protocol.MethodPing
-		},
 		HandleRequest: func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
 			<-s.ready
 			return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)

@@ -100,8 +100,7 @@ func (e *examination) visit(ctx context.Context, grace process.Grace) (*visit, e
 	if l.link.Speak != nil {
 		l.link.Speak(mcp.Legacy, "")
 	}
-	return &visit{line: l, peer: jsonrpc.NewPeer(l.link.Conn, jsonrpc.Options{Server: e.target.Name,
-		Answer: func(method string) (json.RawMessage, bool) { return json.RawMessage("{}"), method == "ping" }})}, nil
+	return &visit{line: l, peer: jsonrpc.NewPeer(l.link.Conn, jsonrpc.Options{Server: e.target.Name})}, nil
 }
 
 func (v *visit) close() { _ = v.peer.Close(errExamined) }
