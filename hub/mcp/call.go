@@ -202,26 +202,17 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	}
 	s.takeToken(call)
 	params, declared := s.callParams(call, in, call.held)
-	begin := func() (*jsonrpc.Call, error) {
-		return s.peer.BeginAs(call.method, params, jsonrpc.How{Extra: s.mirrored(call).extra(), Tag: call.req.Trace,
-			Keep: call.req.Keep})
-	}
-	if call.augmented {
-		// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. It can only be sent
-		// once the id of the task is known, which may be when the late answer comes.
-		begin = func() (*jsonrpc.Call, error) {
-			return s.peer.BeginAs(call.method, params, jsonrpc.How{Quiet: true, Tag: call.req.Trace, Keep: call.req.Keep})
-		}
-	}
+	// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. It can only be sent
+	// once the id of the task is known, which may be when the late answer comes.
+	how := jsonrpc.How{Quiet: call.augmented, Extra: s.mirrored(call).extra(), Tag: call.req.Trace, Keep: call.req.Keep}
 
 	call.gate.Lock()
 	call.token = call.held
-	sent, err := begin()
+	sent, err := s.peer.BeginAs(call.method, params, how)
 	if err == nil {
-		call.wire = sent.ID()
-	}
-	if err == nil && call.req.OnWire != nil {
-		call.req.OnWire(sent.ID())
+		if call.wire = sent.ID(); call.req.OnWire != nil {
+			call.req.OnWire(call.wire)
+		}
 	}
 	call.gate.Unlock()
 	if err != nil {

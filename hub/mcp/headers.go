@@ -40,9 +40,9 @@ func (s *Session) mirroring() bool {
 	return s.link.Exchanges != nil && s.Era() == Modern
 }
 
-// readAdmitted is readTool for an entry of the list that a server sends in this session.
+// readAdmitted is ReadTool for an entry of the list that a server sends in this session.
 func (s *Session) readAdmitted(raw json.RawMessage) (Tool, error) {
-	t, err := readTool(raw)
+	t, err := ReadTool(raw)
 	if err != nil {
 		return Tool{}, err
 	}

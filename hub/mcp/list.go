@@ -189,3 +189,14 @@ func (s *Session) mustBeComplete(method string, resultType json.RawMessage) erro
 	return &ProtocolError{Text: fmt.Sprintf("the server answered %s with the resultType %q", method,
 		bounds.Printable(stringOf(resultType)))}
 }
+
+// readTexts reads members of an object that are texts. It reports whether raw is an object. A member that is no text is
+// read as "".
+func readTexts(raw json.RawMessage, texts map[string]*string) (object bool) {
+	return eachMember(raw, func(name []byte, v json.RawMessage) bool {
+		if text := texts[string(name)]; text != nil {
+			*text = stringOf(v)
+		}
+		return true
+	})
+}

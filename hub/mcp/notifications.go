@@ -41,7 +41,7 @@ func classify(n *jsonrpc.Notification) (jsonrpc.Class, string) {
 func (s *Session) handleNotification(n *jsonrpc.Notification) {
 	switch n.Method {
 	case protocol.MethodProgress:
-		s.progressed(n.Params)
+		s.progressed(n, false)
 	case protocol.MethodMessage:
 		s.logged(n.Params)
 	case protocol.MethodToolsChanged:
@@ -96,9 +96,12 @@ func (s *Session) tellUpdated(uri string) {
 // progressDirect handles progress on the reading goroutine, in one pass over its text: there may be thousands in a
 // second. It leaves malformed progress to classify.
 func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
-	if n.Method != protocol.MethodProgress {
-		return false
-	}
+	return n.Method == protocol.MethodProgress && s.progressed(n, true)
+}
+
+// progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over
+// and of unknown tokens is ignored. It returns false for malformed progress. tap says whether the tap has not seen it.
+func (s *Session) progressed(n *jsonrpc.Notification, tap bool) bool {
 	token, p, ok := readProgress(n.Params)
 	if !ok {
 		return false
@@ -109,26 +112,13 @@ func (s *Session) progressDirect(n *jsonrpc.Notification) bool {
 	if call == nil {
 		return true
 	}
-	s.tellTap(call.req, n)
+	if tap {
+		s.tellTap(call.req, n)
+	}
 	if call.deliver(string(token), p) {
 		s.backward.Add(1)
 	}
 	return true
-}
-
-// progressed finds the call by the exact text of the token: 1 and "1" are two tokens. Progress of calls that are over
-// and of unknown tokens is ignored.
-func (s *Session) progressed(params json.RawMessage) {
-	token, p, ok := readProgress(params)
-	if !ok {
-		return
-	}
-	s.mu.Lock()
-	call := s.progress[string(token)]
-	s.mu.Unlock()
-	if call != nil && call.deliver(string(token), p) {
-		s.backward.Add(1)
-	}
 }
 
 // readProgress parses params with the same result as encoding/json, but much faster: there may be thousands in a

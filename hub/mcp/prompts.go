@@ -48,41 +48,24 @@ func (s *Session) ListPrompts(ctx context.Context) ([]Prompt, error) {
 		return nil, nil
 	}
 	return listAll(ctx, s, listing[Prompt]{method: protocol.MethodListPrompts, member: "prompts", about: aboutPrompts,
-		read: readPrompt})
+		read: PromptOf})
 }
 
 // PromptOf parses a description from prompts/list, such as the Raw of an earlier Prompt.
-func PromptOf(raw json.RawMessage) (Prompt, error) { return readPrompt(raw) }
-
-func readPrompt(raw json.RawMessage) (Prompt, error) {
+func PromptOf(raw json.RawMessage) (Prompt, error) {
 	p := Prompt{Raw: raw}
-	var arguments []json.RawMessage
-	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
-		switch string(name) {
-		case "name":
-			p.Name = stringOf(v)
-		case "title":
-			p.Title = stringOf(v)
-		case "description":
-			p.Description = stringOf(v)
-		case "arguments":
-			arguments, _ = elements(v)
-		}
-		return true
-	})
+	object := readTexts(raw, map[string]*string{"name": &p.Name, "title": &p.Title, "description": &p.Description})
 	if err := badName(object, p.Name); err != nil {
 		return Prompt{}, err
 	}
-	for _, a := range arguments {
-		argument := PromptArgument{
-			Name: stringOf(member(a, "name")), Title: stringOf(member(a, "title")),
-			Description: stringOf(member(a, "description")),
-			Required:    string(member(a, "required")) == "true",
+	jsontext.Elements(member(raw, "arguments"), func(raw json.RawMessage) bool {
+		a := PromptArgument{Required: string(member(raw, "required")) == "true"}
+		readTexts(raw, map[string]*string{"name": &a.Name, "title": &a.Title, "description": &a.Description})
+		if a.Name != "" {
+			p.Arguments = append(p.Arguments, a)
 		}
-		if argument.Name != "" {
-			p.Arguments = append(p.Arguments, argument)
-		}
-	}
+		return true
+	})
 	return p, nil
 }
 

@@ -30,19 +30,13 @@ type ResourceTemplate struct {
 	Raw         json.RawMessage // the whole description exactly as it came
 }
 
-var (
-	errNoURI         = errors.New("it has no uri")
-	errNoURITemplate = errors.New("it has no uriTemplate")
-)
-
 // ListResources fetches all pages. A server that declared no resources is not asked. Errors: as ListTools.
 func (s *Session) ListResources(ctx context.Context) ([]Resource, error) {
 	if !s.Info().HasResources {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[Resource]{method: protocol.MethodListResources,
-		member: "resources", about: aboutResources,
-		read: readResource})
+	return listAll(ctx, s, listing[Resource]{method: protocol.MethodListResources, member: "resources",
+		about: aboutResources, read: ResourceOf})
 }
 
 // ListResourceTemplates fetches all pages. A server that declared no resources is not asked. Errors: as ListTools.
@@ -50,67 +44,29 @@ func (s *Session) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate
 	if !s.Info().HasResources {
 		return nil, nil
 	}
-	return listAll(ctx, s, listing[ResourceTemplate]{
-		method: protocol.MethodListResourceTemplates, member: "resourceTemplates", about: aboutResources,
-		read: readResourceTemplate,
-	})
+	return listAll(ctx, s, listing[ResourceTemplate]{method: protocol.MethodListResourceTemplates,
+		member: "resourceTemplates", about: aboutResources, read: ResourceTemplateOf})
 }
 
 // ResourceOf parses a description from resources/list, such as the Raw of an earlier Resource.
-func ResourceOf(raw json.RawMessage) (Resource, error) { return readResource(raw) }
-
-func readResource(raw json.RawMessage) (Resource, error) {
+func ResourceOf(raw json.RawMessage) (Resource, error) {
 	r := Resource{Size: -1, Raw: raw}
-	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
-		switch string(name) {
-		case "uri":
-			r.URI = stringOf(v)
-		case "name":
-			r.Name = stringOf(v)
-		case "title":
-			r.Title = stringOf(v)
-		case "description":
-			r.Description = stringOf(v)
-		case "mimeType":
-			r.MIMEType = stringOf(v)
-		case "size":
-			r.Size = -1
-			if size, err := strconv.ParseInt(string(v), 10, 64); err == nil && size >= 0 {
-				r.Size = size
-			}
-		}
-		return true
-	})
-	if !object || r.URI == "" {
-		return Resource{}, errNoURI
+	if !readTexts(raw, map[string]*string{"uri": &r.URI, "name": &r.Name, "title": &r.Title,
+		"description": &r.Description, "mimeType": &r.MIMEType}) || r.URI == "" {
+		return Resource{}, errors.New("it has no uri")
+	}
+	if size, err := strconv.ParseInt(string(member(raw, "size")), 10, 64); err == nil && size >= 0 {
+		r.Size = size
 	}
 	return r, nil
 }
 
 // ResourceTemplateOf is ResourceOf for templates.
 func ResourceTemplateOf(raw json.RawMessage) (ResourceTemplate, error) {
-	return readResourceTemplate(raw)
-}
-
-func readResourceTemplate(raw json.RawMessage) (ResourceTemplate, error) {
 	t := ResourceTemplate{Raw: raw}
-	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {
-		switch string(name) {
-		case "uriTemplate":
-			t.URITemplate = stringOf(v)
-		case "name":
-			t.Name = stringOf(v)
-		case "title":
-			t.Title = stringOf(v)
-		case "description":
-			t.Description = stringOf(v)
-		case "mimeType":
-			t.MIMEType = stringOf(v)
-		}
-		return true
-	})
-	if !object || t.URITemplate == "" {
-		return ResourceTemplate{}, errNoURITemplate
+	if !readTexts(raw, map[string]*string{"uriTemplate": &t.URITemplate, "name": &t.Name, "title": &t.Title,
+		"description": &t.Description, "mimeType": &t.MIMEType}) || t.URITemplate == "" {
+		return ResourceTemplate{}, errors.New("it has no uriTemplate")
 	}
 	return t, nil
 }

@@ -26,23 +26,23 @@ func TestResourceDefinition(t *testing.T) {
 		`{"uri":"u","size":null,"name":[1]}`: {URI: "u", Size: -1},
 	} {
 		want.Raw = json.RawMessage(raw)
-		got, err := readResource(json.RawMessage(raw))
+		got, err := ResourceOf(json.RawMessage(raw))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", raw, err, diff)
 		}
 	}
 	for _, raw := range []string{`{}`, `{"uri":""}`, `{"uri":7}`, `[]`, `null`, `"u"`} {
-		if got, err := readResource(json.RawMessage(raw)); err == nil {
+		if got, err := ResourceOf(json.RawMessage(raw)); err == nil {
 			t.Errorf("%s was taken for %+v", raw, got)
 		}
-		if got, err := readResourceTemplate(json.RawMessage(raw)); err == nil {
+		if got, err := ResourceTemplateOf(json.RawMessage(raw)); err == nil {
 			t.Errorf("%s was taken for %+v", raw, got)
 		}
 	}
 	const raw = `{"uriTemplate":"file:///{p}","name":"n","title":"t","description":"d","mimeType":"m"}`
 	want := ResourceTemplate{URITemplate: "file:///{p}", Name: "n", Title: "t", Description: "d", MIMEType: "m",
 		Raw: json.RawMessage(raw)}
-	if got, err := readResourceTemplate(json.RawMessage(raw)); err != nil || cmp.Diff(want, got) != "" {
+	if got, err := ResourceTemplateOf(json.RawMessage(raw)); err != nil || cmp.Diff(want, got) != "" {
 		t.Errorf("template: %v, %+v", err, got)
 	}
 }
@@ -194,11 +194,11 @@ func TestPromptDefinition(t *testing.T) {
 	want := Prompt{Name: "p", Title: "P", Description: "d", Raw: json.RawMessage(raw), Arguments: []PromptArgument{
 		{Name: "a", Title: "A", Description: "x", Required: true}, {Name: "b"},
 	}}
-	got, err := readPrompt(json.RawMessage(raw))
+	got, err := PromptOf(json.RawMessage(raw))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if got, err := readPrompt(json.RawMessage(`{"name":"p","arguments":{}}`)); err != nil || got.Arguments != nil {
+	if got, err := PromptOf(json.RawMessage(`{"name":"p","arguments":{}}`)); err != nil || got.Arguments != nil {
 		t.Errorf("malformed arguments: %+v, %v", got, err)
 	}
 }

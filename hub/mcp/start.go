@@ -442,28 +442,22 @@ func (s *Session) awaitModern(ctx context.Context, probe *jsonrpc.Call) bool {
 	if err != nil {
 		return false
 	}
-	open := []*jsonrpc.Call{probe, again}
 	defer func() {
-		for _, c := range open {
-			if c != nil {
-				_, _ = giveUpOn(c, errStartStep)
-			}
-		}
+		_, _ = giveUpOn(probe, errStartStep)
+		_, _ = giveUpOn(again, errStartStep)
 	}()
-	for range open { // each iteration ends one of them
+	for first, second := probe, again; first != nil || second != nil; { // each iteration ends one of them
+		var answered *jsonrpc.Call
 		select {
-		case <-over(open[0]):
-			if isModern(open[0]) {
-				return s.lateModern(open[0])
-			}
-			open[0] = nil
-		case <-over(open[1]):
-			if isModern(open[1]) {
-				return s.lateModern(open[1])
-			}
-			open[1] = nil
+		case <-over(first):
+			answered, first = first, nil
+		case <-over(second):
+			answered, second = second, nil
 		case <-wait.Done():
 			return false
+		}
+		if isModern(answered) {
+			return s.lateModern(answered)
 		}
 	}
 	return false

@@ -45,9 +45,7 @@ func (s *Session) ListTools(ctx context.Context) ([]Tool, error) {
 }
 
 // ReadTool parses a definition from tools/list, such as the Raw of an earlier Tool.
-func ReadTool(raw json.RawMessage) (Tool, error) { return readTool(raw) }
-
-func readTool(raw json.RawMessage) (Tool, error) {
+func ReadTool(raw json.RawMessage) (Tool, error) {
 	t := Tool{Raw: raw, Destructive: true, OpenWorld: true}
 	var title, annotations json.RawMessage
 	object := eachMember(raw, func(name []byte, v json.RawMessage) bool {

@@ -94,7 +94,7 @@ func TestEmptyCursor(t *testing.T) {
 func TestToolDefinition(t *testing.T) {
 	read := func(raw string) Tool {
 		t.Helper()
-		tool, err := readTool(json.RawMessage(raw))
+		tool, err := ReadTool(json.RawMessage(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func TestToolDefinition(t *testing.T) {
 func TestLongNamesAreNoNames(t *testing.T) {
 	for n, good := range map[int]bool{1 << 10: true, 1<<10 + 1: false, 100_000: false} {
 		raw := json.RawMessage(`{"name":"` + strings.Repeat("n", n) + `"}`)
-		_, tool := readTool(raw)
-		_, prompt := readPrompt(raw)
+		_, tool := ReadTool(raw)
+		_, prompt := PromptOf(raw)
 		if (tool == nil) != good || (prompt == nil) != good {
 			t.Errorf("a name of %d bytes: %v, %v", n, tool, prompt)
 		}
@@ -139,7 +139,7 @@ func TestLongNamesAreNoNames(t *testing.T) {
 func TestDefinitionHashIgnoresSpelling(t *testing.T) {
 	hash := func(raw string) string {
 		t.Helper()
-		tool, err := readTool(json.RawMessage(raw))
+		tool, err := ReadTool(json.RawMessage(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
