@@ -46,6 +46,13 @@ const writeErrorGrace = time.Second
 
 // NewPeer returns a Peer on conn and starts its goroutines. The Peer owns conn. The caller must call Close.
 func NewPeer(conn Conn, o Options) *Peer {
+	p := PreparePeer(conn, o)
+	p.Start()
+	return p
+}
+
+// PreparePeer is NewPeer for a caller whose functions in o use the Peer: it reads nothing before Start.
+func PreparePeer(conn Conn, o Options) *Peer {
 	o = o.withDefaults()
 	p := &Peer{
 		conn:    conn,
@@ -57,12 +64,21 @@ func NewPeer(conn Conn, o Options) *Peer {
 	}
 	p.in = newInbox(o, &p.count)
 	p.out = newOutbox(conn, o, p.tracker.crowded, &p.running, p.stalled, p.writeFailed)
+	return p
+}
+
+// Start starts the goroutines, unless the Peer was closed before. It must be called once.
+func (p *Peer) Start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return
+	}
 	if p.out.sender == nil {
 		p.running.Go(p.out.run)
 	}
 	p.running.Go(p.in.run)
 	p.running.Go(p.read)
-	return p
 }
 
 // Notify queues a notification. params is as for Begin. The errors are those of Begin.

@@ -135,21 +135,20 @@ func (s *Session) attach(l *Link) {
 		// Transports over HTTP bound their own exchanges, and one of them may wait for a person to sign in.
 		o.StallLimit = -1
 	}
-	var peer atomic.Pointer[jsonrpc.Peer] // for Stalled, which any goroutine of the peer may call
+	var peer *jsonrpc.Peer
 	o.Stalled = func() {
 		const why = "the server has stopped reading its input"
 		if l.Blame != nil {
 			l.Blame(why)
 		}
-		if p := peer.Load(); p != nil {
-			p.Abort(jsonrpc.ErrStalled)
-		}
+		peer.Abort(jsonrpc.ErrStalled)
 		if l.Kill != nil {
 			l.Kill(why)
 		}
 	}
-	s.peer = jsonrpc.NewPeer(l.Conn, o)
-	peer.Store(s.peer)
+	peer = jsonrpc.PreparePeer(l.Conn, o)
+	s.peer = peer
+	peer.Start()
 }
 
 // run owns the session after its start: it waits for the link's end and cleans up.

@@ -37,16 +37,16 @@ func (s *Server) Waiting() (waiting, kept int) {
 	return s.backlog.waiting, s.backlog.kept
 }
 
-// OpenEnded opens a session that was ended before it had its peer, and returns why it ended.
+// OpenEnded opens a session that is ended before its peer was started, and returns why it ended.
 func (s *Server) OpenEnded(conn jsonrpc.Conn, cause error) error {
-	session, err := s.begin(true, nil)
-	if err != nil {
+	session := s.newSession(true, nil)
+	session.peer = jsonrpc.PreparePeer(conn, session.peerOptions())
+	session.link = peerLink{peer: session.peer}
+	if err := s.admit(session); err != nil {
 		return err
 	}
 	session.End(cause)
-	session.peer = jsonrpc.NewPeer(conn, session.peerOptions())
-	session.link = peerLink{peer: session.peer}
-	session.opened()
+	session.peer.Start()
 	return session.attend()
 }
 

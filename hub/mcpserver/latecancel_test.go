@@ -15,8 +15,7 @@ func TestCancelBehindTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := New(Options{})
 		defer server.Close(nil)
-		session := &Session{server: server, ready: make(chan struct{})}
-		close(session.ready)
+		session := &Session{server: server}
 		conn := newWebConn(server.o.Bounds, server.backlog, share{}, &session.use)
 		id := jsonrpc.IntID(7)
 		reads, _ := conn.read(postRead{[]jsonrpc.ID{id}})

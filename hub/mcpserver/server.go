@@ -58,28 +58,20 @@ func New(o Options) *Server {
 // owns conn. When it returns, none of the client's requests runs any more. The error says why it ended, and is nil if
 // the client has closed its side.
 func (s *Server) Serve(ctx context.Context, conn jsonrpc.Conn) error {
-	session, err := s.begin(true, nil)
-	if err != nil {
+	session := s.newSession(true, nil)
+	session.peer = jsonrpc.PreparePeer(conn, session.peerOptions())
+	session.link = peerLink{peer: session.peer}
+	if err := s.admit(session); err != nil {
 		_ = conn.Close()
 		return err
 	}
-	session.peer = jsonrpc.NewPeer(conn, session.peerOptions())
-	session.link = peerLink{peer: session.peer}
-	session.opened()
+	session.peer.Start()
 	stop := context.AfterFunc(ctx, func() { session.End(context.Cause(ctx)) })
 	defer stop()
 	if err := session.attend(); !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
-}
-
-// opened is called once the peer and the link are set.
-func (s *Session) opened() {
-	close(s.ready)
-	if s.ctx.Err() != nil && s.peer != nil { // End came first, and could not reach the peer
-		s.peer.Abort(errors.Unwrap(s.Err()))
-	}
 }
 
 // attend waits until the peer of a session ends, and for the rest of the session. It returns why the peer ended.
@@ -124,27 +116,27 @@ func (s *Server) Close(cause error) {
 	s.released.Close()
 }
 
-// begin creates a session. Its over must be called. Only lasting sessions count against the bound: the session of a
-// single modern call over HTTP is bounded as a request, and while it is parked. client is not nil for a session that
-// may give way to another one.
-func (s *Server) begin(lasting bool, client *share) (*Session, error) {
-	session := &Session{id: rand.Text(), server: s, ready: make(chan struct{}), lasting: lasting, share: client}
+// newSession creates a session, for admit. client is not nil for one that may give way to another one.
+func (s *Server) newSession(lasting bool, client *share) *Session {
+	session := &Session{id: rand.Text(), server: s, lasting: lasting, share: client,
+		subscribed: map[string]struct{}{}, listening: map[jsonrpc.ID]*listening{}}
 	session.use.change(0)
 	session.ctx, session.cancel = context.WithCancelCause(context.Background())
-	session.subscribed = map[string]struct{}{}
-	session.listening = map[jsonrpc.ID]*listening{}
-	surplus, err := s.admit(session)
+	return session
+}
+
+// admit opens a session. Its over must be called, unless there is an error. Only lasting sessions count against the
+// bound: the session of a single modern call over HTTP is bounded as a request, and while it is parked.
+func (s *Server) admit(session *Session) error {
+	surplus, err := s.enroll(session)
 	if surplus != nil {
 		surplus.End(ErrDisplaced)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return session, nil
+	return err
 }
 
-// admit counts a new session, and returns the one that gives way to it, if any.
-func (s *Server) admit(session *Session) (surplus *Session, err error) {
+// enroll counts a new session, and returns the one that gives way to it, if any.
+func (s *Server) enroll(session *Session) (surplus *Session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil {

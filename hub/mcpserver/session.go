@@ -56,7 +56,6 @@ type Session struct {
 	lasting bool            // it lasts for more than one call
 	ctx     context.Context // ends with *SessionEndedError
 	cancel  context.CancelCauseFunc
-	ready   chan struct{} // closed when peer and link are set
 	peer    *jsonrpc.Peer
 	link    link
 	share   *share         // for a legacy session over HTTP: its client
@@ -106,11 +105,6 @@ func (s *Session) Err() error { return context.Cause(s.ctx) }
 // Ask asks a legacy client a question that belongs to none of its requests, else like Call.Ask.
 func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	client := s.Client()
-	select {
-	case <-s.ready:
-	default:
-		return nil, ErrNotAskable
-	}
 	switch {
 	case client.Modern || client.Revision == "":
 		return nil, ErrNotAskable
@@ -125,18 +119,10 @@ func (s *Session) End(cause error) {
 	if cause == nil {
 		cause = ErrServerClosed
 	}
-	abort := func() {
-		select {
-		case <-s.ready:
-			if s.peer != nil {
-				s.peer.Abort(cause)
-			}
-		default:
-		}
+	if s.peer != nil { // first: a handler that returns because of the session's end must not send an answer
+		s.peer.Abort(cause)
 	}
-	abort() // first: a handler that returns because of the session's end must not send an answer
 	s.cancel(&SessionEndedError{Cause: cause})
-	abort() // again: the peer may have been set since; opened checks for the end afterwards
 }
 
 // over waits for the rest of the session and removes it.
@@ -169,7 +155,6 @@ func (s *Session) peerOptions() jsonrpc.Options {
 			}
 		},
 		HandleRequest: func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
-			<-s.ready
 			return s.serve(ctx, r.ID, r.Method, r.Params, r.Behind.(routed), s.link)
 		},
 		HandleNotification: s.notified,

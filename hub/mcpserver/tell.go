@@ -78,10 +78,8 @@ func (s *Session) told(method string, params json.RawMessage, wanted func(*liste
 // tell sends a notification that belongs to no request. A client that does not read is ended by the stall limit, not
 // here.
 func (s *Session) tell(method string, params json.RawMessage) {
-	select {
-	case <-s.ready:
+	if s.link != nil { // a modern call over HTTP has a link of its own
 		_ = s.link.tell(jsonrpc.ID{}, method, params)
-	default:
 	}
 }
 

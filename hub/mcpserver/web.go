@@ -133,22 +133,21 @@ func (h *web) post(w http.ResponseWriter, r *http.Request) {
 // initialize starts a legacy session.
 func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *jsontext.Message) {
 	client := shareOf(Client{Info: object(jsontext.Get(m.Params, "clientInfo"))})
-	session, err := h.s.begin(true, &client)
-	if err != nil {
+	session, b := h.s.newSession(true, &client), h.s.o.Bounds
+	conn := newWebConn(b, h.s.backlog, client, &session.use)
+	o := session.peerOptions()
+	o.Route, o.HandleRequest = conn, session.webRequest(conn)
+	session.web, session.peer = conn, jsonrpc.PreparePeer(conn, o)
+	session.link = webLink{conn: conn, peer: session.peer}
+	if err := h.s.admit(session); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	b := h.s.o.Bounds
-	conn := newWebConn(b, h.s.backlog, client, &session.use)
 	conn.idle = time.AfterFunc(b.Idle, func() { conn.end(ErrIdle) })
-	o := session.peerOptions()
-	o.Route, o.HandleRequest = conn, session.webRequest(conn)
-	session.web, session.peer = conn, jsonrpc.NewPeer(conn, o)
-	session.link = webLink{conn: conn, peer: session.peer}
 	h.s.mu.Lock()
 	h.s.byID[session.id] = session
 	h.s.mu.Unlock()
-	session.opened()
+	session.peer.Start()
 	go func() { // owned by the server, which waits for its sessions
 		_ = session.attend()
 		conn.idling.Lock()
@@ -162,7 +161,6 @@ func (h *web) initialize(w http.ResponseWriter, r *http.Request, body []byte, m 
 // webRequest answers requests of a legacy session.
 func (s *Session) webRequest(conn *webConn) func(context.Context, *jsonrpc.Request) (json.RawMessage, error) {
 	return func(ctx context.Context, r *jsonrpc.Request) (json.RawMessage, error) {
-		<-s.ready
 		// It is not stopped when the handler returns: the cancel may come until the peer takes the answer, which ends ctx.
 		context.AfterFunc(ctx, func() {
 			if withdrawn := (*jsonrpc.WithdrawnError)(nil); errors.As(context.Cause(ctx), &withdrawn) {

@@ -42,13 +42,11 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 			refuse(w, http.StatusOK, id, errState)
 			return
 		}
-		var err error
-		if session, err = h.s.begin(false, nil); err != nil {
+		session, fresh = h.s.newSession(false, nil), true
+		if err := h.s.admit(session); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		fresh = true
-		session.opened()
 	}
 	b := h.s.o.Bounds
 	ctx, cancel := context.WithCancelCause(context.Background())
