@@ -40,13 +40,48 @@ func (l watching) Accept() (net.Conn, error) {
 // watched is a connection over which one exchange follows the other.
 type watched struct {
 	net.Conn
-
+	reset  moment // the client has reset it
+	ended  moment // the client has closed it, or the server
 	mu     sync.Mutex
-	reset  bool
-	lost   func() // called once, on a goroutine of the server, when the connection is reset
-	closed bool   // Close was called
-	ended  bool   // the client has closed it, or the server
-	left   func() // called once when it is closed
+	closed bool // Close was called
+}
+
+// moment is something that happens to a connection once.
+type moment struct {
+	mu     sync.Mutex
+	passed bool
+	then   func()
+}
+
+// do sets what is done when the moment comes, on a goroutine of the server, instead of what was set before. If it has
+// come already, that is done now.
+func (m *moment) do(then func()) {
+	m.mu.Lock()
+	passed := m.passed
+	if !passed {
+		m.then = then
+	}
+	m.mu.Unlock()
+	if passed && then != nil {
+		then()
+	}
+}
+
+func (m *moment) come() {
+	m.mu.Lock()
+	then := m.then
+	m.passed, m.then = true, nil
+	m.mu.Unlock()
+	if then != nil {
+		then()
+	}
+}
+
+// awaited reports whether something is to be done when the moment comes.
+func (m *moment) awaited() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.then != nil
 }
 
 // resetTime is how long a connection over which a round was sent stays open after its close, for the reset that the
@@ -62,59 +97,14 @@ func watchedIn(r *http.Request) *watched {
 	return c
 }
 
-// onReset sets what is done if the connection is reset, instead of what was set before: a client that sends another
-// request has read the answer to the last one.
-func (c *watched) onReset(lost func()) {
-	c.mu.Lock()
-	c.lost = lost
-	reset := c.reset
-	c.mu.Unlock()
-	if reset && lost != nil {
-		lost()
-	}
-}
-
-// onClose sets what is done when the connection is closed, instead of what was set before.
-func (c *watched) onClose(left func()) {
-	c.mu.Lock()
-	ended := c.ended
-	if !ended {
-		c.left = left
-	}
-	c.mu.Unlock()
-	if ended && left != nil {
-		left()
-	}
-}
-
-func (c *watched) wasClosed() {
-	c.mu.Lock()
-	left := c.left
-	c.ended, c.left = true, nil
-	c.mu.Unlock()
-	if left != nil {
-		left()
-	}
-}
-
-func (c *watched) wasReset() {
-	c.mu.Lock()
-	lost := c.lost
-	c.reset, c.lost = true, nil
-	c.mu.Unlock()
-	if lost != nil {
-		lost()
-	}
-}
-
 // Read implements net.Conn.
 func (c *watched) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
-		c.wasReset()
+		c.reset.come()
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // a server without a request to answer ends reads by that
-		c.wasClosed()
+		c.ended.come()
 	}
 	return n, err
 }
@@ -123,7 +113,7 @@ func (c *watched) Read(b []byte) (int, error) {
 func (c *watched) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err != nil && !errors.Is(err, net.ErrClosed) {
-		c.wasReset()
+		c.reset.come()
 	}
 	return n, err
 }
@@ -133,12 +123,12 @@ func (c *watched) Write(b []byte) (int, error) {
 // connection, it is closed right behind the last bytes, and their reset is still on its way: the client is told of the
 // end at once, and the socket is closed a moment later.
 func (c *watched) Close() error {
-	defer c.wasClosed()
+	defer c.ended.come()
 	if pendingError(c.Conn) {
-		c.wasReset()
+		c.reset.come()
 	}
 	c.mu.Lock()
-	wait := c.lost != nil && !c.closed
+	wait := c.reset.awaited() && !c.closed
 	c.closed = true
 	c.mu.Unlock()
 	half, can := c.Conn.(interface{ CloseWrite() error })
@@ -147,7 +137,7 @@ func (c *watched) Close() error {
 	}
 	time.AfterFunc(resetTime, func() {
 		if pendingError(c.Conn) {
-			c.wasReset()
+			c.reset.come()
 		}
 		_ = c.Conn.Close()
 	})

@@ -15,10 +15,10 @@ func TestConnectionThatIsClosed(t *testing.T) {
 			conn, told := &watched{Conn: server}, 0
 			left := func() { told++ }
 			if how != "before" {
-				conn.onClose(left)
+				conn.ended.do(left)
 			}
 			if how == "used again" {
-				conn.onClose(nil)
+				conn.ended.do(nil)
 			}
 			if how == "by the server" {
 				_ = conn.Close()
@@ -28,7 +28,7 @@ func TestConnectionThatIsClosed(t *testing.T) {
 				t.Fatal("a read went well")
 			}
 			if how == "before" {
-				conn.onClose(left)
+				conn.ended.do(left)
 			}
 			_ = conn.Close()
 			if want := map[bool]int{true: 0, false: 1}[how == "used again"]; told != want {

@@ -101,7 +101,7 @@ func TestRoundForAClosedConnection_real(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn, lost := accepted.(*watched), false
-		conn.onReset(func() { lost = true })
+		conn.reset.do(func() { lost = true })
 		_ = client.Close()
 		if _, err := io.ReadAll(conn); err != nil || lost {
 			t.Fatalf("at the end of the stream: %v, lost: %v", err, lost)
@@ -146,7 +146,7 @@ func TestResetBehindTheClose_real(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := make(chan struct{})
-	conn.(*watched).onReset(func() { close(lost) })
+	conn.(*watched).reset.do(func() { close(lost) })
 	if _, err := conn.Write([]byte("a round")); err != nil {
 		t.Fatal(err)
 	}

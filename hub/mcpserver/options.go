@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -80,28 +81,21 @@ type Bounds struct {
 }
 
 func (b Bounds) filled() Bounds {
-	b.Message = or(b.Message, 64<<20)
-	b.OpenPerSession = or(b.OpenPerSession, 64)
-	b.OpenInAll = or(b.OpenInAll, 1024)
-	b.OpenBytes = or(b.OpenBytes, 128<<20)
-	b.Sessions = or(b.Sessions, 1000)
-	b.Parked = or(b.Parked, 1024)
-	b.ParkedBytes = or(b.ParkedBytes, 64<<20)
-	b.Retry = or(b.Retry, 10*time.Minute)
-	b.Stall = or(b.Stall, 30*time.Second)
-	b.Queue = or(b.Queue, 64<<20)
-	b.QueueInAll = or(b.QueueInAll, 256<<20)
-	b.Idle = or(b.Idle, 30*time.Minute)
-	b.Events = or(b.Events, 1000)
-	b.EventBytes = or(b.EventBytes, 4<<20)
-	b.EventBytesInAll = or(b.EventBytesInAll, 64<<20)
-	b.Subscriptions = or(b.Subscriptions, 1024)
+	b.Message = cmp.Or(b.Message, 64<<20)
+	b.OpenPerSession = cmp.Or(b.OpenPerSession, 64)
+	b.OpenInAll = cmp.Or(b.OpenInAll, 1024)
+	b.OpenBytes = cmp.Or(b.OpenBytes, 128<<20)
+	b.Sessions = cmp.Or(b.Sessions, 1000)
+	b.Parked = cmp.Or(b.Parked, 1024)
+	b.ParkedBytes = cmp.Or(b.ParkedBytes, 64<<20)
+	b.Retry = cmp.Or(b.Retry, 10*time.Minute)
+	b.Stall = cmp.Or(b.Stall, 30*time.Second)
+	b.Queue = cmp.Or(b.Queue, 64<<20)
+	b.QueueInAll = cmp.Or(b.QueueInAll, 256<<20)
+	b.Idle = cmp.Or(b.Idle, 30*time.Minute)
+	b.Events = cmp.Or(b.Events, 1000)
+	b.EventBytes = cmp.Or(b.EventBytes, 4<<20)
+	b.EventBytesInAll = cmp.Or(b.EventBytesInAll, 64<<20)
+	b.Subscriptions = cmp.Or(b.Subscriptions, 1024)
 	return b
-}
-
-func or[T int | time.Duration](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
-	}
-	return v
 }

@@ -39,8 +39,8 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c := watchedIn(r); c != nil {
-		c.onReset(nil)
-		c.onClose(nil)
+		c.reset.do(nil)
+		c.ended.do(nil)
 	}
 	switch r.Method {
 	case http.MethodPost:

@@ -74,7 +74,7 @@ func (h *web) modern(w http.ResponseWriter, r *http.Request, method string, m *j
 	if left { // before it got the round
 		h.s.giveUp(state, closed)
 	} else if c := watchedIn(r); c != nil && state != "" {
-		c.onReset(func() { h.s.giveUp(state, closed) })
+		c.reset.do(func() { h.s.giveUp(state, closed) })
 	}
 	if fresh {
 		go func() { // owned by the server, which waits for its sessions: rounds may outlive the exchange

@@ -79,7 +79,7 @@ func (h *web) write(w http.ResponseWriter, r *http.Request, x *writing) (cancell
 func (x *writing) afterEnd(r *http.Request) {
 	left := func() { x.apply(streamLeft{x.stream}) }
 	if c := watchedIn(r); c != nil {
-		c.onClose(left)
+		c.ended.do(left)
 	} else {
 		left()
 	}
