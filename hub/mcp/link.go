@@ -73,29 +73,33 @@ func Stdio(cmd process.Command, maxMessageBytes int) Opener {
 				return nil
 			},
 		})
+		ended := func(how func() string) func() string {
+			return func() string {
+				select {
+				case <-p.Done():
+					return how()
+				default:
+					return ""
+				}
+			}
+		}
 		return &Link{
 			PID:   p.PID(),
 			Conn:  conn,
 			Kill:  func(why string) { p.Kill(why) },
 			Blame: blame,
-			Ended: func() string {
-				select {
-				case <-p.Done():
-					return lastWords(p.Exit(), p.Stderr())
-				default:
-					return ""
-				}
-			},
-			Exit: func() string {
-				select {
-				case <-p.Done():
-					return p.Exit().String()
-				default:
-					return ""
-				}
-			},
+			Ended: ended(func() string { return lastWords(p.Exit(), p.Stderr()) }),
+			Exit:  ended(func() string { return p.Exit().String() }),
 		}, nil
 	}
+}
+
+// signedIn is SignedIn, if that is set.
+func (l *Link) signedIn() time.Duration {
+	if l.SignedIn == nil {
+		return 0
+	}
+	return l.SignedIn()
 }
 
 // endNoter records that its Reader has ended.

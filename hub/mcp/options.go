@@ -257,23 +257,12 @@ func (NoHandler) Roots(context.Context, *CallRequest, string) (json.RawMessage, 
 	return ListOfRoots(nil), nil
 }
 
-// Logged does nothing.
-func (NoHandler) Logged(LogMessage) {}
+// The other methods do nothing.
 
-// ToolsChanged does nothing.
-func (NoHandler) ToolsChanged() {}
-
-// PromptsChanged does nothing.
-func (NoHandler) PromptsChanged() {}
-
-// ResourcesChanged does nothing.
-func (NoHandler) ResourcesChanged() {}
-
-// ResourceUpdated does nothing.
-func (NoHandler) ResourceUpdated(string) {}
-
-// ElicitationCompleted does nothing.
+func (NoHandler) Logged(LogMessage)           {}
+func (NoHandler) ToolsChanged()               {}
+func (NoHandler) PromptsChanged()             {}
+func (NoHandler) ResourcesChanged()           {}
+func (NoHandler) ResourceUpdated(string)      {}
 func (NoHandler) ElicitationCompleted(string) {}
-
-// LateResponse does nothing.
-func (NoHandler) LateResponse(jsonrpc.ID) {}
+func (NoHandler) LateResponse(jsonrpc.ID)     {}

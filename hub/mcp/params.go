@@ -96,7 +96,7 @@ func (s *Session) appendModernMeta(meta *object, declared Capabilities, level st
 
 // moreTalkative returns the lower of two log levels, with which more is logged. Either may be "".
 func moreTalkative(a, b string) string {
-	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
+	i, j := slices.Index(protocol.LogLevels, a), slices.Index(protocol.LogLevels, b)
 	if i < 0 || j >= 0 && j < i {
 		return b
 	}

@@ -164,14 +164,6 @@ func (s *Session) run() {
 		ProcessGone: s.link.Exit != nil}
 }
 
-// signedIn returns how long users have spent on signing in for this session so far.
-func (s *Session) signedIn() time.Duration {
-	if s.link.SignedIn == nil {
-		return 0
-	}
-	return s.link.SignedIn()
-}
-
 // closedError returns err as the *jsonrpc.ClosedError with which calls fail.
 func closedError(err error) error {
 	var closed *jsonrpc.ClosedError
@@ -276,9 +268,6 @@ func (s *Session) logLevel() string {
 	return s.level
 }
 
-// logLevels are the levels of RFC 5424, as server/utilities/logging lists them.
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
 // Ping sends a request to check that the server is alive, and returns nil for any answer. Modern servers have no ping,
 // so server/discover is sent, which each of them must have. Unlike other requests that one is never cancelled on the
 // wire.
@@ -298,7 +287,7 @@ func (s *Session) Ping(ctx context.Context) error {
 // modern era each later request carries the level (2026-07-28 server/utilities/logging). Errors: *ArgumentsError for an
 // unknown level, *CapabilityError of a legacy server, and those of CallTool.
 func (s *Session) SetLogLevel(ctx context.Context, level string) error {
-	if !slices.Contains(logLevels, level) {
+	if !slices.Contains(protocol.LogLevels, level) {
 		return &ArgumentsError{Text: fmt.Sprintf("%q is no log level", bounds.Printable(level))}
 	}
 	if s.Era() == Modern {

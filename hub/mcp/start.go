@@ -182,32 +182,19 @@ func (s *Session) reopen(ctx context.Context) *StartError {
 // within bounds a step of the start with Options.ProbeTimeout. Time in which a user signs in does not count.
 func (s *Session) within(ctx context.Context, cause error) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
-	began, signedIn := time.Now(), s.link.SignedIn
-	if signedIn == nil {
-		signedIn = func() time.Duration { return 0 }
-	}
-	before := signedIn()
-	var mu sync.Mutex // guards timer: it may fire before it is set
-	mu.Lock()
-	defer mu.Unlock()
-	var timer *time.Timer
-	timer = time.AfterFunc(s.o.ProbeTimeout, func() {
-		left := s.o.ProbeTimeout + signedIn() - before - time.Since(began)
-		if left <= 0 {
-			end(cause)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() == nil {
-			timer.Reset(max(left, signInPoll))
+	l, began := s.link, time.Now()
+	before := l.signedIn()
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for left := s.o.ProbeTimeout; wait(ctx, left); left = max(left, signInPoll) {
+			if left = s.o.ProbeTimeout + l.signedIn() - before - time.Since(began); left <= 0 {
+				end(cause)
+			}
 		}
 	})
 	return ctx, func() {
 		end(errStartStep)
-		mu.Lock()
-		defer mu.Unlock()
-		timer.Stop()
+		watching.Wait()
 	}
 }
 

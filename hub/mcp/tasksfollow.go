@@ -130,7 +130,7 @@ func (f *follower) ring() {
 		return
 	}
 	// A user who signs in for the poll may take longer than a server.
-	if left := pollPatience - (time.Since(f.polled) - (f.s.signedIn() - f.signedIn)); left > 0 {
+	if left := pollPatience - (time.Since(f.polled) - (f.s.link.signedIn() - f.signedIn)); left > 0 {
 		f.timer.Reset(max(left, time.Second))
 		return
 	}
@@ -139,7 +139,7 @@ func (f *follower) ring() {
 
 func (f *follower) poll() {
 	call, err := f.s.peer.BeginAs(protocol.MethodTaskGet, f.params(), f.how())
-	f.polled, f.signedIn = time.Now(), f.s.signedIn()
+	f.polled, f.signedIn = time.Now(), f.s.link.signedIn()
 	switch {
 	case err == nil:
 		f.get = call

@@ -188,10 +188,7 @@ func (l peerLink) ask(ctx context.Context, _ jsonrpc.ID, method string, params j
 
 func (peerLink) heard(jsonrpc.ID) bool { return true }
 
-// logLevels are the levels of RFC 5424, in ascending order.
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
 func passes(level, least string) bool {
-	i, j := slices.Index(logLevels, level), slices.Index(logLevels, least)
+	i, j := slices.Index(protocol.LogLevels, level), slices.Index(protocol.LogLevels, least)
 	return i >= 0 && j >= 0 && i >= j
 }

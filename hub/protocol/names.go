@@ -82,3 +82,6 @@ const (
 	MetaUIResource      = "ui/resourceUri"
 	MetaRelatedTask     = "io.modelcontextprotocol/related-task"
 )
+
+// LogLevels are the levels of RFC 5424, in ascending order (server/utilities/logging).
+var LogLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
