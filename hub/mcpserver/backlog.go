@@ -1,7 +1,9 @@
 package mcpserver
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,38 +108,23 @@ func (b *backlog) surplus() *carrier {
 		return nil
 	}
 	now := time.Now()
-	type sum struct {
-		stalled bool
-		bytes   int
-	}
+	type sum struct{ stalled, bytes int }
 	sums := map[share]sum{}
+	var some []*carrier
 	for c, h := range b.of {
+		if h.waiting == 0 {
+			continue
+		}
 		s := sums[c.client]
 		s.bytes += h.waiting
-		s.stalled = s.stalled || h.waiting > 0 && now.Sub(h.since) >= stalledAfter
+		s.stalled |= truth(now.Sub(h.since) >= stalledAfter)
 		sums[c.client] = s
+		some = append(some, c)
 	}
-	var victim *carrier
-	better := func(c *carrier, h *held) bool {
-		if victim == nil {
-			return true
-		}
-		x, y := sums[c.client], sums[victim.client]
-		switch {
-		case x.stalled != y.stalled:
-			return x.stalled
-		case x.bytes != y.bytes:
-			return x.bytes > y.bytes
-		case c.client != victim.client:
-			return false
-		}
-		return h.since.Before(b.of[victim].since)
-	}
-	for c, h := range b.of {
-		if h.waiting > 0 && better(c, h) {
-			victim = c
-		}
-	}
+	victim := slices.MaxFunc(some, func(x, y *carrier) int {
+		a, c := sums[x.client], sums[y.client]
+		return cmp.Or(a.stalled-c.stalled, cmp.Compare(a.bytes, c.bytes), b.of[y].since.Compare(b.of[x].since))
+	})
 	b.change(b.of[victim], 0, 0)
 	delete(b.of, victim)
 	victim.over = true

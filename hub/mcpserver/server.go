@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,39 +159,38 @@ func (s *Server) enroll(session *Session) (surplus *Session, err error) {
 	return surplus, nil
 }
 
-// surplus returns the session that gives way to a new one of a client: of the client that would have most sessions, the
-// one that was not used for longest. It returns nil if no client would have two. Called with mu held.
+// surplus returns the session over HTTP that gives way to a new one of a client: of the client that would have most of
+// them, and if several have as many of the newcomer, the one that was not used for longest. It returns nil if no client
+// would have two. Called with mu held.
 func (s *Server) surplus(newcomer *share) *Session {
 	count := map[share]int{}
+	var some []*Session
 	for session := range s.sessions {
-		if session.mayGiveWay() {
+		if session.share != nil && !session.displaced {
 			count[*session.share]++
+			some = append(some, session)
 		}
 	}
 	if newcomer != nil {
 		count[*newcomer]++
 	}
-	var found *Session
-	for session := range s.sessions {
-		if session.mayGiveWay() && count[*session.share] > 1 &&
-			(found == nil || session.givesWayBefore(found, count, newcomer)) {
-			found = session
-		}
+	some = slices.DeleteFunc(some, func(session *Session) bool { return count[*session.share] < 2 })
+	if len(some) == 0 {
+		return nil
 	}
-	return found
+	return slices.MaxFunc(some, func(a, b *Session) int {
+		return cmp.Or(cmp.Compare(count[*a.share], count[*b.share]),
+			truth(newcomer != nil && *a.share == *newcomer)-truth(newcomer != nil && *b.share == *newcomer),
+			b.use.compare(&a.use))
+	})
 }
 
-// mayGiveWay reports whether the session is one over HTTP that has not given way yet. The server's lock is held.
-func (s *Session) mayGiveWay() bool { return s.share != nil && !s.displaced }
-
-func (s *Session) givesWayBefore(other *Session, count map[share]int, newcomer *share) bool {
-	switch a, b := count[*s.share], count[*other.share]; {
-	case a != b:
-		return a > b
-	case *s.share != *other.share: // of two clients that have as many, the one that wants more
-		return newcomer != nil && *s.share == *newcomer
+// truth orders what is true behind what is not.
+func truth(b bool) int {
+	if b {
+		return 1
 	}
-	return s.use.before(&other.use)
+	return 0
 }
 
 // use is when a session was used last. It is safe for concurrent use.
@@ -203,12 +204,9 @@ func (u *use) change(by int32) {
 	u.last.Store(time.Now().UnixNano())
 }
 
-// before reports whether u is longer ago: what is in use is never.
-func (u *use) before(other *use) bool {
-	if a, b := u.busy.Load() > 0, other.busy.Load() > 0; a != b {
-		return b
-	}
-	return u.last.Load() < other.last.Load()
+// compare orders by time. What is in use is later than all that is not.
+func (u *use) compare(other *use) int {
+	return cmp.Or(truth(u.busy.Load() > 0)-truth(other.busy.Load() > 0), cmp.Compare(u.last.Load(), other.last.Load()))
 }
 
 // share identifies the requests over HTTP that are counted together across sessions: those with one clientInfo, by its
