@@ -37,10 +37,10 @@ func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 	notChecked := func(what string, why error) Verdict {
 		return Verdict{NotChecked: bounds.Printable(what + ": " + why.Error())}
 	}
-	if len(schema) > bounds.SchemaBytes {
-		return notChecked("the "+c.Schema, fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10))
+	if err := fits(schema, bounds.SchemaBytes, bounds.SchemaDepth, bounds.SchemaValues); err != nil {
+		return notChecked("the "+c.Schema, err)
 	}
-	if err := checkable(value); err != nil {
+	if err := fits(value, bounds.CheckedBytes, bounds.CheckedDepth, bounds.CheckedValues); err != nil {
 		return notChecked("the "+c.Value, err)
 	}
 	c.turn.Lock()
@@ -70,15 +70,16 @@ func (c *Checker) Check(schema, value json.RawMessage) Verdict {
 // valueBytes is about the memory of a value, decoded.
 const valueBytes = 192
 
-func checkable(value json.RawMessage) error {
-	if len(value) > bounds.CheckedBytes {
-		return fmt.Errorf("it has more than %d MiB", bounds.CheckedBytes>>20)
+// fits returns an error if a JSON text is beyond one of these bounds.
+func fits(raw json.RawMessage, bytes, depth, values int) error {
+	if len(raw) > bytes {
+		return fmt.Errorf("it has more than %s", bounds.Bytes(bytes))
 	}
-	switch s := measure(value); {
-	case s.depth > bounds.CheckedDepth:
-		return fmt.Errorf("it is nested deeper than %d", bounds.CheckedDepth)
-	case s.values > bounds.CheckedValues:
-		return fmt.Errorf("it has more than %d values", bounds.CheckedValues)
+	switch s := measure(raw); {
+	case s.depth > depth:
+		return fmt.Errorf("it is nested deeper than %d", depth)
+	case s.values > values:
+		return fmt.Errorf("it has more than %d values", values)
 	}
 	return nil
 }

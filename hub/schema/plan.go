@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (
@@ -52,14 +50,6 @@ var errFetch = errors.New("it refers to another document, and nothing is fetched
 
 func (p *plan) prepare(raw json.RawMessage) (err error) {
 	defer recovered(&err)
-	switch shape := measure(raw); {
-	case len(raw) > bounds.SchemaBytes:
-		return fmt.Errorf("it has more than %d KiB", bounds.SchemaBytes>>10)
-	case shape.depth > bounds.SchemaDepth:
-		return fmt.Errorf("it is nested deeper than %d", bounds.SchemaDepth)
-	case shape.values > bounds.SchemaValues:
-		return fmt.Errorf("it has more than %d values", bounds.SchemaValues)
-	}
 	p.root = &jsonschema.Schema{}
 	if err := json.Unmarshal(raw, p.root); err != nil {
 		return fmt.Errorf("it is malformed: %w", err)
