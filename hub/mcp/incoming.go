@@ -90,11 +90,10 @@ func (s *Session) answerRequest(ctx context.Context, r *jsonrpc.Request, q *Ques
 			return result, nil
 		}
 	}
-	if bound := (*BoundError)(nil); errors.As(err, &bound) {
+	if errors.As(err, new(*BoundError)) {
 		return nil, refusalOf(err)
 	}
-	var refusal *jsonrpc.Error
-	if errors.As(err, &refusal) {
+	if refusal := rpcError(err); refusal != nil {
 		return nil, refusal
 	}
 	if ctx.Err() == nil {

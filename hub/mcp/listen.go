@@ -283,8 +283,7 @@ func (l *listener) endStream(ended context.Context, call *jsonrpc.Call) error {
 // settle waits a short time for the answer to a stream that was just cancelled. Servers should send none, but some
 // clean up before they send one.
 func (l *listener) settle(ctx context.Context, err error) {
-	var cancelled *jsonrpc.CancelledError
-	if !errors.As(err, &cancelled) || !cancelled.Sent {
+	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); !ok || !cancelled.Sent {
 		return // it was answered before, or the server has never seen it
 	}
 	l.mu.Lock()

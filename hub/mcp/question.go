@@ -319,16 +319,14 @@ func ListOfRoots(roots []Root) json.RawMessage {
 
 // refusalOf returns the JSON-RPC error for a legacy server whose question is not asked.
 func refusalOf(err error) *jsonrpc.Error {
-	var malformed *malformedError
-	var refused *refusedURLError
-	var bound *BoundError
+	bound, tooMuch := errors.AsType[*BoundError](err)
 	switch {
-	case errors.As(err, &bound):
+	case tooMuch:
 		return &jsonrpc.Error{Code: bound.Code, Message: bound.Text}
 	case errors.Is(err, errUndeclared):
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: err.Error()}
-	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, &malformed),
-		errors.As(err, &refused):
+	case errors.Is(err, errUndeclaredMode), errors.Is(err, errUndeclaredTool), errors.As(err, new(*malformedError)),
+		errors.As(err, new(*refusedURLError)):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}

@@ -166,8 +166,7 @@ func (s *Session) run() {
 
 // closedError returns err as the *jsonrpc.ClosedError with which calls fail.
 func closedError(err error) error {
-	var closed *jsonrpc.ClosedError
-	if errors.As(err, &closed) {
+	if closed, ok := errors.AsType[*jsonrpc.ClosedError](err); ok {
 		return closed
 	}
 	return &jsonrpc.ClosedError{Cause: err}

@@ -215,8 +215,7 @@ func (s *Session) speak(era Era, revision string) {
 
 // abandon closes the link of a start that failed. It does so before it calls Ended, which needs the end of the link.
 func (s *Session) abandon(stage string, err error) *StartError {
-	var cancelled *jsonrpc.CancelledError
-	if errors.As(err, &cancelled) && cancelled.Cause != nil {
+	if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok && cancelled.Cause != nil {
 		err = cancelled.Cause
 	}
 	if closeErr := s.peer.Close(err); closeErr != nil {

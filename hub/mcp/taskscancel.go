@@ -153,17 +153,11 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 // failures of the transport, such as of HTTP. It does not hold for an answer of the server itself, a message that
 // cannot be parsed, a sign-in that a user has refused, and the end of the session or of the caller.
 func transient(err error) bool {
-	var (
-		large     *jsonrpc.ResultTooLargeError
-		invalid   *jsonrpc.InvalidResponseError
-		protocol  *ProtocolError
-		cancelled *jsonrpc.CancelledError
-	)
 	switch {
 	case err == nil, rpcError(err) != nil, errors.Is(err, transport.ErrNoSignIn), errors.Is(err, jsonrpc.ErrClosed),
-		errors.Is(err, jsonrpc.ErrInvalidJSON),
-		errors.As(err, &large), errors.As(err, new(*bounds.Exceeded)), errors.As(err, &invalid), errors.As(err, &protocol),
-		errors.As(err, &cancelled):
+		errors.Is(err, jsonrpc.ErrInvalidJSON), errors.As(err, new(*jsonrpc.ResultTooLargeError)),
+		errors.As(err, new(*bounds.Exceeded)), errors.As(err, new(*jsonrpc.InvalidResponseError)),
+		errors.As(err, new(*ProtocolError)), errors.As(err, new(*jsonrpc.CancelledError)):
 		return false
 	}
 	return true
@@ -195,8 +189,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 // a server may ask for a longer delay (Retry-After).
 func nextDelay(d time.Duration, err error) time.Duration {
 	d = max(retryDelay, min(2*d, retryMaxDelay))
-	var refused *transport.HTTPError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*transport.HTTPError](err); ok {
 		d = max(d, refused.RetryAfter)
 	}
 	return d

@@ -398,14 +398,10 @@ func (f *follower) endRest() {
 
 // whyOver returns the cause with which open questions end.
 func (f *follower) whyOver() error {
-	var (
-		interrupted *TaskInterruptedError
-		declined    *DeclinedError
-	)
-	switch {
-	case errors.As(f.err, &interrupted):
+	if interrupted, ok := errors.AsType[*TaskInterruptedError](f.err); ok {
 		return interrupted.Err
-	case errors.As(f.err, &declined):
+	}
+	if errors.As(f.err, new(*DeclinedError)) {
 		return &SiblingError{Err: f.err}
 	}
 	return &jsonrpc.WithdrawnError{Reason: errTaskOver.Error()}

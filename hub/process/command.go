@@ -298,8 +298,7 @@ func explainStart(c Command, path string, err error) error {
 
 // cause drops the operation and the path that os puts around a system error.
 func cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err
