@@ -204,7 +204,7 @@ func (s *Session) round(ctx context.Context, call *openCall, in inputs) (jsontex
 	params, declared := s.callParams(call, in, call.held)
 	// 2025-11-25 basic/utilities/cancellation: for task-augmented requests tasks/cancel MUST be used. It can only be sent
 	// once the id of the task is known, which may be when the late answer comes.
-	how := jsonrpc.How{Quiet: call.augmented, Extra: s.mirrored(call).extra(), Tag: call.req.Trace, Keep: call.req.Keep}
+	how := jsonrpc.How{Quiet: call.augmented, Extra: s.mirrored(call), Tag: call.req.Trace, Keep: call.req.Keep}
 
 	call.gate.Lock()
 	call.token = call.held

@@ -36,9 +36,9 @@ type streamable interface {
 }
 
 // streamableLink returns a link over t, and owns t.
-func streamableLink(t streamable) *Link {
+func streamableLink(t streamable, signedIn func() time.Duration) *Link {
 	c := &streamableConn{t: t}
-	return &Link{Conn: c, Exchanges: t, Speak: c.speak}
+	return &Link{Conn: c, Exchanges: t, Speak: c.speak, SignedIn: signedIn}
 }
 
 // streamableConn makes a jsonrpc.Sender of a transport that sends each message separately.
@@ -57,9 +57,7 @@ func (c *streamableConn) Send(m jsonrpc.OutgoingMessage) error {
 	out := transport.Message{ID: m.ID.String(), Method: m.Method, Body: m.Message}
 	if c.modern.Load() {
 		out.Name = requestName(m.Method, m.Message)
-		if params, ok := m.Extra.(mirrored); ok {
-			out.Params = params
-		}
+		out.Params, _ = m.Extra.(mirrored)
 	}
 	return c.t.Send(out)
 }
@@ -117,9 +115,7 @@ func HTTP(o transport.HTTPOptions) Opener {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		l := streamableLink(transport.NewStreamable(o))
-		l.SignedIn = clock
-		return l, nil
+		return streamableLink(transport.NewStreamable(o), clock), nil
 	}
 }
 
@@ -135,8 +131,8 @@ func SSE(o transport.HTTPOptions) Opener {
 		if err := t.Connect(ctx); err != nil {
 			return nil, err
 		}
-		l := streamableLink(t)
-		l.LegacyOnly, l.SignedIn = true, clock
+		l := streamableLink(t, clock)
+		l.LegacyOnly = true
 		return l, nil
 	}
 }
@@ -267,9 +263,17 @@ func (s *Session) mirrored(call *openCall) mirrored {
 	s.mu.Lock()
 	headers := s.mirrors[call.req.Name]
 	s.mu.Unlock()
-	var out mirrored
+	return mirror(headers, call.req.Arguments)
+}
+
+// mirror returns the arguments that are repeated in headers, or nil if there are none.
+func mirror(headers []paramHeader, arguments json.RawMessage) (out mirrored) {
 	for _, h := range headers {
-		if text, ok := h.of(call.req.Arguments); ok {
+		value := arguments
+		for _, name := range h.path {
+			value = member(value, name)
+		}
+		if text, ok := headerText(value); ok {
 			if out == nil {
 				out = make(mirrored, len(headers))
 			}
@@ -283,33 +287,13 @@ func (s *Session) mirrored(call *openCall) mirrored {
 // these names in lower case. The error says which rule an annotation breaks.
 func HeaderParams(inputSchema, arguments json.RawMessage) (map[string]string, error) {
 	headers, err := readParamHeaders(inputSchema)
-	if err != nil || len(headers) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]string, len(headers))
-	for _, h := range headers {
-		if text, ok := h.of(arguments); ok {
-			out[strings.ToLower(h.name)] = text
-		}
+	for i := range headers {
+		headers[i].name = strings.ToLower(headers[i].name)
 	}
-	return out, nil
-}
-
-// of returns the argument as the text of its header.
-func (h paramHeader) of(arguments json.RawMessage) (string, bool) {
-	value := arguments
-	for _, name := range h.path {
-		value = member(value, name)
-	}
-	return headerText(value)
-}
-
-// extra returns m as the Extra of jsonrpc, or nil if m is empty.
-func (m mirrored) extra() any {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
+	return mirror(headers, arguments), nil
 }
 
 // refreshed reports whether a call that was refused for its headers should be tried once more: the server has not run

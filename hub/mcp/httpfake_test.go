@@ -160,7 +160,7 @@ func legacyServer(rest func(*exchanges, transport.Message)) func(*exchanges, tra
 // silent answers nothing.
 func silent(*exchanges, transport.Message) {}
 
-func (f *exchanges) open(context.Context) (*Link, error) { return streamableLink(f), nil }
+func (f *exchanges) open(context.Context) (*Link, error) { return streamableLink(f, nil), nil }
 
 // dial connects to f. What the start did is left in f's lines.
 func dial(t *testing.T, f *exchanges, h *recorder, change ...func(*Options)) (*Session, error) {

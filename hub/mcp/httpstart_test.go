@@ -159,7 +159,7 @@ func TestHTTPProbeSigningIn(t *testing.T) {
 			began := time.Now()
 			s, err := dial(t, f, &recorder{}, func(o *Options) {
 				o.Open = func(context.Context) (*Link, error) {
-					l := streamableLink(f)
+					l := streamableLink(f, nil)
 					l.SignedIn = func() time.Duration { return time.Hour + min(time.Since(began), 3*time.Minute) }
 					return l, nil
 				}
@@ -253,7 +253,7 @@ func TestHTTPFallbackToSSE(t *testing.T) {
 				o := func(o *Options) {
 					o.Era = EraLegacy
 					o.Open = func(context.Context) (*Link, error) {
-						l := streamableLink(f)
+						l := streamableLink(f, nil)
 						l.Fallback = func(ctx context.Context) (*Link, error) {
 							opened = true
 							l, err := fallback(ctx)
@@ -306,7 +306,7 @@ func TestHTTPFallbackFails(t *testing.T) {
 				f := newExchanges(c.serve)
 				_, err := dial(t, f, &recorder{}, func(o *Options) {
 					o.Open = func(context.Context) (*Link, error) {
-						l := streamableLink(f)
+						l := streamableLink(f, nil)
 						l.Fallback = c.open
 						return l, nil
 					}

@@ -55,7 +55,7 @@ func Connect(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.noise.begin()
+	s.noise.began = time.Now()
 	err = s.start(ctx)
 	s.noise.end()
 	if err != nil {
@@ -556,4 +556,80 @@ func versions(raw json.RawMessage) []string {
 		}
 	}
 	return out
+}
+
+const (
+	// noiseAfter is how long a starting server may write text that is no message before that is reported.
+	noiseAfter = 2 * time.Second
+	noiseLines = 5
+	noiseBytes = 4 << 10 // of a line, before secrets are removed
+)
+
+// noiseAdvice is the advice for a server that writes text that is no message on stdout.
+const noiseAdvice = `stdout is for messages alone: logs belong on stderr, a wrapper may want to be quiet ` +
+	`("npx", "--yes", "-q"), and some programs speak MCP only with an argument such as "stdio"`
+
+// noise collects what a server writes on stdout while it starts that is no message: the log of a server that should use
+// stderr, the banner of a wrapper, the usage text of a program that needs an argument. It is reported once, not earlier
+// than noiseAfter after the start began, because some servers write a line and then start well.
+type noise struct {
+	printed func(line string) string
+	tell    func(text string) // may be nil
+
+	began time.Time // the start
+
+	mu    sync.Mutex
+	lines []string
+	told  bool
+	timer *time.Timer // nil before the first line
+}
+
+// end stops the timer: from now on nothing is reported.
+func (n *noise) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.told = true
+	if n.timer != nil {
+		n.timer.Stop()
+	}
+}
+
+// heard adds a line that is no message. It is called by the reading goroutine and does not block.
+func (n *noise) heard(line []byte) {
+	text := strings.ToValidUTF8(string(line[:min(len(line), noiseBytes)]), "\uFFFD")
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.lines) == noiseLines || strings.TrimSpace(text) == "" {
+		return
+	}
+	if n.printed != nil {
+		text = n.printed(text)
+	}
+	if text = bounds.Printable(strings.TrimSpace(text)); slices.Contains(n.lines, text) {
+		return // the same line of a process that was started again
+	}
+	n.lines = append(n.lines, text)
+	if n.timer == nil && !n.told && n.tell != nil {
+		n.timer = time.AfterFunc(max(0, noiseAfter-time.Since(n.began)), n.say) // on another goroutine
+	}
+}
+
+func (n *noise) say() {
+	n.mu.Lock()
+	told := n.told
+	n.told = true
+	n.mu.Unlock()
+	if !told {
+		n.tell(n.text())
+	}
+}
+
+// text returns what was written and the advice, or "" if nothing was.
+func (n *noise) text() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.lines) == 0 {
+		return ""
+	}
+	return "it wrote on stdout what is no message of the protocol: " + strings.Join(n.lines, " | ") + "; " + noiseAdvice
 }

@@ -215,7 +215,7 @@ func (l *guardLink) close() {
 	if g == nil {
 		return
 	}
-	wait(g.gone, guardGoodbye)
+	wait(g.gone, nil, guardGoodbye)
 	if clean && !isClosed(g.gone) { // the guard is stopped, or gets no CPU time
 		_ = g.cmd.Process.Kill()
 		<-g.gone

@@ -137,8 +137,9 @@ func (p *Process) Stop(why string) Exit {
 // Kill is Stop without the first two stages. It also cuts short a Stop that is
 // under way, for a shutdown whose time is up.
 func (p *Process) Kill(why string) Exit {
-	p.hurryOnce.Do(func() { close(p.hurry) })
-	return p.Stop(why)
+	p.hasten(why)
+	<-p.done
+	return p.Exit()
 }
 
 // hasten is Kill without waiting.
@@ -170,13 +171,13 @@ func (p *Process) supervise() {
 	// Closing wakes a writer that is blocked on a child that does not read.
 	_ = p.stdin.Close()
 	if e.Stage == StageStdin {
-		p.patience(p.left, p.grace.Stdin)
+		wait(p.left, p.hurry, p.grace.Stdin)
 	}
 	p.sweep(&e)
 
 	p.stdout.end()
 	p.stderr.end()
-	wait(p.stderrDone, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
+	wait(p.stderrDone, nil, p.grace.Kill) // at once, unless OnStderr breaks its rule and blocks
 	if p.in != nil && e.Err == nil && isClosed(p.left) {
 		p.in.emptied(p) // before the number of the group can be reused, if the system allows it
 	}
@@ -272,22 +273,13 @@ func (p *Process) emptyWithin(grace time.Duration, hurry <-chan struct{}) bool {
 	return true
 }
 
-// patience waits until ch is closed, but at most for d, and not at all after Kill.
-func (p *Process) patience(ch <-chan struct{}, d time.Duration) {
+// wait waits until ch or hurry, which may be nil, is closed, but at most for d.
+func wait(ch, hurry <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ch:
-	case <-p.hurry:
-	case <-t.C:
-	}
-}
-
-func wait(ch <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ch:
+	case <-hurry:
 	case <-t.C:
 	}
 }
@@ -357,3 +349,30 @@ func (e Exit) String() string {
 	}
 	return b.String()
 }
+
+// Hide protects the memory and the environment of this process from other processes of the same user, as far as the
+// system can do that. Without it, a server could read the environment that the hub has from the editor, tokens
+// included, in /proc/PPID/environ.
+//
+// On Linux, Hide makes the process not dumpable (prctl(2), PR_SET_DUMPABLE). Its /proc/PID/environ, mem, maps, fd and
+// root then belong to root, and only a process with CAP_SYS_PTRACE can attach to it. The process itself loses access to
+// nothing but /proc/self/environ, which the hub does not read. /proc/PID/stat, by which hubs identify each other and
+// their servers, stays readable for everybody. Servers become dumpable again by their exec, so that the markers in
+// their environments are found (see Containment). So does the guard, which holds no secret.
+//
+// The price is that no core is dumped and that no debugger of the same user can attach. Setting the variable
+// plugin/handshake.EnvDumpable to 1 avoids that. On other systems Hide does nothing and returns nil.
+//
+// Hide is no sandbox. Servers are programs of the user, and can read what the user's other processes expose: the
+// environment of the editor itself, and the files in the home directory.
+func Hide() error { return hide() }
+
+// InheritNothing makes sure that the programs that this process starts inherit none of its descriptors but 0, 1 and 2.
+// It sets the close-on-exec flag of all others, and changes nothing else about them. Go sets that flag on every file
+// that it opens. InheritNothing is for the descriptors that this process itself has inherited: sockets, files and pipes
+// of an editor that its parent did not close.
+//
+// A process that serves a hub calls InheritNothing before anything else. The same is done again before each start of a
+// server, since a library that is not written in Go may open a file without the flag at any time. On Windows
+// InheritNothing does nothing: there, Go names the three handles that a child inherits.
+func InheritNothing() { closeOnExec() }
