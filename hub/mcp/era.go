@@ -94,46 +94,27 @@ func (c Capabilities) at(revision string) Capabilities {
 // appendTo appends c as the ClientCapabilities object of a revision.
 func (c Capabilities) appendTo(b []byte, revision string) []byte {
 	c = c.at(revision)
-	b = append(b, '{')
-	first := true
-	member := func(text string) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(b, text...)
-	}
+	o := object{b: append(b, '{'), empty: true}
 	if c.Roots {
 		// 2026-07-28 has no notifications/roots/list_changed: a server asks for roots whenever it needs them.
-		if revision >= Revision20260728 {
-			member(`"roots":{}`)
-		} else {
-			member(`"roots":{"listChanged":true}`)
-		}
+		o.either("roots", revision >= Revision20260728, "{}", `{"listChanged":true}`)
 	}
 	if c.Sampling {
-		if c.SamplingTools {
-			member(`"sampling":{"tools":{}}`)
-		} else {
-			member(`"sampling":{}`)
-		}
+		o.either("sampling", c.SamplingTools, `{"tools":{}}`, "{}")
 	}
 	switch {
 	case !c.ElicitationForm && !c.ElicitationURL:
 	case revision < Revision20251125:
-		member(`"elicitation":{}`)
-	case c.ElicitationForm && c.ElicitationURL:
-		member(`"elicitation":{"form":{},"url":{}}`)
+		o.raw("elicitation", []byte("{}"))
 	case c.ElicitationForm:
-		member(`"elicitation":{"form":{}}`)
+		o.either("elicitation", c.ElicitationURL, `{"form":{},"url":{}}`, `{"form":{}}`)
 	default:
-		member(`"elicitation":{"url":{}}`)
+		o.raw("elicitation", []byte(`{"url":{}}`))
 	}
 	if extensions := c.extensions(); extensions != nil {
-		member(`"extensions":`)
-		b = append(b, extensions...)
+		o.raw("extensions", extensions)
 	}
-	return append(b, '}')
+	return o.end()
 }
 
 // extensions returns the member "extensions", or nil if there are none. The schemas of legacy revisions do not have it,

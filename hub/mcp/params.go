@@ -44,6 +44,15 @@ func (o *object) text(name, value string) {
 	o.b = jsontext.AppendString(o.b, value)
 }
 
+// either adds one of two JSON texts.
+func (o *object) either(name string, first bool, yes, no string) {
+	if !first {
+		yes = no
+	}
+	o.name(name)
+	o.b = append(o.b, yes...)
+}
+
 func (o *object) end() []byte { return append(o.b, '}') }
 
 // requestMeta returns the _meta of one request, and the capabilities that the request declares to the server. The keys

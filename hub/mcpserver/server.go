@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -93,11 +94,7 @@ func (s *Session) attend() error {
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*Session, 0, len(s.sessions))
-	for session := range s.sessions {
-		list = append(list, session)
-	}
-	return list
+	return slices.Collect(maps.Keys(s.sessions))
 }
 
 // Close ends all sessions with the cause and waits for them and their requests. A Handler must not call it.

@@ -224,17 +224,10 @@ func (c *Call) Progress(params json.RawMessage) {
 	if x == nil || x.token == nil {
 		return
 	}
-	b := append([]byte(`{"progressToken":`), x.token...)
-	if !jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
-		if string(name) != protocol.MetaProgressToken {
-			b = append(jsontext.AppendString(append(b, ','), string(name)), ':')
-			b = append(b, value...)
-		}
-		return true
-	}) {
-		return
+	b, object := appendOthers(append([]byte(`{"progressToken":`), x.token...), params, protocol.MetaProgressToken)
+	if object { // a client that has gone needs no progress
+		_ = x.link.tell(x.id, protocol.MethodProgress, append(b, '}'))
 	}
-	_ = x.link.tell(x.id, protocol.MethodProgress, append(b, '}')) // a client that has gone needs no progress
 }
 
 // Log sends a log message that belongs to the call, if the client wants messages of the level. params are those of

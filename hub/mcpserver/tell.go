@@ -45,10 +45,7 @@ func (s *Session) ResourceUpdated(uri string, params json.RawMessage) {
 // ElicitationComplete notifies a legacy client that the page of an elicitation is done. 2026-07-28 has no such
 // notification.
 func (s *Session) ElicitationComplete(id string) {
-	s.mu.Lock()
-	modern := s.client.Modern
-	s.mu.Unlock()
-	if modern {
+	if s.Client().Modern {
 		return
 	}
 	params := append(jsontext.AppendString([]byte(`{"elicitationId":`), id), '}')
@@ -163,20 +160,20 @@ func (s *Session) subscription(method string, uri json.RawMessage, of *Call) *Ca
 // withSubscription adds the id of the subscriptions/listen to which a message belongs. The id keeps its JSON type.
 func withSubscription(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
 	b := []byte(`{"_meta":{"` + protocol.MetaSubscriptionID + `":` + id.String())
-	jsontext.Members(jsontext.Get(params, "_meta"), func(name []byte, value json.RawMessage) bool {
-		if string(name) != protocol.MetaSubscriptionID {
-			b = append(append(jsontext.AppendString(append(b, ','), string(name)), ':'), value...)
-		}
-		return true
-	})
-	b = append(b, '}')
-	jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
-		if string(name) != "_meta" {
-			b = append(append(jsontext.AppendString(append(b, ','), string(name)), ':'), value...)
-		}
-		return true
-	})
+	b, _ = appendOthers(b, jsontext.Get(params, "_meta"), protocol.MetaSubscriptionID)
+	b, _ = appendOthers(append(b, '}'), params, "_meta")
 	return append(b, '}')
+}
+
+// appendOthers appends the members of an object but one to another, each behind a comma, and reports whether it is one.
+func appendOthers(b []byte, members json.RawMessage, but string) (_ []byte, object bool) {
+	object = jsontext.Members(members, func(name []byte, value json.RawMessage) bool {
+		if string(name) != but {
+			b = append(append(jsontext.AppendString(append(b, ','), string(name)), ':'), value...)
+		}
+		return true
+	})
+	return b, object
 }
 
 // handle passes a call to the handler, and keeps the list of subscriptions.

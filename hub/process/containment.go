@@ -3,7 +3,9 @@ package process
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
@@ -84,10 +86,7 @@ func (c *Containment) Start(cmd Command) (*Process, error) {
 func (c *Containment) Close() {
 	c.mu.Lock()
 	c.closed = true
-	left := make([]*Process, 0, len(c.running))
-	for p := range c.running {
-		left = append(left, p)
-	}
+	left := slices.Collect(maps.Keys(c.running))
 	c.mu.Unlock()
 	for _, p := range left {
 		p.hasten(shutdown)

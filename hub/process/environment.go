@@ -1,6 +1,7 @@
 package process
 
 import (
+	"maps"
 	"net/url"
 	"runtime"
 	"slices"
@@ -121,12 +122,7 @@ func environment(goos string, parent []string, heir Heir, extra map[string]*stri
 		}
 		env[key] = kv
 	}
-	names := make([]string, 0, len(extra))
-	for name := range extra {
-		names = append(names, name)
-	}
-	slices.Sort(names) // two names that differ only in case must not depend on map order
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(extra)) { // two names may differ only in case
 		switch value := extra[name]; {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 		case value == nil:
@@ -135,10 +131,7 @@ func environment(goos string, parent []string, heir Heir, extra map[string]*stri
 			env[fold(name)] = name + "=" + *value
 		}
 	}
-	out := make([]string, 0, len(env))
-	for _, kv := range env {
-		out = append(out, kv)
-	}
+	out := slices.AppendSeq([]string{}, maps.Values(env))
 	slices.Sort(out)
 	return out
 }
