@@ -19,6 +19,8 @@ type document struct {
 	lines []int // the offset at which each line begins
 	marks []mark
 	root  value
+
+	expressions []Expression // of TOML
 }
 
 // mark is the position of the first character at or after a multiple of stride, and the number of characters before it.

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
 
 // Layout says where the servers of a file are, including the broken ones. It is for code that changes the file.
 type Layout struct {
@@ -12,6 +16,12 @@ type Layout struct {
 	// Problems are all problems that Read would report for the file. Unreadable is the one that makes the file unusable.
 	Problems   []Problem
 	Unreadable *Problem
+
+	// Root is the text as a tree, whose offsets are those in Text: the text without a byte order mark, and if it is JSON,
+	// with a line end behind it. TOML is a tree of JSON, too; where its parts are written is in Expressions.
+	Root        hujson.Value
+	Text        []byte
+	Expressions []Expression
 }
 
 // Holder is an object that holds servers.

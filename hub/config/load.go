@@ -99,6 +99,9 @@ func (l *loader) load() {
 		}
 		return
 	}
+	if l.layout != nil {
+		l.layout.Root, l.layout.Text, l.layout.Expressions = doc.root.v, doc.text, doc.expressions
+	}
 	root, ok := doc.root.object()
 	if !ok {
 		l.report(doc.problem(doc.root.at(), "", "", "the file must hold a JSON object with "+wanted(dialect, "or"), true))

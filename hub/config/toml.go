@@ -39,6 +39,15 @@ func parseTOML(file string, data []byte) (*document, *Problem) {
 	return doc, nil
 }
 
+// Expression is a header, or a key with its value, as it stands in a TOML text.
+type Expression struct {
+	Header, Array bool     // [a.b], and [[a.b]] or a key below it
+	Path          []string // from the root, the header that it is below included
+	Table         []string // the header that it is below
+	Start, End    int      // of its lines, the last line end included
+	From, To      int      // of the value of a key
+}
+
 func (d *document) tomlProblem(err error) Problem {
 	p := d.problem(0, "", "", "", true)
 	var de *toml.DecodeError
@@ -86,11 +95,18 @@ func (b *tomlBuilder) problem(at int, format string, args ...any) *Problem {
 func (b *tomlBuilder) build(root *hujson.Object) *Problem {
 	b.parser.Reset(b.text)
 	table, depth := root, 0 // of the last header
+	var x Expression
 	for b.parser.NextExpression() {
 		e := b.parser.Expression()
+		keys := b.keys(e)
+		var names []string
+		for _, k := range keys {
+			names = append(names, k.name)
+		}
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			keys := b.keys(e)
+			x = Expression{Header: true, Array: e.Kind == unstable.ArrayTable, Path: names, Table: names}
+			x.To = keys[len(keys)-1].end
 			if depth = len(keys); depth > maxDepth {
 				return b.problem(keys[maxDepth].offset, "nested more than %d levels deep", maxDepth)
 			}
@@ -98,10 +114,15 @@ func (b *tomlBuilder) build(root *hujson.Object) *Problem {
 				return b.problem(keys[0].offset, "not TOML: a name in this header is that of a value or of a table of another kind")
 			}
 		case unstable.KeyValue:
-			if _, p := b.keyValue(table, e, depth+1); p != nil {
+			x.Header, x.Path, x.From = false, slices.Concat(x.Table, names), b.skip(keys[len(keys)-1].end, " \t=")
+			var p *Problem
+			if x.To, p = b.keyValue(table, e, depth+1); p != nil {
 				return p
 			}
 		}
+		x.Start = bytes.LastIndexByte(b.text[:keys[0].offset], '\n') + 1
+		x.End = min(b.doc.endOfLine(x.To)+1, len(b.text))
+		b.doc.expressions = append(b.doc.expressions, x)
 	}
 	err := b.parser.Error()
 	if err == nil {

@@ -29,7 +29,7 @@ type Update struct {
 	Inputs   []config.Input // as in Form
 }
 
-// Add adds an entry to a file, whose text is that of the source. It is a *Refusal that keeps it from that.
+// Add adds an entry to a file, whose text is that of the source. The error is a *Refusal.
 func Add(src config.Source, name string, f Form, set Settings) (Edited, error) {
 	e, r := open(src, name)
 	if r != nil {
@@ -43,30 +43,19 @@ func Add(src config.Source, name string, f Form, set Settings) (Edited, error) {
 	}
 	to := e.layout.Holders[0]
 	o, left, r := f.in(name, to.Dialect)
+	if r == nil {
+		r = affordable(nil, f.Inputs, set)
+	}
 	if r != nil {
 		return Edited{}, r
 	}
 	e.path, e.dialect = append(config.Steps(to.Pointer), name), to.Dialect
-	if r := e.affordable(1+len(f.Inputs), len(f.JSON), set); r != nil {
-		return Edited{}, r
-	}
-	if r := e.change(func(t tree) *Refusal {
-		if r := t.set(e.path, o); r != nil {
-			return r
-		}
-		if r := (&settler{t, e.path, e.dialect}).carryOut(set); r != nil {
-			return r
-		}
-		return e.addInputs(t, f.Inputs)
-	}); r != nil {
-		return Edited{}, r
-	}
-	out, err := e.result(set)
+	out, err := e.save(o, f.Inputs, set)
 	out.LeftOut = left
 	return out, err
 }
 
-// Change changes the entry of a name. It is a *Refusal that keeps it from that.
+// Change changes the entry of a name. The error is a *Refusal.
 func Change(src config.Source, name string, u Update) (Edited, error) {
 	e, r := openEntry(src, name)
 	if r != nil {
@@ -79,43 +68,33 @@ func Change(src config.Source, name string, u Update) (Edited, error) {
 			return Edited{}, refuse(Wrong, 0, "", "the patch %s", err)
 		}
 	}
-	steps := members(patch) + len(u.Inputs)
+	if r := affordable(patch, u.Inputs, u.Settings); r != nil {
+		return Edited{}, r
+	}
+	v, _ := e.before.get(e.path...)
+	entry, ok := v.(object)
+	if !ok {
+		return Edited{}, refuse(Unsupported, e.layout.Named(name)[0].Origin.Line, "", "is no object; edit the file by hand")
+	}
+	if twice := doubled(entry); twice != "" {
+		return Edited{}, refuse(Unsupported, e.layout.Named(name)[0].Origin.Line, "",
+			"has the key %q, which comes twice; remove one of them", short(twice))
+	}
 	if u.Entry != nil {
-		steps += len(launchKeys)
-	}
-	if r := e.affordable(steps, len(u.Patch), u.Settings); r != nil {
-		return Edited{}, r
-	}
-	if r := e.change(func(t tree) *Refusal {
-		if u.Entry != nil {
-			if r := e.relaunch(t, u.Entry); r != nil {
-				return r
-			}
+		if entry, r = u.Entry.replace(entry, e.dialect); r != nil {
+			return Edited{}, r
 		}
-		if r := merge(t, e.path, patch); r != nil {
-			return r
-		}
-		if r := (&settler{t, e.path, e.dialect}).carryOut(u.Settings); r != nil {
-			return r
-		}
-		return e.addInputs(t, u.Inputs)
-	}); r != nil {
-		return Edited{}, r
 	}
-	return e.result(u.Settings)
+	return e.save(merged(entry, patch), u.Inputs, u.Settings)
 }
 
-// Remove takes the entry of a name out, a broken one too. It is a *Refusal that keeps it from that.
+// Remove takes the entry of a name out, a broken one too. The error is a *Refusal.
 func Remove(src config.Source, name string) (Edited, error) {
 	e, r := openEntry(src, name)
 	if r != nil {
 		return Edited{}, r
 	}
-	if r := e.change(func(t tree) *Refusal { return t.remove(e.path) }); r != nil {
-		return Edited{}, r
-	}
-	e.gone = true
-	return e.result(Settings{})
+	return e.write(e.before.without(e.path...), Settings{})
 }
 
 // Unmake takes out of a file what an Add put into it that made the file: the entry, and the inputs that came with it.
@@ -124,56 +103,21 @@ func Unmake(src config.Source, name string) (Edited, error) {
 	if r != nil {
 		return Edited{}, r
 	}
-	e.unmade = e.dialect == config.DialectVSCode
-	if r := e.change(func(t tree) *Refusal {
-		if r := t.remove(e.path); r != nil || !e.unmade {
-			return r
-		}
-		return t.remove(e.inputsAt())
-	}); r != nil {
-		return Edited{}, r
+	after := e.before.without(e.path...)
+	if e.dialect == config.DialectVSCode {
+		after = after.without(e.inputsAt()...)
 	}
-	e.gone = true
-	return e.result(Settings{})
-}
-
-// maxWork bounds a change: steps, each of which reads the text once, times bytes.
-const maxWork = 256 << 20
-
-// affordable refuses a change of so many steps, which write so many bytes, that it would take long in a file of this
-// size.
-func (e *editing) affordable(steps, bytes int, set Settings) *Refusal {
-	steps += 4 * (1 + len(set.Approvals) + len(set.Timeouts))
-	for tool := range set.Approvals {
-		bytes += len(tool) + 16
-	}
-	if steps*(len(e.src.JSON)+bytes+1024) > maxWork {
-		return refuse(TooLarge, 0, "", "%d changes at once are too many for a file of this size; make them one after the other",
-			steps)
-	}
-	return nil
-}
-
-// members counts those of an object, and of the objects in it.
-func members(o object) (n int) {
-	for _, m := range o {
-		inner, _ := m.value.(object)
-		n += 1 + members(inner)
-	}
-	return n
+	return e.write(after, Settings{})
 }
 
 // editing is one change of one file.
 type editing struct {
 	src     config.Source
 	layout  config.Layout // of before
+	before  object        // the whole file
 	name    string
 	path    []string // of the entry
 	dialect string
-	gone    bool
-	inputs  int  // that were added to those of the file
-	unmade  bool // all inputs of the file are taken out
-	out     []byte
 }
 
 var noPlace = refuse(Unsupported, 0, "",
@@ -184,20 +128,16 @@ func open(src config.Source, name string) (*editing, *Refusal) {
 	if why := config.CheckName(name); why != "" {
 		return nil, refuse(Wrong, 0, "", "%s", why)
 	}
-	if len(bytes.TrimSpace(bytes.TrimPrefix(src.JSON, byteOrderMark))) == 0 { // as a file that is not there yet
-		e := &editing{src: src, name: name}
-		empty := src
-		if empty.JSON = []byte("{}"); config.LayoutOf(src).TOML {
-			empty.JSON = []byte{}
-		}
-		e.layout = config.LayoutOf(empty)
-		return e, nil
+	layout := config.LayoutOf(src)
+	if !layout.TOML && len(bytes.TrimSpace(bytes.TrimPrefix(src.JSON, byteOrderMark))) == 0 {
+		src.JSON = []byte("{}" + lineEnd(src.JSON)) // as a file that is not there yet
+		layout = config.LayoutOf(src)
 	}
-	e := &editing{src: src, name: name, layout: config.LayoutOf(src)}
-	if p := e.layout.Unreadable; p != nil {
+	if p := layout.Unreadable; p != nil {
 		return nil, refuseProblem(Broken, *p, p.Line)
 	}
-	return e, nil
+	before, _ := plain(layout.Root.Value).(object)
+	return &editing{src: src, layout: layout, before: before, name: name}, nil
 }
 
 // openEntry reads the file for a change of an entry that is in it.
@@ -218,98 +158,144 @@ func openEntry(src config.Source, name string) (*editing, *Refusal) {
 	return e, nil
 }
 
-func (e *editing) change(do func(tree) *Refusal) *Refusal {
+// maxChanges bounds the changes that are made at once: the time of each grows with the number of those before it.
+const maxChanges = 1000
+
+func affordable(patch object, inputs []config.Input, set Settings) *Refusal {
+	if n := members(patch) + len(inputs) + len(set.Approvals) + len(set.Timeouts); n > maxChanges {
+		return refuse(TooLarge, 0, "", "%d changes at once are too many; make them one after the other", n)
+	}
+	return nil
+}
+
+// save writes the entry as it is to be, with settings and inputs.
+func (e *editing) save(entry object, inputs []config.Input, set Settings) (Edited, error) {
+	entry, r := set.apply(entry, e.dialect)
+	if r != nil {
+		return Edited{}, r
+	}
+	if e.layout.TOML {
+		entry = withoutNulls(entry)
+	}
+	after := e.before.with(entry, e.path...)
+	if len(inputs) > 0 {
+		list, r := e.withInputs(inputs)
+		if r != nil {
+			return Edited{}, r
+		}
+		after = after.with(list, e.inputsAt()...)
+	}
+	return e.write(after, set)
+}
+
+// tree is the text of a file that is being changed. A path names a value by the keys that lead to it from the root. All
+// objects on the way are in the text.
+type tree interface {
+	// set puts a value in the place of the one at a path, or adds it behind its siblings.
+	set(path []string, v any) *Refusal
+	// remove takes a value out that is there.
+	remove(path []string) *Refusal
+	// text is the whole with all changes.
+	text() []byte
+}
+
+// write makes the file what it is to be. It changes the text where the values differ, so that comments between those
+// that stay do so, too.
+func (e *editing) write(after object, set Settings) (Edited, error) {
+	after = replaced(e.before, after).(object)
 	var t tree
 	var r *Refusal
 	if e.layout.TOML {
-		t, r = openTOML(e.src.JSON, e.path)
+		t, r = openTOML(e.layout, e.path, after)
 	} else {
-		t, r = openJSON(e.src.JSON)
+		t, r = openJSON(e.layout, e.path)
 	}
 	if r == nil {
-		r = do(t)
+		r = rewrite(t, nil, e.before, after)
 	}
 	if r != nil {
-		return r
+		return Edited{}, r
 	}
-	e.out = append([]byte{}, t.text()...) // nil would be no text at all
-	return nil
+	text := []byte{} // nil would be no text at all
+	if bytes.HasPrefix(e.src.JSON, byteOrderMark) {
+		text = append(text, byteOrderMark...)
+	}
+	return e.verify(append(text, t.text()...), after, set)
 }
 
-// relaunch puts an entry in the place of what says how the server is reached. What the other one has no word for stays.
-func (e *editing) relaunch(t tree, entry *Entry) *Refusal {
-	o, r := entry.write(e.dialect)
-	if r != nil {
-		return r
-	}
-	for _, key := range launchKeys {
-		if _, stays := o.get(key); !stays {
-			if r := t.remove(append(e.path[:len(e.path):len(e.path)], key)); r != nil {
-				return r
-			}
-		}
-	}
-	for _, m := range o {
-		if r := assign(t, append(e.path[:len(e.path):len(e.path)], m.name), m.value); r != nil {
-			return r
-		}
-	}
-	return nil
-}
-
-// assign makes a value what it is to be, and touches nothing in it that is so already: comments inside of it stay.
-func assign(t tree, path []string, v any) *Refusal {
-	old, ok, r := t.get(path)
-	if r != nil {
-		return r
-	}
-	was, wasObject := old.(object)
-	now, isObject := v.(object)
+func rewrite(t tree, path []string, before, after any) *Refusal {
+	was, wasObject := before.(object)
+	now, isObject := after.(object)
 	switch {
-	case ok && reflect.DeepEqual(old, v):
+	case reflect.DeepEqual(before, after):
 		return nil
 	case !wasObject || !isObject:
-		return t.set(path, v)
+		return t.set(path, after)
 	}
 	for _, m := range was {
 		if _, stays := now.get(m.name); !stays {
-			if r := t.remove(append(path[:len(path):len(path)], m.name)); r != nil {
+			if r := t.remove(below(path, m.name)); r != nil {
 				return r
 			}
 		}
 	}
 	for _, m := range now {
-		if r := assign(t, append(path[:len(path):len(path)], m.name), m.value); r != nil {
-			return r
-		}
-	}
-	return nil
-}
-
-// merge carries a merge patch out (RFC 7396, section 2), without touching what it does not name.
-func merge(t tree, at []string, patch object) *Refusal {
-	for _, m := range patch {
-		path := append(at[:len(at):len(at)], m.name)
 		var r *Refusal
-		switch v := m.value.(type) {
-		case nil:
-			r = t.remove(path)
-		case object:
-			old, ok, refusal := t.get(path)
-			if r = refusal; r != nil {
-				break
-			}
-			if _, isObject := old.(object); ok && isObject {
-				r = merge(t, path, v)
-			} else {
-				r = t.set(path, withoutNulls(v))
-			}
-		default:
-			r = t.set(path, v)
+		if old, there := was.get(m.name); there {
+			r = rewrite(t, below(path, m.name), old, m.value)
+		} else {
+			r = t.set(below(path, m.name), m.value)
 		}
 		if r != nil {
 			return r
 		}
 	}
 	return nil
+}
+
+func below(path []string, name string) []string { return append(path[:len(path):len(path)], name) }
+
+// verify reads what came out, and refuses what is not what was wanted: an entry that cannot be used, and the slightest
+// other change of the file.
+func (e *editing) verify(text []byte, after object, set Settings) (Edited, error) {
+	src := e.src
+	src.JSON = text
+	layout := config.LayoutOf(src)
+	if p := layout.Unreadable; p != nil {
+		kind := Unsupported
+		if len(text) > len(e.src.JSON) && p.Line == 0 {
+			kind = TooLarge
+		}
+		return Edited{}, refuse(kind, 0, "", "what would be written cannot be read (%s); edit the file by hand", p.Message)
+	}
+	var is, wanted any = plain(layout.Root.Value), after
+	if layout.TOML { // which has no order, and no table of servers without any
+		holder := e.path[:len(e.path)-1]
+		is, wanted = sorted(is.(object).withoutEmpty(holder)), sorted(after.withoutEmpty(holder))
+	}
+	if !reflect.DeepEqual(is, wanted) {
+		return Edited{}, refuse(Unsupported, 0, "", "the change would touch more of the file than this entry; edit the file by hand")
+	}
+	out := Edited{Text: text}
+	if _, there := after.get(e.path...); !there {
+		return out, nil
+	}
+	for _, p := range layout.Problems {
+		if p.Server != e.name {
+			continue
+		}
+		if p.Fatal {
+			return Edited{}, refuseProblem(Wrong, p, 0)
+		}
+		out.Problems = append(out.Problems, p)
+	}
+	s := layout.Server(e.name)
+	if s == nil {
+		return Edited{}, refuse(Wrong, 0, "", "what would be written is no entry of a server")
+	}
+	if r := set.check(s); r != nil {
+		return Edited{}, r
+	}
+	out.Line, out.Server = s.Origin.Line, s
+	return out, nil
 }

@@ -24,6 +24,25 @@ type Entry struct {
 var launchKeys = []string{"type", "transport", "transportType", "command", "args", "env", "environment", "cwd", "url",
 	"serverUrl", "httpUrl", "headers", "http_headers"}
 
+// replace returns an entry of a dialect in which e takes the place of what says how the server is reached. What e has
+// no word for stays.
+func (e *Entry) replace(old object, dialect string) (object, *Refusal) {
+	o, r := e.write(dialect)
+	if r != nil {
+		return nil, r
+	}
+	for _, key := range launchKeys {
+		if o.index(key) < 0 {
+			old = old.without(key)
+		}
+	}
+	for _, m := range o {
+		was, _ := old.get(m.name)
+		old = old.with(replaced(was, m.value), m.name)
+	}
+	return old, nil
+}
+
 // write gives the members of an entry in a dialect.
 func (e *Entry) write(dialect string) (object, *Refusal) {
 	switch {

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +12,7 @@ import (
 // Form is a server that is to be added: an Entry, or the JSON text of one as people find it in instructions.
 type Form struct {
 	Entry *Entry
-	// JSON is an entry, a whole file with one entry, or a part of one: with one entry under a name, with or without the
-	// braces around it. With several the one with the name of the server counts.
+	// JSON is a text as Read takes it. Of several servers in it the one with the name of the server counts.
 	JSON string
 	// Dialect is that of JSON; "": it is found out.
 	Dialect string
@@ -26,16 +26,21 @@ type Form struct {
 var own = []string{"era", "start", "idleStop", "inheritEnv", "stop", "maxMessageBytes", "timeouts", "approvals",
 	"description"}
 
-// in gives the members of the entry in a dialect, and the keys that were left out as it has no words for them.
+// in returns the members of the entry in a dialect, and the keys that were left out as it has no words for them.
 func (f *Form) in(name, dialect string) (o object, left []string, r *Refusal) {
 	if f.Entry != nil {
 		o, r = f.Entry.write(dialect)
 		return o, nil, r
 	}
-	given, from, r := f.pasted(name)
+	found, r := pasted(f.JSON, f.Dialect, name)
 	if r != nil {
 		return nil, nil, r
 	}
+	given, err := parseValue(found.JSON)
+	if err != nil {
+		return nil, nil, refuse(Wrong, 0, "", "the entry %s", err)
+	}
+	from := found.Dialect
 	if f.Changed != nil {
 		launch, r := f.Changed.write(from)
 		if r != nil {
@@ -45,21 +50,26 @@ func (f *Form) in(name, dialect string) (o object, left []string, r *Refusal) {
 			given = given.without(key)
 		}
 		given = append(launch, given...)
+		if found, r = pasted(jsonText(given, "", "", "", true), from, name); r != nil {
+			return nil, nil, r
+		}
 	}
 	if from == dialect {
 		return given, nil, nil
 	}
-	s, r := normal(name, given, from)
-	if r != nil {
-		return nil, nil, r
+	s := found.Server
+	if s == nil {
+		for _, p := range found.Problems {
+			if p.Fatal {
+				return nil, nil, refuseProblem(Wrong, p, 0)
+			}
+		}
+		return nil, nil, refuse(Wrong, 0, "", "the text is no entry of a server")
 	}
-	entry := Entry{Command: s.Command, Args: slices.Clone(s.Args), Env: map[string]*string{}, Dir: s.Dir, URL: s.URL,
+	entry := Entry{Command: s.Command, Args: slices.Clone(s.Args), Env: maps.Clone(s.Env), Dir: s.Dir, URL: s.URL,
 		Transport: s.Transport, Header: s.Header}
 	if s.URL == "" || s.Transport == config.TransportAuto {
 		entry.Transport = ""
-	}
-	for name, value := range s.Env {
-		entry.Env[name] = value
 	}
 	if r := entry.translate(from, dialect); r != nil {
 		return nil, nil, r
@@ -83,110 +93,22 @@ func (f *Form) in(name, dialect string) (o object, left []string, r *Refusal) {
 	return o, left, nil
 }
 
-func disabledIn(dialect string) member {
-	if dialect == config.DialectCodex || dialect == config.DialectOpencode {
-		return member{"enabled", false}
-	}
-	return member{"disabled", true}
-}
-
-// pasted finds the entry in the text.
-func (f *Form) pasted(name string) (o object, dialect string, r *Refusal) {
-	text := strings.TrimSpace(f.JSON)
-	if strings.HasPrefix(text, `"`) { // a part of a file, without its braces
-		text = "{" + strings.TrimSuffix(text, ",") + "}"
-	}
-	all, err := parseValue(text)
-	if err != nil {
-		return nil, "", refuse(Wrong, 0, "", "the text %s", err)
-	}
-	if isEntry(all) {
-		return all, f.dialectOf(all), nil
-	}
-	layout := config.LayoutOf(config.Source{JSON: []byte(text), Dialect: f.Dialect, Scope: "host"})
-	if len(layout.Spots) == 0 { // {"name": {}}
-		for _, m := range all {
-			if _, isObject := m.value.(object); !isObject {
-				return nil, "", refuse(Wrong, 0, m.name, "is no server, and no key of one")
-			}
-		}
-		return f.one(all, name, f.dialectOf(nil, all))
-	}
-	entries := object{}
-	for _, s := range layout.Spots {
-		var v any = all
-		for _, step := range config.Steps(s.Origin.Pointer) {
-			inner, _ := v.(object)
-			v, _ = inner.get(step)
-		}
-		entries = append(entries, member{s.Name, v})
-	}
-	return f.one(entries, name, layout.Spots[0].Origin.Dialect)
-}
-
-// one chooses the entry of a name, or the only one.
-func (f *Form) one(entries object, name, dialect string) (object, string, *Refusal) {
-	if len(entries) == 0 {
-		return nil, "", refuse(Wrong, 0, "", "the text has no server in it")
-	}
-	v, ok := entries.get(name)
-	if !ok && len(entries) == 1 {
-		v = entries[0].value
-	} else if !ok {
-		return nil, "", refuse(Wrong, 0, "", "the text has %d servers, and none of them has this name", len(entries))
-	}
-	o, ok := v.(object)
-	if !ok {
-		return nil, "", refuse(Wrong, 0, "", "the entry must be an object")
-	}
-	return o, dialect, nil
-}
-
-// dialectOf tells the dialect of an entry, or of entries under names, by their keys.
-func (f *Form) dialectOf(entry object, entries ...object) string {
-	if f.Dialect != "" {
-		return f.Dialect
-	}
-	all := object{{"server", entry}}
-	if len(entries) > 0 {
-		all = entries[0]
-	}
-	found := config.DialectMcpServers
-	for _, holder := range []string{"mcpServers", "mcp"} {
-		text := jsonText(object{{holder, all}}, "", "", "", true)
-		layout := config.LayoutOf(config.Source{JSON: []byte(text), Scope: "host"})
-		if len(layout.Spots) == 0 {
-			continue
-		}
-		// What is Crush's below "mcp" is anybody's by itself.
-		if d := layout.Spots[0].Origin.Dialect; holder == "mcpServers" || d == config.DialectOpencode {
-			found = d
-		}
-	}
-	return found
-}
-
-// normal reads an entry of a dialect.
-func normal(name string, o object, dialect string) (*config.Server, *Refusal) {
-	layout := config.LayoutOf(config.Source{Dialect: dialect, Scope: "host", JSON: []byte("{}")})
-	if len(layout.Holders) == 0 {
-		layout.Holders = []config.Holder{{Pointer: "/mcpServers"}}
-	}
-	steps := config.Steps(layout.Holders[0].Pointer)
-	var v any = object{{name, o}}
-	for i := len(steps) - 1; i >= 0; i-- {
-		v = object{{steps[i], v}}
-	}
-	read := config.LayoutOf(config.Source{Dialect: dialect, Scope: "host", JSON: []byte(jsonText(v, "", "", "", true))})
-	if s := read.Server(name); s != nil {
-		return s, nil
-	}
-	for _, p := range read.Problems {
+// pasted finds the entry of a name in a text, or the only one.
+func pasted(text, dialect, name string) (Found, *Refusal) {
+	found, problems := Read(text, dialect)
+	for _, p := range problems {
 		if p.Fatal {
-			return nil, refuseProblem(Wrong, p, 0)
+			return Found{}, refuseProblem(Wrong, p, 0)
 		}
 	}
-	return nil, refuse(Wrong, 0, "", "the text is no entry of a server")
+	i := slices.IndexFunc(found, func(f Found) bool { return f.Name == name })
+	switch {
+	case len(found) == 0:
+		return Found{}, refuse(Wrong, 0, "", "the text has no server in it")
+	case i < 0 && len(found) > 1:
+		return Found{}, refuse(Wrong, 0, "", "the text has %d servers, and none of them has this name", len(found))
+	}
+	return found[max(i, 0)], nil
 }
 
 // references are what the dialects take for variables, and how they spell one of the environment; "": they have none.

@@ -40,7 +40,7 @@ func TestPasted(t *testing.T) {
 
 func TestPastedRefused(t *testing.T) {
 	for _, c := range []struct{ from, text, to, want string }{
-		{"", `nonsense`, "roo", "no JSON"},
+		{"", `nonsense`, "roo", "not JSON"},
 		{"", `{}`, "roo", "no server"},
 		{"", `{"a": 1}`, "roo", "no server"},
 		{"", `{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}`, "roo", "2 servers"},

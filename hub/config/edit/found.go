@@ -2,6 +2,8 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +43,7 @@ func Read(text, dialect string) ([]Found, []config.Problem) {
 		src.Dialect = config.DialectCodex
 	}
 	if layout := config.LayoutOf(src); layout.TOML {
-		return all(src, layout, false)
+		return all(layout, false)
 	}
 	if strings.HasPrefix(trimmed, `"`) { // a part of a file, without its braces
 		src.JSON = []byte("{" + strings.TrimSuffix(strings.TrimRight(text, " \t\r\n"), ",") + "}")
@@ -53,17 +55,14 @@ func Read(text, dialect string) ([]Found, []config.Problem) {
 		}
 		return nil, []config.Problem{{Message: "the text " + err.Error(), Fatal: true}}
 	}
-	f := Form{Dialect: dialect}
 	if isEntry(o) {
-		src.Dialect = f.dialectOf(o)
-		return within(src, true)
+		return within(src, object{{nameless, o}}, true)
 	}
 	layout := config.LayoutOf(src)
 	if len(layout.Spots) == 0 && len(o) > 0 && allObjects(o) {
-		src.Dialect = f.dialectOf(nil, o)
-		return within(src, false)
+		return within(src, o, false)
 	}
-	return all(src, layout, false)
+	return all(layout, false)
 }
 
 // isEntry tells whether an object is an entry, and not one of entries.
@@ -90,8 +89,26 @@ func allObjects(o object) bool {
 	return true
 }
 
+// dialectOf returns the dialect of entries under names, by their keys.
+func dialectOf(entries object) string {
+	found := config.DialectMcpServers
+	for _, holder := range []string{"mcpServers", "mcp"} {
+		text := jsonText(object{{holder, entries}}, "", "", "", true)
+		layout := config.LayoutOf(config.Source{JSON: []byte(text), Scope: "host"})
+		if len(layout.Spots) == 0 {
+			continue
+		}
+		// What is Crush's below "mcp" is anybody's by itself.
+		if d := layout.Spots[0].Origin.Dialect; holder == "mcpServers" || d == config.DialectOpencode {
+			found = d
+		}
+	}
+	return found
+}
+
 // within reads a text that is an entry, or entries by their names, as if it stood in a file of its dialect.
-func within(src config.Source, single bool) ([]Found, []config.Problem) {
+func within(src config.Source, entries object, single bool) ([]Found, []config.Problem) {
+	src.Dialect = cmp.Or(src.Dialect, dialectOf(entries))
 	empty := config.LayoutOf(config.Source{Dialect: src.Dialect, Scope: "host", JSON: []byte("{}")})
 	steps := []string{"mcpServers"}
 	if len(empty.Holders) > 0 {
@@ -100,24 +117,20 @@ func within(src config.Source, single bool) ([]Found, []config.Problem) {
 	if single {
 		steps = append(steps, nameless)
 	}
-	var before bytes.Buffer
+	before := ""
 	for _, step := range steps {
-		before.WriteString("{")
-		before.WriteString(jsonText(step, "", "", "", true))
-		before.WriteString(": ")
+		before += "{" + jsonText(step, "", "", "", true) + ": "
 	}
-	text := src.JSON
-	src.JSON = append(append(before.Bytes(), text...), ("\n" + strings.Repeat("}", len(steps)))...)
-	found, problems := all(src, config.LayoutOf(src), single)
-	return found, problems
+	src.JSON = slices.Concat([]byte(before), src.JSON, []byte("\n"+strings.Repeat("}", len(steps))))
+	return all(config.LayoutOf(src), single)
 }
 
 // all gives what a layout has.
-func all(src config.Source, layout config.Layout, single bool) (found []Found, problems []config.Problem) {
+func all(layout config.Layout, single bool) (found []Found, problems []config.Problem) {
 	if layout.Unreadable != nil {
 		return nil, []config.Problem{*layout.Unreadable}
 	}
-	in := finder(src, layout)
+	in := finder(layout)
 	for _, spot := range layout.Spots[:min(len(layout.Spots), maxFound)] {
 		f := in.at(spot)
 		if single {
@@ -143,38 +156,29 @@ func all(src config.Source, layout config.Layout, single bool) (found []Found, p
 
 // finding is one text that is looked through: it is parsed once, however many entries it has.
 type finding struct {
-	tree     tree // nil: its form cannot be changed, so no entry is given as JSON
+	root     object
 	servers  map[string]*config.Server
 	problems map[string][]config.Problem
 }
 
-func finder(src config.Source, layout config.Layout) *finding {
+func finder(layout config.Layout) *finding {
 	in := &finding{servers: map[string]*config.Server{}, problems: map[string][]config.Problem{}}
+	in.root, _ = plain(layout.Root.Value).(object)
 	for i := range layout.Servers {
 		in.servers[layout.Servers[i].Origin.Pointer] = &layout.Servers[i]
 	}
 	for _, p := range layout.Problems {
 		in.problems[p.Server] = append(in.problems[p.Server], p)
 	}
-	if layout.TOML {
-		if t, r := openTOML(src.JSON, nil); r == nil {
-			in.tree = t
-		}
-	} else if t, r := openJSON(src.JSON); r == nil {
-		in.tree = t
-	}
 	return in
 }
 
-// at gives the entry at a spot.
+// at returns the entry at a spot.
 func (in *finding) at(spot config.Spot) Found {
 	f := Found{Name: spot.Name, Line: spot.Origin.Line, Dialect: spot.Origin.Dialect,
 		EnvReference: references[spot.Origin.Dialect].spelled, Server: in.servers[spot.Origin.Pointer],
 		Problems: in.problems[spot.Name]}
-	if in.tree == nil {
-		return f
-	}
-	if v, ok, r := in.tree.get(config.Steps(spot.Origin.Pointer)); ok && r == nil {
+	if v, ok := in.root.get(config.Steps(spot.Origin.Pointer)...); ok && doubled(v) == "" {
 		f.JSON = jsonText(v, "", "  ", "\n", false)
 	}
 	return f
@@ -186,7 +190,7 @@ func EntryOf(src config.Source, name string) (Found, error) {
 	if r != nil {
 		return Found{}, r
 	}
-	return finder(src, e.layout).at(e.layout.Named(name)[0]), nil
+	return finder(e.layout).at(e.layout.Named(name)[0]), nil
 }
 
 // Changed gives the lines of a text that another one has not, and those that stand in their place there: all between

@@ -6,42 +6,33 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// addInputs adds inputs to those of the file, which stand beside its servers. One that is there already, alike, is left
-// as it is; another one of the same id is refused.
-func (e *editing) addInputs(t tree, inputs []config.Input) *Refusal {
-	if len(inputs) == 0 {
-		return nil
-	}
+// withInputs returns the inputs of the file, which stand beside its servers, with others behind them. One that is there
+// already, alike, is left as it is; another one of the same id is refused.
+func (e *editing) withInputs(inputs []config.Input) ([]any, *Refusal) {
 	if e.dialect != config.DialectVSCode {
-		return refuse(Unsupported, 0, "inputs", "this file's dialect has no inputs; write the values, or name another file")
+		return nil, refuse(Unsupported, 0, "inputs", "this file's dialect has no inputs; write the values, or name another file")
 	}
-	at := e.inputsAt()
-	list, _, r := t.get(at)
-	if r != nil {
-		return r
+	v, there := e.before.get(e.inputsAt()...)
+	list, ok := v.([]any)
+	if there && !ok {
+		return nil, refuse(Unsupported, 0, "inputs", "is no array; edit the file by hand")
 	}
-	old, _ := list.([]any)
+	list = slices.Clip(list)
 	for _, in := range inputs {
 		fresh := writeInput(in)
-		i := slices.IndexFunc(old, func(v any) bool {
+		i := slices.IndexFunc(list, func(v any) bool {
 			o, _ := v.(object)
 			id, _ := o.get("id")
 			return id == in.ID
 		})
-		if i >= 0 {
-			if !alike(old[i].(object), fresh) {
-				return refuse(Wrong, 0, "inputs."+in.ID,
-					"stands in the file already and is another one; choose another name for the input")
-			}
-			continue
+		if i < 0 {
+			list = append(list, fresh)
+		} else if !alike(list[i].(object), fresh) {
+			return nil, refuse(Wrong, 0, "inputs."+in.ID,
+				"stands in the file already and is another one; choose another name for the input")
 		}
-		if r := t.extend(at, fresh); r != nil {
-			return r
-		}
-		old = append(old, fresh)
-		e.inputs++
 	}
-	return nil
+	return list, nil
 }
 
 // inputsAt is where the inputs are.
@@ -87,49 +78,4 @@ func alike(a, b object) bool {
 		}
 	}
 	return true
-}
-
-// withoutInputs is a value of the file without the inputs that were added.
-func (e *editing) withoutInputs(v any) any {
-	if e.inputs == 0 {
-		return v
-	}
-	return shortened(v, e.inputsAt(), e.inputs, e.hadInputs())
-}
-
-// hadInputs tells whether there was a list of inputs before.
-func (e *editing) hadInputs() bool {
-	t, r := openJSON(e.src.JSON)
-	if r != nil {
-		return false
-	}
-	_, had, _ := t.get(e.inputsAt())
-	return had
-}
-
-// shortened takes the last n elements of the array at a path away, and an array that is not to stay.
-func shortened(v any, path []string, n int, stays bool) any {
-	o, ok := v.(object)
-	if !ok {
-		return v
-	}
-	var out object
-	for _, m := range o {
-		if m.name != path[0] {
-			out = append(out, m)
-			continue
-		}
-		if len(path) > 1 {
-			out = append(out, member{m.name, shortened(m.value, path[1:], n, stays)})
-			continue
-		}
-		list, isList := m.value.([]any)
-		if !isList || len(list) < n {
-			return v
-		}
-		if stays {
-			out = append(out, member{m.name, list[: len(list)-n : len(list)-n]})
-		}
-	}
-	return out
 }

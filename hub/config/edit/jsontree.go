@@ -2,50 +2,30 @@ package edit
 
 import (
 	"bytes"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
-// jsonTree is a text of JSON with comments. It is parsed anew after each change, so places are always those of now.
+// jsonTree is a text of JSON with comments. Offsets in it are those of the text before all changes.
 type jsonTree struct {
-	bom  []byte
 	root hujson.Value
-	src  []byte // that root is of, without bom
+	src  []byte
 	nl   string
 	unit string // one level of indentation
-	// ended: an end of line was added, which a comment in the last line needs
-	ended bool
 }
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// openJSON parses a text. An empty one is one without members.
-func openJSON(text []byte) (*jsonTree, *Refusal) {
-	t := &jsonTree{nl: lineEnd(text)}
-	if bytes.HasPrefix(text, byteOrderMark) {
-		t.bom, text = text[:len(byteOrderMark)], text[len(byteOrderMark):]
-	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}" + t.nl)
-	}
-	if text[len(text)-1] != '\n' {
-		text, t.ended = append(bytes.Clone(text), '\n'), true
-	}
-	if r := t.parse(text); r != nil {
-		return nil, r
-	}
-	t.unit = unitOf(t.root.Value)
-	return t, nil
-}
-
-func (t *jsonTree) parse(text []byte) *Refusal {
-	root, err := hujson.Parse(text)
-	if err != nil {
-		return refuse(Broken, 0, "", "is no JSON text") // the reader has told where before
-	}
-	t.root, t.src = root, bytes.Clone(text)
-	return nil
+// openJSON opens a text for changes of the entry at a path, and beside it.
+func openJSON(l config.Layout, entry []string) (*jsonTree, *Refusal) {
+	t := &jsonTree{root: l.Root, src: l.Text, nl: lineEnd(l.Text), unit: unitOf(l.Root.Value)}
+	_, _, r := t.find(entry)
+	return t, r
 }
 
 // lineEnd is what ends the first line of a text.
@@ -77,18 +57,11 @@ func ownLine(before hujson.Extra) (indent string, own bool) {
 	return string(before[i+1:]), true
 }
 
-func (t *jsonTree) text() []byte {
-	text := t.src
-	if t.ended {
-		text = bytes.TrimSuffix(text, []byte("\n"))
-	}
-	return append(bytes.Clone(t.bom), text...)
-}
+// text is the whole with all changes, without the line end that reading has added.
+func (t *jsonTree) text() []byte { return bytes.TrimSuffix(t.root.Pack(), []byte("\n")) }
 
 // line is the line of an offset.
-func (t *jsonTree) line(at int) int {
-	return 1 + bytes.Count(t.src[:min(at, len(t.src))], []byte("\n"))
-}
+func (t *jsonTree) line(at int) int { return 1 + bytes.Count(t.src[:at], []byte("\n")) }
 
 // indentOf is by what the line of an offset is indented.
 func (t *jsonTree) indentOf(at int) string {
@@ -96,14 +69,17 @@ func (t *jsonTree) indentOf(at int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// find goes to the object of a path, and from there to its last step; i is -1 when there is none. rest are the steps
-// that are not there, the last one among them.
-func (t *jsonTree) find(path []string) (o *hujson.Object, i int, rest []string, r *Refusal) {
-	v := &t.root
+// find returns the object that a path leads to before its last step, and the index of that step in it; -1 if there is
+// none.
+func (t *jsonTree) find(path []string) (in *hujson.Value, i int, r *Refusal) {
+	in = &t.root
 	for n, step := range path {
-		var ok bool
-		if o, ok = v.Value.(*hujson.Object); !ok {
-			return nil, -1, nil, refuse(Unsupported, t.line(v.StartOffset), join(path[:n]), "is no object; edit the file by hand")
+		if n > 0 {
+			in = &in.Value.(*hujson.Object).Members[i].Value
+		}
+		o, ok := in.Value.(*hujson.Object)
+		if !ok {
+			return nil, -1, refuse(Unsupported, t.line(in.StartOffset), join(path[:n]), "is no object; edit the file by hand")
 		}
 		i = -1
 		for at, m := range o.Members {
@@ -111,54 +87,46 @@ func (t *jsonTree) find(path []string) (o *hujson.Object, i int, rest []string, 
 				continue
 			}
 			if i >= 0 {
-				return nil, -1, nil, refuse(Unsupported, t.line(m.Name.StartOffset), join(path[:n+1]),
-					"comes twice, in line %d and line %d; remove one of them", t.line(o.Members[i].Name.StartOffset),
-					t.line(m.Name.StartOffset))
+				first, second := t.line(o.Members[i].Name.StartOffset), t.line(m.Name.StartOffset)
+				return nil, -1, refuse(Unsupported, second, join(path[:n+1]),
+					"comes twice, in line %d and line %d; remove one of them", first, second)
 			}
 			i = at
 		}
 		if i < 0 {
-			return o, -1, path[n:], nil
+			break
 		}
-		v = &o.Members[i].Value
 	}
-	return o, i, nil, nil
-}
-
-func (t *jsonTree) get(path []string) (any, bool, *Refusal) {
-	o, i, _, r := t.find(path)
-	if r != nil || i < 0 {
-		return nil, false, r
-	}
-	at := o.Members[i]
-	if name := doubled(at.Value.Value); name != "" {
-		return nil, false, refuse(Unsupported, t.line(at.Name.StartOffset), join(path), "has the key %q twice; remove one of them",
-			short(name))
-	}
-	return plain(at.Value.Value), true, nil
+	return in, i, nil
 }
 
 func (t *jsonTree) set(path []string, v any) *Refusal {
-	o, i, rest, r := t.find(path)
+	in, i, r := t.find(path)
 	if r != nil {
 		return r
 	}
-	if i >= 0 {
-		at := o.Members[i].Name.StartOffset
-		_, own := ownLine(o.Members[i].Name.BeforeExtra)
-		o.Members[i].Value.Value = hujson.Literal(jsonText(v, t.indentOf(at), t.unit, t.nl, !own))
-	} else {
-		for n := len(rest) - 1; n > 0; n-- {
-			v = object{{rest[n], v}}
-		}
-		t.insert(o, rest[0], v)
+	o := in.Value.(*hujson.Object)
+	if i < 0 {
+		t.insert(o, t.indentOf(in.StartOffset)+t.unit, path[len(path)-1], v)
+		return nil
 	}
-	return t.parse(t.root.Pack())
+	at := &o.Members[i]
+	if list, ok := at.Value.Value.(*hujson.Array); ok {
+		all, _ := v.([]any)
+		if n := len(list.Elements); n < len(all) && reflect.DeepEqual(plain(list), any(all[:n:n])) &&
+			n+len(bytes.TrimSpace(list.AfterExtra)) > 0 {
+			t.extend(list, t.indentOf(at.Value.StartOffset)+t.unit, all[n:])
+			return nil
+		}
+	}
+	_, own := ownLine(at.Name.BeforeExtra)
+	at.Value.Value = hujson.Literal(jsonText(v, t.indentOf(at.Name.StartOffset), t.unit, t.nl, !own))
+	return nil
 }
 
 // insert adds a member behind the others: on a line of its own if one of them is, or there are none.
-func (t *jsonTree) insert(o *hujson.Object, name string, v any) {
-	indent, own := t.indentWithin(o), len(o.Members) == 0
+func (t *jsonTree) insert(o *hujson.Object, indent, name string, v any) {
+	own := len(o.Members) == 0
 	for _, m := range o.Members {
 		if in, ok := ownLine(m.Name.BeforeExtra); ok {
 			indent, own = in, true
@@ -170,7 +138,7 @@ func (t *jsonTree) insert(o *hujson.Object, name string, v any) {
 		Name:  hujson.Value{BeforeExtra: append(said, ' '), Value: hujson.String(name)},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(jsonText(v, indent, t.unit, t.nl, !own))},
 	}
-	if own {
+	if own || !said.IsValid() {
 		fresh.Name.BeforeExtra = append(said, t.nl+indent...)
 	}
 	if last := len(o.Members) - 1; last >= 0 {
@@ -182,40 +150,27 @@ func (t *jsonTree) insert(o *hujson.Object, name string, v any) {
 	o.AfterExtra = blanks
 }
 
-func (t *jsonTree) extend(path []string, v any) *Refusal {
-	o, i, _, r := t.find(path)
-	if r != nil {
-		return r
-	}
-	if i < 0 {
-		return t.set(path, []any{v})
-	}
-	at := &o.Members[i].Value
-	list, ok := at.Value.(*hujson.Array)
-	if !ok {
-		return refuse(Unsupported, t.line(at.StartOffset), join(path), "is no array; edit the file by hand")
-	}
-	if len(list.Elements) == 0 && len(bytes.TrimSpace(list.AfterExtra)) == 0 {
-		return t.set(path, []any{v})
-	}
-	indent, own := t.indentOf(at.StartOffset)+t.unit, len(list.Elements) == 0
+// extend adds elements behind those of an array, on lines of their own if one of these is, or there are none.
+func (t *jsonTree) extend(list *hujson.Array, indent string, more []any) {
+	own := len(list.Elements) == 0
 	for _, e := range list.Elements {
 		if in, ok := ownLine(e.BeforeExtra); ok {
 			indent, own = in, true
 			break
 		}
 	}
-	said, blanks := splitExtra(list.AfterExtra)
-	fresh := hujson.Value{BeforeExtra: append(said, ' '), Value: hujson.Literal(jsonText(v, indent, t.unit, t.nl, true))}
-	if own {
-		fresh.BeforeExtra = append(said, t.nl+indent...)
+	for _, v := range more {
+		said, blanks := splitExtra(list.AfterExtra)
+		fresh := hujson.Value{BeforeExtra: append(said, ' '), Value: hujson.Literal(jsonText(v, indent, t.unit, t.nl, true))}
+		if own || !said.IsValid() {
+			fresh.BeforeExtra = append(said, t.nl+indent...)
+		}
+		if last := len(list.Elements) - 1; last >= 0 {
+			fresh.AfterExtra = emptyLike(list.Elements[last].AfterExtra)
+		}
+		list.Elements = append(list.Elements, fresh)
+		list.AfterExtra = blanks
 	}
-	if last := len(list.Elements) - 1; last >= 0 {
-		fresh.AfterExtra = emptyLike(list.Elements[last].AfterExtra)
-	}
-	list.Elements = append(list.Elements, fresh)
-	list.AfterExtra = blanks
-	return t.parse(t.root.Pack())
 }
 
 // emptyLike is nil for nil: hujson writes a comma behind a last value whose extra is not nil.
@@ -226,17 +181,8 @@ func emptyLike(e hujson.Extra) hujson.Extra {
 	return hujson.Extra{}
 }
 
-// indentWithin is how members of an object without any are indented.
-func (t *jsonTree) indentWithin(o *hujson.Object) string {
-	for v := range t.root.All() {
-		if v.Value == hujson.ValueTrimmed(o) {
-			return t.indentOf(v.StartOffset) + t.unit
-		}
-	}
-	return t.unit
-}
-
-// splitExtra divides what stands before a closing brace: comments, and the blanks behind the last of them.
+// splitExtra divides what stands before a closing brace: comments, without the line end of the last one, and the blanks
+// behind them.
 func splitExtra(e hujson.Extra) (said, blanks hujson.Extra) {
 	end := 0
 	for i := 0; i < len(e); i++ {
@@ -258,10 +204,11 @@ func splitExtra(e hujson.Extra) (said, blanks hujson.Extra) {
 }
 
 func (t *jsonTree) remove(path []string) *Refusal {
-	o, i, _, r := t.find(path)
-	if r != nil || i < 0 {
+	in, i, r := t.find(path)
+	if r != nil {
 		return r
 	}
+	o := in.Value.(*hujson.Object)
 	before := o.Members[i].Name.BeforeExtra
 	after := &o.AfterExtra
 	if last := i == len(o.Members)-1; !last {
@@ -277,12 +224,15 @@ func (t *jsonTree) remove(path []string) *Refusal {
 		*after = before // of an object on one line
 	} else {
 		*after = append(kept(before), restOfLine(*after)...)
+		if !after.IsValid() { // a comment needs its line end
+			*after = append(*after, t.nl...)
+		}
 	}
-	o.Members = append(o.Members[:i:i], o.Members[i+1:]...)
+	o.Members = slices.Delete(o.Members, i, i+1)
 	if len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0 {
 		o.AfterExtra = nil
 	}
-	return t.parse(t.root.Pack())
+	return nil
 }
 
 // kept is what stays of what stands before a member that goes: what is in the line of the member before it, and

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -20,62 +21,95 @@ type Settings struct {
 	Timeouts map[string]*time.Duration
 }
 
-// settler carries settings out on an entry.
-type settler struct {
-	tree
-	at      []string // the entry
-	dialect string
-}
-
-func (s *settler) key(names ...string) []string { return slices.Concat(s.at, names) }
-
-// has tells whether the entry has a key. Doubled ones are told by whoever sets it.
-func (s *settler) has(names ...string) (any, bool) {
-	v, ok, _ := s.get(s.key(names...))
-	return v, ok && v != nil
-}
-
-func (s *settler) carryOut(set Settings) *Refusal {
+// apply returns an entry of a dialect with the settings.
+func (set *Settings) apply(entry object, dialect string) (object, *Refusal) {
+	s := settler{entry, dialect}
 	if set.Enabled != nil {
-		if r := s.enable(*set.Enabled); r != nil {
-			return r
-		}
+		s.enable(*set.Enabled)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(set.Approvals)) {
-		if r := s.approve(tool, set.Approvals[tool]); r != nil {
-			return r
-		}
+		s.approve(tool, set.Approvals[tool])
 	}
 	for _, clock := range slices.Sorted(maps.Keys(set.Timeouts)) {
-		if r := s.time(clock, set.Timeouts[clock]); r != nil {
-			return r
+		if !slices.Contains([]string{"connect", "idle", "total", "human"}, clock) {
+			return nil, refuse(Wrong, 0, "timeouts", "there is no clock %q; it is connect, idle, total or human", short(clock))
+		}
+		s.limit(clock, set.Timeouts[clock])
+	}
+	return s.entry, nil
+}
+
+// check returns a refusal unless an entry says what was to be set: another part of the file may say otherwise.
+func (set *Settings) check(s *config.Server) *Refusal {
+	says := func(field string) (line int) { return s.Fields[field].Line }
+	if set.Enabled != nil && s.Disabled == *set.Enabled {
+		return refuse(Unsupported, says("disabled"), s.Fields["disabled"].Key,
+			"decides whether the server is on, in another place of the file; edit the file by hand")
+	}
+	for tool, p := range set.Approvals {
+		if p != "" && s.Policy(tool) != p {
+			return refuse(Unsupported, 0, "approvals", "a pattern of the entry says %q of the tool %q; change that pattern",
+				s.Policy(tool), short(tool))
+		}
+	}
+	clocks := map[string]any{"connect": s.Timeouts.Connect, "idle": s.Timeouts.Idle, "total": s.Timeouts.Total,
+		"human": s.Timeouts.Human}
+	for clock, want := range set.Timeouts {
+		if want != nil && !reflect.DeepEqual(clocks[clock], want) {
+			return refuse(Unsupported, says("timeouts."+clock), "timeouts."+clock, "cannot be set in this file; edit it by hand")
 		}
 	}
 	return nil
 }
 
+// settler carries settings out on an entry.
+type settler struct {
+	entry   object
+	dialect string
+}
+
+func (s *settler) set(v any, path ...string) { s.entry = s.entry.with(v, path...) }
+
+// drop takes a value out, and the objects on the way to it that are empty then.
+func (s *settler) drop(path ...string) {
+	if _, there := s.entry.get(path...); !there {
+		return
+	}
+	s.entry = s.entry.without(path...)
+	for n := len(path) - 1; n > 0; n-- {
+		s.entry = s.entry.withoutEmpty(path[:n])
+	}
+}
+
+// value returns what the entry has at a path; null is nothing.
+func (s *settler) value(path ...string) (any, bool) {
+	v, _ := s.entry.get(path...)
+	return v, v != nil
+}
+
 // enable says it in every word for it that the entry has, else in the dialect's own if it has to be said.
-func (s *settler) enable(on bool) *Refusal {
+func (s *settler) enable(on bool) {
 	said := false
 	for _, w := range []struct {
 		key string
 		on  bool
 	}{{"disabled", false}, {"enabled", true}, {"isActive", true}} {
-		if _, ok := s.has(w.key); !ok || w.key == "isActive" && s.dialect != config.DialectMcpServers {
-			continue
-		}
-		said = true
-		if r := s.set(s.key(w.key), on == w.on); r != nil {
-			return r
+		if _, ok := s.value(w.key); ok && (w.key != "isActive" || s.dialect == config.DialectMcpServers) {
+			said = true
+			s.set(on == w.on, w.key)
 		}
 	}
-	switch {
-	case said || on:
-		return nil
-	case s.dialect == config.DialectCodex || s.dialect == config.DialectOpencode:
-		return s.set(s.key("enabled"), false)
+	if !said && !on {
+		m := disabledIn(s.dialect)
+		s.set(m.value, m.name)
 	}
-	return s.set(s.key("disabled"), true)
+}
+
+func disabledIn(dialect string) member {
+	if dialect == config.DialectCodex || dialect == config.DialectOpencode {
+		return member{"enabled", false}
+	}
+	return member{"disabled", true}
 }
 
 // listsOf are the keys of a dialect that hold tools which are called without a question, the one that it writes first.
@@ -88,63 +122,33 @@ var listsOf = map[string][]string{
 }
 
 // approve says in the dialect's own key that a tool is called without a question, and all else in the hub's own.
-func (s *settler) approve(tool string, p config.Policy) *Refusal {
-	for _, key := range listsOf[s.dialect] {
-		if r := s.unlist(key, tool); r != nil {
-			return r
-		}
-	}
-	if r := s.remove(s.key("approvals", tool)); r != nil {
-		return r
-	}
-	if left, ok := s.has("approvals"); ok {
-		if o, isObject := left.(object); isObject && len(o) == 0 {
-			if r := s.remove(s.key("approvals")); r != nil {
-				return r
-			}
-		}
-	}
+func (s *settler) approve(tool string, p config.Policy) {
 	lists := listsOf[s.dialect]
-	switch {
-	case s.dialect == config.DialectCodex:
-		return s.approveCodex(tool, p)
-	case p == "":
-		return nil
-	case p == config.Allow && len(lists) > 0:
-		key := lists[0]
-		for _, other := range lists {
-			if _, ok := s.has(other); ok {
-				key = other
-				break
-			}
+	to := slices.IndexFunc(lists, func(key string) bool { _, ok := s.value(key); return ok })
+	for _, key := range lists {
+		old, _ := s.value(key)
+		if list, _ := old.([]any); slices.Contains(list, any(tool)) {
+			s.set(slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == any(tool) }), key)
 		}
-		old, _ := s.has(key)
+	}
+	s.drop("approvals", tool)
+	mode := map[config.Policy]string{config.Allow: "approve", config.Ask: "prompt"}[p] // Codex knows two of three
+	switch {
+	case s.dialect == config.DialectCodex && mode != "":
+		s.set(mode, "tools", tool, "approval_mode")
+		return
+	case s.dialect == config.DialectCodex:
+		s.drop("tools", tool, "approval_mode")
+	case p == config.Allow && len(lists) > 0:
+		key := lists[max(to, 0)]
+		old, _ := s.value(key)
 		list, _ := old.([]any)
-		return s.set(s.key(key), append(slices.Clone(list), tool))
+		s.set(append(slices.Clip(list), tool), key)
+		return
 	}
-	return s.set(s.key("approvals", tool), string(p))
-}
-
-// approveCodex: its own key knows two of the three policies.
-func (s *settler) approveCodex(tool string, p config.Policy) *Refusal {
-	mode := map[config.Policy]string{config.Allow: "approve", config.Ask: "prompt"}[p]
-	if mode != "" {
-		return s.set(s.key("tools", tool, "approval_mode"), mode)
+	if p != "" {
+		s.set(string(p), "approvals", tool)
 	}
-	if r := s.remove(s.key("tools", tool, "approval_mode")); r != nil || p == "" {
-		return r
-	}
-	return s.set(s.key("approvals", tool), string(p))
-}
-
-// unlist takes a name out of a list of names.
-func (s *settler) unlist(key, name string) *Refusal {
-	old, ok := s.has(key)
-	list, isList := old.([]any)
-	if !ok || !isList || !slices.Contains(list, any(name)) {
-		return nil
-	}
-	return s.set(s.key(key), slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == any(name) }))
 }
 
 // unitKey is a dialect's own key for a clock: a number of units, within a range.
@@ -171,7 +175,7 @@ func (s *settler) clockKey(clock string) (k unitKey, ok bool) {
 	case clock == "connect" && s.dialect == config.DialectCrush:
 		return key(time.Second, 3600, "timeout")
 	case s.dialect == config.DialectOpencode && (clock == "connect" || clock == "total"):
-		old, _ := s.has("timeout")
+		old, _ := s.value("timeout")
 		switch _, isObject := old.(object); {
 		case isObject && clock == "total":
 			return key(time.Millisecond, 0, "timeout", "request")
@@ -184,43 +188,29 @@ func (s *settler) clockKey(clock string) (k unitKey, ok bool) {
 	return unitKey{}, false
 }
 
-// time sets a clock: in the hub's own key where the entry has that, which wins, or where the dialect's cannot say it;
+// limit sets a clock: in the hub's own key where the entry has that, which wins, or where the dialect's cannot say it;
 // else in the dialect's own.
-func (s *settler) time(clock string, d *time.Duration) *Refusal {
-	if !slices.Contains([]string{"connect", "idle", "total", "human"}, clock) {
-		return refuse(Wrong, 0, "timeouts", "there is no clock %q; it is connect, idle, total or human", short(clock))
-	}
+func (s *settler) limit(clock string, d *time.Duration) {
 	theirs, ok := s.clockKey(clock)
-	_, ours := s.has("timeouts", clock)
 	if d == nil {
-		if r := s.remove(s.key("timeouts", clock)); r != nil {
-			return r
-		}
-		if left, _ := s.has("timeouts"); left != nil {
-			if o, isObject := left.(object); isObject && len(o) == 0 {
-				if r := s.remove(s.key("timeouts")); r != nil {
-					return r
-				}
-			}
-		}
+		s.drop("timeouts", clock)
 		if s.dialect == config.DialectCodex && clock == "connect" {
-			if r := s.remove(s.key("startup_timeout_ms")); r != nil {
-				return r
-			}
+			s.drop("startup_timeout_ms")
 		}
-		if !ok {
-			return nil
+		if ok {
+			s.drop(theirs.path...)
 		}
-		return s.remove(s.key(theirs.path...))
+		return
 	}
-	if ok && !ours && *d > 0 {
+	if _, ours := s.value("timeouts", clock); ok && !ours && *d > 0 {
 		n := float64(*d) / float64(theirs.unit)
 		whole := n == math.Trunc(n) || s.dialect == config.DialectCodex
 		if whole && n >= 1 && (theirs.most == 0 || n <= theirs.most) {
-			return s.set(s.key(theirs.path...), json.Number(strconv.FormatFloat(n, 'f', -1, 64)))
+			s.set(json.Number(strconv.FormatFloat(n, 'f', -1, 64)), theirs.path...)
+			return
 		}
 	}
-	return s.set(s.key("timeouts", clock), durationText(*d))
+	s.set(durationText(*d), "timeouts", clock)
 }
 
 // durationText is a duration as people write it: "90s", "5m", "0s".

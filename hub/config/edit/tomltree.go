@@ -2,62 +2,81 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // tomlTree is a text of TOML that is changed by lines. Only what is below entry is: a server with a table of its own.
+// Places are those before all changes.
 type tomlTree struct {
-	bom   []byte
 	src   []byte
 	nl    string
 	entry []string // the path of the server
-	exprs []expression
-	all   map[string]any
+	exprs []config.Expression
+	added bool   // the server is not in the text yet
+	after object // the whole file as it is to be
+	cuts  []cut
 }
 
-func openTOML(text []byte, entry []string) (*tomlTree, *Refusal) {
-	t := &tomlTree{nl: lineEnd(text), entry: entry}
-	if bytes.HasPrefix(text, byteOrderMark) {
-		t.bom, text = text[:len(byteOrderMark)], text[len(byteOrderMark):]
+// cut is a part of the text, and what takes its place.
+type cut struct {
+	from, to int
+	text     string
+}
+
+// openTOML opens a text that is to become after by changes of the entry at a path.
+func openTOML(l config.Layout, entry []string, after object) (*tomlTree, *Refusal) {
+	t := &tomlTree{nl: lineEnd(l.Text), src: l.Text, entry: entry, exprs: l.Expressions, after: after}
+	_, there := plain(l.Root.Value).(object).get(entry...)
+	if t.added = !there; t.added {
+		return t, nil
 	}
-	return t, t.parse(bytes.Clone(text))
+	return t, t.notPlain()
 }
 
-func (t *tomlTree) parse(text []byte) *Refusal {
-	var all map[string]any
-	exprs, ok := expressions(text)
-	if err := toml.Unmarshal(text, &all); err != nil || !ok {
-		return refuse(Unsupported, 0, "", "this form of TOML cannot be changed by the hub; edit the file by hand")
+// text is the whole with all changes. Where one part is within another one, or overlaps it, it goes as a whole.
+func (t *tomlTree) text() []byte {
+	var out []byte
+	at := 0
+	slices.SortStableFunc(t.cuts, func(a, b cut) int { return cmp.Compare(a.from, b.from) })
+	for _, c := range t.cuts {
+		if c.from > at {
+			out = append(out, t.src[at:c.from]...)
+		}
+		if len(out) > 0 && strings.HasSuffix(c.text, t.nl) && out[len(out)-1] != '\n' {
+			out = append(out, t.nl...) // a line behind a last one without an end
+		}
+		out = append(out, c.text...)
+		at = max(at, c.to)
 	}
-	t.src, t.exprs, t.all = text, exprs, all
-	return nil
+	return append(out, t.src[at:]...)
 }
-
-func (t *tomlTree) text() []byte { return append(bytes.Clone(t.bom), t.src...) }
 
 func (t *tomlTree) line(at int) int { return 1 + bytes.Count(t.src[:at], []byte("\n")) }
+
+func (t *tomlTree) splice(from, to int, text string) { t.cuts = append(t.cuts, cut{from, to, text}) }
 
 // notPlain tells why the server has no plain table of its own; nil: it has one.
 func (t *tomlTree) notPlain() *Refusal {
 	headers := 0
 	for _, x := range t.exprs {
 		switch {
-		case !beginsWith(x.path, t.entry) && (x.header || !beginsWith(t.entry, x.path)):
-		case x.array:
-			return refuse(Unsupported, t.line(x.start), "", "is in an array of tables, which the hub does not change; edit the file by hand")
-		case !beginsWith(x.table, t.entry):
-			return refuse(Unsupported, t.line(x.start), "",
+		case !beginsWith(x.Path, t.entry) && (x.Header || !beginsWith(t.entry, x.Path)):
+		case x.Array:
+			return refuse(Unsupported, t.line(x.Start), "", "is in an array of tables, which the hub does not change; edit the file by hand")
+		case !beginsWith(x.Table, t.entry):
+			return refuse(Unsupported, t.line(x.Start), "",
 				"is no table of its own but written as a value or with dotted keys, which the hub does not change; edit the file by hand, or write it as [%s]",
 				tomlKey(t.entry))
-		case x.header && len(x.path) == len(t.entry):
+		case x.Header && len(x.Path) == len(t.entry):
 			headers++
 		}
 	}
@@ -68,69 +87,33 @@ func (t *tomlTree) notPlain() *Refusal {
 	return nil
 }
 
-func (t *tomlTree) get(path []string) (any, bool, *Refusal) {
-	var v any = t.all
-	for _, step := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil, false, nil
+// within puts the whole value in place of the one of a key that has a path within it, an inline table.
+func (t *tomlTree) within(path []string) bool {
+	for _, x := range t.exprs {
+		if x.Header || len(x.Path) >= len(path) || !beginsWith(path, x.Path) {
+			continue
 		}
-		if v, ok = m[step]; !ok {
-			return nil, false, nil
+		if v, _ := t.after.get(x.Path...); !slices.ContainsFunc(t.cuts, func(c cut) bool { return c.from == x.From }) {
+			t.splice(x.From, x.To, tomlValue(v))
 		}
+		return true
 	}
-	return fromTOML(v), true, nil
-}
-
-// fromTOML gives a value of the decoder as one that can be written. Members come out by name.
-func fromTOML(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := object{}
-		for name, inner := range v {
-			out = append(out, member{name, fromTOML(inner)})
-		}
-		slices.SortFunc(out, func(a, b member) int { return strings.Compare(a.name, b.name) })
-		return out
-	case []any:
-		out := []any{}
-		for _, e := range v {
-			out = append(out, fromTOML(e))
-		}
-		return out
-	case string, bool:
-		return v
-	case int64:
-		return json.Number(strconv.FormatInt(v, 10))
-	case float64:
-		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return fmt.Sprint(v) // dates and times
-}
-
-// extend is for inputs, which no dialect of TOML has.
-func (t *tomlTree) extend(path []string, _ any) *Refusal {
-	return refuse(Unsupported, 0, join(path), "cannot be written into TOML by the hub; edit the file by hand")
+	return false
 }
 
 func (t *tomlTree) set(path []string, v any) *Refusal {
-	if _, there, _ := t.get(t.entry); !there {
-		return t.append(path, v)
+	if t.added {
+		entry, _ := t.after.get(t.entry...)
+		t.append(entry.(object))
+		return nil
 	}
-	if r := t.notPlain(); r != nil {
-		return r
-	}
-	if v = withoutNulls(v); v == nil {
-		return refuse(Wrong, 0, join(path[len(t.entry):]), "is null, which TOML has not; leave it out")
+	if t.within(path) {
+		return nil
 	}
 	for _, x := range t.exprs {
-		switch {
-		case x.header:
-		case slices.Equal(x.path, path):
-			return t.splice(x.from, x.to, tomlValue(v))
-		case len(path) > len(x.path) && beginsWith(path, x.path): // it is in an inline table
-			old, _, _ := t.get(x.path)
-			return t.splice(x.from, x.to, tomlValue(putInto(old, path[len(x.path):], v)))
+		if !x.Header && slices.Equal(x.Path, path) {
+			t.splice(x.From, x.To, tomlValue(v))
+			return nil
 		}
 	}
 	if r := t.remove(path); r != nil { // a table, or dotted keys
@@ -138,133 +121,77 @@ func (t *tomlTree) set(path []string, v any) *Refusal {
 	}
 	for n := len(path) - 1; n >= len(t.entry); n-- {
 		if at, ok := t.endOf(path[:n]); ok {
-			for i := len(path) - 1; i > n; i-- {
-				if _, there, _ := t.get(path[:i]); !there { // else dotted keys have made it
-					v = object{{path[i], v}}
-					path = path[:i]
-				}
-			}
-			return t.addLine(at, tomlKey(path[n:])+" = "+tomlValue(v))
+			t.splice(at, at, tomlKey(path[n:])+" = "+tomlValue(v)+t.nl)
+			return nil
 		}
 	}
 	return refuse(Unsupported, 0, "", "is in a form of TOML that the hub does not change; edit the file by hand")
 }
 
-// putInto sets a value within a value that is an object.
-func putInto(old any, path []string, v any) any {
-	o, _ := old.(object)
-	if len(path) > 1 {
-		inner, _ := o.get(path[0])
-		v = putInto(inner, path[1:], v)
-	}
-	return o.with(path[0], v)
-}
-
 // endOf is where a further key of the table with this header belongs: behind its last one.
 func (t *tomlTree) endOf(table []string) (at int, ok bool) {
 	for _, x := range t.exprs {
-		if !x.array && slices.Equal(x.table, table) {
-			at, ok = x.end, true
+		if !x.Array && slices.Equal(x.Table, table) {
+			at, ok = x.End, true
 		}
 	}
 	return at, ok
 }
 
-func (t *tomlTree) addLine(at int, line string) *Refusal {
-	if at > 0 && t.src[at-1] != '\n' {
-		line = t.nl + line
-	}
-	return t.splice(at, at, line+t.nl)
-}
-
-func (t *tomlTree) splice(from, to int, text string) *Refusal {
-	return t.parse(slices.Concat(t.src[:from:from], []byte(text), t.src[to:]))
-}
-
 // append adds the server as a table at the end.
-func (t *tomlTree) append(path []string, v any) *Refusal {
-	o, isTable := withoutNulls(v).(object)
-	if !isTable || !slices.Equal(path, t.entry) {
-		return refuse(Missing, 0, "", "there is no such table")
-	}
+func (t *tomlTree) append(entry object) {
 	var b strings.Builder
-	if len(t.src) > 0 && !bytes.HasSuffix(t.src, []byte("\n")) {
-		b.WriteString(t.nl)
-	}
 	if len(bytes.TrimSpace(t.src)) > 0 {
 		b.WriteString(t.nl)
 	}
-	b.WriteString("[" + tomlKey(path) + "]" + t.nl)
-	var tables object
-	for _, m := range o {
-		if inner, isTable := m.value.(object); isTable && len(inner) > 0 {
-			tables = append(tables, m)
-			continue
+	table := func(path []string, o object) (tables object) {
+		b.WriteString("[" + tomlKey(path) + "]" + t.nl)
+		for _, m := range o {
+			if inner, isTable := m.value.(object); isTable && len(inner) > 0 && len(path) == len(t.entry) {
+				tables = append(tables, m)
+				continue
+			}
+			b.WriteString(tomlKey([]string{m.name}) + " = " + tomlValue(m.value) + t.nl)
 		}
-		b.WriteString(tomlKey([]string{m.name}) + " = " + tomlValue(m.value) + t.nl)
+		return tables
 	}
-	for _, m := range tables {
-		b.WriteString(t.nl + "[" + tomlKey(append(slices.Clone(path), m.name)) + "]" + t.nl)
-		for _, inner := range m.value.(object) {
-			b.WriteString(tomlKey([]string{inner.name}) + " = " + tomlValue(inner.value) + t.nl)
-		}
+	for _, m := range table(t.entry, entry) {
+		b.WriteString(t.nl)
+		table(below(t.entry, m.name), m.value.(object))
 	}
-	return t.splice(len(t.src), len(t.src), b.String())
+	t.splice(len(t.src), len(t.src), b.String())
 }
 
 func (t *tomlTree) remove(path []string) *Refusal {
-	if _, there, _ := t.get(path); !there {
+	if t.within(path) {
 		return nil
 	}
-	if r := t.notPlain(); r != nil {
-		return r
-	}
-	for _, x := range t.exprs {
-		if !x.header && len(path) > len(x.path) && beginsWith(path, x.path) { // it is in an inline table
-			old, _, _ := t.get(x.path)
-			return t.splice(x.from, x.to, tomlValue(takeFrom(old, path[len(x.path):])))
-		}
-	}
-	var out []byte
 	at := 0
 	for i, x := range t.exprs {
-		if !beginsWith(x.path, path) {
+		if !beginsWith(x.Path, path) {
 			continue
 		}
-		from := x.start
+		from := x.Start
 		switch {
-		case x.header:
+		case x.Header:
 			from = t.commentsAbove(i)
-		case beginsWith(x.table, path):
+		case beginsWith(x.Table, path):
 			from = at // the header before it goes, and so do comments in between
 		}
-		if from > at {
-			out = append(out, t.src[at:from]...)
+		at = x.End
+		if next := i + 1; beginsWith(x.Table, path) && (next == len(t.exprs) || t.exprs[next].Header) {
+			at = t.blanksFrom(at) // those behind a table that goes
 		}
-		at = max(at, x.end)
-		if next := i + 1; beginsWith(x.table, path) && (next == len(t.exprs) || t.exprs[next].header) {
-			at = max(at, t.blanksFrom(at)) // those behind a table that goes
-		}
+		t.splice(from, at, "")
 	}
-	out = append(out, t.src[at:]...)
-	return t.parse(out)
-}
-
-// takeFrom takes a member out of a value that is an object.
-func takeFrom(old any, path []string) any {
-	o, _ := old.(object)
-	if len(path) == 1 {
-		return o.without(path[0])
-	}
-	inner, _ := o.get(path[0])
-	return o.with(path[0], takeFrom(inner, path[1:]))
+	return nil
 }
 
 // commentsAbove is where the comments begin that stand right above a header: they go with it.
 func (t *tomlTree) commentsAbove(i int) int {
-	at, least := t.exprs[i].start, 0
+	at, least := t.exprs[i].Start, 0
 	if i > 0 {
-		least = t.exprs[i-1].end
+		least = t.exprs[i-1].End
 	}
 	for at > least {
 		line := bytes.LastIndexByte(t.src[:at-1], '\n') + 1
@@ -279,7 +206,10 @@ func (t *tomlTree) commentsAbove(i int) int {
 // blanksFrom skips empty lines.
 func (t *tomlTree) blanksFrom(at int) int {
 	for at < len(t.src) {
-		next := lineFrom(t.src, at)
+		next := len(t.src)
+		if i := bytes.IndexByte(t.src[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
 		if len(bytes.TrimSpace(t.src[at:next])) > 0 {
 			break
 		}
@@ -289,18 +219,22 @@ func (t *tomlTree) blanksFrom(at int) int {
 }
 
 // withoutNulls leaves out what TOML cannot say.
-func withoutNulls(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		return v
-	}
+func withoutNulls(o object) object {
 	out := object{}
 	for _, m := range o {
-		if inner := withoutNulls(m.value); inner != nil {
-			out = append(out, member{m.name, inner})
+		if inner, ok := m.value.(object); ok {
+			m.value = withoutNulls(inner)
+		}
+		if m.value != nil {
+			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// beginsWith tells whether a path is below, or is, another one.
+func beginsWith(path, outer []string) bool {
+	return len(path) >= len(outer) && slices.Equal(path[:len(outer)], outer)
 }
 
 var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -345,5 +279,5 @@ func tomlValue(v any) string {
 	case json.Number:
 		return string(v)
 	}
-	return `""` // cannot be: withoutNulls has left it out
+	return `""` // of null in an array: the reading of what came out refuses it
 }

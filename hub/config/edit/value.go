@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -20,36 +21,124 @@ type member struct {
 	value any
 }
 
-// get gives a member of an object; nil: there is none.
-func (o object) get(name string) (any, bool) {
-	for _, m := range o {
-		if m.name == name {
-			return m.value, true
-		}
-	}
-	return nil, false
+func (o object) index(name string) int {
+	return slices.IndexFunc(o, func(m member) bool { return m.name == name })
 }
 
-// with gives o with a member set, in its place or at the end.
-func (o object) with(name string, v any) object {
-	out := append(object(nil), o...)
-	for i := range out {
-		if out[i].name == name {
-			out[i].value = v
-			return out
+// get returns the value at a path of names.
+func (o object) get(path ...string) (v any, ok bool) {
+	v = o
+	for _, name := range path {
+		inner, _ := v.(object)
+		i := inner.index(name)
+		if i < 0 {
+			return nil, false
 		}
+		v = inner[i].value
 	}
-	return append(out, member{name, v})
+	return v, true
 }
 
-// without gives o without a member.
-func (o object) without(name string) object {
-	var out object
-	for _, m := range o {
-		if m.name != name {
+// with returns o with a value at a path, in the place of the one there or at the end, and the objects on the way.
+func (o object) with(v any, path ...string) object {
+	out, i := slices.Clone(o), o.index(path[0])
+	if i < 0 {
+		out, i = append(out, member{name: path[0]}), len(out)
+	}
+	if len(path) > 1 {
+		inner, _ := out[i].value.(object)
+		v = inner.with(v, path[1:]...)
+	}
+	out[i].value = v
+	return out
+}
+
+// without returns o without the value at a path.
+func (o object) without(path ...string) object {
+	i := o.index(path[0])
+	switch {
+	case i < 0:
+		return o
+	case len(path) == 1:
+		return slices.Delete(slices.Clone(o), i, i+1)
+	}
+	inner, _ := o[i].value.(object)
+	if inner == nil {
+		return o
+	}
+	return o.with(inner.without(path[1:]...), path[0])
+}
+
+// withoutEmpty returns o without the object at a path if that is empty.
+func (o object) withoutEmpty(path []string) object {
+	v, _ := o.get(path...)
+	if inner, ok := v.(object); ok && len(inner) == 0 {
+		return o.without(path...)
+	}
+	return o
+}
+
+// replaced returns what takes the place of old: members that stay keep their places.
+func replaced(old, v any) any {
+	was, _ := old.(object)
+	now, ok := v.(object)
+	if !ok {
+		return v
+	}
+	out := object{}
+	for _, m := range was {
+		if fresh, stays := now.get(m.name); stays {
+			out = append(out, member{m.name, replaced(m.value, fresh)})
+		}
+	}
+	for _, m := range now {
+		if was.index(m.name) < 0 {
 			out = append(out, m)
 		}
 	}
+	return out
+}
+
+// merged returns an object with a merge patch carried out (RFC 7396, section 2).
+func merged(o, patch object) object {
+	for _, m := range patch {
+		switch v := m.value.(type) {
+		case nil:
+			o = o.without(m.name)
+		case object:
+			old, _ := o.get(m.name)
+			inner, _ := old.(object)
+			o = o.with(merged(inner, v), m.name)
+		default:
+			o = o.with(v, m.name)
+		}
+	}
+	if o == nil {
+		return object{}
+	}
+	return o
+}
+
+// members counts those of an object, and of the objects in it.
+func members(o object) (n int) {
+	for _, m := range o {
+		inner, _ := m.value.(object)
+		n += 1 + members(inner)
+	}
+	return n
+}
+
+// sorted returns a value with the members of its objects by name.
+func sorted(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		return v
+	}
+	out := object{}
+	for _, m := range o {
+		out = append(out, member{m.name, sorted(m.value)})
+	}
+	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return out
 }
 
@@ -88,27 +177,32 @@ func parseValue(text string) (object, error) {
 	if !ok {
 		return nil, fmt.Errorf("must be a JSON object")
 	}
-	if name := doubled(o); name != "" {
+	out := plain(o).(object)
+	if name := doubled(out); name != "" {
 		return nil, fmt.Errorf("has the key %q twice", short(name))
 	}
-	return plain(o).(object), nil
+	return out, nil
 }
 
-// doubled is a key that comes twice in one object, "" if none does.
-func doubled(v hujson.ValueTrimmed) string {
-	in := hujson.Value{Value: v}
-	for v := range in.All() {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok {
-			continue
-		}
-		seen := make(map[string]bool, len(o.Members))
-		for _, m := range o.Members {
-			name := m.Name.Value.(hujson.Literal).String()
-			if seen[name] {
+// doubled returns a name that comes twice in one object of a value, "" if none does.
+func doubled(v any) string {
+	switch v := v.(type) {
+	case object:
+		seen := make(map[string]bool, len(v))
+		for _, m := range v {
+			if seen[m.name] {
+				return m.name
+			}
+			seen[m.name] = true
+			if name := doubled(m.value); name != "" {
 				return name
 			}
-			seen[name] = true
+		}
+	case []any:
+		for _, e := range v {
+			if name := doubled(e); name != "" {
+				return name
+			}
 		}
 	}
 	return ""
@@ -224,3 +318,6 @@ func writeJSON(b *bytes.Buffer, v any, indent, unit, nl string, inline bool) {
 		b.WriteString("null")
 	}
 }
+
+// String shows an object for tests and panics; it is never logged.
+func (o object) String() string { return fmt.Sprint(len(o), " members") }
