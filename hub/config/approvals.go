@@ -1,16 +1,8 @@
 package config
 
-import "fmt"
-
 // names reads a list of tool names and patterns.
 func (r *entryReader) names(k key, take func(name string, at key)) {
-	values, ok := k.value.array()
-	if !ok {
-		r.wrong(k.value, k.path, "an array of tool names")
-		return
-	}
-	for i, e := range values {
-		at := fmt.Sprintf("%s[%d]", k.path, i)
+	for at, e := range r.elements(k.value, k.path, "an array of tool names") {
 		switch s, ok := e.str(); {
 		case !ok:
 			r.wrong(e, at, "a string")

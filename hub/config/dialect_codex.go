@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"net/textproto"
 	"strings"
 	"time"
@@ -55,35 +54,41 @@ func required(r *entryReader, k key) {
 	}
 }
 
-// envVars reads the names of variables that the server inherits from the hub's environment; "env" overrides them.
-func envVars(r *entryReader, k key) {
-	values, ok := k.value.array()
-	if !ok {
-		r.wrong(k.value, k.path, "an array of names of variables")
-		return
+// inheritEnv reads the names of variables that the server inherits from the hub's environment. "env" overrides them.
+func (r *entryReader) inheritEnv(k key) {
+	for at, v := range r.elements(k.value, k.path, "an array of names of variables") {
+		name, ok := v.str()
+		r.inherit(at, v, name, ok, "must be the name of a variable, is "+v.kind())
 	}
-	for i, v := range values {
-		at := key{member{"", v.at(), v}, fmt.Sprintf("%s[%d]", k.path, i)}
+}
+
+// envVars is inheritEnv with the word of Codex, which also has tables.
+func envVars(r *entryReader, k key) {
+	for at, v := range r.elements(k.value, k.path, "an array of names of variables") {
 		name, ok := v.str()
 		if members, isTable := v.object(); isTable {
-			for _, m := range r.distinct(r.doc, members, r.server, at.path) {
+			for _, m := range r.distinct(r.doc, members, r.server, at) {
 				switch s, isText := m.value.str(); {
 				case m.name == "name" && isText:
 					name, ok = s, true
 				case m.name == "source" && s != "local":
-					r.warn(m.at, path(at.path, m.name),
+					r.warn(m.at, path(at, m.name),
 						`is ignored: the hub takes variables from its own environment, which is "local"`)
 				}
 			}
 		}
-		switch {
-		case !ok:
-			r.fail(v.at(), at.path, `must be the name of a variable, or a table with "name"`)
-		case badVariable(name):
-			r.fail(v.at(), at.path, badVariableText)
-		default:
-			r.refer("env."+name, name, name, at)
-		}
+		r.inherit(at, v, name, ok, `must be the name of a variable, or a table with "name"`)
+	}
+}
+
+func (r *entryReader) inherit(at string, v value, name string, ok bool, wrong string) {
+	switch {
+	case !ok:
+		r.fail(v.at(), at, "%s", wrong)
+	case badVariable(name):
+		r.fail(v.at(), at, badVariableText)
+	default:
+		r.refer("env."+name, name, name, key{member{"", v.at(), v}, at})
 	}
 }
 

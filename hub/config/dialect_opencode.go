@@ -54,22 +54,21 @@ func (r *entryReader) argv(k key) {
 
 func opencodeTimeout(r *entryReader, k key) {
 	start := timeout{clock: connect, unit: time.Millisecond}
-	members, ok := k.value.object()
-	if !ok {
+	if _, ok := k.value.object(); !ok {
 		start.read(r, k)
 		return
 	}
-	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
-		switch inner := (key{m, path(k.path, m.name)}); {
-		case m.value.isNull():
-		case m.name == "startup":
-			start.read(r, inner)
-		case m.name == "request":
-			timeout{clock: total, unit: time.Millisecond}.read(r, inner)
+	r.settings(k, func(k key) bool {
+		switch k.name {
+		case "startup":
+			start.read(r, k)
+		case "request":
+			timeout{clock: total, unit: time.Millisecond}.read(r, k)
 		default:
-			r.warn(m.at, inner.path, "is not known and was ignored")
+			return false
 		}
-	}
+		return true
+	})
 }
 
 func opencodeOAuth(r *entryReader, k key) {

@@ -28,15 +28,14 @@ var dialectPortable = dialect{
 // claudeOAuth reads "oauth" of Claude Code, which has its own word for the port, and a way to replace the server's
 // metadata; the hub always uses the metadata.
 func claudeOAuth(r *entryReader, k key) {
-	r.settings(k.path, k.value, func(m member) bool {
-		at := key{m, path(k.path, m.name)}
-		switch m.name {
+	r.settings(k, func(k key) bool {
+		switch k.name {
 		case "callbackPort":
-			return r.oauthSetting(at, "redirectPort")
+			return r.oauthSetting(k, "redirectPort")
 		case "authServerMetadataUrl":
-			r.warn(m.at, at.path, "is ignored: the hub signs in as the server's metadata say")
+			r.warn(k.at, k.path, "is ignored: the hub signs in as the server's metadata say")
 			return true
 		}
-		return r.oauthSetting(at, m.name)
+		return r.oauthSetting(k, k.name)
 	})
 }

@@ -193,17 +193,27 @@ func (r *entryReader) text(key string, v value) string {
 	return s
 }
 
-func (r *entryReader) texts(key string, v value) []string {
-	values, ok := v.array()
-	if !ok {
-		r.wrong(v, key, "an array of strings")
-		return nil
-	}
-	var out []string
-	for i, e := range values {
-		out = append(out, r.text(fmt.Sprintf("%s[%d]", key, i), e))
+func (r *entryReader) texts(key string, v value) (out []string) {
+	for at, e := range r.elements(v, key, "an array of strings") {
+		out = append(out, r.text(at, e))
 	}
 	return out
+}
+
+// elements returns the elements of an array, each with its path. If v is not an array, it reports that what was
+// expected.
+func (r *entryReader) elements(v value, key, what string) iter.Seq2[string, value] {
+	return func(yield func(string, value) bool) {
+		values, ok := v.array()
+		if !ok {
+			r.wrong(v, key, what)
+		}
+		for i, e := range values {
+			if !yield(fmt.Sprintf("%s[%d]", key, i), e) {
+				return
+			}
+		}
+	}
 }
 
 // members returns the members of an object, each with its path. If v is not an object, it reports that what was
@@ -223,10 +233,11 @@ func (r *entryReader) members(v value, key, what string) iter.Seq2[string, membe
 	}
 }
 
-// settings calls set for each member of an object, and reports the members for which set returns false.
-func (r *entryReader) settings(key string, v value, set func(m member) bool) {
-	for at, m := range r.members(v, key, "an object") {
-		if !set(m) {
+// settings calls set for each member of an object that is not null, and reports the members for which set returns
+// false.
+func (r *entryReader) settings(in key, set func(key) bool) {
+	for at, m := range r.members(in.value, in.path, "an object") {
+		if !m.value.isNull() && !set(key{m, at}) {
 			r.warn(m.at, at, "is not known and was ignored")
 		}
 	}

@@ -272,12 +272,12 @@ func (l *loader) origin(doc *document, m member, dialect, at string) Origin {
 
 // distinct returns the last member of each name, as JSON readers do, and reports the names that occur more than once.
 func (l *loader) distinct(doc *document, members []member, server, key string) []member {
-	if allDiffer(members) {
-		return members
-	}
 	lastAt := make(map[string]int, len(members))
 	for i, m := range members {
 		lastAt[m.name] = i
+	}
+	if len(lastAt) == len(members) {
+		return members
 	}
 	var out []member
 	for i, m := range members {
@@ -289,26 +289,6 @@ func (l *loader) distinct(doc *document, members []member, server, key string) [
 		out = append(out, m)
 	}
 	return out
-}
-
-// allDiffer reports whether all names differ, which they nearly always do. Few names are compared with one another,
-// which is cheaper than a map.
-func allDiffer(members []member) bool {
-	if len(members) > 16 {
-		seen := make(map[string]bool, len(members))
-		for _, m := range members {
-			seen[m.name] = true
-		}
-		return len(seen) == len(members)
-	}
-	for i, m := range members {
-		for _, other := range members[:i] {
-			if m.name == other.name {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

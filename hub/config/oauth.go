@@ -43,15 +43,15 @@ type IdentityProvider struct {
 
 // oauth reads the settings object. No value in it is ever shown.
 func (r *entryReader) oauth(k key) {
-	r.settings(k.path, k.value, func(m member) bool { return r.oauthSetting(key{m, path(k.path, m.name)}, m.name) })
+	r.settings(k, func(k key) bool { return r.oauthSetting(k, k.name) })
 }
 
 // oauthNamed reads an object that has the words of another application. names maps them to the hub's settings; "" is a
 // setting that the hub does not use.
 func (r *entryReader) oauthNamed(k key, names map[string]string) {
-	r.settings(k.path, k.value, func(m member) bool {
-		name, known := names[m.name]
-		return known && (name == "" || r.oauthSetting(key{m, path(k.path, m.name)}, name))
+	r.settings(k, func(k key) bool {
+		name, known := names[k.name]
+		return known && (name == "" || r.oauthSetting(k, name))
 	})
 }
 
@@ -76,14 +76,12 @@ func (r *entryReader) oauthSetting(k key, name string) bool {
 	switch {
 	case field == nil && name != "scopes" && name != "redirectPort" && name != "idp":
 		return false
-	case v.isNull(): // not given
-		return true
 	case name == "scopes":
 		o.Scopes = r.scopes(at, v)
 	case name == "redirectPort":
 		o.RedirectPort = r.port(at, v)
 	case name == "idp":
-		o.IDP = r.identityProvider(at, v)
+		o.IDP = r.identityProvider(k)
 	case name == "workloadTokenFile":
 		*field = r.file(at, v)
 	default:
@@ -135,13 +133,13 @@ func (r *entryReader) file(key string, v value) string {
 	return under(r.folder, s)
 }
 
-func (r *entryReader) identityProvider(key string, v value) (p IdentityProvider) {
-	r.settings(key, v, func(m member) bool {
+func (r *entryReader) identityProvider(k key) (p IdentityProvider) {
+	r.settings(k, func(k key) bool {
 		field := map[string]*string{
 			"issuer": &p.Issuer, "tokenEndpoint": &p.TokenEndpoint, "clientId": &p.ClientID, "idToken": &p.IDToken,
-		}[m.name]
-		if field != nil && !m.value.isNull() {
-			*field = r.text(path(key, m.name), m.value)
+		}[k.name]
+		if field != nil {
+			*field = r.text(k.path, k.value)
 		}
 		return field != nil
 	})
@@ -153,13 +151,7 @@ func (r *entryReader) scopes(key string, v value) (out []string) {
 	if _, ok := v.str(); ok {
 		return strings.Fields(r.text(key, v))
 	}
-	values, ok := v.array()
-	if !ok {
-		r.wrong(v, key, "a string or an array of strings")
-		return nil
-	}
-	for i, e := range values {
-		at := key + "[" + strconv.Itoa(i) + "]"
+	for at, e := range r.elements(v, key, "a string or an array of strings") {
 		s := r.text(at, e)
 		if _, ok := e.str(); ok && (s == "" || strings.ContainsAny(s, " \t\r\n")) {
 			r.fail(e.at(), at, "must be one scope, without blanks")
@@ -177,19 +169,4 @@ func (r *entryReader) port(key string, v value) int {
 		r.fail(v.at(), key, "must be a port from 1 to 65535, or 0 for any free one")
 	}
 	return int(port)
-}
-
-// write adds the settings to the launch key.
-func (o OAuth) write(h *launch) {
-	for _, s := range []string{
-		o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM,
-		o.SigningAlgorithm,
-		o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
-		o.WorkloadToken, o.WorkloadTokenFile, o.DPoP,
-	} {
-		text(h, s)
-	}
-	for _, scope := range o.Scopes {
-		text(h, scope)
-	}
 }

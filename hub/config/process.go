@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,12 +52,10 @@ func controlsOf(s string) string {
 }
 
 func (r *entryReader) args(k key) {
-	r.s.Args = r.texts(k.path, k.value)
-	if values, ok := k.value.array(); ok {
-		for i, v := range values {
-			if s, _ := v.str(); driven.MatchString(s) {
-				r.warn(v.at(), fmt.Sprintf("%s[%d]", k.path, i), `holds %s; write \\ for each backslash of a path`, controlsOf(s))
-			}
+	for at, v := range r.elements(k.value, k.path, "an array of strings") {
+		r.s.Args = append(r.s.Args, r.text(at, v))
+		if s, _ := v.str(); driven.MatchString(s) {
+			r.warn(v.at(), at, `holds %s; write \\ for each backslash of a path`, controlsOf(s))
 		}
 	}
 	r.mark("args", k)
@@ -109,43 +106,18 @@ func (r *entryReader) env(k key) {
 	}
 }
 
-// inheritEnv reads the names of variables that the server inherits from the hub's environment. "env" overrides them.
-func (r *entryReader) inheritEnv(k key) {
-	values, ok := k.value.array()
-	if !ok {
-		r.wrong(k.value, k.path, "an array of names of variables")
-		return
-	}
-	for i, v := range values {
-		at := key{member{"", v.at(), v}, fmt.Sprintf("%s[%d]", k.path, i)}
-		switch name, ok := v.str(); {
-		case !ok:
-			r.wrong(v, at.path, "the name of a variable")
-		case badVariable(name):
-			r.fail(v.at(), at.path, badVariableText)
-		default:
-			r.refer("env."+name, name, name, at)
-		}
-	}
-}
-
 // watch reads patterns of files. A change of such a file restarts the server.
 func (r *entryReader) watch(k key) {
-	values, ok := k.value.array()
-	if !ok {
-		if _, isText := k.value.str(); !isText {
-			r.wrong(k.value, k.path, "a pattern of files, or an array of them")
-			return
-		}
-		values = []value{k.value}
-	}
-	for i, v := range values {
-		at := k.path
-		if ok {
-			at = fmt.Sprintf("%s[%d]", k.path, i)
-		}
+	add := func(at string, v value) {
 		if s := r.text(at, v); s != "" {
 			r.s.Watch = append(r.s.Watch, s)
+		}
+	}
+	if _, isText := k.value.str(); isText {
+		add(k.path, k.value)
+	} else {
+		for at, v := range r.elements(k.value, k.path, "a pattern of files, or an array of them") {
+			add(at, v)
 		}
 	}
 	r.mark("watch", k)
@@ -153,15 +125,14 @@ func (r *entryReader) watch(k key) {
 
 // dev reads the settings that VS Code has for the authors of a server.
 func (r *entryReader) dev(k key) {
-	r.settings(k.path, k.value, func(m member) bool {
-		switch inner := (key{m, path(k.path, m.name)}); {
-		case m.value.isNull():
-		case m.name == "watch" && r.s.Transport != TransportStdio:
-			r.warn(m.at, inner.path, "is only for servers with a command and was ignored")
-		case m.name == "watch":
-			r.watch(inner)
-		case m.name == "debug":
-			r.warn(m.at, inner.path, "is ignored: the hub has no debugger")
+	r.settings(k, func(k key) bool {
+		switch {
+		case k.name == "watch" && r.s.Transport != TransportStdio:
+			r.warn(k.at, k.path, "is only for servers with a command and was ignored")
+		case k.name == "watch":
+			r.watch(k)
+		case k.name == "debug":
+			r.warn(k.at, k.path, "is ignored: the hub has no debugger")
 		default:
 			return false
 		}

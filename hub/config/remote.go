@@ -155,21 +155,34 @@ func (r *entryReader) url(k key) {
 		}
 		s = refs.ReplaceAllString(s, "1")
 	}
+	if wrong := wrongURL(s); wrong != "" {
+		r.fail(v.at(), key, "%s", wrong)
+	}
+}
+
+// wrongURL returns what is wrong with an address, without showing it, or "".
+func wrongURL(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		r.fail(v.at(), key, "is not a URL")
+		return "is not a URL"
 	case u.Scheme != "http" && u.Scheme != "https":
-		r.fail(v.at(), key, "must begin with https:// or http://")
+		return "must begin with https:// or http://"
 	case u.Hostname() == "":
-		r.fail(v.at(), key, "has no host")
+		return "has no host"
 	case !validPort(u.Port()):
-		r.fail(v.at(), key, "has a port that is none: it must be 1 to 65535")
+		return "has a port that is none: it must be 1 to 65535"
 	case u.User != nil:
-		r.fail(v.at(), key, `must not hold a user name or password; put them into "headers", as Authorization`)
+		return `must not hold a user name or password; put them into "headers", as Authorization`
 	case strings.Contains(s, "#"):
-		r.fail(v.at(), key, "must not have a fragment (what begins with #)")
+		return "must not have a fragment (what begins with #)"
 	}
+	return ""
+}
+
+// hasControls reports whether a text has what the value of a header must not have.
+func hasControls(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }
 
 // reserved are headers that the protocol or HTTP sets. An entry that also sets them would break the connection in ways
@@ -211,7 +224,7 @@ func (r *entryReader) headers(k key) {
 			continue
 		}
 		r.note(at, m.value)
-		if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+		if hasControls(s) {
 			r.fail(m.value.at(), at, "must not hold control characters or line ends")
 			continue
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"hash"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -239,64 +239,47 @@ type Grace struct {
 // spelled, and together with the dialect: a new value of a variable does not change the key. The key is made from
 // values that may be secret, so it must not be logged.
 func (s *Server) LaunchKey() string {
-	h := &launch{Hash: sha256.New()}
-	text(h, "mcphub launch 3")
-	text(h, s.Command)
-	text(h, strconv.Itoa(len(s.Args)))
-	for _, arg := range s.Args {
-		text(h, arg)
-	}
-	text(h, strconv.Itoa(len(s.Env)))
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		text(h, name)
-		if value := s.Env[name]; value == nil {
-			text(h, "unset")
-		} else {
-			text(h, "set")
-			text(h, *value)
+	all := []string{"mcphub launch 3", s.Command}
+	add := func(texts ...string) { all = append(all, texts...) }
+	table := func(m map[string]string) {
+		add(strconv.Itoa(len(m)))
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			add(name, m[name])
 		}
 	}
-	text(h, s.EnvFile)
-	text(h, strconv.Itoa(len(s.EnvRefs)))
-	for _, name := range slices.Sorted(maps.Keys(s.EnvRefs)) {
-		text(h, name)
-		text(h, s.EnvRefs[name])
+	add(strconv.Itoa(len(s.Args)))
+	add(s.Args...)
+	add(strconv.Itoa(len(s.Env)))
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if value := s.Env[name]; value == nil {
+			add(name, "unset")
+		} else {
+			add(name, "set", *value)
+		}
 	}
-	text(h, s.BearerEnv)
-	text(h, s.Dir)
+	add(s.EnvFile)
+	table(s.EnvRefs)
 	folder := s.Origin.Folder
 	if folder == "" && s.Origin.Scope == "workspace" { // it runs in the folder of its file then
 		folder = filepath.Dir(s.Origin.File)
 	}
-	text(h, folder)
-	text(h, cmp.Or(s.Era, "auto"))
-	text(h, strconv.Itoa(s.MaxMessageBytes))
+	add(s.BearerEnv, s.Dir, folder, cmp.Or(s.Era, "auto"), strconv.Itoa(s.MaxMessageBytes))
 	if transport := cmp.Or(s.Transport, TransportStdio); transport != TransportStdio {
-		text(h, transport)
-		text(h, s.URL)
-		text(h, strconv.Itoa(len(s.Header)))
-		for _, name := range slices.Sorted(maps.Keys(s.Header)) {
-			text(h, name)
-			text(h, s.Header[name])
-		}
-		s.OAuth.write(h)
+		add(transport, s.URL)
+		table(s.Header)
+		o := s.OAuth
+		add(o.ClientID, o.ClientSecret, o.ClientMetadataURL, strconv.Itoa(o.RedirectPort), o.Grant, o.PrivateKeyPEM,
+			o.SigningAlgorithm, o.IDP.Issuer, o.IDP.TokenEndpoint, o.IDP.ClientID, o.IDP.IDToken, strconv.Itoa(len(o.Scopes)),
+			o.WorkloadToken, o.WorkloadTokenFile, o.DPoP)
+		add(o.Scopes...)
 	}
-	if h.refers {
-		text(h, s.Origin.Dialect) // the same reference has another meaning in another dialect
+	// The same reference has another meaning in another dialect.
+	if slices.ContainsFunc(all, func(text string) bool { return strings.ContainsAny(text, "${") }) {
+		add(s.Origin.Dialect)
+	}
+	h := sha256.New()
+	for _, text := range all { // with its length, so that different lists of texts never look the same
+		fmt.Fprintf(h, "%d:%s", len(text), text)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// launch collects what goes into a launch key. refers is set if something in it may be a reference.
-type launch struct {
-	hash.Hash
-	refers bool
-	line   []byte // reused for the next text
-}
-
-// text writes s with its length, so that different lists of strings never look the same.
-func text(h *launch, s string) {
-	h.refers = h.refers || strings.ContainsAny(s, "${")
-	h.line = append(append(strconv.AppendInt(h.line[:0], int64(len(s)), 10), ':'), s...)
-	h.Write(h.line)
 }

@@ -80,8 +80,7 @@ func (r *entryReader) start(k key) {
 }
 
 func (r *entryReader) idleStop(k key) {
-	d := r.duration(k.path, k.value)
-	r.s.IdleStop = &d
+	r.s.IdleStop = new(r.duration(k))
 	r.mark("idleStop", k)
 }
 
@@ -97,42 +96,37 @@ func (r *entryReader) maxMessageBytes(k key) {
 
 func (r *entryReader) timeouts(k key) {
 	t := &r.s.Timeouts
-	r.settings(k.path, k.value, func(m member) bool {
+	r.settings(k, func(k key) bool {
 		field := map[string]**time.Duration{"connect": &t.Connect, "idle": &t.Idle, "total": &t.Total,
-			"human": &t.Human}[m.name]
+			"human": &t.Human}[k.name]
 		if field == nil {
 			return false
 		}
-		if !m.value.isNull() {
-			d := r.duration(path(k.path, m.name), m.value)
-			*field = &d
-			r.mark("timeouts."+m.name, key{m, path(k.path, m.name)})
-		}
+		*field = new(r.duration(k))
+		r.mark("timeouts."+k.name, k)
 		return true
 	})
 }
 
 func (r *entryReader) stop(k key) {
 	g := &r.s.Grace
-	r.settings(k.path, k.value, func(m member) bool {
-		field := map[string]*time.Duration{"stdin": &g.Stdin, "terminate": &g.Terminate, "kill": &g.Kill}[m.name]
+	r.settings(k, func(k key) bool {
+		field := map[string]*time.Duration{"stdin": &g.Stdin, "terminate": &g.Terminate, "kill": &g.Kill}[k.name]
 		if field == nil {
 			return false
 		}
-		if !m.value.isNull() {
-			if *field = r.duration(path(k.path, m.name), m.value); *field == 0 {
-				*field = -1 // in the normal form, 0 means "not given"
-			}
-			r.mark("stop."+m.name, key{m, path(k.path, m.name)})
+		if *field = r.duration(k); *field == 0 {
+			*field = -1 // in the normal form, 0 means "not given"
 		}
+		r.mark("stop."+k.name, k)
 		return true
 	})
 }
 
-func (r *entryReader) duration(key string, v value) time.Duration {
-	d, ok := duration(v)
+func (r *entryReader) duration(k key) time.Duration {
+	d, ok := duration(k.value)
 	if !ok {
-		r.fail(v.at(), key, `must be a duration such as "90s" or "5m", or a number of seconds; 0 means none`)
+		r.fail(k.value.at(), k.path, `must be a duration such as "90s" or "5m", or a number of seconds; 0 means none`)
 	}
 	return d
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -228,7 +227,7 @@ func (e *expander) check(s *Server) {
 	s.eachText(inAll, func(field string, text *string) {
 		switch {
 		case strings.HasPrefix(field, "headers."):
-			if strings.ContainsFunc(*text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			if hasControls(*text) {
 				e.fail(field, "holds control characters or line ends once its references are replaced")
 			}
 		case field == "url":
@@ -246,26 +245,6 @@ func (e *expander) check(s *Server) {
 	if e.server.URL != "" && s.URL == "" {
 		e.fail("url", "is empty once its references are replaced")
 	}
-}
-
-// wrongURL returns what is wrong with an address, without showing it, or "".
-func wrongURL(s string) string {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "is not a URL"
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "does not begin with https:// or http://"
-	case u.Hostname() == "":
-		return "has no host"
-	case !validPort(u.Port()):
-		return "has a port that is none: it must be 1 to 65535"
-	case u.User != nil:
-		return "holds a user name or password"
-	case strings.Contains(s, "#"):
-		return "has a fragment (what begins with #)"
-	}
-	return ""
 }
 
 // LookupEnv returns a Getenv for an environment in the form of os.Environ that comes from the system goos. Of two

@@ -207,7 +207,7 @@ func TestWhatAValueMustNotBringIn(t *testing.T) {
 		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:LINE}"}}, "headers.X-A", "line ends"},
 		{Server{URL: "https://x.example", Header: map[string]string{"X-A": "${env:NUL}"}}, "headers.X-A",
 			"control characters"},
-		{Server{URL: "${env:TOKEN}"}, "url", "does not begin with https"},
+		{Server{URL: "${env:TOKEN}"}, "url", "must begin with https"},
 		{Server{URL: "https://${env:LINE}"}, "url", "is not a URL"},
 		{Server{URL: "https:///${env:TOKEN}"}, "url", "has no host"},
 		{Server{URL: "https://${env:TOKEN}@x.example"}, "url", "user name"},
