@@ -2,6 +2,11 @@ package config
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
@@ -66,4 +71,57 @@ func (r *entryReader) fits(key string, v value) bool {
 		}
 	}
 	return true
+}
+
+// ReadFile is like os.ReadFile, for config files, which a workspace may fill with anything. The size is bounded by the
+// scope (Source.Scope), and only regular files are read, so that a link to a device or a pipe does not block the hub.
+func ReadFile(name, scope string) ([]byte, error) {
+	most := limitsOf(scope)
+	text, err := readRegular(name, int64(most.bytes)+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > most.bytes {
+		return nil, most.tooLarge()
+	}
+	return text, nil
+}
+
+// readRegular reads at most most bytes of a regular file.
+func readRegular(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+const maxName = 128 // runes
+
+func badName(name string) string {
+	switch {
+	case name == "":
+		return "the name of a server must not be empty"
+	case utf8.RuneCountInString(name) > maxName:
+		return fmt.Sprintf("the name of a server has at most %d characters", maxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "the name of a server must not hold control characters"
+	}
+	return ""
+}
+
+// quoteName shortens a bad name for a message; Problem.String quotes it.
+func quoteName(name string) string {
+	if r := []rune(name); len(r) > maxName {
+		return string(r[:maxName]) + "…"
+	}
+	return name
 }

@@ -2,8 +2,8 @@
 // and a place for every field.
 //
 // Each application has its dialect: the keys of an entry and their meaning, the unit of a timeout, the transport of a
-// server without a type, and the grammar of variables. A dialect is one value in a file named after it; what the
-// dialects share is in the files named after what is read. The dialect comes from the source, from the file's name, or
+// server without a type, and the grammar of variables. A dialect is one value in dialect_*.go; what the dialects
+// share is in the files named after what is read. The dialect comes from the source, from the file's name, or
 // from its keys.
 //
 // A text that a host passes to the hub may have no name that determines the dialect. It is taken for that of an
