@@ -45,10 +45,7 @@ var dialectCodex = dialect{
 
 // required makes the server eager: Codex does not start without such a server.
 func required(r *entryReader, k key) {
-	yes, ok := k.value.boolean()
-	if !ok {
-		r.wrong(k.value, k.path, "true or false")
-	} else if yes {
+	if r.truth(k) {
 		r.s.Start = StartEager
 		r.mark("start", k)
 	}

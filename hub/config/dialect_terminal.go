@@ -35,10 +35,7 @@ var dialectGemini = dialect{
 // trust reads whether all tools of the server are called without asking. Gemini CLI itself accepts this in a project's
 // file only if the folder is trusted.
 func (r *entryReader) trust(k key) {
-	yes, ok := k.value.boolean()
-	switch {
-	case !ok:
-		r.wrong(k.value, k.path, "true or false")
+	switch yes := r.truth(k); {
 	case yes && r.source.Scope == "workspace" && !r.source.Trusted:
 		r.warn(k.at, k.path, "is ignored: a file of a workspace is taken at its word only in a folder that is trusted")
 	case yes:

@@ -7,16 +7,86 @@ import (
 	"strings"
 )
 
-// entryReader converts one entry to a Server. A method that finds a mistake sets broken, and reading goes on, so that
-// all mistakes are reported at once.
-type entryReader struct {
+// reader reads values of one part of a file: an entry, an input or a profile. A method that finds a mistake sets
+// broken, and reading goes on, so that all mistakes are reported at once.
+type reader struct {
 	*loader
-	doc       *document
+	doc     *document
+	server  string // "" if the part is no entry
+	instead string // what becomes of the part by a mistake, as the end of a message
+	broken  bool
+}
+
+func (r *reader) warn(at int, key, format string, args ...any) {
+	r.report(r.doc.problem(at, r.server, key, fmt.Sprintf(format, args...), false))
+}
+
+func (r *reader) fail(at int, key, format string, args ...any) {
+	r.broken = true
+	r.report(r.doc.problem(at, r.server, key, fmt.Sprintf(format, args...)+r.instead, r.server != ""))
+}
+
+func (r *reader) wrong(v value, key, want string) {
+	r.fail(v.at(), key, "must be %s, is %s", want, v.kind())
+}
+
+// truth reads a boolean.
+func (r *reader) truth(k key) bool {
+	yes, ok := k.value.boolean()
+	if !ok {
+		r.wrong(k.value, k.path, "true or false")
+	}
+	return yes
+}
+
+// elements returns the elements of an array, each with its path. If v is not an array, it reports that what was
+// expected.
+func (r *reader) elements(v value, key, what string) iter.Seq2[string, value] {
+	return func(yield func(string, value) bool) {
+		values, ok := v.array()
+		if !ok {
+			r.wrong(v, key, what)
+		}
+		for i, e := range values {
+			if !yield(fmt.Sprintf("%s[%d]", key, i), e) {
+				return
+			}
+		}
+	}
+}
+
+// members returns the members of an object, each with its path. If v is not an object, it reports that what was
+// expected.
+func (r *reader) members(v value, key, what string) iter.Seq2[string, member] {
+	return func(yield func(string, member) bool) {
+		members, ok := v.object()
+		if !ok {
+			r.wrong(v, key, what)
+		}
+		for _, m := range r.distinct(r.doc, members, r.server, key) {
+			if !yield(path(key, m.name), m) {
+				return
+			}
+		}
+	}
+}
+
+// settings calls set for each member of an object that is not null, and reports the members for which set returns
+// false.
+func (r *reader) settings(in key, set func(key) bool) {
+	for at, m := range r.members(in.value, in.path, "an object") {
+		if !m.value.isNull() && !set(key{m, at}) {
+			r.warn(m.at, at, "is not known and was ignored")
+		}
+	}
+}
+
+// entryReader converts one entry to a Server.
+type entryReader struct {
+	reader
 	dialect   *dialect
-	server    string
 	urlKey    key // the key that holds the address; its name is "" if there is none
 	s         Server
-	broken    bool
 	skipped   bool            // the entry is not a server, which is no mistake
 	mentioned map[string]bool // ids of the inputs that its texts refer to
 	varKey    string          // the first key that has text that looks like a variable; varAt is its place
@@ -26,19 +96,6 @@ type entryReader struct {
 // enough reports whether no more problems of the entry are reported.
 func (r *entryReader) enough() bool {
 	return r.told[placedIn{r.number, r.server}] > r.limits.problems
-}
-
-func (r *entryReader) warn(at int, key, format string, args ...any) {
-	r.report(r.doc.problem(at, r.server, key, fmt.Sprintf(format, args...), false))
-}
-
-func (r *entryReader) fail(at int, key, format string, args ...any) {
-	r.broken = true
-	r.report(r.doc.problem(at, r.server, key, fmt.Sprintf(format, args...), true))
-}
-
-func (r *entryReader) wrong(v value, key, want string) {
-	r.fail(v.at(), key, "must be %s, is %s", want, v.kind())
 }
 
 func (r *entryReader) place(k key) Place {
@@ -198,49 +255,6 @@ func (r *entryReader) texts(key string, v value) (out []string) {
 		out = append(out, r.text(at, e))
 	}
 	return out
-}
-
-// elements returns the elements of an array, each with its path. If v is not an array, it reports that what was
-// expected.
-func (r *entryReader) elements(v value, key, what string) iter.Seq2[string, value] {
-	return func(yield func(string, value) bool) {
-		values, ok := v.array()
-		if !ok {
-			r.wrong(v, key, what)
-		}
-		for i, e := range values {
-			if !yield(fmt.Sprintf("%s[%d]", key, i), e) {
-				return
-			}
-		}
-	}
-}
-
-// members returns the members of an object, each with its path. If v is not an object, it reports that what was
-// expected.
-func (r *entryReader) members(v value, key, what string) iter.Seq2[string, member] {
-	return func(yield func(string, member) bool) {
-		members, ok := v.object()
-		if !ok {
-			r.wrong(v, key, what)
-			return
-		}
-		for _, m := range r.distinct(r.doc, members, r.server, key) {
-			if !yield(path(key, m.name), m) {
-				return
-			}
-		}
-	}
-}
-
-// settings calls set for each member of an object that is not null, and reports the members for which set returns
-// false.
-func (r *entryReader) settings(in key, set func(key) bool) {
-	for at, m := range r.members(in.value, in.path, "an object") {
-		if !m.value.isNull() && !set(key{m, at}) {
-			r.warn(m.at, at, "is not known and was ignored")
-		}
-	}
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,32 +11,28 @@ import (
 // inputs reads the top-level "inputs" of a file of VS Code: the values that the user is asked for. A broken input does
 // not affect the others; a server that refers to a broken one cannot start, as Resolve reports. So none of the problems
 // is fatal for the file.
-func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
+func (l *loader) inputs(doc *document, v value, origin Origin) (out []Input) {
 	if v.isNull() {
 		return nil
 	}
-	elements, ok := v.array()
-	if !ok {
-		l.report(doc.problem(v.at(), "", "inputs", "must be an array of inputs, is "+v.kind(), false))
-		return nil
-	}
-	if most := l.limits.values; len(elements) > most {
-		l.report(doc.problem(elements[most].at(), "", fmt.Sprintf("inputs[%d]", most),
-			fmt.Sprintf("a file of this kind may have %d inputs; this one and those after it were not read", most), false))
-		elements = elements[:most]
-	}
-	var out []Input
+	all := reader{loader: l, doc: doc}
 	first := map[string]int{} // the line in which an id was first used
-	for i, e := range elements {
-		r := inputReader{loader: l, doc: doc, key: fmt.Sprintf("inputs[%d]", i)}
-		in, ok := r.read(e)
-		if !ok {
+	i := -1
+	for at, e := range all.elements(v, "inputs", "an array of inputs") {
+		if i++; i == l.limits.values {
+			all.warn(e.at(), at, "a file of this kind may have %d inputs; this one and those after it were not read", i)
+			break
+		}
+		r := inputReader{reader{loader: l, doc: doc, instead: "; a server that refers to this input cannot start"}}
+		in := r.read(e, at)
+		if r.broken {
 			continue
 		}
 		in.Origin = origin
 		in.Origin.Line, in.Origin.Pointer = doc.line(e.at()), pointer(origin.Pointer, strconv.Itoa(i))
 		if line, double := first[in.ID]; double {
-			r.warn(e.at(), "id", "%s is the id of the input in line %d already; this one is ignored", quote(in.ID), line)
+			r.warn(e.at(), path(at, "id"), "%s is the id of the input in line %d already; this one is ignored",
+				quote(in.ID), line)
 			continue
 		}
 		first[in.ID] = in.Origin.Line
@@ -47,124 +42,83 @@ func (l *loader) inputs(doc *document, v value, origin Origin) []Input {
 }
 
 // inputReader reads one input.
-type inputReader struct {
-	*loader
-	doc    *document
-	key    string // the place of the input in the array
-	broken bool
-}
+type inputReader struct{ reader }
 
-func (r *inputReader) warn(at int, key, format string, args ...any) {
-	r.report(r.doc.problem(at, "", path(r.key, key), fmt.Sprintf(format, args...), false))
-}
-
-func (r *inputReader) fail(at int, key, format string, args ...any) {
-	r.broken = true
-	r.warn(at, key, format+"; a server that refers to this input cannot start", args...)
-}
-
-func (r *inputReader) read(v value) (in Input, ok bool) {
-	members, ok := v.object()
-	if !ok {
-		// A value that is not an object has no keys of its own.
-		r.report(r.doc.problem(v.at(), "", r.key, "must be an object, is "+v.kind(), false))
-		return in, false
-	}
-	keys := map[string]member{}
-	for _, m := range r.distinct(r.doc, members, "", r.key) {
+func (r *inputReader) read(v value, at string) (in Input) {
+	var ks []key
+	given := map[string]key{}
+	for at, m := range r.members(v, at, "an object") {
 		if !m.value.isNull() {
-			keys[m.name] = m
+			given[m.name] = key{m, at}
+			ks = append(ks, given[m.name])
 		}
 	}
-	kind := r.kind(v, keys)
-	in.ID = r.id(v, keys)
-	for _, m := range members {
-		if k, ok := keys[m.name]; !ok || k.at != m.at || kind == "" {
-			continue // null, a duplicate that was reported, or an input of unknown type
+	if r.broken {
+		return in
+	}
+	needed := func(name string) (k key, s string, ok bool) {
+		if k, ok = given[name]; !ok {
+			r.fail(v.at(), path(at, name), "is missing")
+			return k, "", false
 		}
-		switch name := m.name; {
-		case name == "type", name == "id":
-		case name == "description":
-			in.Description = r.text(m)
-		case name == "default":
-			in.Default = r.text(m)
-		case name == "password" && kind == "promptString":
-			if in.Secret, ok = m.value.boolean(); !ok {
-				r.fail(m.value.at(), name, "must be true or false, is %s", m.value.kind())
-			}
-		case name == "options" && kind == "pickString":
-			in.Options = r.options(m.value)
-		default:
-			r.warn(m.at, name, "is not known for an input of type %s and was ignored", kind)
-		}
+		s = r.text(k)
+		_, ok = k.value.str()
+		return k, s, ok
 	}
-	if _, given := keys["options"]; kind == "pickString" && !given {
-		r.fail(v.at(), "options", "is missing")
-	}
-	if in.Options != nil && in.Default != "" && !in.allows(in.Default) {
-		r.warn(keys["default"].value.at(), "default", "is none of the options and was ignored")
-		in.Default = ""
-	}
-	return in, !r.broken
-}
-
-func (r *inputReader) kind(v value, keys map[string]member) string {
-	k, given := keys["type"]
-	if !given {
-		r.fail(v.at(), "type", "is missing")
-		return ""
-	}
-	switch kind, isText := k.value.str(); {
-	case !isText:
-		r.fail(k.value.at(), "type", "must be a string, is %s", k.value.kind())
-	case kind == "promptString" || kind == "pickString":
-		return kind
+	k, kind, ok := needed("type")
+	switch {
+	case !ok || kind == "promptString" || kind == "pickString":
 	case kind == "command":
 		// A file that makes the editor or a shell run a command when it is read could not be opened safely.
-		id, _ := keys["id"].value.str()
-		r.fail(k.value.at(), "type", "the input %s is to run a command, which the hub never does", quote(id))
+		id, _ := given["id"].value.str()
+		r.fail(k.value.at(), k.path, "the input %s is to run a command, which the hub never does", quote(id))
 	default:
-		r.fail(k.value.at(), "type", `%s is not known; it is "promptString" or "pickString"`, quote(kind))
+		r.fail(k.value.at(), k.path, `%s is not known; it is "promptString" or "pickString"`, quote(kind))
 	}
-	return ""
+	known := !r.broken
+	if k, in.ID, ok = needed("id"); ok && (in.ID == "" || utf8.RuneCountInString(in.ID) > maxName ||
+		strings.ContainsFunc(in.ID, func(c rune) bool { return c == '{' || c == '}' || unicode.IsControl(c) })) {
+		r.fail(k.value.at(), k.path, "must have 1 to %d characters, without braces and control characters", maxName)
+	}
+	if !known {
+		return in
+	}
+	for _, k := range ks {
+		switch name := k.name; {
+		case name == "type", name == "id":
+		case name == "description":
+			in.Description = r.text(k)
+		case name == "default":
+			in.Default = r.text(k)
+		case name == "password" && kind == "promptString":
+			in.Secret = r.truth(k)
+		case name == "options" && kind == "pickString":
+			in.Options = r.options(k)
+		default:
+			r.warn(k.at, k.path, "is not known for an input of type %s and was ignored", kind)
+		}
+	}
+	if _, ok := given["options"]; kind == "pickString" && !ok {
+		r.fail(v.at(), path(at, "options"), "is missing")
+	}
+	if in.Options != nil && in.Default != "" && !in.allows(in.Default) {
+		r.warn(given["default"].value.at(), given["default"].path, "is none of the options and was ignored")
+		in.Default = ""
+	}
+	return in
 }
 
-func (r *inputReader) id(v value, keys map[string]member) string {
-	k, given := keys["id"]
-	if !given {
-		r.fail(v.at(), "id", "is missing")
-		return ""
-	}
-	id, isText := k.value.str()
-	switch {
-	case !isText:
-		r.fail(k.value.at(), "id", "must be a string, is %s", k.value.kind())
-	case id == "" || utf8.RuneCountInString(id) > maxName || strings.ContainsFunc(id, func(c rune) bool {
-		return c == '{' || c == '}' || unicode.IsControl(c)
-	}):
-		r.fail(k.value.at(), "id", "must have 1 to %d characters, without braces and control characters", maxName)
-	}
-	return id
-}
-
-func (r *inputReader) text(m member) string {
-	s, ok := m.value.str()
+func (r *inputReader) text(k key) string {
+	s, ok := k.value.str()
 	if !ok {
-		r.fail(m.value.at(), m.name, "must be a string, is %s", m.value.kind())
+		r.wrong(k.value, k.path, "a string")
 	}
 	return s
 }
 
 // options reads strings, and objects of a label and a value. A broken option is left out.
-func (r *inputReader) options(v value) []InputOption {
-	elements, ok := v.array()
-	if !ok {
-		r.fail(v.at(), "options", "must be an array, is %s", v.kind())
-		return nil
-	}
-	var out []InputOption
-	for i, e := range elements {
-		key := fmt.Sprintf("options[%d]", i)
+func (r *inputReader) options(k key) (out []InputOption) {
+	for at, e := range r.elements(k.value, k.path, "an array") {
 		if s, ok := e.str(); ok {
 			out = append(out, InputOption{Value: s, Label: s})
 			continue
@@ -181,16 +135,14 @@ func (r *inputReader) options(v value) []InputOption {
 			}
 		}
 		if !isObject || !hasValue {
-			r.warn(e.at(), key, `must be a string, or an object with the strings "label" and "value"; it was left out`)
+			r.warn(e.at(), at, `must be a string, or an object with the strings "label" and "value"; it was left out`)
 			continue
 		}
-		if o.Label == "" {
-			o.Label = o.Value
-		}
+		o.Label = cmp.Or(o.Label, o.Value)
 		out = append(out, o)
 	}
-	if len(out) == 0 {
-		r.fail(v.at(), "options", "holds nothing to choose from")
+	if len(out) == 0 && !r.broken {
+		r.fail(k.value.at(), k.path, "holds nothing to choose from")
 	}
 	return out
 }

@@ -317,7 +317,7 @@ func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 		l.report(doc.problem(m.at, quoteName(m.name), "", why, true))
 		return
 	}
-	r := entryReader{loader: l, doc: doc, dialect: d, server: m.name}
+	r := entryReader{reader: reader{loader: l, doc: doc, server: m.name}, dialect: d}
 	r.read(m)
 	if r.broken || r.skipped {
 		return

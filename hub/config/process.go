@@ -143,10 +143,7 @@ func (r *entryReader) dev(k key) {
 // sandboxEnabled refuses a server with a sandbox: it would be worse to start the server without the sandbox that
 // somebody relies on than not to start it.
 func (r *entryReader) sandboxEnabled(k key) {
-	on, ok := k.value.boolean()
-	if !ok {
-		r.wrong(k.value, k.path, "true or false")
-	} else if on {
+	if r.truth(k) {
 		r.fail(k.at, k.path,
 			"the hub has no sandbox, and does not start this server without one; set it to false if that is what you want")
 	}

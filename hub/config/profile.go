@@ -121,9 +121,9 @@ func (l *loader) readProfiles(doc *document, m member) {
 		case why != "":
 			l.report(doc.problem(p.at, "", key, why, false))
 		default:
-			r := profileReader{loader: l, doc: doc, key: path(key, p.name),
+			r := profileReader{reader: reader{loader: l, doc: doc, instead: "; the profile is left out"},
 				p: Profile{Name: p.name, Origin: l.origin(doc, p, "", pointer("/"+ownKey+"/profiles", p.name))}}
-			r.read(p)
+			r.read(p, path(key, p.name))
 		}
 	}
 }
@@ -131,12 +131,9 @@ func (l *loader) readProfiles(doc *document, m member) {
 // profileReader reads one profile. A profile with an unusable value is left out, because it is unknown what it would
 // allow.
 type profileReader struct {
-	loader *loader
-	doc    *document
-	key    string
-	p      Profile
-	broken bool
-	named  []namedServer
+	reader
+	p     Profile
+	named []namedServer
 }
 
 // namedServer is a server that a profile names. Whether it exists is checked when all files have been read.
@@ -146,34 +143,26 @@ type namedServer struct {
 	missing Problem
 }
 
-func (r *profileReader) read(m member) {
-	members, ok := m.value.object()
-	if !ok {
-		r.wrong(m.value, r.key, "an object")
-		return
-	}
-	for _, k := range r.loader.distinct(r.doc, members, "", r.key) {
-		at := path(r.key, k.name)
-		switch k.name {
+func (r *profileReader) read(m member, in string) {
+	for at, m := range r.members(m.value, in, "an object") {
+		switch k := (key{m, at}); k.name {
 		case "servers":
-			r.p.Servers = r.names(k.value, at, r.server)
+			r.p.Servers = r.names(k, r.wantServer)
 		case "tools":
-			r.tools(k.value, at)
+			r.tools(k)
 		case "approval":
-			r.p.Approval = r.word(k.value, at, "window", "client")
+			r.p.Approval = r.word(k, "window", "client")
 		case "questions":
-			r.p.Questions = r.word(k.value, at, "client", "window", "either")
+			r.p.Questions = r.word(k, "client", "window", "either")
 		case "toolsMode":
-			r.p.ToolsMode = r.word(k.value, at, "all", "search", "auto")
+			r.p.ToolsMode = r.word(k, "all", "search", "auto")
 		case "maxTokens":
-			r.p.MaxTokens = r.count(k.value, at)
+			r.p.MaxTokens = r.count(k)
 		case "plainNames":
-			if r.p.PlainNames, ok = k.value.boolean(); !ok {
-				r.wrong(k.value, at, "true or false")
-			}
+			r.p.PlainNames = r.truth(k)
 		default:
 			if !isRemark(k.name) {
-				r.tell(k.at, at, "is not known and was ignored; known are servers, tools, approval, questions, toolsMode, "+
+				r.warn(k.at, at, "is not known and was ignored; known are servers, tools, approval, questions, toolsMode, "+
 					"maxTokens and plainNames")
 			}
 		}
@@ -181,29 +170,20 @@ func (r *profileReader) read(m member) {
 	if r.broken {
 		return
 	}
-	if r.loader.profiles == nil {
-		r.loader.profiles = map[string]Profile{}
+	if r.profiles == nil {
+		r.profiles = map[string]Profile{}
 	}
-	if old, twice := r.loader.profiles[r.p.Name]; twice {
-		r.tell(m.at, r.key, "replaces the profile of this name at "+place(old.Origin))
+	if old, twice := r.profiles[r.p.Name]; twice {
+		r.warn(m.at, in, "replaces the profile of this name at %s", place(old.Origin))
 	}
-	r.loader.profiles[r.p.Name] = r.p
+	r.profiles[r.p.Name] = r.p
 	r.loader.named = append(r.loader.named, r.named...)
 }
 
-func (r *profileReader) tell(at int, key, message string) {
-	r.loader.report(r.doc.problem(at, "", key, message, false))
-}
-
-func (r *profileReader) wrong(v value, key, want string) {
-	r.broken = true
-	r.tell(v.at(), key, "must be "+want+", is "+v.kind()+"; the profile is left out")
-}
-
-// server records that a server must exist, unless name is a glob.
-func (r *profileReader) server(name string, at int, key string) {
+// wantServer records that a server must exist, unless name is a glob.
+func (r *profileReader) wantServer(name string, at int, key string) {
 	if !strings.ContainsAny(name, "*?") {
-		r.named = append(r.named, namedServer{name, r.loader.number, r.doc.problem(at, "", key,
+		r.named = append(r.named, namedServer{name, r.number, r.doc.problem(at, "", key,
 			"there is no server "+quote(quoteName(name)), false)})
 	}
 }
@@ -220,60 +200,55 @@ func (r *profileReader) tool(server string) func(name string, at int, key string
 }
 
 // names reads a list of names and globs, and calls note with each.
-func (r *profileReader) names(v value, key string, note func(name string, at int, key string)) []string {
-	values, ok := v.array()
-	if !ok || len(values) > r.loader.limits.values {
-		r.wrong(v, key, "an array of names")
-		return nil
-	}
+func (r *profileReader) names(k key, note func(name string, at int, key string)) []string {
 	names := []string{}
-	for i, e := range values {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		name, ok := e.str()
-		if !ok || name == "" || len(name) > r.loader.limits.name {
+	for at, e := range r.elements(k.value, k.path, "an array of names") {
+		switch name, ok := e.str(); {
+		case len(names) == r.limits.values:
+			r.fail(e.at(), k.path, "has more than %d names", r.limits.values)
+			return nil
+		case !ok || name == "" || len(name) > r.limits.name:
 			r.wrong(e, at, "a name, or a glob with * and ?")
 			return nil
+		default:
+			note(name, e.at(), at)
+			names = append(names, name)
 		}
-		note(name, e.at(), at)
-		names = append(names, name)
 	}
 	return names
 }
 
-func (r *profileReader) tools(v value, key string) {
-	members, ok := v.object()
-	if !ok || len(members) > r.loader.limits.values {
-		r.wrong(v, key, "an object of lists of tools, by server")
-		return
-	}
+func (r *profileReader) tools(k key) {
 	r.p.Tools = map[string][]string{}
-	for _, m := range r.loader.distinct(r.doc, members, "", key) {
-		at := path(key, quoteName(m.name))
-		r.server(m.name, m.at, at)
-		r.p.Tools[m.name] = r.names(m.value, at, r.tool(m.name))
+	for _, m := range r.members(k.value, k.path, "an object of lists of tools, by server") {
+		if len(r.p.Tools) == r.limits.values {
+			r.fail(m.at, k.path, "has more than %d servers", r.limits.values)
+			return
+		}
+		at := path(k.path, quoteName(m.name))
+		r.wantServer(m.name, m.at, at)
+		r.p.Tools[m.name] = r.names(key{m, at}, r.tool(m.name))
 	}
 }
 
 // word reads one of words.
-func (r *profileReader) word(v value, key string, words ...string) string {
-	want := `"` + strings.Join(words, `", "`) + `"`
-	s, ok := v.str()
-	switch {
-	case !ok:
-		r.wrong(v, key, "one of "+want)
-	case !slices.Contains(words, s):
-		r.broken = true
-		r.tell(v.at(), key, "must be one of "+want+", is "+quote(s)+"; the profile is left out")
+func (r *profileReader) word(k key, words ...string) string {
+	want := `one of "` + strings.Join(words, `", "`) + `"`
+	s, ok := k.value.str()
+	if !ok {
+		r.wrong(k.value, k.path, want)
+	} else if !slices.Contains(words, s) {
+		r.fail(k.value.at(), k.path, "must be %s, is %s", want, quote(s))
 	}
 	return s
 }
 
 // count reads a whole number that is not negative.
-func (r *profileReader) count(v value, key string) int {
-	text, ok := v.number()
+func (r *profileReader) count(k key) int {
+	text, ok := k.value.number()
 	n := 0
 	if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil || n < 0 || fmt.Sprint(n) != text {
-		r.wrong(v, key, "a whole number of tokens")
+		r.wrong(k.value, k.path, "a whole number of tokens")
 	}
 	return n
 }

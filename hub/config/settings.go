@@ -7,21 +7,11 @@ import (
 
 // The hub's own keys, and the keys that only say "on" or "off".
 
-func (r *entryReader) disabled(k key) {
-	off, ok := k.value.boolean()
-	r.switched(k, off, ok)
-}
-
-func (r *entryReader) enabled(k key) {
-	on, ok := k.value.boolean()
-	r.switched(k, !on, ok)
-}
+func (r *entryReader) disabled(k key) { r.switched(k, r.truth(k)) }
+func (r *entryReader) enabled(k key)  { r.switched(k, !r.truth(k)) }
 
 // switched sets Disabled. If an entry has both keys, the one that switches off counts.
-func (r *entryReader) switched(k key, off, ok bool) {
-	if !ok {
-		r.wrong(k.value, k.path, "true or false")
-	}
+func (r *entryReader) switched(k key, off bool) {
 	if off || !r.s.Disabled {
 		r.s.Disabled = off
 		r.mark("disabled", k)
