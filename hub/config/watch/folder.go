@@ -2,6 +2,7 @@ package watch
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -72,9 +73,8 @@ func (s *state) follow(u user, path string, isDir bool, had []place) []place {
 			}
 			f.entries[p.name][u] = struct{}{}
 		}
-		old := had
+		s.unfollow(u, slices.DeleteFunc(slices.Clone(had), func(p place) bool { return slices.Contains(places, p) }))
 		had = places
-		s.unfollow(u, minus(old, places))
 		if same {
 			break
 		}
@@ -94,20 +94,6 @@ func (s *state) unfollow(u user, places []place) {
 		}
 		s.unused(f)
 	}
-}
-
-func minus(from, what []place) []place {
-	keep := map[place]bool{}
-	for _, p := range what {
-		keep[p] = true
-	}
-	var left []place
-	for _, p := range from {
-		if !keep[p] {
-			left = append(left, p)
-		}
-	}
-	return left
 }
 
 // changed processes an event, which is about an entry of a folder or about a watched folder itself. In the latter case
