@@ -117,11 +117,3 @@ func badName(name string) string {
 	}
 	return ""
 }
-
-// quoteName shortens a bad name for a message; Problem.String quotes it.
-func quoteName(name string) string {
-	if r := []rune(name); len(r) > maxName {
-		return string(r[:maxName]) + "…"
-	}
-	return name
-}

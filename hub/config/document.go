@@ -17,32 +17,20 @@ type document struct {
 	file  string
 	text  []byte
 	lines []int // the offset at which each line begins
-	marks []mark
 	root  value
+	// last is the place that was asked for last: the next one is mostly near. From the beginning of each line, the
+	// characters of a file in one line would be counted again for each of its keys.
+	last struct{ line, at, column int }
 
 	expressions []Expression // of TOML
 }
 
-// mark is the position of the first character at or after a multiple of stride, and the number of characters before it.
-// Without marks, the characters of a file in one line would be counted from its beginning for each of its keys.
-type mark struct{ at, characters int }
-
-const stride = 256
-
 func newDocument(file string, text []byte) *document {
 	d := &document{file: file, text: text, lines: []int{0}}
-	characters := 0
-	for at := 0; at < len(text); characters++ {
-		if at >= len(d.marks)*stride {
-			d.marks = append(d.marks, mark{at, characters})
-		}
-		size := 1
-		if c := text[at]; c == '\n' {
+	for at, c := range text {
+		if c == '\n' {
 			d.lines = append(d.lines, at+1)
-		} else if c >= utf8.RuneSelf {
-			_, size = utf8.DecodeRune(text[at:])
 		}
-		at += size
 	}
 	return d
 }
@@ -135,35 +123,28 @@ func (d *document) endOfLine(at int) int {
 	return len(d.text)
 }
 
-// position converts an offset to a line and a column in characters, both from 1.
+// position converts an offset to a line and a column in characters, both from 1. An offset within a character, where a
+// parser may have stopped, counts as the offset of that character.
 func (d *document) position(at int) (line, column int) {
-	line = sort.SearchInts(d.lines, at+1) // how many lines begin at or before it
-	return line, d.characters(at) - d.characters(d.lines[line-1]) + 1
+	for at > 0 && at < len(d.text) && !utf8.RuneStart(d.text[at]) {
+		at--
+	}
+	line = d.line(at)
+	from := &d.last
+	if from.line != line {
+		from.line, from.at, from.column = line, d.lines[line-1], 1
+	}
+	if at >= from.at {
+		from.column += utf8.RuneCount(d.text[from.at:at])
+	} else {
+		from.column -= utf8.RuneCount(d.text[at:from.at])
+	}
+	from.at = at
+	return line, from.column
 }
 
-// characters returns the number of characters before an offset. An offset within a character, where a parser may have
-// stopped, counts as the offset of that character.
-func (d *document) characters(at int) int {
-	for back := 1; back < utf8.UTFMax && back <= at; back++ {
-		if _, size := utf8.DecodeRune(d.text[at-back:]); size > back {
-			at -= back
-			break
-		}
-	}
-	i := min(at/stride, len(d.marks)-1)
-	for i >= 0 && d.marks[i].at > at {
-		i--
-	}
-	if i < 0 {
-		return utf8.RuneCount(d.text[:at])
-	}
-	return d.marks[i].characters + utf8.RuneCount(d.text[d.marks[i].at:at])
-}
-
-func (d *document) line(at int) int {
-	line, _ := d.position(at)
-	return line
-}
+// line returns the line of an offset: the number of those that begin at or before it.
+func (d *document) line(at int) int { return sort.SearchInts(d.lines, at+1) }
 
 func (d *document) problem(at int, server, key, message string, fatal bool) Problem {
 	line, column := d.position(at)

@@ -2,9 +2,7 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -22,8 +20,8 @@ type loader struct {
 	count    int              // the number of servers of this source so far
 	told     map[placedIn]int // the number of problems
 	lists    serverLists
-	asked    []Input           // the inputs of the file
-	texts    map[string][]byte // of the files that hold servers for several folders, by path
+	asked    []Input  // the inputs of the file
+	shared   []string // paths of files that hold servers for several folders and were read
 	entries  []entry
 	off      []switchedOff
 	profiles map[string]Profile // by name
@@ -65,11 +63,7 @@ func (l *loader) load() {
 	if data == nil {
 		var err error
 		if data, err = ReadFile(src.Path, src.Scope); err != nil {
-			var pe *fs.PathError
-			if errors.As(err, &pe) {
-				err = pe.Err
-			}
-			l.report(Problem{File: src.Path, Message: "cannot be read: " + err.Error(), Fatal: true})
+			l.report(Problem{File: src.Path, Message: "cannot be read: " + why(err), Fatal: true})
 			return
 		}
 	}
@@ -77,12 +71,8 @@ func (l *loader) load() {
 		l.report(Problem{File: src.Path, Message: "cannot be read: " + l.limits.tooLarge().Error(), Fatal: true})
 		return
 	}
-	if l.again = isClaudeJSON(src.Path) && bytes.Equal(l.texts[src.Path], data) && len(data) > 0; !l.again &&
-		isClaudeJSON(src.Path) {
-		if l.texts == nil {
-			l.texts = map[string][]byte{}
-		}
-		l.texts[src.Path] = data
+	if l.again = isClaudeJSON(src.Path) && slices.Contains(l.shared, src.Path); !l.again {
+		l.shared = append(l.shared, src.Path)
 	}
 	dialect := src.Dialect
 	if dialect == "" {
@@ -314,7 +304,7 @@ func path(outer, inner string) string {
 // server reads one entry, and keeps it if it is usable.
 func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 	if why := badName(m.name); why != "" {
-		l.report(doc.problem(m.at, quoteName(m.name), "", why, true))
+		l.report(doc.problem(m.at, cut(m.name, maxName), "", why, true))
 		return
 	}
 	r := entryReader{reader: reader{loader: l, doc: doc, server: m.name}, dialect: d}

@@ -61,10 +61,11 @@ func ordered(found []placed) []Problem {
 }
 
 // quote quotes a value from a file for a message: shortened, and in one line.
-func quote(s string) string {
-	const most = 64
+func quote(s string) string { return fmt.Sprintf("%q", cut(s, 64)) }
+
+func cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+		return string(r[:most]) + "…"
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }

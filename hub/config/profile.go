@@ -184,7 +184,7 @@ func (r *profileReader) read(m member, in string) {
 func (r *profileReader) wantServer(name string, at int, key string) {
 	if !strings.ContainsAny(name, "*?") {
 		r.named = append(r.named, namedServer{name, r.number, r.doc.problem(at, "", key,
-			"there is no server "+quote(quoteName(name)), false)})
+			"there is no server "+quote(name), false)})
 	}
 }
 
@@ -194,7 +194,7 @@ func (r *profileReader) tool(server string) func(name string, at int, key string
 	return func(name string, at int, key string) {
 		if !strings.ContainsAny(server, "*?") && !strings.ContainsAny(name, "*?") {
 			r.p.Named = append(r.p.Named, NamedTool{server, name, r.doc.problem(at, "", key,
-				"server "+quote(quoteName(server))+" has no tool "+quote(quoteName(name)), false)})
+				"server "+quote(server)+" has no tool "+quote(name), false)})
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (r *profileReader) tools(k key) {
 			r.fail(m.at, k.path, "has more than %d servers", r.limits.values)
 			return
 		}
-		at := path(k.path, quoteName(m.name))
+		at := path(k.path, cut(m.name, maxName))
 		r.wantServer(m.name, m.at, at)
 		r.p.Tools[m.name] = r.names(key{m, at}, r.tool(m.name))
 	}

@@ -67,16 +67,7 @@ func notTOML(message string) string {
 	if strings.Contains(message, "invalid escape") {
 		message += `; write \\ for each backslash of a path, or put it between single quotes`
 	}
-	return "not TOML: " + bounded(strings.TrimPrefix(message, "toml: "))
-}
-
-// bounded shortens a message that may have a long name.
-func bounded(s string) string {
-	const most = 200
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return "not TOML: " + cut(strings.TrimPrefix(message, "toml: "), 200) // which may have a long name
 }
 
 // tomlBuilder makes a tree from what the parser returns, one expression at a time.

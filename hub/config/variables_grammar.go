@@ -44,7 +44,7 @@ var grammars = map[string]grammar{
 		resolve: withDefault,
 	},
 	DialectRoo: {
-		fields: inAll, refers: regexp.MustCompile(`\$\{(?:env:(\w+)|(workspaceFolder))\}`), resolve: rooReference,
+		fields: inAll, refers: regexp.MustCompile(`\$\{(env:\w+|workspaceFolder)\}`), resolve: rooReference,
 	},
 	DialectCline: {
 		fields: inAll, refers: regexp.MustCompile(`\$\{(env:[^}]*)\}`), resolve: editorReference,
@@ -153,18 +153,11 @@ func withDefault(e *expander, field string, m []string) (string, bool) {
 // a password that has a "$" in it, so it is not shown.
 var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
+// rooReference is editorReference with slashes in paths.
 func rooReference(e *expander, field string, m []string) (string, bool) {
-	value, ok := "", false
-	if m[2] != "" {
-		value = e.folder("")
-		if ok = value != ""; !ok && !e.placesOnly {
-			e.warn(field, "refers to %s, and there is none, or more than one; the reference stays as it is", quote(m[0]))
-		}
-	} else if value, ok = e.env(m[1]); !ok {
-		return e.stays(field, m[1])
-	}
+	value, ok := editorReference(e, field, m)
 	value = strings.ReplaceAll(value, `\`, "/")
-	if m[1] != "" && ok {
+	if m[1] != "workspaceFolder" && ok {
 		e.secrets.add(value)
 	}
 	return value, ok
