@@ -34,12 +34,11 @@ func (l limits) tooLarge() error { return fmt.Errorf("is larger than %d bytes", 
 
 // room reports whether one more server of this source is read. For the first server beyond the limit it reports a
 // problem.
-func (l *loader) room(doc *document, m member, key string) bool {
+func (l *loader) room(m member, key string) bool {
 	l.count++
 	most := l.limits.servers
 	if l.count == most+1 {
-		l.report(doc.problem(m.at, "", path(key, m.name),
-			fmt.Sprintf("a file of this kind may bring %d servers; this one and those after it were not read", most), false))
+		l.warn(m.at, path(key, m.name), "a file of this kind may bring %d servers; this one and those after it were not read", most)
 	}
 	return l.count <= most
 }
@@ -106,7 +105,8 @@ func readRegular(name string, most int64) ([]byte, error) {
 
 const maxName = 128 // runes
 
-func badName(name string) string {
+// CheckName returns the reason why a server cannot have a name, or "" if it can.
+func CheckName(name string) string {
 	switch {
 	case name == "":
 		return "the name of a server must not be empty"

@@ -188,7 +188,7 @@ func looseForms(r *entryReader, ks []key) []key {
 		return ks
 	}
 	inner := make([]key, 0, len(members))
-	for _, m := range r.distinct(r.doc, members, r.server, "command") {
+	for _, m := range r.distinct(members, r.server, "command") {
 		k := key{m, path("command", m.name)}
 		if k.name == "path" {
 			k.name = "command"

@@ -64,7 +64,7 @@ func envVars(r *entryReader, k key) {
 	for at, v := range r.elements(k.value, k.path, "an array of names of variables") {
 		name, ok := v.str()
 		if members, isTable := v.object(); isTable {
-			for _, m := range r.distinct(r.doc, members, r.server, at) {
+			for _, m := range r.distinct(members, r.server, at) {
 				switch s, isText := m.value.str(); {
 				case m.name == "name" && isText:
 					name, ok = s, true

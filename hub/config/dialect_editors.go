@@ -144,7 +144,7 @@ func flatten(r *entryReader, ks []key) []key {
 	members, _ := ks[at].value.object()
 	within := map[string]bool{}
 	var inner []key
-	for _, m := range r.distinct(r.doc, members, r.server, ks[at].path) {
+	for _, m := range r.distinct(members, r.server, ks[at].path) {
 		if !m.value.isNull() {
 			within[m.name] = true
 			inner = append(inner, key{m, path(ks[at].path, m.name)})

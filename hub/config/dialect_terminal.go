@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -68,31 +67,28 @@ type serverLists struct {
 	only              *key // where the list of allowed servers is; nil if all are allowed
 }
 
-func (l *loader) serverLists(doc *document, root []member) (lists serverLists) {
+func (l *loader) serverLists(root []member) (lists serverLists) {
 	i := slices.IndexFunc(root, func(m member) bool { return m.name == "mcp" })
 	if i < 0 {
 		return lists
 	}
 	members, _ := root[i].value.object()
-	for _, m := range l.distinct(doc, members, "", "mcp") {
+	for _, m := range l.distinct(members, "", "mcp") {
 		if m.name != "allowed" && m.name != "excluded" || m.value.isNull() {
 			continue
 		}
-		at := path("mcp", m.name)
-		values, ok := m.value.array()
-		if !ok {
-			l.report(doc.problem(m.value.at(), "", at, "must be an array of the names of servers, is "+m.value.kind(), false))
-			continue
-		}
-		names := make(map[string]key, len(values))
-		for j, v := range values {
+		r, in := reader{loader: l}, key{m, path("mcp", m.name)}
+		names := map[string]key{}
+		for at, v := range r.elements(m.value, in.path, "an array of the names of servers") {
 			if name, ok := v.str(); ok {
-				names[name] = key{member{name, v.at(), v}, fmt.Sprintf("%s[%d]", at, j)}
+				names[name] = key{member{name, v.at(), v}, at}
 			}
 		}
-		if m.name == "allowed" {
-			lists.allowed, lists.only = names, &key{m, at}
-		} else {
+		switch {
+		case r.broken:
+		case m.name == "allowed":
+			lists.allowed, lists.only = names, &in
+		default:
 			lists.excluded = names
 		}
 	}

@@ -11,7 +11,6 @@ import (
 // broken, and reading goes on, so that all mistakes are reported at once.
 type reader struct {
 	*loader
-	doc     *document
 	server  string // "" if the part is no entry
 	instead string // what becomes of the part by a mistake, as the end of a message
 	broken  bool
@@ -63,7 +62,7 @@ func (r *reader) members(v value, key, what string) iter.Seq2[string, member] {
 		if !ok {
 			r.wrong(v, key, what)
 		}
-		for _, m := range r.distinct(r.doc, members, r.server, key) {
+		for _, m := range r.distinct(members, r.server, key) {
 			if !yield(path(key, m.name), m) {
 				return
 			}
@@ -126,7 +125,7 @@ func (r *entryReader) read(m member) {
 		return
 	}
 	var ks []key
-	for _, k := range r.distinct(r.doc, members, r.server, "") {
+	for _, k := range r.distinct(members, r.server, "") {
 		// null means "not given". Only within env it has another meaning.
 		if !k.value.isNull() {
 			ks = append(ks, key{k, k.name})

@@ -119,7 +119,7 @@ func holds(t *testing.T, sources []Source) {
 
 func usable(t *testing.T, s Server) {
 	remote := s.Transport != TransportStdio
-	if remote != (s.Command == "") || remote != (s.URL != "") || badName(s.Name) != "" ||
+	if remote != (s.Command == "") || remote != (s.URL != "") || CheckName(s.Name) != "" ||
 		dialects[s.Origin.Dialect] == nil {
 		t.Errorf("server %+v", s)
 	}

@@ -11,11 +11,11 @@ import (
 // inputs reads the top-level "inputs" of a file of VS Code: the values that the user is asked for. A broken input does
 // not affect the others; a server that refers to a broken one cannot start, as Resolve reports. So none of the problems
 // is fatal for the file.
-func (l *loader) inputs(doc *document, v value, origin Origin) (out []Input) {
+func (l *loader) inputs(v value, origin Origin) (out []Input) {
 	if v.isNull() {
 		return nil
 	}
-	all := reader{loader: l, doc: doc}
+	all := reader{loader: l}
 	first := map[string]int{} // the line in which an id was first used
 	i := -1
 	for at, e := range all.elements(v, "inputs", "an array of inputs") {
@@ -23,13 +23,13 @@ func (l *loader) inputs(doc *document, v value, origin Origin) (out []Input) {
 			all.warn(e.at(), at, "a file of this kind may have %d inputs; this one and those after it were not read", i)
 			break
 		}
-		r := inputReader{reader{loader: l, doc: doc, instead: "; a server that refers to this input cannot start"}}
+		r := inputReader{reader{loader: l, instead: "; a server that refers to this input cannot start"}}
 		in := r.read(e, at)
 		if r.broken {
 			continue
 		}
 		in.Origin = origin
-		in.Origin.Line, in.Origin.Pointer = doc.line(e.at()), pointer(origin.Pointer, strconv.Itoa(i))
+		in.Origin.Line, in.Origin.Pointer = l.doc.line(e.at()), pointer(origin.Pointer, strconv.Itoa(i))
 		if line, double := first[in.ID]; double {
 			r.warn(e.at(), path(at, "id"), "%s is the id of the input in line %d already; this one is ignored",
 				quote(in.ID), line)

@@ -13,8 +13,8 @@ func readInputs(t *testing.T, text string) ([]Input, []Problem) {
 	if p != nil {
 		t.Fatal(p)
 	}
-	l := loader{limits: ofUser}
-	found := l.inputs(doc, doc.root, Origin{File: "f", Pointer: "/inputs", Dialect: DialectVSCode, Scope: "workspace"})
+	l := loader{limits: ofUser, doc: doc}
+	found := l.inputs(doc.root, Origin{File: "f", Pointer: "/inputs", Dialect: DialectVSCode, Scope: "workspace"})
 	return found, ordered(l.problems)
 }
 

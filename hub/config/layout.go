@@ -102,6 +102,3 @@ func Steps(pointer string) []string {
 	}
 	return steps
 }
-
-// CheckName returns the reason why a server cannot have a name, or "" if it can.
-func CheckName(name string) string { return badName(name) }

@@ -12,10 +12,11 @@ import (
 
 // loader collects what the sources contain.
 type loader struct {
-	number   int    // of the source that is being read
-	again    bool   // the source is a file that was read before, for another folder
-	source   Source // that source; its scope is not empty
-	folder   string // of the file, for relative paths; "" if the source is not a file
+	number   int       // of the source that is being read
+	again    bool      // the source is a file that was read before, for another folder
+	source   Source    // that source; its scope is not empty
+	doc      *document // its content
+	folder   string    // of the file, for relative paths; "" if the source is not a file
 	limits   limits
 	count    int              // the number of servers of this source so far
 	told     map[placedIn]int // the number of problems
@@ -53,6 +54,11 @@ func (l *loader) report(p Problem) {
 	l.problems = append(l.problems, placed{l.number, p})
 }
 
+// warn reports what is about no server.
+func (l *loader) warn(at int, key, format string, args ...any) {
+	l.report(l.doc.problem(at, "", key, fmt.Sprintf(format, args...), false))
+}
+
 func (l *loader) load() {
 	src := l.source
 	data := src.JSON
@@ -86,7 +92,7 @@ func (l *loader) load() {
 		read = parseTOML
 	}
 	doc, problem := read(src.Path, data)
-	if problem != nil {
+	if l.doc = doc; problem != nil {
 		if !l.again {
 			l.report(*problem)
 		}
@@ -100,7 +106,7 @@ func (l *loader) load() {
 		l.report(doc.problem(doc.root.at(), "", "", "the file must hold a JSON object with "+wanted(dialect, "or"), true))
 		return
 	}
-	l.file(doc, root, dialect)
+	l.file(root, dialect)
 }
 
 // isTOML reports whether a text is TOML. Codex uses TOML, but a host may pass its settings as JSON. No TOML text begins
@@ -121,19 +127,19 @@ func wanted(dialect, and string) string {
 	return fmt.Sprintf("%q %s %q", "mcpServers", and, "servers")
 }
 
-func (l *loader) file(doc *document, root []member, dialect string) {
-	in := level{members: l.distinct(doc, root, "", "")}
+func (l *loader) file(root []member, dialect string) {
+	in := level{members: l.distinct(root, "", "")}
 	projects := isClaudeJSON(l.source.Path)
 	if l.again {
-		l.projects(doc, in.members)
+		l.projects(in.members)
 		return
 	}
-	l.ownSettings(doc, in.members)
+	l.ownSettings(in.members)
 	settings := projects || settingsOf[dialect]
 	if ways := wrapped(l.source.Path); ways != nil {
-		in, settings = l.unwrap(doc, in.members, ways), true
+		in, settings = l.unwrap(in.members, ways), true
 	} else if settingsOfVSCode(in.members, dialect) {
-		in, dialect = l.unwrap(doc, in.members, [][]string{{}}), DialectVSCode
+		in, dialect = l.unwrap(in.members, [][]string{{}}), DialectVSCode
 	}
 	members := in.members
 	held := make([]string, len(members)) // the dialect of the servers below a top-level key
@@ -147,30 +153,28 @@ func (l *loader) file(doc *document, root []member, dialect string) {
 		holders = append(holders, m.name)
 		inVSCode = inVSCode || held[i] == DialectVSCode
 		if held[i] == DialectGemini {
-			l.lists = l.serverLists(doc, members)
+			l.lists = l.serverLists(members)
 		}
 	}
 	if len(holders) == 0 && !settings && find(root, ownKey) == nil {
-		l.report(doc.problem(doc.root.at(), "", "", "no servers: the file has neither "+wanted(dialect, "nor")+
-			bare(members, dialect), false))
+		l.warn(l.doc.root.at(), "", "no servers: the file has neither %s%s", wanted(dialect, "nor"), bare(members, dialect))
 		return
 	}
-	l.besides(doc, in, dialect, inVSCode)
+	l.besides(in, dialect, inVSCode)
 	for i, m := range members {
 		if held[i] == "" {
 			continue // other top-level keys belong to the application whose file this is
 		}
 		if len(holders) == 2 && m.name == holders[1] {
-			l.report(doc.problem(m.at, "", m.name, fmt.Sprintf("the file has both %q and %q; both are read", holders[0], m.name),
-				false))
+			l.warn(m.at, m.name, "the file has both %q and %q; both are read", holders[0], m.name)
 		} else if held[i] == DialectVSCode && m.name == "mcpServers" {
-			l.report(doc.problem(m.at, "", m.name, `VS Code itself reads "servers" here, and not this`, false))
+			l.warn(m.at, m.name, `VS Code itself reads "servers" here, and not this`)
 		}
-		l.servers(doc, m, held[i], path(in.key, m.name), pointer(in.pointer, m.name))
+		l.servers(m, held[i], path(in.key, m.name), pointer(in.pointer, m.name))
 	}
 	// The servers of one folder take precedence over those of all folders, wherever in the file they are.
 	if projects {
-		l.projects(doc, members)
+		l.projects(members)
 	}
 }
 
@@ -189,29 +193,28 @@ func bare(members []member, dialect string) string {
 }
 
 // besides reads what a file says about its servers outside their entries.
-func (l *loader) besides(doc *document, in level, dialect string, inVSCode bool) {
+func (l *loader) besides(in level, dialect string, inVSCode bool) {
 	for _, m := range in.members {
 		switch {
 		case m.value.isNull():
 		case m.name == "inputs" && inVSCode:
-			l.asked = l.inputs(doc, m.value, l.origin(doc, m, DialectVSCode, pointer(in.pointer, m.name)))
+			l.asked = l.inputs(m.value, l.origin(m, DialectVSCode, pointer(in.pointer, m.name)))
 		case m.name == "inputs" && dialect == "":
-			l.report(doc.problem(m.at, "", m.name,
-				`is only for files of VS Code, whose servers are in "servers", and was ignored`, false))
+			l.warn(m.at, m.name, `is only for files of VS Code, whose servers are in "servers", and was ignored`)
 		case m.name == "sandbox" && inVSCode:
-			l.report(doc.problem(m.at, "", m.name, "is ignored: the hub has no sandbox", false))
+			l.warn(m.at, m.name, "is ignored: the hub has no sandbox")
 		}
 	}
 }
 
 // servers reads all entries below a key. at is the JSON pointer to the key.
-func (l *loader) servers(doc *document, m member, dialect, key, at string) {
+func (l *loader) servers(m member, dialect, key, at string) {
 	if m.value.isNull() {
 		return
 	}
 	servers, ok := m.value.object()
 	if !ok {
-		l.report(doc.problem(m.value.at(), "", key, "must be an object of servers, is "+m.value.kind(), true))
+		l.report(l.doc.problem(m.value.at(), "", key, "must be an object of servers, is "+m.value.kind(), true))
 		return
 	}
 	// Since version 2, opencode has its servers one level deeper.
@@ -222,20 +225,20 @@ func (l *loader) servers(doc *document, m member, dialect, key, at string) {
 		}
 	}
 	if l.layout != nil {
-		l.layout.Holders = append(l.layout.Holders, Holder{Pointer: at, Dialect: dialect, Line: doc.line(m.at)})
+		l.layout.Holders = append(l.layout.Holders, Holder{Pointer: at, Dialect: dialect, Line: l.doc.line(m.at)})
 	}
-	for _, s := range l.distinct(doc, servers, "", key) {
+	for _, s := range l.distinct(servers, "", key) {
 		if _, isText := s.value.str(); isText && isRemark(s.name) {
 			continue
 		}
-		if !l.room(doc, s, key) {
+		if !l.room(s, key) {
 			return
 		}
-		origin := l.origin(doc, s, dialect, pointer(at, s.name))
+		origin := l.origin(s, dialect, pointer(at, s.name))
 		if l.layout != nil {
 			l.layout.Spots = append(l.layout.Spots, Spot{Name: s.name, Origin: origin})
 		}
-		l.server(doc, s, dialects[dialect], origin)
+		l.server(s, dialects[dialect], origin)
 	}
 }
 
@@ -257,14 +260,14 @@ func deeper(servers []member) int {
 	return -1
 }
 
-func (l *loader) origin(doc *document, m member, dialect, at string) Origin {
+func (l *loader) origin(m member, dialect, at string) Origin {
 	src := l.source
-	return Origin{File: src.Path, Line: doc.line(m.at), Pointer: at, Dialect: dialect, Scope: src.Scope,
+	return Origin{File: src.Path, Line: l.doc.line(m.at), Pointer: at, Dialect: dialect, Scope: src.Scope,
 		Folder: src.Folder, Trusted: src.Trusted}
 }
 
 // distinct returns the last member of each name, as JSON readers do, and reports the names that occur more than once.
-func (l *loader) distinct(doc *document, members []member, server, key string) []member {
+func (l *loader) distinct(members []member, server, key string) []member {
 	lastAt := make(map[string]int, len(members))
 	for i, m := range members {
 		lastAt[m.name] = i
@@ -275,8 +278,8 @@ func (l *loader) distinct(doc *document, members []member, server, key string) [
 	var out []member
 	for i, m := range members {
 		if last := lastAt[m.name]; last != i {
-			l.report(doc.problem(m.at, server, path(key, m.name),
-				fmt.Sprintf("comes again in line %d; this one is ignored", doc.line(members[last].at)), false))
+			l.report(l.doc.problem(m.at, server, path(key, m.name),
+				fmt.Sprintf("comes again in line %d; this one is ignored", l.doc.line(members[last].at)), false))
 			continue
 		}
 		out = append(out, m)
@@ -302,12 +305,12 @@ func path(outer, inner string) string {
 }
 
 // server reads one entry, and keeps it if it is usable.
-func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
-	if why := badName(m.name); why != "" {
-		l.report(doc.problem(m.at, cut(m.name, maxName), "", why, true))
+func (l *loader) server(m member, d *dialect, origin Origin) {
+	if why := CheckName(m.name); why != "" {
+		l.report(l.doc.problem(m.at, cut(m.name, maxName), "", why, true))
 		return
 	}
-	r := entryReader{reader: reader{loader: l, doc: doc, server: m.name}, dialect: d}
+	r := entryReader{reader: reader{loader: l, server: m.name}, dialect: d}
 	r.read(m)
 	if r.broken || r.skipped {
 		return
@@ -315,7 +318,7 @@ func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 	r.s.Name, r.s.Origin = m.name, origin
 	if l.leaveOut != nil {
 		if why := l.leaveOut(r.s); why != "" {
-			l.report(doc.problem(m.at, m.name, "", "is left out: "+why, false))
+			l.report(l.doc.problem(m.at, m.name, "", "is left out: "+why, false))
 			return
 		}
 	}
@@ -324,7 +327,7 @@ func (l *loader) server(doc *document, m member, d *dialect, origin Origin) {
 			r.s.Inputs = append(r.s.Inputs, in)
 		}
 	}
-	_, column := doc.position(m.at)
+	_, column := l.doc.position(m.at)
 	l.entries = append(l.entries, entry{server: r.s, number: l.number, column: column})
 }
 

@@ -80,7 +80,7 @@ func (r *entryReader) env(k key) {
 		return
 	}
 	r.s.Env = make(map[string]*string, len(members))
-	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+	for _, m := range r.distinct(members, r.server, k.path) {
 		at := path(k.path, m.name)
 		if badVariable(m.name) {
 			r.fail(m.at, at, badVariableText)

@@ -79,51 +79,43 @@ func matchesAny(patterns []string, name string) bool {
 const ownKey = "mcphub"
 
 // ownSettings reads the settings below ownKey.
-func (l *loader) ownSettings(doc *document, root []member) {
+func (l *loader) ownSettings(root []member) {
 	m := find(root, ownKey)
 	if m == nil || m.value.isNull() {
 		return
 	}
-	inner, ok := m.value.object()
-	if !ok {
-		l.report(doc.problem(m.value.at(), "", ownKey, "must be an object, is "+m.value.kind(), false))
-		return
-	}
-	for _, s := range l.distinct(doc, inner, "", ownKey) {
+	r := reader{loader: l}
+	for at, s := range r.members(m.value, ownKey, "an object") {
 		switch {
 		case s.name == "profiles":
-			l.readProfiles(doc, s)
+			l.readProfiles(s)
 		case !isRemark(s.name):
-			l.report(doc.problem(s.at, "", path(ownKey, s.name), `is not known and was ignored; known is "profiles"`, false))
+			l.warn(s.at, at, `is not known and was ignored; known is "profiles"`)
 		}
 	}
 }
 
-func (l *loader) readProfiles(doc *document, m member) {
+func (l *loader) readProfiles(m member) {
 	key := path(ownKey, m.name)
 	if l.source.Scope != "user" && l.source.Scope != "host" && !l.source.Trusted {
-		l.report(doc.problem(m.at, "", key,
-			"profiles of a workspace's file are not read: they could do away with approvals. Write them into a file of yours",
-			false))
+		l.warn(m.at, key,
+			"profiles of a workspace's file are not read: they could do away with approvals. Write them into a file of yours")
 		return
 	}
-	all, ok := m.value.object()
-	if !ok {
-		l.report(doc.problem(m.value.at(), "", key, "must be an object of profiles, is "+m.value.kind(), false))
-		return
-	}
-	for i, p := range l.distinct(doc, all, "", key) {
-		switch why := badName(p.name); {
+	all := reader{loader: l}
+	i := -1
+	for at, p := range all.members(m.value, key, "an object of profiles") {
+		i++
+		switch why := CheckName(p.name); {
 		case i == l.limits.servers:
-			l.report(doc.problem(p.at, "", key,
-				fmt.Sprintf("has more than %d profiles; this one and those after it were not read", i), false))
+			l.warn(p.at, key, "has more than %d profiles; this one and those after it were not read", i)
 			return
 		case why != "":
-			l.report(doc.problem(p.at, "", key, why, false))
+			l.warn(p.at, key, "%s", why)
 		default:
-			r := profileReader{reader: reader{loader: l, doc: doc, instead: "; the profile is left out"},
-				p: Profile{Name: p.name, Origin: l.origin(doc, p, "", pointer("/"+ownKey+"/profiles", p.name))}}
-			r.read(p, path(key, p.name))
+			r := profileReader{reader: reader{loader: l, instead: "; the profile is left out"},
+				p: Profile{Name: p.name, Origin: l.origin(p, "", pointer("/"+ownKey+"/profiles", p.name))}}
+			r.read(p, at)
 		}
 	}
 }

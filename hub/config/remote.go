@@ -209,7 +209,7 @@ func (r *entryReader) headers(k key) {
 	}
 	r.s.Header = make(map[string]string, len(members))
 	first := make(map[string]string, len(members)) // the name as it is written in the file
-	for _, m := range r.distinct(r.doc, members, r.server, k.path) {
+	for _, m := range r.distinct(members, r.server, k.path) {
 		at := path(k.path, m.name)
 		if !r.headerName(m, at) {
 			continue

@@ -30,13 +30,13 @@ type level struct {
 
 // unwrap returns the object "mcp", or the one that has "mcp.servers", which means the same to VS Code. The first of
 // ways that leads to one counts. If none does, the result has no members.
-func (l *loader) unwrap(doc *document, root []member, ways [][]string) level {
+func (l *loader) unwrap(root []member, ways [][]string) level {
 	for _, way := range ways {
 		in := level{members: root}
 		for _, name := range way {
-			in = l.enter(doc, in, name)
+			in = l.enter(in, name)
 		}
-		if inner := l.enter(doc, in, "mcp"); find(inner.members, "servers") != nil {
+		if inner := l.enter(in, "mcp"); find(inner.members, "servers") != nil {
 			return inner
 		}
 		if find(in.members, "mcp.servers") != nil {
@@ -46,14 +46,14 @@ func (l *loader) unwrap(doc *document, root []member, ways [][]string) level {
 	return level{}
 }
 
-func (l *loader) enter(doc *document, in level, name string) level {
+func (l *loader) enter(in level, name string) level {
 	m := find(in.members, name)
 	if m == nil {
 		return level{}
 	}
 	members, _ := m.value.object()
 	out := level{key: path(in.key, name), pointer: pointer(in.pointer, name)}
-	out.members = l.distinct(doc, members, "", out.key)
+	out.members = l.distinct(members, "", out.key)
 	return out
 }
 
@@ -91,7 +91,7 @@ func isClaudeJSON(file string) bool {
 }
 
 // projects reads the servers that ~/.claude.json has for one folder.
-func (l *loader) projects(doc *document, root []member) {
+func (l *loader) projects(root []member) {
 	m := find(root, "projects")
 	if m == nil {
 		return
@@ -102,9 +102,9 @@ func (l *loader) projects(doc *document, root []member) {
 			continue
 		}
 		settings, _ := p.value.object()
-		for _, m := range l.distinct(doc, settings, "", path("projects", p.name)) {
+		for _, m := range l.distinct(settings, "", path("projects", p.name)) {
 			if m.name == "mcpServers" {
-				l.servers(doc, m, DialectPortable, path(path("projects", p.name), m.name),
+				l.servers(m, DialectPortable, path(path("projects", p.name), m.name),
 					pointer(pointer(pointer("", "projects"), p.name), m.name))
 			}
 		}
