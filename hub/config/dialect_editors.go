@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,7 +127,6 @@ var dialectCline = dialect{
 	reference: braced,
 	forms:     `${env:NAME}`,
 	rearrange: flatten,
-	check:     nativeRemote,
 }
 
 // flatten moves the keys of an object "transport" into the entry. A key in the object overrides a key of the same name
@@ -162,34 +160,4 @@ func flatten(r *entryReader, ks []key) []key {
 		}
 	}
 	return out
-}
-
-// nativeRemote replaces the bridge that people use for a server with a URL, "npx mcp-remote <url>" without further
-// arguments, by a direct connection. The bridge tries Streamable HTTP first, then SSE.
-func nativeRemote(r *entryReader, given map[string]key) {
-	s := &r.s
-	if s.Transport != TransportStdio || len(s.Env) > 0 || !slices.Contains([]string{"npx", "npx.cmd", "npx.exe"},
-		s.Command) {
-		return
-	}
-	i := 0
-	for i < len(s.Args) && (s.Args[i] == "-y" || s.Args[i] == "--yes") {
-		i++
-	}
-	if i+2 != len(s.Args) || s.Args[i] != "mcp-remote" && !strings.HasPrefix(s.Args[i], "mcp-remote@") {
-		return
-	}
-	u, err := url.Parse(s.Args[i+1])
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
-		strings.Contains(s.Args[i+1], "#") {
-		return
-	}
-	s.Transport, s.URL = TransportAuto, s.Args[i+1]
-	for _, field := range []string{"command", "args", "cwd"} {
-		delete(s.Fields, field)
-	}
-	r.mark("transport", given["command"])
-	r.markElement("url", given["args"], i+1)
-	s.Command, s.Args, s.Env, s.Dir = "", nil, nil, ""
-	r.warn(given["command"].at, given["command"].path, "mcp-remote is not started: the hub connects to the address itself")
 }
