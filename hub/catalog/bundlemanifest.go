@@ -252,36 +252,14 @@ func (f *filler) arguments(args []string) error {
 var reference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 // text replaces the variables of s. An unknown variable stays, and makes the proposal unusable.
-func (f *filler) text(s string) (t proposal.Text, err error) {
-	var literal strings.Builder
-	flush := func() {
-		if literal.Len() > 0 {
-			t = append(t, proposal.Part{Literal: literal.String()})
-			literal.Reset()
-		}
-	}
-	at := 0
-	for _, m := range reference.FindAllStringSubmatchIndex(s, -1) {
-		literal.WriteString(s[at:m[0]])
-		at = m[1]
-		name := s[m[2]:m[3]]
+func (f *filler) text(s string) (proposal.Text, error) {
+	return replace(s, reference, func(name, unknown string) (proposal.Part, error) {
 		if key, ok := strings.CutPrefix(name, "user_config."); ok {
 			id, err := f.input(key)
-			if err != nil {
-				return nil, err
-			}
-			flush()
-			t = append(t, proposal.Part{Input: id})
-			continue
+			return proposal.Part{Input: id}, err
 		}
-		literal.WriteString(f.variable(name, s[m[0]:m[1]]))
-	}
-	literal.WriteString(s[at:])
-	flush()
-	if t == nil {
-		t = proposal.Literal("")
-	}
-	return t, nil
+		return proposal.Part{Literal: f.variable(name, unknown)}, nil
+	})
 }
 
 func (f *filler) variable(name, unknown string) string {
@@ -307,9 +285,8 @@ func (f *filler) input(key string) (string, error) {
 	if !jsontext.IsObject(v) {
 		return "", refuse("its mcp_config uses user_config.%s, which it does not declare", bounds.Printable(key))
 	}
-	truth := func(name string) bool { return string(jsontext.Get(v, name)) == "true" }
 	in := proposal.Input{ID: proposal.ID(f.prefix, key), Title: text(v, "title"), Description: text(v, "description"),
-		Required: truth("required"), Secret: truth("sensitive"), Multiple: truth("multiple"), Min: number(v, "min"),
+		Required: truth(v, "required"), Secret: truth(v, "sensitive"), Multiple: truth(v, "multiple"), Min: number(v, "min"),
 		Max: number(v, "max")}
 	if in.Title == "" {
 		in.Title = key

@@ -43,7 +43,7 @@ type Catalog struct {
 
 // New returns a Catalog. The caller must close it.
 func New(o Options) *Catalog {
-	return &Catalog{registry: NewRegistryClient(RegistryOptions{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent}),
+	return &Catalog{registry: &RegistryClient{RoundTripper: o.RoundTripper, UserAgent: o.UserAgent},
 		shelf: NewShelf(ShelfOptions{StateDir: o.StateDir}), slots: make(chan struct{}, maxUnderWay),
 		downloads: make(chan struct{}, maxDownloading)}
 }

@@ -3,8 +3,10 @@ package catalog
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/jsontext"
+	"github.com/mcphub-go/mcphub/hub/proposal"
 )
 
 // maxText is how many bytes of a text that people read are kept.
@@ -20,4 +22,34 @@ func text(object json.RawMessage, name string) string {
 
 func truth(object json.RawMessage, name string) bool {
 	return string(jsontext.Get(object, name)) == "true"
+}
+
+// replace replaces the variables in a text, which are the first group of re, by what value returns for each.
+func replace(text string, re *regexp.Regexp,
+	value func(name, whole string) (proposal.Part, error)) (t proposal.Text, err error) {
+	var literal strings.Builder
+	flush := func() {
+		if literal.Len() > 0 {
+			t = append(t, proposal.Part{Literal: literal.String()})
+		}
+		literal.Reset()
+	}
+	at := 0
+	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+		part, err := value(text[m[2]:m[3]], text[m[0]:m[1]])
+		if err != nil {
+			return nil, err
+		}
+		literal.WriteString(text[at:m[0]] + part.Literal)
+		at = m[1]
+		if part.Input != "" {
+			flush()
+			t = append(t, part)
+		}
+	}
+	literal.WriteString(text[at:])
+	if flush(); t == nil {
+		t = proposal.Literal("")
+	}
+	return t, nil
 }

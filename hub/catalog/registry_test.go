@@ -39,7 +39,7 @@ func TestSearch(t *testing.T) {
 	old := entry("io.example/old", "1.0.0")
 	old.Status, old.Message = "deprecated", "use c"
 	r.Add(gone, old)
-	c := NewRegistryClient(RegistryOptions{})
+	c := (&RegistryClient{})
 	var names []string
 	q := Query{Text: "IO.example", Size: 2}
 	for {
@@ -76,7 +76,7 @@ func TestSearch(t *testing.T) {
 
 func TestServerNotFound(t *testing.T) {
 	r := fakeregistry.Open(t, entry("io.example/a", "1.0.0"))
-	c := NewRegistryClient(RegistryOptions{})
+	c := (&RegistryClient{})
 	for _, name := range []string{"io.example/none", "a", "io.example/../x", "io.example/a?x"} {
 		_, _, err := c.Server(t.Context(), r.URL, name, "")
 		if event.AsError(err).Reason != event.ReasonRegistryServerNotFound {
@@ -98,7 +98,7 @@ func TestOtherServerOrVersion(t *testing.T) {
 	r.Instead(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"server": {"name": "io.example/a", "version": "6.6.6"}}`)
 	})
-	c := NewRegistryClient(RegistryOptions{})
+	c := (&RegistryClient{})
 	for _, asked := range [][2]string{{"io.example/a", "1.0.0"}, {"io.example/b", ""}} {
 		_, _, err := c.Server(t.Context(), r.URL, asked[0], asked[1])
 		if event.AsError(err).Reason != event.ReasonRegistryFailed {
@@ -111,7 +111,7 @@ func TestOtherServerOrVersion(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	c := NewRegistryClient(RegistryOptions{RoundTripper: refusing{t}})
+	c := (&RegistryClient{RoundTripper: refusing{t}})
 	for base, reason := range map[string]string{
 		"": event.ReasonRegistryNotSet, "registry.example": event.ReasonRegistryAddress,
 		"ftp://registry.example": event.ReasonRegistryAddress, "https://u:p@registry.example": event.ReasonRegistryAddress,
@@ -173,7 +173,7 @@ func TestHostileAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			c := NewRegistryClient(RegistryOptions{RoundTripper: inMemory(func(w http.ResponseWriter, q *http.Request) {
+			c := (&RegistryClient{RoundTripper: inMemory(func(w http.ResponseWriter, q *http.Request) {
 				if asked++; q.URL.Host != "93.184.216.34" || asked > 4 {
 					t.Errorf("%s was asked", q.URL)
 				}
@@ -269,7 +269,7 @@ func TestSlowAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := NewRegistryClient(RegistryOptions{RoundTripper: inMemory(answer)})
+				c := (&RegistryClient{RoundTripper: inMemory(answer)})
 				began := time.Now()
 				_, err := c.Search(t.Context(), "https://93.184.216.34", Query{})
 				if e := event.AsError(err); e.Code != event.CodeDeadlineExceeded || time.Since(began) != answerLimit {
@@ -295,7 +295,7 @@ func TestDownload(t *testing.T) {
 	content := []byte("a bundle")
 	sum := sha256.Sum256(content)
 	d := proposal.Download{URL: r.Serve("/x.mcpb", content), SHA256: hex.EncodeToString(sum[:])}
-	c := NewRegistryClient(RegistryOptions{})
+	c := (&RegistryClient{})
 	var got bytes.Buffer
 	if err := c.Download(t.Context(), r.URL, d, &got); err != nil || got.String() != string(content) {
 		t.Error(got.String(), err)
@@ -308,7 +308,7 @@ func TestDownload(t *testing.T) {
 		!strings.Contains(err.Error(), "loopback") {
 		t.Error(err)
 	}
-	long := NewRegistryClient(RegistryOptions{RoundTripper: inMemory(func(w http.ResponseWriter, _ *http.Request) {
+	long := (&RegistryClient{RoundTripper: inMemory(func(w http.ResponseWriter, _ *http.Request) {
 		for part := make([]byte, 1<<20); ; {
 			if _, err := w.Write(part); err != nil {
 				return
@@ -330,7 +330,7 @@ func TestRequestSaysLittle(t *testing.T) {
 		_, _ = io.WriteString(w, `{"servers": []}`)
 	}))
 	defer s.Close()
-	c := NewRegistryClient(RegistryOptions{UserAgent: "mcphub/1"})
+	c := (&RegistryClient{UserAgent: "mcphub/1"})
 	if _, err := c.Search(t.Context(), s.URL, Query{}); err != nil {
 		t.Fatal(err)
 	}

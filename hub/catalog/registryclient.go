@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,23 +35,12 @@ const (
 	MaxDownload = 256 << 20
 )
 
-// RegistryOptions are the options of a RegistryClient. The zero value is ready for use.
-type RegistryOptions struct {
+// RegistryClient asks registries. Each call names the address of the registry. The zero value is ready for use.
+type RegistryClient struct {
 	// RoundTripper sends the requests; nil means connections of its own. It must follow no redirects.
 	RoundTripper http.RoundTripper
 	// UserAgent is the value of the User-Agent header; "" means mcphub.
 	UserAgent string
-}
-
-// RegistryClient asks registries. Each call names the address of the registry.
-type RegistryClient struct{ o RegistryOptions }
-
-// NewRegistryClient returns a RegistryClient.
-func NewRegistryClient(o RegistryOptions) *RegistryClient {
-	if o.UserAgent == "" {
-		o.UserAgent = "mcphub"
-	}
-	return &RegistryClient{o}
 }
 
 // address is the base address of a registry.
@@ -208,13 +198,13 @@ func (c *RegistryClient) get(ctx context.Context, at address, to string) (json.R
 func (c *RegistryClient) send(ctx context.Context, at address, to string, limit time.Duration,
 	most int64) (*http.Response, func(), error) {
 	guard := outbound.NewGuard(outbound.Options{Host: at.Hostname(), Purpose: "a registry", Limit: limit, MaxBytes: most,
-		RoundTripper: c.o.RoundTripper})
+		RoundTripper: c.RoundTripper})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	req.Header.Set("Accept", "application/json, application/octet-stream;q=0.9")
-	req.Header.Set("User-Agent", c.o.UserAgent)
+	req.Header.Set("User-Agent", cmp.Or(c.UserAgent, "mcphub"))
 	resp, err := guard.Client(guard).Do(req)
 	if err != nil {
 		guard.Close()

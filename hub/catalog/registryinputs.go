@@ -30,37 +30,24 @@ const (
 
 // template replaces the declared variables of a text. A variable that occurs twice is asked for once.
 func (in *inputs) template(name, text string, variables json.RawMessage) (t proposal.Text) {
-	found := curly.FindAllStringSubmatchIndex(text, maxVariables+1)
-	if len(found) > maxVariables || len(variables) > maxVariableBytes {
+	if len(curly.FindAllStringIndex(text, maxVariables+1)) > maxVariables || len(variables) > maxVariableBytes {
 		in.wrong = "One of its texts has more variables than a person can look at."
 		return proposal.Literal("")
 	}
-	at, asked := 0, map[string]string{}
-	literal := func(s string) {
-		if s != "" {
-			t = append(t, proposal.Part{Literal: s})
-		}
-	}
-	for _, m := range found {
-		variable := text[m[2]:m[3]]
+	asked := map[string]string{}
+	t, _ = replace(text, curly, func(variable, unknown string) (proposal.Part, error) {
 		declared := jsontext.Get(variables, variable)
 		if declared == nil {
-			continue
+			return proposal.Part{Literal: unknown}, nil
 		}
-		literal(text[at:m[0]])
-		at = m[1]
 		if value := jsontext.Get(declared, "value"); jsontext.IsString(value) || scalar(value) != "" {
-			literal(scalar(value))
-			continue
+			return proposal.Part{Literal: scalar(value)}, nil
 		}
 		if asked[variable] == "" {
 			asked[variable] = in.ask(name+"."+variable, variable, declared, true)
 		}
-		t = append(t, proposal.Part{Input: asked[variable]})
-	}
-	if literal(text[at:]); t == nil {
-		t = proposal.Literal("")
-	}
+		return proposal.Part{Input: asked[variable]}, nil
+	})
 	return t
 }
 

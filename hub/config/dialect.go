@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -96,12 +97,8 @@ var timeoutless = missing(`its unit depends on the application; use "timeouts", 
 
 // with returns the keys of both. more takes precedence.
 func (ks keys) with(more keys) keys {
-	out := make(keys, len(ks)+len(more))
-	for _, m := range []keys{ks, more} {
-		for name, meaning := range m {
-			out[name] = meaning
-		}
-	}
+	out := maps.Clone(ks)
+	maps.Copy(out, more)
 	return out
 }
 

@@ -141,22 +141,15 @@ func (l *loader) refuseAddresses() {
 			there[Address(e.server.Name, holder)] = true
 		}
 	}
-	var kept []entry
-	for i, e := range l.entries {
+	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool {
 		o := e.server.Origin
-		switch refused := o.OfWorkspace() && there[e.server.Name]; {
-		case refused && kept == nil:
-			kept = append([]entry{}, l.entries[:i]...)
-			fallthrough
-		case refused: // the problem names the file only: the server of this name is another one
-			l.problems = append(l.problems, placed{e.number, Problem{File: o.File, Line: o.Line, Column: e.column,
-				Message: fmt.Sprintf("%s is how the hub addresses a server of another file, so the entry of this name was left "+
-					"out; give it another name", quote(e.server.Name))}})
-		case kept != nil:
-			kept = append(kept, e)
+		if !o.OfWorkspace() || !there[e.server.Name] {
+			return false
 		}
-	}
-	if kept != nil {
-		l.entries = kept
-	}
+		// The problem names the file only: the server of this name is another one.
+		l.problems = append(l.problems, placed{e.number, Problem{File: o.File, Line: o.Line, Column: e.column,
+			Message: fmt.Sprintf("%s is how the hub addresses a server of another file, so the entry of this name was left "+
+				"out; give it another name", quote(e.server.Name))}})
+		return true
+	})
 }

@@ -72,14 +72,11 @@ func (e *expander) expand(field, text string) string {
 		if !ok {
 			value = groups[0]
 		}
-		if b.Len()+len(value) > maxText {
-			e.fail(field, "is larger than %d bytes once its references are replaced", maxText)
-			return text
+		if b.WriteString(value); b.Len() > maxText {
+			break
 		}
-		b.WriteString(value)
 	}
-	b.WriteString(text[done:])
-	if b.Len() > maxText {
+	if b.WriteString(text[done:]); b.Len() > maxText {
 		e.fail(field, "is larger than %d bytes once its references are replaced", maxText)
 		return text
 	}

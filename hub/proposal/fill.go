@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -194,10 +195,7 @@ func (f *filling) each(texts ...Text) []map[string]string {
 	}
 	var all []map[string]string
 	for _, v := range f.values[many] {
-		one := map[string]string{}
-		for id, value := range first {
-			one[id] = value
-		}
+		one := maps.Clone(first)
 		one[many] = v
 		all = append(all, one)
 	}
