@@ -68,7 +68,10 @@ func (e *expander) expand(field, text string) string {
 		}
 		b.WriteString(text[done:m[0]])
 		done = m[1]
-		value, ok := g.resolve(e, field, groups)
+		value, ok := "", false
+		if !e.placesOnly || g.shown != nil && g.shown.MatchString(groups[0]) {
+			value, ok = g.resolve(e, field, groups)
+		}
 		if !ok {
 			value = groups[0]
 		}
@@ -137,9 +140,6 @@ func (e *expander) warn(field, format string, args ...any) {
 
 // env returns a variable of the environment, and adds its value to the secrets.
 func (e *expander) env(name string) (string, bool) {
-	if e.placesOnly {
-		return "", false
-	}
 	value, ok := e.vars.Getenv(name)
 	if ok {
 		e.secrets.add(value)
@@ -153,7 +153,7 @@ func (e *expander) env(name string) (string, bool) {
 func (e *expander) orEmpty(field, name string, sure bool) string {
 	value, ok := e.env(name)
 	switch {
-	case ok || e.placesOnly:
+	case ok:
 	case sure || conventional.MatchString(name):
 		e.warn(field, "the environment variable %s is not set; its reference becomes an empty text", quote(name))
 	default:
@@ -164,16 +164,11 @@ func (e *expander) orEmpty(field, name string, sure bool) string {
 
 // stays warns that a variable is not set, so that its reference stays.
 func (e *expander) stays(field, name string) (string, bool) {
-	if !e.placesOnly {
-		e.warn(field, "the environment variable %s is not set; its reference stays as it is", quote(name))
-	}
+	e.warn(field, "the environment variable %s is not set; its reference stays as it is", quote(name))
 	return "", false
 }
 
 func (e *expander) input(field, id string) (string, bool) {
-	if e.placesOnly {
-		return "", false
-	}
 	i := slices.IndexFunc(e.server.Inputs, func(in Input) bool { return in.ID == id })
 	if i < 0 {
 		e.fail(field, "refers to the input %s, which its file does not have, or not in a form that can be asked for",
@@ -217,9 +212,6 @@ func (e *expander) folder(name string) string {
 
 // file returns the contents of a file, trimmed, and adds them to the secrets.
 func (e *expander) file(field, name string) (string, bool) {
-	if e.placesOnly {
-		return "", false
-	}
 	file := e.home(name)
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(e.beside(), file)

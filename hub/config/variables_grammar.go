@@ -26,6 +26,8 @@ type grammar struct {
 	fields fieldSet
 	// refers matches a reference; nil if the dialect has none.
 	refers *regexp.Regexp
+	// shown matches a reference that is replaced where an entry is shown to a person; nil if there is none.
+	shown *regexp.Regexp
 	// nested matches a text that is refused because its application would expand it twice, which the hub never does.
 	nested *regexp.Regexp
 	// maxUnits is the length, in UTF-16 units, beyond which a text is not expanded; 0 means no limit.
@@ -44,7 +46,8 @@ var grammars = map[string]grammar{
 		resolve: withDefault,
 	},
 	DialectRoo: {
-		fields: inAll, refers: regexp.MustCompile(`\$\{(env:\w+|workspaceFolder)\}`), resolve: rooReference,
+		fields: inAll, refers: regexp.MustCompile(`\$\{(env:\w+|workspaceFolder)\}`), shown: placeOrError,
+		resolve: rooReference,
 	},
 	DialectCline: {
 		fields: inAll, refers: regexp.MustCompile(`\$\{(env:[^}]*)\}`), resolve: editorReference,
@@ -52,6 +55,7 @@ var grammars = map[string]grammar{
 	DialectCursor: {
 		fields:  inLaunch | inEnvFile,
 		refers:  regexp.MustCompile(`\$\{(env:[^}]*|workspaceFolder|workspaceFolderBasename|userHome|pathSeparator|/)\}`),
+		shown:   placeOrError,
 		resolve: editorReference,
 	},
 	DialectGemini: {
@@ -78,6 +82,7 @@ var vscodeGrammar = grammar{
 	fields:  inAll,
 	refers:  regexp.MustCompile(`\$\{([^{}]*)\}`),
 	nested:  regexp.MustCompile(`\$\{[^}]*\$\{`),
+	shown:   placeOrError,
 	resolve: vscodeReference,
 }
 
@@ -91,7 +96,7 @@ func vscodeReference(e *expander, field string, m []string) (string, bool) {
 			e.fail(field, "refers to an environment variable without a name")
 			return "", false
 		}
-		return e.orEmpty(field, argument, true), !e.placesOnly
+		return e.orEmpty(field, argument, true), true
 	case "command", "config":
 		// Commands run code, and the hub does not read the editor's settings.
 		e.fail(field, "refers to %s, which the hub does not resolve", quote(m[0]))
@@ -111,12 +116,16 @@ func vscodeReference(e *expander, field string, m []string) (string, bool) {
 	switch {
 	case known && value == "":
 		e.fail(field, "refers to %s, which is not known here", quote(m[0]))
-	case !known && !e.placesOnly:
+	case !known:
 		// The text between the braces may be a part of a password.
 		e.warn(field, "holds a reference that is not known, which stays as it is")
 	}
 	return value, value != ""
 }
+
+// placeOrError matches a reference to a place, and one that can be nothing but an error.
+var placeOrError = regexp.MustCompile(
+	`^\$\{(?:workspaceFolder(?:Basename)?(?::.*)?|userHome|cwd|pathSeparator|/|(?:command|config)(?::.*)?|env:?)\}$`)
 
 // own returns a value that depends only on the person and the machine. known reports whether there is such a name.
 func (e *expander) own(name string) (value string, known bool) {
@@ -133,9 +142,6 @@ func (e *expander) own(name string) (value string, known bool) {
 
 // withDefault is the grammar of Claude Code and Copilot. A variable that is set is used even if it is empty.
 func withDefault(e *expander, field string, m []string) (string, bool) {
-	if e.placesOnly {
-		return "", false
-	}
 	if value, ok := e.env(m[1]); ok {
 		return value, true
 	}
@@ -178,7 +184,7 @@ func editorReference(e *expander, field string, m []string) (string, bool) {
 	} else if !strings.HasPrefix(m[1], "workspace") {
 		value, _ = e.own(m[1])
 	}
-	if value == "" && !e.placesOnly {
+	if value == "" {
 		e.warn(field, "refers to %s, which is not known here; the reference stays as it is", quote(m[0]))
 	}
 	return value, value != ""
@@ -195,7 +201,7 @@ func opencodeReference(e *expander, field string, m []string) (string, bool) {
 	if m[1] == "file" {
 		return e.file(field, m[2])
 	}
-	return e.orEmpty(field, m[2], true), !e.placesOnly
+	return e.orEmpty(field, m[2], true), true
 }
 
 var crushBody = regexp.MustCompile(`^([A-Za-z_]\w*)(?:(:-|-)([^$` + "`" + `]*))?$`)
@@ -206,11 +212,9 @@ func crushReference(e *expander, field string, m []string) (string, bool) {
 	name := m[2]
 	switch {
 	case m[0] == `\$`:
-		return "$", !e.placesOnly
+		return "$", true
 	case m[0] == "`" || m[0] == "$(":
 		e.fail(field, "is to run a command (%s), which the hub never does", m[0])
-		return "", false
-	case e.placesOnly:
 		return "", false
 	case name == "":
 		body := crushBody.FindStringSubmatch(m[1])
@@ -233,8 +237,6 @@ func crushReference(e *expander, field string, m []string) (string, bool) {
 // unknownReference is for files whose grammar is unknown: a reference that is visibly not replaced is better than one
 // that is replaced by a guess.
 func unknownReference(e *expander, field string, _ []string) (string, bool) {
-	if !e.placesOnly {
-		e.warn(field, "looks like a reference to a variable; it stays as it is, as nothing tells whose file this is")
-	}
+	e.warn(field, "looks like a reference to a variable; it stays as it is, as nothing tells whose file this is")
 	return "", false
 }
