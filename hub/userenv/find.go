@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,11 +42,12 @@ type Found struct {
 func (u *User) Find(ctx context.Context, w Wanted) Found {
 	base := u.Base(ctx)
 	found, missing := w.in(base, "")
-	said := slices.ContainsFunc(names(w.Env), func(name string) bool { return strings.EqualFold(name, "PATH") })
+	said := slices.ContainsFunc(slices.Collect(maps.Keys(w.Env)),
+		func(name string) bool { return strings.EqualFold(name, "PATH") })
 	switch {
 	case strings.ContainsAny(w.Command, `/\`):
 		if found.Err == nil && !said && w.Heir == process.Own && filepath.IsAbs(w.Command) {
-			found.Env = withPath(found.Env, joined(lookup(found.Env, pathName(found.Env)), filepath.Dir(w.Command)))
+			found.Env = withPath(found.Env, joined(pathOf(found.Env), filepath.Dir(w.Command)))
 		}
 		return found
 	case found.Err != nil && (said || !missing):
@@ -59,8 +61,7 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 		}
 		return found
 	}
-	searched := []string{"the PATH of the server's environment (" + some(filepath.SplitList(lookup(found.Env,
-		pathName(found.Env)))) + ")"}
+	searched := []string{"the PATH of the server's environment (" + some(filepath.SplitList(pathOf(found.Env))) + ")"}
 	if len(u.Printer) > 0 && u.shell != "" {
 		u.wait(ctx)
 		text := "the PATH of the login shell " + u.shell
@@ -100,7 +101,7 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 func (w Wanted) in(base []string, folder string) (f Found, missing bool) {
 	f.Env = process.Environment(base, w.Heir, w.Env)
 	if folder != "" {
-		f.Env = withPath(f.Env, joined(folder, lookup(f.Env, pathName(f.Env))))
+		f.Env = withPath(f.Env, joined(folder, pathOf(f.Env)))
 	}
 	for _, name := range process.Inherited(base, w.Heir) {
 		if _, said := w.Env[name]; !said {
@@ -136,13 +137,6 @@ func distinct(folders []string) (list []string) {
 	return list
 }
 
-func names(env map[string]*string) (list []string) {
-	for name := range env {
-		list = append(list, name)
-	}
-	return list
-}
-
 // pathName returns the spelling of PATH in an environment. Windows has "Path".
 func pathName(env []string) string {
 	if runtime.GOOS == "windows" {
@@ -154,6 +148,8 @@ func pathName(env []string) string {
 	}
 	return "PATH"
 }
+
+func pathOf(env []string) string { return lookup(env, pathName(env)) }
 
 func withPath(env []string, path string) []string {
 	name := pathName(env)
