@@ -3,13 +3,9 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/tailscale/hujson"
 
 	"github.com/mcphub-go/mcphub/hub/config"
 )
@@ -243,41 +239,15 @@ func tomlKey(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		if parts[i] = p; !bareKey.MatchString(p) {
-			parts[i] = tomlString(p)
+			parts[i] = quoted(p)
 		}
 	}
 	return strings.Join(parts, ".")
 }
 
-// tomlString writes a basic string. Its escapes are those of JSON, and U+007F needs one besides.
-func tomlString(s string) string {
-	return strings.ReplaceAll(string(hujson.String(s)), "\x7f", `\u007f`)
-}
-
 // tomlValue writes a value on one line.
 func tomlValue(v any) string {
-	switch v := v.(type) {
-	case object:
-		parts := make([]string, len(v))
-		for i, m := range v {
-			parts[i] = tomlKey([]string{m.name}) + " = " + tomlValue(m.value)
-		}
-		if len(parts) == 0 {
-			return "{}"
-		}
-		return "{ " + strings.Join(parts, ", ") + " }"
-	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = tomlValue(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		return tomlString(v)
-	case bool:
-		return strconv.FormatBool(v)
-	case json.Number:
-		return string(v)
-	}
-	return `""` // of null in an array: the reading of what came out refuses it
+	w := writer{key: func(name string) string { return tomlKey([]string{name}) + " = " }}
+	w.write(v, "", true)
+	return w.b.String()
 }

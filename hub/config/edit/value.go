@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -254,68 +253,68 @@ func plain(v hujson.ValueTrimmed) any {
 // jsonText writes a value as JSON. Members of an object are on lines of their own, below indent by unit each, unless
 // inline. A list is on one line, unless it has objects, each of which has one of its own then.
 func jsonText(v any, indent, unit, nl string, inline bool) string {
-	var b bytes.Buffer
-	writeJSON(&b, v, indent, unit, nl, inline)
-	return b.String()
+	w := writer{unit: unit, nl: nl, key: func(name string) string { return quoted(name) + ": " }}
+	w.write(v, indent, inline)
+	return w.b.String()
 }
+
+// quoted writes a string as JSON and TOML read it alike: TOML wants U+007F escaped.
+func quoted(s string) string { return strings.ReplaceAll(string(hujson.String(s)), "\x7f", `\u007f`) }
 
 func isObject(v any) bool {
 	_, ok := v.(object)
 	return ok
 }
 
-func writeJSON(b *bytes.Buffer, v any, indent, unit, nl string, inline bool) {
+// writer writes values as JSON or TOML, which differ in what stands before the value of a member.
+type writer struct {
+	b        strings.Builder
+	unit, nl string
+	key      func(name string) string
+}
+
+func (w *writer) write(v any, indent string, inline bool) {
 	switch v := v.(type) {
 	case object:
 		if len(v) == 0 {
-			b.WriteString("{}")
+			w.b.WriteString("{}")
 			return
 		}
-		b.WriteByte('{')
+		own, end := w.nl+indent+w.unit, w.nl+indent
+		if inline {
+			own, end = " ", " "
+		}
+		w.b.WriteByte('{')
 		for i, m := range v {
 			if i > 0 {
-				b.WriteByte(',')
+				w.b.WriteByte(',')
 			}
-			if inline {
-				b.WriteByte(' ')
-			} else {
-				b.WriteString(nl + indent + unit)
-			}
-			b.Write(hujson.String(m.name))
-			b.WriteString(": ")
-			writeJSON(b, m.value, indent+unit, unit, nl, inline)
+			w.b.WriteString(own + w.key(m.name))
+			w.write(m.value, indent+w.unit, inline)
 		}
-		if inline {
-			b.WriteString(" }")
-		} else {
-			b.WriteString(nl + indent + "}")
-		}
+		w.b.WriteString(end + "}")
 	case []any:
-		own := !inline && slices.ContainsFunc(v, isObject)
-		b.WriteByte('[')
+		own, between, end := "", ", ", ""
+		if !inline && slices.ContainsFunc(v, isObject) {
+			own, end = w.nl+indent+w.unit, w.nl+indent
+			between = "," + own
+		}
+		w.b.WriteString("[" + own)
 		for i, e := range v {
-			switch {
-			case own && i > 0:
-				b.WriteString("," + nl + indent + unit)
-			case own:
-				b.WriteString(nl + indent + unit)
-			case i > 0:
-				b.WriteString(", ")
+			if i > 0 {
+				w.b.WriteString(between)
 			}
-			writeJSON(b, e, indent, unit, nl, true)
+			w.write(e, indent, true)
 		}
-		if own {
-			b.WriteString(nl + indent)
-		}
-		b.WriteByte(']')
+		w.b.WriteString(end + "]")
 	case string:
-		b.Write(hujson.String(v))
+		w.b.WriteString(quoted(v))
 	case bool:
-		b.WriteString(strconv.FormatBool(v))
+		w.b.WriteString(strconv.FormatBool(v))
 	case json.Number:
-		b.WriteString(string(v))
+		w.b.WriteString(string(v))
 	default:
-		b.WriteString("null")
+		w.b.WriteString("null") // which TOML has not: the reading of what came out refuses it
 	}
 }
 
