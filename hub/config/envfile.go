@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 )
 
@@ -24,8 +25,7 @@ func why(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file or directory"
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return err.Error()
@@ -46,26 +46,22 @@ func parseEnvFile(data []byte) (vars []envVar, bad []int) {
 	for line := 1; text != ""; {
 		first, rest, _ := strings.Cut(text, "\n")
 		used := 1
-		if trimmed := strings.TrimSpace(first); trimmed != "" && trimmed[0] != '#' {
-			name, _, ok := strings.Cut(first, "=")
-			value := text[min(len(name)+1, len(text)):]
-			name = strings.TrimSpace(name)
-			if after, found := strings.CutPrefix(name, "export"); found && strings.TrimLeft(after, " \t") != after {
-				name = strings.TrimSpace(after)
+		if m := envEntry.FindStringSubmatch(text); m != nil {
+			rest, used = text[len(m[0]):], strings.Count(m[0], "\n")
+			// A comment begins after a blank, so a # within a token is part of the token.
+			plain := m[5]
+			if comment := envComment.FindStringIndex(plain); comment != nil {
+				plain = plain[:comment[0]]
 			}
-			if ok = ok && isEnvName(name); ok {
-				value, rest, used, ok = envValue(value)
-			}
-			if !ok {
-				_, rest, _ = strings.Cut(text, "\n")
-				used = 1
-				bad = append(bad, line)
-			} else if i, double := at[name]; double {
+			value := envEscapes.Replace(m[2]) + m[3] + m[4] + strings.TrimSpace(plain)
+			if i, double := at[m[1]]; double {
 				vars[i].value = value
 			} else {
-				at[name] = len(vars)
-				vars = append(vars, envVar{name, value})
+				at[m[1]] = len(vars)
+				vars = append(vars, envVar{m[1], value})
 			}
+		} else if trimmed := strings.TrimSpace(first); trimmed != "" && trimmed[0] != '#' {
+			bad = append(bad, line)
 		}
 		text = rest
 		line += used
@@ -73,58 +69,13 @@ func parseEnvFile(data []byte) (vars []envVar, bad []int) {
 	return vars, bad
 }
 
-// isEnvName reports whether s is a name that dotenv readers accept. They accept more than a shell.
-func isEnvName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		digit := '0' <= c && c <= '9' || c == '.' || c == '-'
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || digit && i > 0) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// envValue parses a value at the start of text, up to the end of its last line, and counts the lines.
-func envValue(text string) (value, rest string, lines int, ok bool) {
-	text = strings.TrimLeft(text, " \t")
-	if text == "" || strings.IndexByte("\"'`", text[0]) < 0 {
-		value, rest, _ = strings.Cut(text, "\n")
-		// A comment begins after a blank, so a # within a token is part of the token.
-		for i := range len(value) {
-			if value[i] == '#' && (i == 0 || value[i-1] == ' ' || value[i-1] == '\t') {
-				value = value[:i]
-				break
-			}
-		}
-		return strings.TrimSpace(value), rest, 1, true
-	}
-	quote := text[0]
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == quote:
-			after, rest, _ := strings.Cut(text[i+1:], "\n")
-			after = strings.TrimSpace(after)
-			return b.String(), rest, 1 + strings.Count(text[:i], "\n"), after == "" || after[0] == '#'
-		case c == '\\' && quote == '"' && i+1 < len(text):
-			i++
-			switch text[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 'r':
-				b.WriteByte('\r')
-			case 't':
-				b.WriteByte('\t')
-			case '"', '\\':
-				b.WriteByte(text[i])
-			default:
-				b.WriteByte('\\')
-				b.WriteByte(text[i])
-			}
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", "", 0, false // the quote is not closed
-}
+// envEntry matches an entry up to the end of its last line. Its groups are the name, and the value between double,
+// single and back quotes, and without any. Names are those that dotenv readers accept, which are more than those of a
+// shell.
+var (
+	envEntry = regexp.MustCompile(`\A[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*` +
+		`(?:(?:"((?:[^"\\]|\\(?s:.))*)"|'([^']*)'|` + "`([^`]*)`" + `)[ \t]*(?:#[^\n]*)?` +
+		`|([^ \t\n"'` + "`" + `][^\n]*)?)(?:\n|\z)`)
+	envComment = regexp.MustCompile(`(?:^|[ \t])#`)
+	envEscapes = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
+)
