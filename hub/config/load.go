@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -364,8 +363,9 @@ func ReadWithout(leaveOut func(Server) (why string), sources []Source) Contents 
 			c.Servers = append(c.Servers, e.server)
 		}
 	}
-	c.Profiles = slices.Collect(maps.Values(l.profiles))
-	sort.Slice(c.Profiles, func(i, j int) bool { return c.Profiles[i].Name < c.Profiles[j].Name })
+	for _, name := range slices.Sorted(maps.Keys(l.profiles)) {
+		c.Profiles = append(c.Profiles, l.profiles[name])
+	}
 	return c
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"net/textproto"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -242,7 +243,7 @@ func (r *entryReader) headers(k key) {
 // headerName reports whether a header can have this name, and reports a problem if not.
 func (r *entryReader) headerName(m member, at string) bool {
 	switch {
-	case !isToken(m.name):
+	case !headerToken.MatchString(m.name):
 		r.fail(m.at, at, "the name of a header has letters, digits and !#$%%&'*+-.^_`|~ only")
 		return false
 	case isReserved(textproto.CanonicalMIMEHeaderKey(m.name)):
@@ -252,17 +253,8 @@ func (r *entryReader) headerName(m member, at string) bool {
 	return true
 }
 
-// isToken reports whether s is a token (RFC 9110, section 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
-			strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return s != ""
-}
+// headerToken matches a token (RFC 9110, section 5.6.2).
+var headerToken = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 // DisplayURL returns the address in a form that may be shown and logged: without user information, query and fragment,
 // which may be secret. It returns "" for a stdio server, for an address that Load would have refused, and for one whose

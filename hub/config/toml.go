@@ -50,8 +50,7 @@ type Expression struct {
 
 func (d *document) tomlProblem(err error) Problem {
 	p := d.problem(0, "", "", "", true)
-	var de *toml.DecodeError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[*toml.DecodeError](err); ok {
 		if line, column := de.Position(); line >= 1 && line <= len(d.lines) {
 			p.Line, p.Column = d.position(min(d.lines[line-1]+max(column, 1)-1, len(d.text)))
 		}
@@ -120,8 +119,7 @@ func (b *tomlBuilder) build(root *hujson.Object) *Problem {
 		return nil
 	}
 	at := len(b.text)
-	var pe *unstable.ParserError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*unstable.ParserError](err); ok {
 		at = int(b.parser.Range(pe.Highlight).Offset)
 	}
 	return b.problem(at, "%s", notTOML(err.Error()))
