@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -160,6 +161,9 @@ func place(folded map[string]bool, name string, folder bool) bool {
 	return true
 }
 
+// device matches a name that is that of a device on Windows, whatever its extension.
+var device = regexp.MustCompile(`(?i)^(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9]) *(?:\.|$)`)
+
 // checkName accepts paths that name one file below a folder on every system.
 func checkName(name string) error {
 	bad := func(why string) error { return refuse("the path \"%s\" in it %s", bounds.Printable(name), why) }
@@ -174,15 +178,7 @@ func checkName(name string) error {
 		return bad("cannot be on every system")
 	}
 	for _, part := range strings.Split(name, "/") {
-		base, _, _ := strings.Cut(strings.ToUpper(part), ".")
-		base = strings.TrimRight(base, " ")
-		device := len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) &&
-			strings.Contains("0123456789", base[3:])
-		switch base {
-		case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-			device = true
-		}
-		if device || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+		if device.MatchString(part) || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
 			return bad("cannot be on every system")
 		}
 	}

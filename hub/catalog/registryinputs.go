@@ -154,27 +154,26 @@ func says(v json.RawMessage) bool {
 }
 
 func (in *inputs) environment(list json.RawMessage) {
-	jsontext.Elements(list, func(v json.RawMessage) bool {
-		name := text(v, "name")
-		if !envName.MatchString(name) {
-			in.wrong = "One of its variables has no name, or one that no variable has."
-			return false
-		}
-		in.p.Env = append(in.p.Env, proposal.Named{Name: name, Text: in.value(name, name, v)})
-		return len(in.p.Env) < 500
-	})
+	in.p.Env = in.named(list, envName.MatchString, "One of its variables has no name, or one that no variable has.")
 }
 
 var headerName = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,256}$`)
 
 func (in *inputs) headers(list json.RawMessage) {
+	fits := func(name string) bool { return headerName.MatchString(name) && http.CanonicalHeaderKey(name) != "Host" }
+	in.p.Headers = in.named(list, fits, "One of its headers has no name, or one that must not be set.")
+}
+
+// named returns texts with names; wrong is why the proposal cannot be used if a name does not fit.
+func (in *inputs) named(list json.RawMessage, fits func(name string) bool, wrong string) (all []proposal.Named) {
 	jsontext.Elements(list, func(v json.RawMessage) bool {
 		name := text(v, "name")
-		if !headerName.MatchString(name) || http.CanonicalHeaderKey(name) == "Host" {
-			in.wrong = "One of its headers has no name, or one that must not be set."
+		if !fits(name) {
+			in.wrong = wrong
 			return false
 		}
-		in.p.Headers = append(in.p.Headers, proposal.Named{Name: name, Text: in.value(name, name, v)})
-		return len(in.p.Headers) < 500
+		all = append(all, proposal.Named{Name: name, Text: in.value(name, name, v)})
+		return len(all) < 500
 	})
+	return all
 }
