@@ -35,7 +35,7 @@ func (s *editorService) Attach(stream attachStream) error {
 	if hello == nil {
 		return statusOf(errHelloExpected)
 	}
-	if err := first.Check(); err != nil {
+	if err := mcphubv1.Check(first); err != nil {
 		return statusOf(invalid(err))
 	}
 	box := newOutbox(&s.sharing, hello.GetMaxProgressRate())

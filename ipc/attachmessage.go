@@ -22,7 +22,7 @@ type message struct {
 // carryOut carries out the message, or begins to. It does not block, so that a Cancel right after a call is not
 // delayed.
 func (m *message) carryOut() {
-	if err := m.Check(); err != nil {
+	if err := mcphubv1.Check(m.AttachRequest); err != nil {
 		m.answer(nil, invalid(err))
 		return
 	}

@@ -166,7 +166,7 @@ func TestResourceValidation(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		message any
+		message proto.Message
 		field   string // what the error begins with, "" = valid
 	}{
 		{"read", read(func(*mcphubv1.ReadResourceRequest) {}), ""},
@@ -205,13 +205,7 @@ func TestResourceValidation(t *testing.T) {
 		{"extensions, large", change(`{"a/b":{"c":"` + long(64<<10) + `"}}`), "set_capabilities.extensions_json:"},
 		{"sign-in kind", &mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN}}, ""},
 	} {
-		var err error
-		switch m := c.message.(type) {
-		case interface{ Validate() error }:
-			err = m.Validate()
-		case *mcphubv1.AttachRequest:
-			err = m.Check()
-		}
+		err := mcphubv1.Check(c.message)
 		if c.field == "" && err != nil || c.field != "" && (err == nil || !strings.HasPrefix(err.Error(), c.field)) {
 			t.Errorf("%s: got %v, want an error about %q", c.name, err, c.field)
 		}

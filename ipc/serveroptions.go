@@ -3,16 +3,17 @@ package ipc
 import (
 	"context"
 	"log/slog"
+	"path"
 	"runtime/debug"
 	"strings"
+	"time"
 
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/validator"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // maxReceive bounds one message from a host. gRPC's default of 4 MiB is too small for the arguments of a tool that
@@ -32,43 +33,17 @@ const (
 	connectionWindow = 16 << 20 // of all calls together
 )
 
-// ServerOptions returns the options of a gRPC server that carries the services: logging, validation and recovery, in
-// this order from the outside in, and the largest size of a message from a host. Messages to a host have no bound, and
-// there is no keepalive, since a local socket ends with its peer.
+// ServerOptions returns the options of a gRPC server that carries the services: each call is checked, carried out, and
+// logged when it is over; a panic ends the call alone; and a message from a host has a largest size. Messages to a host
+// have no bound, and there is no keepalive, since a local socket ends with its peer.
 //
-// go-plugin registers services of its own with the same server. Logging and validation ignore these, because some of
-// them are endless streams.
+// go-plugin registers services of its own with the same server. They are neither checked nor logged: some of them are
+// endless streams.
 func ServerOptions(o Options) []grpc.ServerOption {
-	oursAlone := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
-		return ours(c.Service)
-	})
-	log := o.logger()
-	lines := callLogger(log)
-	options := []logging.Option{
-		logging.WithLogOnEvents(logging.FinishCall), // the payload events would log the arguments of tools
-		logging.WithLevels(levelOf),
-		logging.WithErrorFields(func(err error) logging.Fields {
-			if reason := reasonOf(err); reason != "" {
-				return logging.Fields{"grpc.reason", reason}
-			}
-			return nil
-		}),
-	}
-	recovered := recovery.WithRecoveryHandler(func(p any) error {
-		return panicked(log, p)
-	})
-	calls := &unaryCalls{
-		log: log, logged: logging.UnaryServerInterceptor(lines, options...), validated: validator.UnaryServerInterceptor(),
-		recovered: recovery.UnaryServerInterceptor(recovered),
-	}
+	c := &calls{o.logger()}
 	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(calls.intercept),
-		grpc.ChainStreamInterceptor(
-			selector.StreamServerInterceptor(logging.StreamServerInterceptor(lines, options...), oursAlone),
-			selector.StreamServerInterceptor(explainStream, oursAlone),
-			selector.StreamServerInterceptor(validator.StreamServerInterceptor(), oursAlone),
-			recovery.StreamServerInterceptor(recovered),
-		),
+		grpc.UnaryInterceptor(c.unary),
+		grpc.StreamInterceptor(c.stream),
 		grpc.MaxRecvMsgSize(maxReceive),
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.StaticStreamWindowSize(streamWindow),
@@ -76,36 +51,81 @@ func ServerOptions(o Options) []grpc.ServerOption {
 	}
 }
 
-// ours reports whether a service, or a full method name, belongs to this package.
-func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
+// ours reports whether a method belongs to this package.
+func ours(method string) bool { return strings.HasPrefix(method, "/mcphub.") }
 
-// callLogger returns a logger that writes the middleware's records with slog, without two fields: the peer's address
-// says nothing on a local socket, and the text of an error may quote what a server or a user wrote.
-func callLogger(log *slog.Logger) logging.Logger {
-	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, msg string, fields ...any) {
-		l := slog.Level(level)
-		if !log.Enabled(ctx, l) {
-			return
-		}
-		kept := make([]any, 0, len(fields))
-		for i := 0; i+1 < len(fields); i += 2 {
-			if fields[i] != "peer.address" && fields[i] != "grpc.error" {
-				kept = append(kept, fields[i], began(ctx, fields[i], fields[i+1]))
-			}
-		}
-		log.Log(ctx, l, msg, kept...)
-	})
+// calls are the interceptors. What they keep on the stack is kept for as long as a tool works, and ten thousand calls
+// may be open.
+type calls struct{ log *slog.Logger }
+
+func (c *calls) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (any, error) {
+	if !ours(info.FullMethod) {
+		return c.handle(ctx, req, handler)
+	}
+	start := time.Now()
+	if err := mcphubv1.Check(req.(proto.Message)); err != nil {
+		return nil, c.over(ctx, info.FullMethod, start, invalid(err))
+	}
+	resp, err := c.handle(ctx, req, handler)
+	return resp, c.over(ctx, info.FullMethod, start, err)
 }
 
-// levelOf returns the level for a call that ended with code. It is low for ordinary ends: success and cancels.
-func levelOf(code codes.Code) logging.Level {
+func (c *calls) handle(ctx context.Context, req any, handler grpc.UnaryHandler) (resp any, err error) {
+	defer c.recovered(&err)
+	return handler(ctx, req)
+}
+
+func (c *calls) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+	handler grpc.StreamHandler) (err error) {
+	if ours(info.FullMethod) {
+		start := time.Now()
+		defer func() { err = c.over(stream.Context(), info.FullMethod, start, err) }()
+	}
+	defer c.recovered(&err)
+	return handler(srv, stream)
+}
+
+// recovered makes an error of a panic. It is deferred.
+func (c *calls) recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = panicked(c.log, p)
+	}
+}
+
+// over logs a call that has ended, without its payload and the text of its error, which may quote what a server or a
+// user wrote, and returns its error as a status.
+//
+//go:noinline
+func (c *calls) over(ctx context.Context, method string, start time.Time, err error) error {
+	if _, is := status.FromError(err); !is {
+		err = loggedStatus(ctx, c.log, err)
+	}
+	code := status.Code(err)
+	if level := levelOf(code); c.log.Enabled(ctx, level) {
+		fields := []any{"grpc.service", path.Dir(method)[1:], "grpc.method", path.Base(method),
+			"grpc.start_time", start.Format(time.RFC3339), "grpc.code", code.String(),
+			"grpc.time_ms", float64(time.Since(start).Microseconds()) / 1000}
+		if reason := reasonOf(err); reason != "" {
+			fields = append(fields, "grpc.reason", reason)
+		}
+		c.log.Log(ctx, level, "finished call", fields...)
+	}
+	return err
+}
+
+// levelOf returns the level for a call that ended with code. It is low for ordinary ends.
+func levelOf(code codes.Code) slog.Level {
 	switch code {
 	case codes.OK:
-		return logging.LevelDebug
-	case codes.Canceled, codes.DeadlineExceeded, codes.FailedPrecondition, codes.PermissionDenied:
-		return logging.LevelInfo
+		return slog.LevelDebug
+	case codes.Canceled, codes.DeadlineExceeded, codes.FailedPrecondition, codes.PermissionDenied, codes.NotFound,
+		codes.AlreadyExists, codes.InvalidArgument, codes.Unauthenticated:
+		return slog.LevelInfo
+	case codes.ResourceExhausted, codes.Unavailable, codes.Aborted, codes.OutOfRange:
+		return slog.LevelWarn
 	}
-	return logging.DefaultServerCodeToLevel(code)
+	return slog.LevelError
 }
 
 // panicked logs a panic with its stack, and returns an error that hides both from the host.
@@ -123,8 +143,4 @@ func panicText(p any) string {
 		return p
 	}
 	return "a value that is neither error nor string"
-}
-
-func explainStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return explained(handler(srv, stream))
 }

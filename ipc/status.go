@@ -67,7 +67,11 @@ func statusOf(err error) error {
 		}
 		info.Metadata[clean(k)] = cut(clean(v))
 	}
-	return detailed(status.New(code, bound(clean(e.Message))), info)
+	s := status.New(code, bound(clean(e.Message)))
+	if with, err := s.WithDetails(info); err == nil { // no error can happen: all text is valid UTF-8, and s is not OK
+		s = with
+	}
+	return s.Err()
 }
 
 // loggedStatus is statusOf. It logs the text of an error that the host must not see.
@@ -80,14 +84,6 @@ func loggedStatus(ctx context.Context, log *slog.Logger, err error) error {
 		log.ErrorContext(ctx, "call failed", "reason", e.Reason, "error", bound(clean(beneath.Error())))
 	}
 	return statusOf(err)
-}
-
-func detailed(s *status.Status, info *errdetails.ErrorInfo) error {
-	with, err := s.WithDetails(info)
-	if err != nil { // cannot happen: all text in info is valid UTF-8 and s is not OK
-		return s.Err()
-	}
-	return with.Err()
 }
 
 // hubErrorOf converts err to the hub's error type.
@@ -105,15 +101,6 @@ func hubErrorOf(err error) *event.Error {
 			Err: err}
 	}
 	return internalError
-}
-
-// explained adds the reason INVALID_REQUEST to an INVALID_ARGUMENT of the validator, which has no details.
-func explained(err error) error {
-	s, ok := status.FromError(err)
-	if err == nil || !ok || s.Code() != codes.InvalidArgument || len(s.Details()) > 0 {
-		return err
-	}
-	return detailed(s, &errdetails.ErrorInfo{Reason: event.ReasonInvalidRequest, Domain: errorDomain})
 }
 
 // reasonOf returns the reason of a status that this package has made, "" if it has none.

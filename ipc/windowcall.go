@@ -173,7 +173,7 @@ func (m *method) invoke(ctx context.Context, c *mcphubv1.Call) (*mcphubv1.Reply,
 	return &mcphubv1.Reply{Response: packed}, err
 }
 
-// decode reads the request of a call, and checks it as the validator does for a host.
+// decode reads the request of a call, and checks it as it is checked for a host.
 func decode(c *mcphubv1.Call, into proto.Message) error {
 	in := c.GetRequest()
 	if !in.MessageIs(into) { // also if there is none: a relay must not have to guess what the hub makes of that
@@ -183,10 +183,8 @@ func decode(c *mcphubv1.Call, into proto.Message) error {
 	if err := proto.Unmarshal(in.GetValue(), into); err != nil {
 		return invalid(errors.New("call.request: is not a valid message"))
 	}
-	if v, ok := into.(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return invalid(err)
-		}
+	if err := mcphubv1.Check(into); err != nil {
+		return invalid(err)
 	}
 	return nil
 }
