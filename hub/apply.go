@@ -72,7 +72,7 @@ func (st *state) carryOut(effect core.Effect) {
 		if e.Moved {
 			r.trace.State(e.State)
 		}
-		if e.State < event.StateCancelling && st.windows.Len() > 0 {
+		if e.State != event.StateCancelling && !e.State.Terminal() && st.windows.Len() > 0 {
 			st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: e.State, Progress: r.progress,
 				WireID: r.wireID, Task: r.task})
 		}

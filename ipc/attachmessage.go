@@ -29,7 +29,7 @@ func (m *message) carryOut() {
 	switch order := m.GetMessage().(type) {
 	case *mcphubv1.AttachRequest_CancelMcpRequest:
 		outcome, err := m.w.Cancel(order.CancelMcpRequest.GetRequestId(), order.CancelMcpRequest.GetReason())
-		m.answer(&mcphubv1.Reply{CancelOutcome: outcomes.proto(outcome)}, err)
+		m.answer(&mcphubv1.Reply{CancelOutcome: mcphubv1.CancelOutcome(outcome)}, err)
 	case *mcphubv1.AttachRequest_AnswerPrompt:
 		m.w.BeginAnswer(promptAnswer(order.AnswerPrompt), func(err error) { m.answer(nil, err) })
 	case *mcphubv1.AttachRequest_Call:
@@ -42,7 +42,7 @@ func (m *message) carryOut() {
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_SetCapabilities:
 		can := order.SetCapabilities
-		m.w.SetCapabilities(list(can.GetPromptKinds(), promptKinds.hub), can.GetSamplingTools(),
+		m.w.SetCapabilities(list(can.GetPromptKinds(), promptKind), can.GetSamplingTools(),
 			extensions(can.GetExtensionsJson()))
 		m.answer(nil, nil)
 	case *mcphubv1.AttachRequest_PromptsInView:

@@ -20,67 +20,42 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// protoEnum is a generated enum.
-type protoEnum interface {
-	comparable
-	protoreflect.Enum
-}
-
-// checkEnum converts every value of both sides, as their sources list them, there and back.
-func checkEnum[H interface {
-	comparable
-	~int | ~uint8
-}, P protoEnum](t *testing.T, e enum[H, P], typeName string, firstHub H) {
-	t.Run(typeName, func(t *testing.T) {
-		var unspecified P
-		values := unspecified.Descriptor().Values()
-		for i := range values.Len() {
-			v := unspecified.Type().New(values.Get(i).Number()).(P)
-			h, ok := e.from[v]
-			if v == unspecified {
-				if ok {
-					t.Errorf("%v stands for the value %v of the hub", v, h)
-				}
-				continue
-			}
-			if !ok {
-				t.Errorf("%v has no value in the hub", values.Get(i).Name())
-			} else if back := e.proto(h); back != v {
-				t.Errorf("%v comes back as %v", v, back)
-			}
-		}
-		n := len(eventConstants(t, typeName))
-		for i := range n {
-			h := firstHub + H(i)
-			if p := e.proto(h); p == unspecified {
-				t.Errorf("value %d of hub.%s has no value in the contract", h, typeName)
-			} else if e.hub(p) != h {
-				t.Errorf("value %d of hub.%s comes back as %d", h, typeName, e.hub(p))
-			}
-		}
-		if len(e.to) != n || len(e.from) != values.Len()-1 {
-			t.Errorf("%d and %d pairs for %d and %d values", len(e.to), len(e.from), n, values.Len()-1)
-		}
-	})
-}
-
+// The constants of package event have the names and the numbers of the contract's, in the order of their source.
 func TestConversionRoundTrip(t *testing.T) {
-	checkEnum(t, directions, "Direction", 1)
-	checkEnum(t, requestStates, "RequestState", 1)
-	checkEnum(t, origins, "Origin", 1)
-	checkEnum(t, outcomes, "Outcome", 1)
-	checkEnum(t, deliveries, "CancelDelivery", 1)
-	checkEnum(t, eras, "Era", 1)
-	checkEnum(t, promptKinds, "PromptKind", 1)
-	checkEnum(t, promptCauses, "PromptCause", 1)
-	checkEnum(t, approvalScopes, "ApprovalScope", 0)
-	checkEnum(t, serverStates, "ServerState", 1)
-	checkEnum(t, policies, "Policy", 1)
-	checkEnum(t, serverTransports, "Transport", 1)
-	checkEnum(t, signInStates, "SignInState", 1)
-	checkEnum(t, serverStarts, "ServerStart", 1)
-	checkEnum(t, launchConsents, "LaunchConsent", 1)
-	checkEnum(t, rememberedKinds, "RememberedKind", 1)
+	for _, c := range []struct {
+		typeName, prefix string
+		first            int
+		enum             protoreflect.Enum
+	}{
+		{"Direction", "", int(event.Outgoing), mcphubv1.RequestDirection(0)},
+		{"RequestState", "State", int(event.StateQueued), mcphubv1.RequestState(0)},
+		{"Origin", "Origin", int(event.OriginUser), mcphubv1.Origin(0)},
+		{"Outcome", "Outcome", int(event.OutcomeCancelling), mcphubv1.CancelOutcome(0)},
+		{"CancelDelivery", "Delivery", int(event.DeliveryNotNeeded), mcphubv1.CancelDelivery(0)},
+		{"Era", "Era", int(event.EraLegacy), mcphubv1.Era(0)},
+		{"PromptKind", "Prompt", int(event.PromptToolApproval), mcphubv1.PromptKind(0)},
+		{"PromptCause", "Cause", int(event.CauseAnswered), mcphubv1.PromptCause(0)},
+		{"ApprovalScope", "Scope", int(event.ScopeOnce) + 1, mcphubv1.ApprovalScope(0)},
+		{"ServerState", "Server", int(event.ServerStopped), mcphubv1.ServerState(0)},
+		{"Policy", "Policy", int(event.PolicyAllow), mcphubv1.ApprovalPolicy(0)},
+		{"Transport", "Transport", int(event.TransportStdio), mcphubv1.ServerTransport(0)},
+		{"SignInState", "SignIn", int(event.SignInNeeded), mcphubv1.SignInState(0)},
+		{"ServerStart", "Start", int(event.StartLazy), mcphubv1.ServerStart(0)},
+		{"LaunchConsent", "Launch", int(event.LaunchNeeded), mcphubv1.LaunchConsent(0)},
+		{"RememberedKind", "Remembered", int(event.RememberedApproval), mcphubv1.RememberedKind(0)},
+	} {
+		values, constants := c.enum.Descriptor().Values(), eventConstants(t, c.typeName)
+		if len(constants) != values.Len()-1 { // without UNSPECIFIED
+			t.Errorf("%s has %d constants, the contract %d values", c.typeName, len(constants), values.Len()-1)
+		}
+		for i, name := range constants {
+			value := values.ByNumber(protoreflect.EnumNumber(c.first + i))
+			if value == nil || !strings.HasSuffix(strings.ReplaceAll(strings.ToLower(string(value.Name())), "_", ""),
+				strings.ToLower(strings.TrimPrefix(name, c.prefix))) {
+				t.Errorf("%s has the number of %v", name, value)
+			}
+		}
+	}
 	enums := 0
 	for _, f := range []protoreflect.FileDescriptor{
 		mcphubv1.File_mcphub_v1_editor_proto, mcphubv1.File_mcphub_v1_hub_proto, mcphubv1.File_mcphub_v1_prompt_proto,
@@ -88,12 +63,18 @@ func TestConversionRoundTrip(t *testing.T) {
 	} {
 		enums += f.Enums().Len()
 	}
-	// Two are not converted above: HubConnectionState, which a host sends to its page, and ReadRequest's RequestPart.
+	// Two are not checked above: HubConnectionState, which a host sends to its page, and ReadRequest's RequestPart.
 	if enums != 18 {
 		t.Errorf("the contract has %d enums, this test knows 18", enums)
 	}
-	if got := approvalScopes.hub(mcphubv1.ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED); got != event.ScopeOnce {
-		t.Errorf("no scope means %v, want once", got)
+	for scope, want := range map[mcphubv1.ApprovalScope]event.ApprovalScope{0: event.ScopeOnce,
+		mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE:      event.ScopeOnce,
+		mcphubv1.ApprovalScope_APPROVAL_SCOPE_WORKSPACE: event.ScopeWorkspace} {
+		answer := promptAnswer(&mcphubv1.PromptAnswer{Action: &mcphubv1.PromptAnswer_Accept{
+			Accept: &mcphubv1.AcceptPrompt{Scope: scope}}})
+		if answer.Scope != want {
+			t.Errorf("%v means %v, want %v", scope, answer.Scope, want)
+		}
 	}
 }
 

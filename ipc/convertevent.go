@@ -32,7 +32,7 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 			McpRequestStarted: &mcphubv1.McpRequestStarted{Request: c.request(b.Request)}}
 	case *event.RequestProgressed:
 		m.Event = &mcphubv1.AttachResponse_McpRequestProgressed{McpRequestProgressed: &mcphubv1.McpRequestProgressed{
-			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: requestStates.proto(b.State),
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), State: mcphubv1.RequestState(b.State),
 			Progress: c.progress(b.Progress), WireIdJson: c.text(b.WireID),
 			Task: c.task(b.Task),
 		}}
@@ -45,7 +45,7 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 	case *event.RequestCancelDelivery:
 		m.Event = &mcphubv1.AttachResponse_McpRequestCancelDelivery{
 			McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
-				RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: deliveries.proto(b.Sending.Delivery),
+				RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: mcphubv1.CancelDelivery(b.Sending.Delivery),
 				Error: c.text(b.Sending.Err),
 			}}
 	case *event.RequestFinished:
@@ -54,8 +54,8 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 		m.Event = &mcphubv1.AttachResponse_PromptOpened{PromptOpened: &mcphubv1.PromptOpened{Prompt: c.prompt(b.Prompt)}}
 	case *event.PromptClosed:
 		m.Event = &mcphubv1.AttachResponse_PromptClosed{PromptClosed: &mcphubv1.PromptClosed{
-			PromptId: c.text(b.PromptID), Cause: promptCauses.proto(b.Cause), Reason: c.text(b.Reason),
-			WindowId: c.text(b.WindowID), Origin: origins.proto(b.Origin),
+			PromptId: c.text(b.PromptID), Cause: mcphubv1.PromptCause(b.Cause), Reason: c.text(b.Reason),
+			WindowId: c.text(b.WindowID), Origin: mcphubv1.Origin(b.Origin),
 		}}
 	case *event.ConfigReloaded:
 		m.Event = &mcphubv1.AttachResponse_ConfigReloaded{ConfigReloaded: &mcphubv1.ConfigReloaded{
@@ -71,21 +71,21 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 
 func (c converter) requestCancelled(b *event.RequestCancelled) *mcphubv1.McpRequestCancelled {
 	return &mcphubv1.McpRequestCancelled{
-		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: mcphubv1.RequestDirection(b.Direction),
 		Method: c.text(b.Method), Tool: c.text(b.Tool),
 		Cancellation: c.cancellation(&b.Cancellation), WireIdJson: c.text(b.WireID), ServerNotified: b.ServerNotified(),
-		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: eras.proto(b.Era), Error: c.hubError(b.Err),
-		Subject: c.text(b.Subject), Task: c.task(b.Task), Delivery: deliveries.proto(b.Sending.Delivery),
-		DeliveryError: c.text(b.Sending.Err),
-		Caller:        c.text(b.Caller), ArgumentsPreview: c.text(b.Preview), Title: c.text(b.Title),
+		ServerMayContinue: b.ServerMayContinue, Timings: timings(b.Timings), Era: mcphubv1.Era(b.Era),
+		Error: c.hubError(b.Err), Subject: c.text(b.Subject), Task: c.task(b.Task),
+		Delivery: mcphubv1.CancelDelivery(b.Sending.Delivery), DeliveryError: c.text(b.Sending.Err),
+		Caller: c.text(b.Caller), ArgumentsPreview: c.text(b.Preview), Title: c.text(b.Title),
 	}
 }
 
 func (c converter) requestFinished(b *event.RequestFinished) *mcphubv1.McpRequestFinished {
 	return &mcphubv1.McpRequestFinished{
-		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: directions.proto(b.Direction),
+		RequestId: c.text(b.RequestID), Server: c.text(b.Server), Direction: mcphubv1.RequestDirection(b.Direction),
 		Method: c.text(b.Method), Tool: c.text(b.Tool),
-		State: requestStates.proto(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError),
+		State: mcphubv1.RequestState(b.State), IsError: b.IsError, McpError: c.mcpError(b.McpError),
 		HubError: c.hubError(b.Err), Timings: timings(b.Timings),
 		ServerMayContinue: b.ServerMayContinue, Subject: c.text(b.Subject), Task: c.task(b.Task),
 		ResultJson: c.text(b.Result), ResultSizeBytes: int64(b.ResultSize),

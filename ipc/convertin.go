@@ -94,11 +94,13 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 
 func helloOf(h *mcphubv1.Hello) windows.Hello {
 	return windows.Hello{
-		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKinds.hub),
+		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKind),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
 		MaxHistory: int(h.GetMaxHistory()), ActsFor: h.GetActsFor(), ComesBackTo: h.GetComesBackTo(),
 	}
 }
+
+func promptKind(k mcphubv1.PromptKind) event.PromptKind { return event.PromptKind(k) }
 
 func root(r *mcphubv1.Root) windows.Root { return windows.Root{URI: r.GetUri(), Name: r.GetName()} }
 
@@ -107,7 +109,7 @@ func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 	switch action := a.GetAction().(type) {
 	case *mcphubv1.PromptAnswer_Accept:
 		answer.Action = event.ActionAccept
-		answer.Scope = approvalScopes.hub(action.Accept.GetScope())
+		answer.Scope = event.ApprovalScope(max(action.Accept.GetScope()-1, 0)) // nothing said means once
 		answer.Content = action.Accept.GetContentJson()
 		answer.KeptByHost = action.Accept.GetKeptByHost()
 		answer.Edited = action.Accept.GetRequestJson()

@@ -14,7 +14,8 @@ import (
 )
 
 // converter converts the hub's types to those of the contract. It converts all text, because a protobuf string must be
-// valid UTF-8, and much of the text comes from servers.
+// valid UTF-8, and much of the text comes from servers. The constants of package event have the numbers of those of the
+// contract (a scope is one less, as none means once), so that they need no tables.
 type converter struct{ onReplaced func() }
 
 // text returns s with each run of invalid bytes replaced by U+FFFD. It calls onReplaced if it has replaced any.
@@ -32,19 +33,19 @@ func (c converter) texts(s []string) []string { return list(s, c.text) }
 
 func (c converter) server(s event.ServerInfo) *mcphubv1.Server {
 	return &mcphubv1.Server{
-		Name: c.text(s.Name), State: serverStates.proto(s.State), Era: eras.proto(s.Era),
+		Name: c.text(s.Name), State: mcphubv1.ServerState(s.State), Era: mcphubv1.Era(s.Era),
 		ProtocolRevision: c.text(s.Revision),
 		Title:            c.text(s.Title), Version: c.text(s.Version), Instructions: c.text(s.Instructions),
 		CapabilitiesJson: c.text(s.Capabilities),
 		ProcessId:        int32(s.PID), LastError: c.text(s.LastError), Stderr: c.texts(s.Stderr),
 		ConfigFile: c.text(s.ConfigFile), ConfigLine: int32(s.ConfigLine), Problems: list(s.Problems, c.problem),
 		ReadyTime: timestamp(s.Ready), Command: c.text(s.Command),
-		Transport: serverTransports.proto(s.Transport), Url: c.text(s.URL), SignIn: signInStates.proto(s.SignIn),
+		Transport: mcphubv1.ServerTransport(s.Transport), Url: c.text(s.URL), SignIn: mcphubv1.SignInState(s.SignIn),
 		ConfigDialect: c.text(s.Dialect), ConfigScope: c.text(s.Scope), ConfigName: c.text(s.ConfigName),
 		Shadows: list(s.Shadows, c.configOrigin), WaitingForConsent: list(s.Waiting, c.configOrigin),
-		Start: serverStarts.proto(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart),
+		Start: mcphubv1.ServerStart(s.Start), Failures: int32(s.Failures), NextStartTime: timestamp(s.NextStart),
 		LastExit:      c.text(s.LastExit),
-		LaunchConsent: launchConsents.proto(s.LaunchConsent), Place: int32(s.Place),
+		LaunchConsent: mcphubv1.LaunchConsent(s.LaunchConsent), Place: int32(s.Place),
 		QuestionsMuted: s.Muted, Incarnation: s.Incarnation,
 		Counters: &mcphubv1.ConnectionCounters{
 			LateResponses: s.Counters.LateResponses, UnknownResponses: s.Counters.UnknownResponses,
@@ -70,7 +71,7 @@ func (c converter) problem(p event.ConfigProblem) *mcphubv1.ConfigProblem {
 func (c converter) tool(t event.ToolInfo) *mcphubv1.Tool {
 	return &mcphubv1.Tool{
 		Server: c.text(t.Server), Name: c.text(t.Name), Title: c.text(t.Title), Description: c.text(t.Description),
-		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: policies.proto(t.Policy),
+		DefinitionJson: c.text(t.Definition), DefinitionHash: c.text(t.Hash), Policy: mcphubv1.ApprovalPolicy(t.Policy),
 		Cached: t.Cached, UiResourceUri: c.text(t.UIResource), HiddenFromModels: t.HiddenFromModels,
 		HiddenFromApps: t.HiddenFromApps,
 	}
@@ -78,9 +79,9 @@ func (c converter) tool(t event.ToolInfo) *mcphubv1.Tool {
 
 func (c converter) request(r event.RequestInfo) *mcphubv1.Request {
 	return &mcphubv1.Request{
-		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: directions.proto(r.Direction), Method: c.text(r.Method),
-		Tool:  c.text(r.Tool),
-		State: requestStates.proto(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel),
+		RequestId: c.text(r.ID), Server: c.text(r.Server), Direction: mcphubv1.RequestDirection(r.Direction),
+		Method: c.text(r.Method), Tool: c.text(r.Tool),
+		State: mcphubv1.RequestState(r.State), ParentRequestId: c.text(r.ParentRequestID), TaskLabel: c.text(r.TaskLabel),
 		StartTime:  timestamp(r.Start),
 		WireIdJson: c.text(r.WireID), Progress: c.progress(r.Progress), OpenPromptIds: c.texts(r.OpenPromptIDs),
 		Cancellation: c.cancellation(r.Cancellation),
@@ -107,7 +108,7 @@ func (c converter) cancellation(x *event.Cancellation) *mcphubv1.Cancellation {
 	if x == nil {
 		return nil
 	}
-	return &mcphubv1.Cancellation{Origin: origins.proto(x.Origin), Reason: c.text(x.Reason), Time: timestamp(x.Time)}
+	return &mcphubv1.Cancellation{Origin: mcphubv1.Origin(x.Origin), Reason: c.text(x.Reason), Time: timestamp(x.Time)}
 }
 
 func (c converter) callResult(r *hub.CallResult) *mcphubv1.CallToolResponse {

@@ -23,23 +23,23 @@ func (c converter) traceEntry(e event.TraceEntry) *mcphubv1.TraceEntry {
 	m := &mcphubv1.TraceEntry{Time: timestamp(e.Time)}
 	switch {
 	case e.State != 0:
-		m.Event = &mcphubv1.TraceEntry_State{State: &mcphubv1.TraceState{State: requestStates.proto(e.State)}}
+		m.Event = &mcphubv1.TraceEntry_State{State: &mcphubv1.TraceState{State: mcphubv1.RequestState(e.State)}}
 	case e.Message != nil:
 		m.Event = &mcphubv1.TraceEntry_Message{Message: &mcphubv1.TraceMessage{
-			Direction: directions.proto(e.Message.Direction), Type: c.text(e.Message.Type), Method: c.text(e.Message.Method),
-			WireIdJson: c.text(e.Message.WireID),
-			SizeBytes:  int64(e.Message.Bytes), ErrorCode: e.Message.ErrorCode, Dropped: e.Message.Dropped,
+			Direction: mcphubv1.RequestDirection(e.Message.Direction), Type: c.text(e.Message.Type),
+			Method: c.text(e.Message.Method), WireIdJson: c.text(e.Message.WireID),
+			SizeBytes: int64(e.Message.Bytes), ErrorCode: e.Message.ErrorCode, Dropped: e.Message.Dropped,
 		}}
 	case e.Cancellation != nil:
 		m.Event = &mcphubv1.TraceEntry_Cancellation{Cancellation: c.cancellation(e.Cancellation)}
 	case e.Prompt != nil:
 		m.Event = &mcphubv1.TraceEntry_Prompt{Prompt: &mcphubv1.TracePrompt{
-			PromptId: c.text(e.Prompt.PromptID), Kind: promptKinds.proto(e.Prompt.Kind),
-			Cause: promptCauses.proto(e.Prompt.Cause),
+			PromptId: c.text(e.Prompt.PromptID), Kind: mcphubv1.PromptKind(e.Prompt.Kind),
+			Cause: mcphubv1.PromptCause(e.Prompt.Cause),
 		}}
 	case e.Sending != nil:
 		m.Event = &mcphubv1.TraceEntry_Delivery{Delivery: &mcphubv1.TraceDelivery{
-			Delivery: deliveries.proto(e.Sending.Delivery), Error: c.text(e.Sending.Err),
+			Delivery: mcphubv1.CancelDelivery(e.Sending.Delivery), Error: c.text(e.Sending.Err),
 		}}
 	case e.Err != nil:
 		m.Event = &mcphubv1.TraceEntry_HubError{HubError: c.hubError(e.Err)}
@@ -49,9 +49,9 @@ func (c converter) traceEntry(e event.TraceEntry) *mcphubv1.TraceEntry {
 
 func (c converter) remembered(r event.Remembered) *mcphubv1.Remembered {
 	return &mcphubv1.Remembered{
-		RememberedId: c.text(r.ID), Kind: rememberedKinds.proto(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool),
+		RememberedId: c.text(r.ID), Kind: mcphubv1.RememberedKind(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool),
 		InputId: c.text(r.InputID),
-		Scope:   approvalScopes.proto(r.Scope), Folders: c.texts(r.Folders), WindowId: c.text(r.WindowID),
+		Scope:   mcphubv1.ApprovalScope(r.Scope + 1), Folders: c.texts(r.Folders), WindowId: c.text(r.WindowID),
 		Time: timestamp(r.Time), Hash: c.text(r.Hash),
 	}
 }

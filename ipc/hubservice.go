@@ -44,7 +44,7 @@ func (s *hubService) CallTool(ctx context.Context, r *mcphubv1.CallToolRequest) 
 func (s *hubService) CancelRequest(ctx context.Context,
 	r *mcphubv1.CancelRequestRequest) (*mcphubv1.CancelRequestResponse, error) {
 	outcome, err := s.domain.CancelRequest(r.GetRequestId(), r.GetServer(), r.GetReason(), origin(ctx))
-	return &mcphubv1.CancelRequestResponse{Outcome: outcomes.proto(outcome)}, err
+	return &mcphubv1.CancelRequestResponse{Outcome: mcphubv1.CancelOutcome(outcome)}, err
 }
 
 func (s *hubService) CancelRequests(ctx context.Context,

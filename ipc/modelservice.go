@@ -74,7 +74,7 @@ func (c converter) modelTool(t toolset.Tool) *mcphubv1.ModelTool {
 	return &mcphubv1.ModelTool{
 		Name: t.ModelName, Server: c.text(t.Server), Tool: c.text(t.Name), Title: c.text(t.Title),
 		Description: c.text(t.Description), InputSchemaJson: c.text(string(t.InputSchema)), Tokens: int32(t.Tokens),
-		Policy: policies.proto(t.Policy),
+		Policy: mcphubv1.ApprovalPolicy(t.Policy),
 		Hints: &mcphubv1.ModelToolHints{ReadOnly: t.Hints.ReadOnly, Destructive: t.Hints.Destructive,
 			Idempotent: t.Hints.Idempotent, OpenWorld: t.Hints.OpenWorld},
 		Changes: list(t.Changes, func(ch toolset.Change) *mcphubv1.ModelToolChange {

@@ -26,27 +26,27 @@ func (d Direction) String() string {
 // RequestState is the state of a request. StateDone, StateFailed and StateCancelled are terminal.
 type RequestState uint8
 
-// Request states, in the order of a request's life.
+// Request states.
 const (
 	StateQueued RequestState = iota + 1
 	StateAwaitingApproval
 	StateConnecting
 	StateRunning
 	StateAwaitingInput
-	StateTaskWorking // a task of the server carries out the request
 	StateCancelling
 	StateDone
 	StateFailed
 	StateCancelled
+	StateTaskWorking // a task of the server carries out the request
 )
 
 var requestStateNames = [...]string{"", "queued", "awaiting_approval", "connecting", "running", "awaiting_input",
-	"task_working", "cancelling", "done", "failed", "cancelled"}
+	"cancelling", "done", "failed", "cancelled", "task_working"}
 
 func (s RequestState) String() string { return requestStateNames[s] }
 
 // Terminal reports whether no other state can follow s.
-func (s RequestState) Terminal() bool { return s >= StateDone }
+func (s RequestState) Terminal() bool { return s >= StateDone && s <= StateCancelled }
 
 // Origin says who ended a request or a prompt.
 type Origin int
