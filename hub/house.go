@@ -11,7 +11,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
@@ -77,7 +76,7 @@ func (o owner) Prepare(ctx context.Context, conf config.Server) (config.Resolved
 }
 
 // AskSignIn shows a sign-in to the windows.
-func (o owner) AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error {
+func (o owner) AskSignIn(ctx context.Context, q event.SignInQuestion, wanted func() bool, told func(by int)) error {
 	return o.hub.askSignIn(ctx, o.server, q, wanted, told)
 }
 

@@ -69,11 +69,10 @@ func (h *fixed) known(s *server, conf config.Server) (config.Server, error) {
 }
 
 // askSignIn shows a sign-in to the windows: see servers.Owner.
-func (h *Hub) askSignIn(ctx context.Context, s *server, q signin.Prompt, wanted func() bool, told func(by int)) error {
+func (h *Hub) askSignIn(ctx context.Context, s *server, q event.SignInQuestion, wanted func() bool,
+	told func(by int)) error {
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
-		info: event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{
-			URL: q.URL, URLHost: q.URLHost, Waiting: q.Waiting, Issuer: q.Issuer, Resource: q.Resource, Scopes: q.Scopes,
-		}},
+		info:   event.PromptInfo{Kind: event.PromptSignIn, SignIn: &q},
 		byHand: wanted, told: told, over: signInOver,
 	})
 	switch {

@@ -7,7 +7,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // found is the result of look: a session, an error, or a wait.
@@ -56,7 +55,7 @@ func (s *Server) leave(w *wait, r core.RequestNumber) {
 	case t.waits[w.n] != nil:
 		delete(t.waits, w.n)
 		t.Apply(core.WaiterLeft{Server: s.number, Waiter: w.n,
-			SigningIn: s.auth != nil && s.auth.signIn.State().Phase == signin.Asking})
+			SigningIn: s.auth != nil && s.auth.signIn.State() == event.SignInAsking})
 	case w.session != nil && r == 0:
 		s.unlease()
 	}

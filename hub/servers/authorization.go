@@ -52,9 +52,9 @@ func (s *Server) authorize(conf *config.Server) (*signin.SignIn, error) {
 	}
 	made := &authorization{key: key}
 	sign, err := signin.New(signin.Options{
-		Server: s.name, ServerURL: conf.URL, Store: t.tokens(), Logger: t.Logger, Config: signInConfig(conf.OAuth),
+		Server: s.name, ServerURL: conf.URL, Store: t.tokens(), Logger: t.Logger, Config: conf.OAuth,
 		RoundTripper: t.RoundTripper, Listen: t.Listen,
-		Ask: func(ctx context.Context, p signin.Prompt) error {
+		Ask: func(ctx context.Context, p event.SignInQuestion) error {
 			return s.owner.AskSignIn(ctx, p, func() bool { return made.wanted > 0 }, func(by int) {
 				made.asking += by
 				s.signInChanged()
@@ -91,18 +91,6 @@ func (s *Server) authorizeBy(made *authorization) (now, unwanted *authorization,
 	}
 	s.auth = made
 	return made, old, nil
-}
-
-// signInConfig converts the OAuth settings of the config to those of package signin.
-func signInConfig(o config.OAuth) signin.Config {
-	return signin.Config{
-		Grant: o.Grant, ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientMetadataURL: o.ClientMetadataURL,
-		Scopes: o.Scopes, RedirectPort: o.RedirectPort,
-		PrivateKeyPEM: o.PrivateKeyPEM, SigningAlgorithm: o.SigningAlgorithm,
-		IDPIssuer: o.IDP.Issuer, IDPTokenEndpoint: o.IDP.TokenEndpoint, IDPClientID: o.IDP.ClientID,
-		IDPIDToken:    o.IDP.IDToken,
-		WorkloadToken: o.WorkloadToken, WorkloadTokenFile: o.WorkloadTokenFile, DPoP: o.DPoP,
-	}
 }
 
 // watched is a sign-in that records in server whether the server demands a token that it has not got.

@@ -8,7 +8,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/signin"
 )
 
 // House is the part of the hub that all servers share: its lock and its goroutines.
@@ -30,7 +29,7 @@ type Owner interface {
 	// AskSignIn shows a sign-in to a person, as signin.Asker does. wanted reports whether a caller of SignIn waits for it,
 	// as opposed to a start of the server. told is called with +1 when a question opens and with -1 when it closes. Both
 	// run with the lock held; AskSignIn itself is called without it.
-	AskSignIn(ctx context.Context, q signin.Prompt, wanted func() bool, told func(by int)) error
+	AskSignIn(ctx context.Context, q event.SignInQuestion, wanted func() bool, told func(by int)) error
 	// BeginStart makes the request that stands for a start. expire ends the start when limit is over, not counting the
 	// time in which a person is asked. A limit of 0 means no limit.
 	BeginStart(limit time.Duration, expire func()) Start

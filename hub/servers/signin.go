@@ -10,7 +10,7 @@ import (
 
 // signingIn reports whether a person is asked to sign in, or has agreed and the rest of the sign-in is under way.
 func (s *Server) signingIn() bool {
-	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State().Phase == signin.Asking)
+	return s.auth != nil && (s.auth.asking > 0 || s.auth.signIn.State() == event.SignInAsking)
 }
 
 func (s *Server) signInState() event.SignInState {
@@ -19,7 +19,7 @@ func (s *Server) signInState() event.SignInState {
 		return 0
 	case s.signingIn():
 		return event.SignInAsking
-	case s.auth.signIn.State().Phase == signin.SignedIn:
+	case s.auth.signIn.State() == event.SignInSignedIn:
 		return event.SignInSignedIn
 	case s.auth.needed:
 		return event.SignInNeeded

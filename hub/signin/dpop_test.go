@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // wantsProofs makes the servers of the world ask for bound tokens.
@@ -226,7 +228,7 @@ func TestDPoPChoice(t *testing.T) {
 		"user wants none":                     {DPoPOff, demands{algorithms: es, scheme: "DPoP", rsAlgorithms: es}, "Bearer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live(t, Options{Config: Config{DPoP: tt.choice}}, func(t *testing.T, w *world) {
+			live(t, Options{Config: config.OAuth{DPoP: tt.choice}}, func(t *testing.T, w *world) {
 				tt.d.bound = w.as.dpop.bound
 				w.as.dpop = tt.d
 				_, err := w.call(t.Context())
@@ -331,7 +333,7 @@ func TestDPoPStepUp(t *testing.T) {
 		w.works(t)
 		w.as.set(func() { w.as.challenge, w.as.required = "write", []string{"write"} })
 		w.works(t)
-		if consent, _ := w.asked(); len(consent) != 2 || !consent[1].StepUp ||
+		if consent, _ := w.asked(); len(consent) != 2 ||
 			!slices.Equal(consent[1].Scopes, []string{"read", "write"}) {
 			t.Errorf("%+v", consent)
 		}
@@ -343,7 +345,7 @@ func TestDPoPStepUp(t *testing.T) {
 
 // The grants without a user bind their tokens, too, with nonces.
 func TestDPoPGrants(t *testing.T) {
-	for name, c := range map[string]Config{
+	for name, c := range map[string]config.OAuth{
 		"client credentials": {Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret"},
 		"workload":           {Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"},
 	} {
@@ -368,7 +370,8 @@ func TestDPoPGrants(t *testing.T) {
 // Where bound tokens are required no other token is used, at whatever step it comes.
 func TestDPoPRequiredAtEachStep(t *testing.T) {
 	t.Run("grant", func(t *testing.T) {
-		c := Config{Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret", DPoP: DPoPRequire}
+		c := config.OAuth{Grant: GrantClientCredentials, ClientID: "service", ClientSecret: "service-secret",
+			DPoP: DPoPRequire}
 		live(t, Options{Config: c}, func(t *testing.T, w *world) {
 			w.as.clients["service"] = client{secret: "service-secret"}
 			w.as.dpop.ignore = true
@@ -380,7 +383,7 @@ func TestDPoPRequiredAtEachStep(t *testing.T) {
 		})
 	})
 	t.Run("refresh", func(t *testing.T) {
-		live(t, Options{Config: Config{DPoP: DPoPRequire}}, func(t *testing.T, w *world) {
+		live(t, Options{Config: config.OAuth{DPoP: DPoPRequire}}, func(t *testing.T, w *world) {
 			w.works(t)
 			time.Sleep(2 * time.Hour)
 			w.as.set(func() { w.as.dpop.ignore = true })
@@ -405,11 +408,11 @@ func TestDPoPKeptTokenFitsTheConfig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := NewMemory()
-			live(t, Options{Store: store, Config: Config{DPoP: tt.kept}}, func(t *testing.T, w *world) {
+			live(t, Options{Store: store, Config: config.OAuth{DPoP: tt.kept}}, func(t *testing.T, w *world) {
 				wantsProofs(w)
 				w.works(t)
 				w.s.Close()
-				w.open(Options{Store: store, Config: Config{DPoP: tt.now}})
+				w.open(Options{Store: store, Config: config.OAuth{DPoP: tt.now}})
 				w.works(t)
 				w.askedTimes(t, tt.want)
 			})

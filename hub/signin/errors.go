@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func (s *SignIn) failure(ctx context.Context, err error, secrets ...string) erro
 	if cannotRegister(err) {
 		text = "the authorization server does not let this program register itself; set a client id for the server in its configuration (" + text + ")"
 	}
-	secrets = append(secrets, s.o.Config.secrets()...)
+	secrets = append(secrets, secretsOf(&s.o.Config)...)
 	// some servers take a key in the query, and the addresses of their metadata include it
 	secrets = append(secrets, s.url.RawQuery)
 	return &Error{Server: s.o.Server, Text: bounds.Printable(without(text, secrets...)), Code: without(code, secrets...)}
@@ -114,4 +115,15 @@ const noSignIn = `the server answers 401 (Unauthorized) and offers no sign-in; i
 func cannotRegister(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "registration failed") || strings.Contains(text, "no configured client registration")
+}
+
+// without returns s with the secrets replaced. A peer may echo what it was sent.
+func without(s string, secrets ...string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "[secret]")
+			s = strings.ReplaceAll(s, url.QueryEscape(secret), "[secret]")
+		}
+	}
+	return s
 }

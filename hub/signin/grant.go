@@ -28,9 +28,6 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 	t := tokenRequest{url: p.server.TokenEndpoint, id: c.ClientID, secret: c.ClientSecret, scopes: scopes,
 		style:  styleOf(p.server.TokenEndpointAuthMethodsSupported, c.ClientSecret),
 		params: url.Values{"resource": {p.resource}}, key: p.key, must: p.binding == bound}
-	if c.Issuer != "" && c.Issuer != p.server.Issuer {
-		return nil, errOtherIssuer(p.server.Issuer)
-	}
 	switch c.Grant {
 	case GrantClientCredentials:
 		t.params.Set("grant_type", "client_credentials")
@@ -56,7 +53,7 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 		t.params.Set("assertion", assertion)
 	case GrantWorkload:
 		t.params.Set("grant_type", grantJWTBearer)
-		assertion, err := c.workloadToken()
+		assertion, err := workloadToken(&c)
 		if err != nil {
 			return nil, err
 		}
@@ -75,9 +72,9 @@ func (s *SignIn) askServer(ctx context.Context, p *plan, scopes []string, client
 // identityAssertion exchanges the ID token for an assertion for the server's authorization server (RFC 8693, ID-JAG).
 func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string, client *http.Client) (string, error) {
 	c := s.o.Config
-	endpoint := c.IDPTokenEndpoint
+	endpoint := c.IDP.TokenEndpoint
 	if endpoint == "" {
-		meta, err := auth.GetAuthServerMetadata(ctx, c.IDPIssuer, client)
+		meta, err := auth.GetAuthServerMetadata(ctx, c.IDP.Issuer, client)
 		if err != nil {
 			return "", fmt.Errorf("metadata of the identity provider: %w", err)
 		}
@@ -86,14 +83,10 @@ func (s *SignIn) identityAssertion(ctx context.Context, p *plan, scopes []string
 		}
 		endpoint = meta.TokenEndpoint
 	}
-	credentials := &oauthex.ClientCredentials{ClientID: c.IDPClientID}
-	if c.IDPClientSecret != "" {
-		credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.IDPClientSecret}
-	}
 	token, err := oauthex.ExchangeToken(ctx, endpoint, &oauthex.TokenExchangeRequest{
 		RequestedTokenType: oauthex.TokenTypeIDJAG, Audience: p.server.Issuer, Resource: p.resource, Scope: scopes,
-		SubjectToken: c.IDPIDToken, SubjectTokenType: oauthex.TokenTypeIDToken,
-	}, credentials, client)
+		SubjectToken: c.IDP.IDToken, SubjectTokenType: oauthex.TokenTypeIDToken,
+	}, &oauthex.ClientCredentials{ClientID: c.IDP.ClientID}, client)
 	if err != nil {
 		return "", fmt.Errorf("token exchange at the identity provider: %w", err)
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 func pemOf(t *testing.T, key any) string {
@@ -57,7 +59,7 @@ func TestClientCredentials(t *testing.T) {
 	for method, basic := range map[string]bool{"client_secret_basic": true, "client_secret_post": false} {
 		t.Run(method, func(t *testing.T) {
 			store := NewMemory()
-			live(t, Options{Store: store, Config: Config{Grant: GrantClientCredentials,
+			live(t, Options{Store: store, Config: config.OAuth{Grant: GrantClientCredentials,
 				ClientID: "service", ClientSecret: "service-secret"}}, func(t *testing.T, w *world) {
 				w.as.clients["service"] = client{secret: "service-secret"}
 				w.as.methods, w.as.challenge = []string{method}, "read"
@@ -83,7 +85,7 @@ func TestClientCredentials(t *testing.T) {
 // Client credentials with a private key: the assertion is for this issuer, short-lived, and its signature is right.
 func TestClientCredentialsPrivateKey(t *testing.T) {
 	key := ecKey(t)
-	live(t, Options{Config: Config{Grant: GrantClientCredentials, ClientID: "service", PrivateKeyPEM: pemOf(t, key),
+	live(t, Options{Config: config.OAuth{Grant: GrantClientCredentials, ClientID: "service", PrivateKeyPEM: pemOf(t, key),
 		SigningAlgorithm: "ES256"}}, func(t *testing.T, w *world) {
 		w.as.clients["service"] = client{}
 		w.works(t)
@@ -209,8 +211,9 @@ func TestEnterpriseGrant(t *testing.T) {
 	for name, endpoint := range map[string]string{"endpoint configured": "https://idp.example/t",
 		"endpoint discovered": ""} {
 		t.Run(name, func(t *testing.T) {
-			conf := Config{Grant: GrantEnterprise, ClientID: "hub", ClientSecret: "hub-secret", IDPIssuer: "https://idp.example",
-				IDPTokenEndpoint: endpoint, IDPClientID: "hub-at-idp", IDPIDToken: "the-id-token"}
+			conf := config.OAuth{Grant: GrantEnterprise, ClientID: "hub", ClientSecret: "hub-secret",
+				IDP: config.IdentityProvider{Issuer: "https://idp.example", TokenEndpoint: endpoint, ClientID: "hub-at-idp",
+					IDToken: "the-id-token"}}
 			live(t, Options{Config: conf}, func(t *testing.T, w *world) {
 				p := &provider{authority: w.as, noMetadata: endpoint != ""}
 				w.as.methods = []string{"client_secret_basic"}
@@ -234,7 +237,7 @@ func TestEnterpriseGrant(t *testing.T) {
 
 // Workload identity: the JWT is the grant. A refusal is returned, without a second try.
 func TestWorkloadGrant(t *testing.T) {
-	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"}},
+	live(t, Options{Config: config.OAuth{Grant: GrantWorkload, WorkloadToken: "the-workload-jwt"}},
 		func(t *testing.T, w *world) {
 			p := &provider{authority: w.as}
 			w.as.methods = []string{"none"}
@@ -253,34 +256,33 @@ func TestWorkloadGrant(t *testing.T) {
 
 func TestConfigChecks(t *testing.T) {
 	key := pemOf(t, ecKey(t))
-	enterprise := Config{Grant: GrantEnterprise, ClientID: "c", IDPIssuer: "https://i", IDPClientID: "d", IDPIDToken: "t"}
+	enterprise := config.OAuth{Grant: GrantEnterprise, ClientID: "c",
+		IDP: config.IdentityProvider{Issuer: "https://i", ClientID: "d", IDToken: "t"}}
 	for name, tt := range map[string]struct {
-		c  Config
+		c  config.OAuth
 		ok bool
 	}{
-		"zero":               {Config{}, true},
-		"document":           {Config{ClientMetadataURL: "https://hub.example/client.json"}, true},
-		"document by http":   {Config{ClientMetadataURL: "http://hub.example/client.json"}, false},
-		"document at root":   {Config{ClientMetadataURL: "https://hub.example/"}, false},
-		"port":               {Config{RedirectPort: 65536}, false},
-		"grant":              {Config{Grant: "password"}, false},
-		"credentials":        {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s"}, true},
-		"credentials by key": {Config{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: key}, true},
-		"both": {Config{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s", PrivateKeyPEM: key},
+		"zero":               {config.OAuth{}, true},
+		"document":           {config.OAuth{ClientMetadataURL: "https://hub.example/client.json"}, true},
+		"document by http":   {config.OAuth{ClientMetadataURL: "http://hub.example/client.json"}, false},
+		"document at root":   {config.OAuth{ClientMetadataURL: "https://hub.example/"}, false},
+		"credentials":        {config.OAuth{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s"}, true},
+		"credentials by key": {config.OAuth{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: key}, true},
+		"both": {config.OAuth{Grant: GrantClientCredentials, ClientID: "c", ClientSecret: "s", PrivateKeyPEM: key},
 			false},
-		"no secret":           {Config{Grant: GrantClientCredentials, ClientID: "c"}, false},
-		"no client":           {Config{Grant: GrantClientCredentials, ClientSecret: "s"}, false},
-		"bad key":             {Config{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: "k"}, false},
-		"enterprise":          {enterprise, true},
-		"enterprise, no IDP":  {Config{Grant: GrantEnterprise, ClientID: "c", IDPClientID: "d", IDPIDToken: "t"}, false},
-		"workload":            {Config{Grant: GrantWorkload, WorkloadToken: "t"}, true},
-		"workload, no token":  {Config{Grant: GrantWorkload}, false},
-		"workload file":       {Config{Grant: GrantWorkload, WorkloadTokenFile: "/f"}, true},
-		"workload, both":      {Config{Grant: GrantWorkload, WorkloadToken: "t", WorkloadTokenFile: "/f"}, false},
-		"DPoP":                {Config{DPoP: DPoPRequire}, true},
-		"no DPoP":             {Config{DPoP: DPoPOff}, true},
-		"odd DPoP":            {Config{DPoP: "auto"}, false},
-		"enterprise, no more": {Config{Grant: GrantEnterprise}, false},
+		"no secret":  {config.OAuth{Grant: GrantClientCredentials, ClientID: "c"}, false},
+		"no client":  {config.OAuth{Grant: GrantClientCredentials, ClientSecret: "s"}, false},
+		"bad key":    {config.OAuth{Grant: GrantClientCredentials, ClientID: "c", PrivateKeyPEM: "k"}, false},
+		"enterprise": {enterprise, true},
+		"enterprise, no IDP": {config.OAuth{Grant: GrantEnterprise, ClientID: "c",
+			IDP: config.IdentityProvider{ClientID: "d", IDToken: "t"}}, false},
+		"workload":            {config.OAuth{Grant: GrantWorkload, WorkloadToken: "t"}, true},
+		"workload, no token":  {config.OAuth{Grant: GrantWorkload}, false},
+		"workload file":       {config.OAuth{Grant: GrantWorkload, WorkloadTokenFile: "/f"}, true},
+		"workload, both":      {config.OAuth{Grant: GrantWorkload, WorkloadToken: "t", WorkloadTokenFile: "/f"}, false},
+		"DPoP":                {config.OAuth{DPoP: DPoPRequire}, true},
+		"no DPoP":             {config.OAuth{DPoP: DPoPOff}, true},
+		"enterprise, no more": {config.OAuth{Grant: GrantEnterprise}, false},
 	} {
 		_, err := New(Options{Server: "files", ServerURL: mcpURL, Config: tt.c})
 		if (err == nil) != tt.ok {

@@ -14,8 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/zalando/go-keyring"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 const (

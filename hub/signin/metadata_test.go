@@ -11,7 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // Metadata is found wherever the revisions allow it to be.
@@ -164,7 +167,7 @@ func TestServerMovesToAnotherIssuer(t *testing.T) {
 				t.Errorf("%q was shown to the new authorization server", secret)
 			}
 		}
-		if got := w.s.State().Issuer; got != "https://new.example" {
+		if got := w.s.current().Issuer; got != "https://new.example" {
 			t.Errorf("issuer %s", got)
 		}
 	})
@@ -211,7 +214,7 @@ func TestScopes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			live(t, Options{Config: Config{Scopes: tt.config}}, func(t *testing.T, w *world) {
+			live(t, Options{Config: config.OAuth{Scopes: tt.config}}, func(t *testing.T, w *world) {
 				w.as.challenge, w.as.supported = tt.challenge, tt.supported
 				w.works(t)
 				consent, _ := w.asked()
@@ -232,12 +235,12 @@ func TestPagesAreNoMetadata(t *testing.T) {
 	for name, tt := range map[string]struct{ named, want string }{"guessed": {"", ""},
 		"named": {"https://mcp.example/metadata", "content type"}} {
 		t.Run(name, func(t *testing.T) {
-			s, err := New(Options{Server: "files", ServerURL: mcpURL})
+			s, err := New(Options{Server: "files", ServerURL: mcpURL, RoundTripper: inProcess{pages}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			g := newGuard("mcp.example", inProcess{pages})
+			g := s.guard
 			g.Lookup = lookupPublic
 			seen := &witness{next: g}
 			meta, _, err := protectedResource(t.Context(), g.Client(seen), seen, tt.named, s.url)
@@ -332,7 +335,7 @@ func TestURLSchemes(t *testing.T) {
 // The text of an error of Options.Ask is bounded and printable.
 func TestAskerErrorsAreBounded(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(func(context.Context, Prompt) error { return errors.New(strings.Repeat("x\n", 1000)) })
+		w.person(func(context.Context, event.SignInQuestion) error { return errors.New(strings.Repeat("x\n", 1000)) })
 		if e := fails[*Error](t, w); utf8.RuneCountInString(e.Text) > 2*bounds.PrintableRunes || strings.Contains(e.Text, "\n") {
 			t.Errorf("%d bytes: %q", len(e.Text), e.Text)
 		}

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"golang.org/x/oauth2"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
 // finished is how long the redirect may still take after the person has said that the browser is done.
@@ -96,9 +99,6 @@ func (s *SignIn) register(ctx context.Context, p *person) (*oauth2.Config, error
 	methods := meta.TokenEndpointAuthMethodsSupported
 	switch {
 	case c.ClientID != "":
-		if c.Issuer != "" && strings.TrimSuffix(c.Issuer, "/") != strings.TrimSuffix(meta.Issuer, "/") {
-			return nil, errOtherIssuer(meta.Issuer)
-		}
 		conf.ClientID, conf.ClientSecret = c.ClientID, c.ClientSecret
 		conf.Endpoint.AuthStyle = styleOf(methods, c.ClientSecret)
 		if c.ClientSecret != "" && !slices.ContainsFunc(methods, isSecretMethod) {
@@ -185,10 +185,8 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 	if err != nil {
 		return "", err
 	}
-	answer, err := s.browse(ctx, f, p, Prompt{
-		Server: s.o.Server, URL: address, URLHost: page.Host, Issuer: p.plan.server.Issuer, Resource: p.plan.resource,
-		Scopes: slices.Sorted(slices.Values(scopes)), StepUp: f.stepUp,
-	})
+	answer, err := s.browse(ctx, f, p, event.SignInQuestion{URL: address, URLHost: page.Host, Issuer: p.plan.server.Issuer,
+		Resource: p.plan.resource, Scopes: slices.Sorted(slices.Values(scopes))})
 	if err != nil {
 		return "", err
 	}
@@ -215,7 +213,7 @@ func (s *SignIn) fetchCode(ctx context.Context, f *flight, p *person, address st
 }
 
 // browse asks for consent, and then shows that it waits for the browser, until the browser comes back.
-func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt) (url.Values, error) {
+func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt event.SignInQuestion) (url.Values, error) {
 	if !s.asking(f) {
 		return nil, context.Cause(ctx)
 	}
@@ -249,7 +247,7 @@ func (s *SignIn) browse(ctx context.Context, f *flight, p *person, prompt Prompt
 
 // ask shows one prompt. came reports whether the browser has come back, whatever the answer to the prompt is. ask
 // always waits for the goroutine of the Asker.
-func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, err error) {
+func (s *SignIn) ask(ctx context.Context, back *redirect, p event.SignInQuestion) (came bool, err error) {
 	shown, hide := context.WithCancelCause(ctx)
 	defer hide(nil)
 	answered := make(chan error, 1)
@@ -278,4 +276,67 @@ func (s *SignIn) ask(ctx context.Context, back *redirect, p Prompt) (came bool, 
 		return false, &DeclinedError{Server: s.o.Server, How: "dismissed"}
 	}
 	return false, &Error{Server: s.o.Server, Text: bounds.Printable("nobody could be asked: " + err.Error()), Unasked: err}
+}
+
+// ownParameters are the parameters of the authorization URL that this client sets, and those that would override them:
+// response_mode sends the answer elsewhere, and a request object (RFC 9101) replaces all other parameters.
+var ownParameters = []string{
+	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource",
+	"dpop_jkt",
+	"response_mode", "request", "request_uri",
+}
+
+// checkAuthorizationEndpoint refuses an authorization endpoint that would make the client's parameters ineffective;
+// they are appended to those of the endpoint. The endpoint may have a query, but no fragment (RFC 6749 section 3.1),
+// because everything after "#" stays in the browser. If a parameter occurs twice, many servers use the first, and state
+// and PKCE are parameters, too.
+func checkAuthorizationEndpoint(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return errors.New("the authorization endpoint in the metadata is not a valid URL")
+	}
+	if strings.Contains(endpoint, "#") {
+		return errors.New("the authorization endpoint in the metadata has a fragment (#), which no such endpoint may have")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return errors.New("the query of the authorization endpoint in the metadata is not valid")
+	}
+	for name := range query {
+		if slices.Contains(ownParameters, strings.ToLower(name)) {
+			return fmt.Errorf("the authorization endpoint in the metadata has the parameter %s, which is for this client to set",
+				bounds.Printable(name))
+		}
+	}
+	return nil
+}
+
+// Asker shows q to a person. It is called twice in a successful sign-in: first for consent, and then with Waiting. The
+// URL was checked: https, or http on loopback.
+//
+// If it returns nil, the person consents; with Waiting, the person says "I have finished". [ErrDeclined] and
+// [ErrDismissed] end the sign-in. Any other error means that nobody could be asked; the flow fails without further
+// consequences. When ctx ends, Asker must remove the prompt and return soon. The cause is a [*Completed] if the
+// redirect has come.
+type Asker func(ctx context.Context, q event.SignInQuestion) error
+
+var (
+	// ErrDeclined is returned by an Asker if the person has said no.
+	ErrDeclined = errors.New("declined")
+	// ErrDismissed is returned by an Asker if the person has closed the prompt without an answer.
+	ErrDismissed = errors.New("dismissed")
+)
+
+// Completed is the cause with which the context of a prompt ends when the browser has come back.
+type Completed struct{}
+
+func (*Completed) Error() string { return "the browser has come back" }
+
+// checkBrowserURL accepts only addresses that may be opened in a browser: the address comes from a server's metadata.
+func checkBrowserURL(text string) (outbound.Page, error) {
+	page, err := outbound.CheckPage(text)
+	if err != nil {
+		return outbound.Page{}, fmt.Errorf("the authorization URL %w", err)
+	}
+	return page, nil
 }

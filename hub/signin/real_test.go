@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // TestRealSockets_real signs in over loopback, with our own round tripper and listener, a resource server made of the
@@ -63,7 +65,8 @@ func TestRealSockets_real(t *testing.T) {
 		Scopes: []string{"read"}})(
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "done") })))
 
-	s, err := New(Options{Server: "files", ServerURL: server.URL + "/mcp", Ask: func(ctx context.Context, p Prompt) error {
+	s, err := New(Options{Server: "files", ServerURL: server.URL + "/mcp", Ask: func(ctx context.Context,
+		p event.SignInQuestion) error {
 		resp, err := http.Get(p.URL)
 		if err != nil {
 			return err

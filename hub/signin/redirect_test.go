@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -165,7 +166,7 @@ func TestLoopbackRedirectPorts(t *testing.T) {
 // Only while a flow runs is there a listener, and it is on loopback.
 func TestLoopbackRedirectOnlyWhileFlowRuns(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if n := w.net.listeners(); n != 1 {
 				t.Errorf("%d listeners", n)
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 const tokenLine = "POST as.example/token "
@@ -225,7 +227,7 @@ func TestForgetDuringRefresh(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
-		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State().Phase != None {
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State() != 0 {
 			t.Errorf("kept %v, state %v", kept, w.s.State())
 		}
 	})
@@ -263,7 +265,7 @@ func TestForgetDuringExchange(t *testing.T) {
 	live(t, Options{Store: store}, func(t *testing.T, w *world) {
 		held := &deaf{inProcess{w.as}, make(chan struct{})}
 		w.s.guard.Base = held
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if !p.Waiting {
 				w.browsers.Go(func() { w.browse(p.URL) })
 				return nil
@@ -284,7 +286,7 @@ func TestForgetDuringExchange(t *testing.T) {
 		if n := w.as.count(tokenLine + "authorization_code"); n != 1 {
 			t.Fatalf("%d exchanges: nothing was tried", n)
 		}
-		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil && kept.AccessToken != "" || w.s.State().Phase != None {
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil && kept.AccessToken != "" || w.s.State() != 0 {
 			t.Errorf("kept %v, state %v", kept, w.s.State())
 		}
 	})
@@ -312,7 +314,7 @@ func TestForgetSignsOut(t *testing.T) {
 		if err := w.s.Forget(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State().Phase != None {
+		if kept, _ := store.Load(t.Context(), w.s.key); kept != nil || w.s.State() != 0 {
 			t.Errorf("kept %v, state %v", kept, w.s.State())
 		}
 		w.works(t)

@@ -14,10 +14,6 @@ import (
 var errNoRegistration = errors.New(
 	"no configured client registration methods are supported by the authorization server")
 
-func errOtherIssuer(issuer string) error {
-	return fmt.Errorf("the server names the authorization server %s, and the client is registered with another", issuer)
-}
-
 // Registration is a client that was registered at the authorization server by the hub (RFC 7591).
 type Registration struct {
 	// Endpoint is the address at which the client was registered, RedirectURL the redirect URI that it was registered

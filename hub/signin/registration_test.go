@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 const registerLine = "POST as.example/register"
@@ -47,7 +50,7 @@ func TestRegistrationDroppedAfterFailureInBrowser(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
 		w.as.set(func() { clear(w.as.clients) })
-		w.person(func(_ context.Context, p Prompt) error {
+		w.person(func(_ context.Context, p event.SignInQuestion) error {
 			if p.Waiting {
 				return ErrDeclined
 			}
@@ -87,7 +90,7 @@ func TestRegistrationOutlivesDecline(t *testing.T) {
 // A client of the configuration is used before all others, on its own port; its secret is not stored.
 func TestPreregisteredClient(t *testing.T) {
 	store := NewMemory()
-	conf := Config{ClientID: "mine", ClientSecret: "hand-made-secret", RedirectPort: 3118,
+	conf := config.OAuth{ClientID: "mine", ClientSecret: "hand-made-secret", RedirectPort: 3118,
 		ClientMetadataURL: "https://hub.example/client.json"}
 	live(t, Options{Store: store, Config: conf}, func(t *testing.T, w *world) {
 		w.as.clients["mine"] = client{"hand-made-secret", "http://127.0.0.1:3118/callback"}
@@ -107,7 +110,8 @@ func TestPreregisteredClient(t *testing.T) {
 		// Another client in the configuration: the token is not its own.
 		w.s.Close()
 		w.as.set(func() { w.as.clients["other"] = client{"other-secret", "http://127.0.0.1:3118/callback"} })
-		w.open(Options{Store: store, Config: Config{ClientID: "other", ClientSecret: "other-secret", RedirectPort: 3118}})
+		conf := config.OAuth{ClientID: "other", ClientSecret: "other-secret", RedirectPort: 3118}
+		w.open(Options{Store: store, Config: conf})
 		w.works(t)
 		w.askedTimes(t, 2)
 	})
@@ -115,7 +119,7 @@ func TestPreregisteredClient(t *testing.T) {
 
 // If the fixed port is taken, no other one is used, and the error names it.
 func TestFixedPortTaken(t *testing.T) {
-	live(t, Options{Config: Config{ClientID: "mine", RedirectPort: 3118}}, func(t *testing.T, w *world) {
+	live(t, Options{Config: config.OAuth{ClientID: "mine", RedirectPort: 3118}}, func(t *testing.T, w *world) {
 		w.net.taken["127.0.0.1:3118"] = true
 		e := fails[*Error](t, w)
 		if !strings.Contains(e.Error(), "3118") {
@@ -124,19 +128,10 @@ func TestFixedPortTaken(t *testing.T) {
 	})
 }
 
-// A client that is bound to one authorization server is shown to no other.
-func TestPreregisteredClientOfAnotherIssuer(t *testing.T) {
-	live(t, Options{Config: Config{ClientID: "mine", ClientSecret: "hand-made-secret", Issuer: "https://other.example"}},
-		func(t *testing.T, w *world) {
-			fails[*Error](t, w)
-			w.askedTimes(t, 0)
-		})
-}
-
 // A client ID metadata document is used where the server supports them, and registration where it does not.
 func TestClientMetadataDocument(t *testing.T) {
 	const document = "https://hub.example/client.json"
-	live(t, Options{Config: Config{ClientMetadataURL: document}}, func(t *testing.T, w *world) {
+	live(t, Options{Config: config.OAuth{ClientMetadataURL: document}}, func(t *testing.T, w *world) {
 		w.works(t)
 		if n := w.as.count(registerLine); n != 1 {
 			t.Errorf("%d registrations", n)

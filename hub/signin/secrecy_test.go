@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // Each test's world looks for secrets in logs and errors when it ends. This one goes where they would most likely
 // appear: an authorization server that echoes what it was sent, at every step, with every way of printing an error.
 func TestTokensNeverLogged(t *testing.T) {
-	live(t, Options{Config: Config{ClientID: "mine", ClientSecret: "hand-made-secret"}}, func(t *testing.T, w *world) {
+	conf := config.OAuth{ClientID: "mine", ClientSecret: "hand-made-secret"}
+	live(t, Options{Config: conf}, func(t *testing.T, w *world) {
 		w.as.clients["mine"] = client{"hand-made-secret", "http://127.0.0.1:40001/callback"}
 		var texts []string
 		failing := func() {

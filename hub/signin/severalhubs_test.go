@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // hubs are several SignIns of one user for one server, each with a store of its own over the same directory, as two
@@ -105,7 +107,7 @@ func TestFailedStepUpOfOneHub(t *testing.T) {
 		w.s = first
 		w.works(t)
 		w.as.set(func() { w.as.required, w.as.challenge, w.as.refuse = []string{"write"}, "write", "access_denied" })
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if !p.Waiting {
 				w.as.revoke()
 				w.as.set(func() { w.as.required, w.as.challenge = nil, "" })

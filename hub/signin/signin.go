@@ -8,12 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/outbound"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	// person are never stored.
 	Store Store
 	// Config comes from the server's entry.
-	Config Config
+	Config config.OAuth
 	// Logger receives log records; nil discards them.
 	Logger *slog.Logger
 	// RoundTripper sends the requests for metadata, registrations and tokens. If it is nil, the SignIn makes one that
@@ -38,6 +39,12 @@ type Options struct {
 	// any). If it is nil, a socket is opened. It is for tests.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
+
+// Limits of the requests for metadata, registrations and tokens, whose addresses come from the MCP server.
+const (
+	requestLimit  = 30 * time.Second // for one exchange, including its body and redirects
+	responseLimit = 1 << 20          // the highest size of an answer, in bytes
+)
 
 // SignIn gets and keeps the token of one server. It implements transport.Authorizer. Its methods may be called
 // concurrently. New makes a SignIn; the zero value cannot be used.
@@ -86,7 +93,7 @@ func New(o Options) (*SignIn, error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("sign-in needs the http or https address of the server")
 	}
-	if err := o.Config.check(); err != nil {
+	if err := check(&o.Config); err != nil {
 		return nil, fmt.Errorf("sign-in to %s: %w", o.Server, err)
 	}
 	if o.Logger == nil {
@@ -100,7 +107,9 @@ func New(o Options) (*SignIn, error) {
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	s := &SignIn{
 		o: o, url: u, key: Key{o.Server, u.String()}, log: o.Logger.With("server", o.Server),
-		guard: newGuard(u.Hostname(), o.RoundTripper), listen: listenLoopback,
+		guard: outbound.NewGuard(outbound.Options{Host: u.Hostname(), Purpose: "signing in to a server", Limit: requestLimit,
+			MaxBytes: responseLimit, RoundTripper: o.RoundTripper}),
+		listen: listenLoopback,
 		saving: make(chan struct{}, 1), flights: map[kind]*flight{}, stepUps: map[string]int{},
 	}
 	if o.Listen != nil {
@@ -177,40 +186,18 @@ func (s *SignIn) Close() {
 	s.guard.Close()
 }
 
-// Phase is the phase of a sign-in.
-type Phase int
-
-const (
-	// None means that there is no token, or that the store was not read yet.
-	None Phase = iota
-	// Asking means that a person is being asked, or that the browser has not come back yet.
-	Asking
-	// SignedIn means that there is a token, or that it can be refreshed.
-	SignedIn
-)
-
-// State is what may be shown of a sign-in. It has no secrets.
-type State struct {
-	Phase Phase
-	// Issuer is the authorization server, Scopes are the rights, and Expiry is when the token expires (zero if that is
-	// unknown). They are set only with SignedIn.
-	Issuer  string
-	Scopes  []string
-	Expiry  time.Time
-	Refresh bool // the token can be refreshed without a person
-}
-
-// State returns the present state of the sign-in.
-func (s *SignIn) State() State {
+// State says whether there is a token, or a refresh token (SignInSignedIn), or a person is being asked (SignInAsking).
+// It is 0 if there is none, or if the store was not read yet.
+func (s *SignIn) State() event.SignInState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.flights[signing]; f != nil && f.asked {
-		return State{Phase: Asking}
+		return event.SignInAsking
 	}
 	if e := s.entry; e.usable(time.Now()) || e != nil && e.RefreshToken != "" {
-		return State{SignedIn, e.Issuer, slices.Clone(e.Scopes), e.Expiry, e.RefreshToken != ""}
+		return event.SignInSignedIn
 	}
-	return State{}
+	return 0
 }
 
 func (s *SignIn) current() *Entry {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 func lookupPublic(context.Context, string) ([]netip.Addr, error) {
@@ -24,7 +26,7 @@ var errStop = errors.New("the caller stopped")
 func TestSignInAndCall(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.as.supported = []string{"read"}
-		if got := w.s.State(); got.Phase != None {
+		if got := w.s.State(); got != 0 {
 			t.Errorf("state %v before", got)
 		}
 		w.works(t)
@@ -33,15 +35,15 @@ func TestSignInAndCall(t *testing.T) {
 			t.Fatalf("%d prompts, %d waiting", len(consent), len(waiting))
 		}
 		p := consent[0]
-		want := Prompt{Server: "files", URL: p.URL, URLHost: "as.example", Issuer: issuerAS, Resource: mcpURL,
+		want := event.SignInQuestion{URL: p.URL, URLHost: "as.example", Issuer: issuerAS, Resource: mcpURL,
 			Scopes: []string{"read"}}
 		if diff := cmp.Diff(want, p); diff != "" {
 			t.Error(diff)
 		}
-		state := w.s.State()
-		if state.Phase != SignedIn || state.Issuer != issuerAS || !state.Refresh || state.Expiry.IsZero() ||
-			!cmp.Equal(state.Scopes, []string{"read"}) {
-			t.Errorf("state %+v", state)
+		e := w.s.current()
+		if w.s.State() != event.SignInSignedIn || e.Issuer != issuerAS || e.RefreshToken == "" || e.Expiry.IsZero() ||
+			!cmp.Equal(e.Scopes, []string{"read"}) {
+			t.Errorf("state %v, %v", w.s.State(), e)
 		}
 		w.works(t)
 		w.askedTimes(t, 1)
@@ -52,7 +54,7 @@ func TestSignInAndCall(t *testing.T) {
 func TestSharedFlow(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		open := make(chan struct{})
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if !p.Waiting {
 				<-open
 			}
@@ -68,7 +70,7 @@ func TestSharedFlow(t *testing.T) {
 		}
 		synctest.Wait()
 		w.askedTimes(t, 1)
-		if got := w.s.State().Phase; got != Asking {
+		if got := w.s.State(); got != event.SignInAsking {
 			t.Errorf("phase %v while a person is asked", got)
 		}
 		close(open)
@@ -97,14 +99,14 @@ func TestLastWaiterGoneEndsFlow(t *testing.T) {
 		}
 		synctest.Wait()
 		for i, stop := range stops {
-			if got := w.s.State().Phase; got != Asking {
+			if got := w.s.State(); got != event.SignInAsking {
 				t.Fatalf("phase %v with %d waiters", got, 3-i)
 			}
 			stop(errStop)
 			synctest.Wait()
 		}
 		calls.Wait()
-		if got := w.s.State().Phase; got != None {
+		if got := w.s.State(); got != 0 {
 			t.Errorf("phase %v after the last one has gone", got)
 		}
 		if diff := cmp.Diff([]string{errNobodyWaits.Error()}, w.endings()); diff != "" {
@@ -201,7 +203,7 @@ func TestDeclinedDoesNotAskAgainAtOnce(t *testing.T) {
 // Declining while the flow waits for the browser ends the flow.
 func TestDeclinedWhileWaiting(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(func(_ context.Context, p Prompt) error {
+		w.person(func(_ context.Context, p event.SignInQuestion) error {
 			if p.Waiting {
 				return ErrDeclined
 			}
@@ -288,7 +290,7 @@ func TestNobodyToAskIsNoRefusal(t *testing.T) {
 // The waiting prompt ends with the cause *Completed when the browser has come back.
 func TestPromptEndsWithCompleted(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if p.Waiting {
 				w.browsers.Go(func() { w.browse(p.URL) })
 				return hold(ctx, p)
@@ -305,7 +307,7 @@ func TestPromptEndsWithCompleted(t *testing.T) {
 // A host may open the URL itself, before it answers the prompt.
 func TestRedirectBeforeConsentReturns(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
-		w.person(func(_ context.Context, p Prompt) error {
+		w.person(func(_ context.Context, p event.SignInQuestion) error {
 			w.browse(p.URL)
 			return nil
 		})

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // A 403 for lack of scopes asks for what was granted and what is wanted (SEP-2350).
@@ -20,7 +22,7 @@ func TestStepUpAsksForUnion(t *testing.T) {
 		w.as.set(func() { w.as.challenge, w.as.required = "write", []string{"write"} })
 		w.works(t)
 		consent, _ := w.asked()
-		if len(consent) != 2 || consent[0].StepUp || !consent[1].StepUp {
+		if len(consent) != 2 {
 			t.Fatalf("prompts %+v", consent)
 		}
 		if diff := cmp.Diff([]string{"list", "read", "write"}, consent[1].Scopes); diff != "" {
@@ -83,7 +85,7 @@ func TestStepUpsShareAndQueue(t *testing.T) {
 	live(t, Options{}, func(t *testing.T, w *world) {
 		w.works(t)
 		open := make(chan struct{})
-		w.person(func(ctx context.Context, p Prompt) error {
+		w.person(func(ctx context.Context, p event.SignInQuestion) error {
 			if !p.Waiting {
 				<-open
 			}

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/bounds"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // tokenRequest is one request to a token endpoint, except for the exchange of a code (SignIn.exchange).

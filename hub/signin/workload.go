@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 const maxWorkloadToken = 64 << 10 // the highest size of the file, in bytes
@@ -18,7 +20,7 @@ const maxWorkloadToken = 64 << 10 // the highest size of the file, in bytes
 // The name of the file comes from a configuration, and its content is sent to an authorization server that the MCP
 // server names. So only a JWT is ever sent: a name that is wrong, or was chosen to steal a file, reveals no key and no
 // password.
-func (c *Config) workloadToken() (string, error) {
+func workloadToken(c *config.OAuth) (string, error) {
 	if c.WorkloadTokenFile == "" {
 		return c.WorkloadToken, nil
 	}

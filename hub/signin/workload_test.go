@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/config"
 )
 
 // jwtOf makes a JWT that nobody will verify.
@@ -25,7 +27,7 @@ func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
+	live(t, Options{Config: config.OAuth{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
 		p := &provider{authority: w.as}
 		w.s.guard.Base = inProcess{p}
 		write(jwtOf("one") + "\n")
@@ -52,7 +54,7 @@ func TestWorkloadTokenFileIsReadEachTime(t *testing.T) {
 func TestWorkloadTokenFileIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tell-tale")
-	live(t, Options{Config: Config{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
+	live(t, Options{Config: config.OAuth{Grant: GrantWorkload, WorkloadTokenFile: path}}, func(t *testing.T, w *world) {
 		p := &provider{authority: w.as}
 		w.s.guard.Base = inProcess{p}
 		key := "-----BEGIN OPENSSH PRIVATE KEY-----"
@@ -85,7 +87,7 @@ func TestWorkloadTokenFileIsChecked(t *testing.T) {
 		}
 		w.works(t)
 	})
-	if _, err := (&Config{WorkloadTokenFile: dir}).workloadToken(); err == nil ||
+	if _, err := workloadToken(&config.OAuth{WorkloadTokenFile: dir}); err == nil ||
 		!strings.Contains(err.Error(), "no file") {
 		t.Errorf("a directory: %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // world is a server, a user, a browser and a SignIn between them, in a bubble of fake time.
@@ -22,8 +24,8 @@ type world struct {
 	logs *logs
 
 	mu      sync.Mutex
-	answer  func(ctx context.Context, p Prompt) error // of the user; nil = accept
-	prompts []Prompt
+	answer  func(ctx context.Context, p event.SignInQuestion) error // of the user; nil = accept
+	prompts []event.SignInQuestion
 	ends    []error // causes of prompts that were ended
 	texts   []string
 
@@ -93,7 +95,7 @@ func (w *world) open(o Options) {
 	w.s = s
 }
 
-func (w *world) ask(ctx context.Context, p Prompt) error {
+func (w *world) ask(ctx context.Context, p event.SignInQuestion) error {
 	w.mu.Lock()
 	w.prompts = append(w.prompts, p)
 	answer := w.answer
@@ -111,7 +113,7 @@ func (w *world) ask(ctx context.Context, p Prompt) error {
 }
 
 // accept consents, and starts the browser; a waiting prompt it leaves open.
-func (w *world) accept(ctx context.Context, p Prompt) error {
+func (w *world) accept(ctx context.Context, p event.SignInQuestion) error {
 	if p.Waiting {
 		return hold(ctx, p)
 	}
@@ -120,24 +122,24 @@ func (w *world) accept(ctx context.Context, p Prompt) error {
 }
 
 // hold leaves a prompt open until the prompt is ended.
-func hold(ctx context.Context, _ Prompt) error {
+func hold(ctx context.Context, _ event.SignInQuestion) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
 // consent agrees, and no browser ever comes back.
-func consent(ctx context.Context, p Prompt) error {
+func consent(ctx context.Context, p event.SignInQuestion) error {
 	if p.Waiting {
 		return hold(ctx, p)
 	}
 	return nil
 }
 
-func says(err error) func(context.Context, Prompt) error {
-	return func(context.Context, Prompt) error { return err }
+func says(err error) func(context.Context, event.SignInQuestion) error {
+	return func(context.Context, event.SignInQuestion) error { return err }
 }
 
-func (w *world) person(answer func(context.Context, Prompt) error) {
+func (w *world) person(answer func(context.Context, event.SignInQuestion) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answer = answer
@@ -234,7 +236,7 @@ func fails[E error](t *testing.T, w *world) E {
 }
 
 // asked returns the prompts for consent, and those that waited for the browser.
-func (w *world) asked() (consent, waiting []Prompt) {
+func (w *world) asked() (consent, waiting []event.SignInQuestion) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.prompts {
@@ -261,7 +263,7 @@ func (w *world) noSecrets(t *testing.T) {
 	text := strings.Join(w.texts, "\n")
 	w.mu.Unlock()
 	text += w.logs.String()
-	for _, secret := range append(w.as.issued(), w.s.o.Config.secrets()...) {
+	for _, secret := range append(w.as.issued(), secretsOf(&w.s.o.Config)...) {
 		if secret != "" && strings.Contains(text, secret) {
 			t.Errorf("%q is in a log or an error:\n%s", secret, text)
 		}

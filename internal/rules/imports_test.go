@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"hub/telemetry": {"hub/telemetry", "hub/event", "hub/bounds"},
 	"hub/userenv":   {"hub/userenv", "hub/process", "hub/bounds"},
 	"hub/transport": {"hub/transport", "hub/bounds", "hub/jsontext"},
-	"hub/signin":    {"hub/signin", "hub/transport", "hub/bounds", "hub/statefile", "hub/outbound"},
+	"hub/signin":    {"hub/signin", "hub/config", "hub/event", "hub/transport", "hub/bounds", "hub/statefile", "hub/outbound"},
 	"hub/mcp": {"hub/mcp", "hub/jsonrpc", "hub/process", "hub/transport", "hub/bounds", "hub/jsontext", "hub/schema", "hub/outbound",
 		"hub/protocol"},
 	"hub/mcpserver": {"hub/mcpserver", "hub/jsonrpc", "hub/bounds", "hub/jsontext", "hub/protocol"},
