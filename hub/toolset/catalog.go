@@ -2,8 +2,12 @@ package toolset
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 
@@ -11,6 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
 )
 
@@ -27,10 +32,10 @@ type Catalog struct {
 	house   House
 	log     *slog.Logger
 	results *journal.Results
-	index   Index
+	index   index
 
 	mu    sync.Mutex
-	table *Table // the names for the latest list; nil at first
+	table *table // the names for the latest list; nil at first
 	made  uint64 // versionOf that list
 }
 
@@ -79,7 +84,7 @@ func identity(t event.ToolInfo) Identity {
 }
 
 // named returns the names of tools, which must be the result of c.tools.
-func (c *Catalog) named(tools []event.ToolInfo) *Table {
+func (c *Catalog) named(tools []event.ToolInfo) *table {
 	of := versionOf(tools)
 	c.mu.Lock()
 	table, fresh := c.table, c.table != nil && c.made == of
@@ -87,11 +92,7 @@ func (c *Catalog) named(tools []event.ToolInfo) *Table {
 	if fresh {
 		return table
 	}
-	all := make([]Named, len(tools))
-	for i, t := range tools {
-		all[i].Identity = identity(t)
-	}
-	table = NewTable(Style{Bytes: ModelName}, all)
+	table = newTable(tools)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.table, c.made = table, of
@@ -116,7 +117,7 @@ func (c *Catalog) Find(ctx context.Context, name string) (Identity, error) {
 	table := c.table
 	c.mu.Unlock()
 	if table != nil {
-		if id, ok := table.Find(name); ok { // a name stays that of its tool, whichever other tools exist
+		if id, ok := table.from[name]; ok { // a name stays that of its tool, whichever other tools exist
 			return id, nil
 		}
 	}
@@ -125,16 +126,149 @@ func (c *Catalog) Find(ctx context.Context, name string) (Identity, error) {
 		return Identity{}, err
 	}
 	table = c.named(tools)
-	if id, ok := table.Find(name); ok {
+	if id, ok := table.from[name]; ok {
 		return id, nil
 	}
-	var names []string
-	for _, t := range tools {
-		if known, ok := table.Name(identity(t)); ok {
-			names = append(names, known)
-		}
-	}
+	names := slices.Sorted(maps.Keys(table.from))
 	return Identity{}, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 		[]string{"tool", bounds.Printable(name)},
 		"no known tool has the name %q for models%s", bounds.Printable(name), nearmiss.Hint(name, names))
+}
+
+// table maps tools to their names for models and back. It does not change.
+type table struct {
+	names map[Identity]string
+	from  map[string]Identity
+	aside []Aside
+}
+
+// Aside is a tool that is not shown to models.
+type Aside struct {
+	Identity
+	Reason string
+}
+
+// newTable names all tools. If two have the same name, which needs two equal hashes or a server that lists a tool
+// twice, the one whose identity is less gets it, whatever the order of all; the other is set aside.
+func newTable(all []event.ToolInfo) *table {
+	t := &table{names: make(map[Identity]string, len(all)), from: make(map[string]Identity, len(all))}
+	ids := make([]Identity, len(all))
+	for i, tool := range all {
+		ids[i] = identity(tool)
+	}
+	slices.SortFunc(ids, Identity.compare)
+	for _, id := range ids {
+		name := Name(id, ModelName)
+		if _, twice := t.names[id]; twice {
+			t.aside = append(t.aside, Aside{id, "its server lists it twice"})
+		} else if _, taken := t.from[name]; taken {
+			t.aside = append(t.aside, Aside{id, "its name for models, " + name + ", is another tool's"})
+		} else {
+			t.names[id], t.from[name] = name, id
+		}
+	}
+	return t
+}
+
+// Tool is a tool in the form that all providers of models accept.
+type Tool struct {
+	Identity
+	ModelName, Title, Description string
+	InputSchema                   json.RawMessage
+	Changes                       []Change
+	Tokens                        int
+	Hints                         Hints
+	Policy                        event.Policy
+}
+
+// Hints are the annotations that the server has sent with its tool; nil if absent.
+type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
+
+// List returns the tools of a profile, sorted by server and name, and those that cannot be sent. tokens is the
+// estimated cost of all of them.
+func (c *Catalog) List(ctx context.Context, profile string) (tools []Tool, aside []Aside, tokens int,
+	err error) {
+	p, err := c.Profile(profile)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	all, err := c.tools(ctx)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	table := c.named(all)
+	aside = slices.DeleteFunc(slices.Clone(table.aside), func(a Aside) bool { return !p.Has(a.Server, a.Name) })
+	listed := map[Identity]bool{}
+	for _, t := range all {
+		id := identity(t)
+		name, ok := table.names[id]
+		if !ok || listed[id] || !p.Has(t.Server, t.Name) {
+			continue
+		}
+		listed[id] = true
+		if ctx.Err() != nil {
+			return nil, nil, 0, event.AsError(context.Cause(ctx))
+		}
+		definition := json.RawMessage(t.Definition)
+		schema, changes, err := Fit(jsontext.Get(definition, "inputSchema"))
+		if err != nil {
+			aside = append(aside, Aside{Identity: id, Reason: err.Error()})
+			continue
+		}
+		description := bounds.Cut(t.Description, bounds.DescriptionBytes)
+		cost := Tokens(len(name) + len(description) + len(schema))
+		tools = append(tools, Tool{Identity: id, ModelName: name, Title: t.Title, Description: description,
+			InputSchema: schema, Changes: changes, Tokens: cost, Hints: hintsOf(jsontext.Get(definition, "annotations")),
+			Policy: t.Policy})
+		tokens += cost
+	}
+	slices.SortFunc(tools, func(a, b Tool) int { return a.compare(b.Identity) })
+	slices.SortStableFunc(aside, func(a, b Aside) int { return a.compare(b.Identity) })
+	return tools, aside, tokens, nil
+}
+
+func hintsOf(annotations json.RawMessage) Hints {
+	hint := func(name string) *bool {
+		switch string(jsontext.Get(annotations, name)) {
+		case "true":
+			return new(true)
+		case "false":
+			return new(false)
+		}
+		return nil
+	}
+	return Hints{hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")}
+}
+
+// View makes the text for a model. If something has to be left out, the whole result is kept first. more returns the
+// text that says how to read the rest, given the id.
+func (c *Catalog) View(result json.RawMessage, o ViewOptions, more func(id string) string) View {
+	v := NewView(result, o)
+	if !v.Cut {
+		return v
+	}
+	id, err := c.results.Keep(result)
+	if err != nil {
+		return v // the log has the reason, and the text says what is missing
+	}
+	o.More = more(id)
+	v = NewView(result, o)
+	v.ID = id
+	return v
+}
+
+// ReadResult returns a piece of a result that was kept: of the text of which views are made, or of the original JSON.
+// Error: NOT_FOUND RESULT_NOT_FOUND.
+func (c *Catalog) ReadResult(id string, offset int64, limit int, original bool) (journal.Piece, error) {
+	kept, err := c.results.Read(id)
+	switch {
+	case errors.Is(err, journal.ErrNotKept):
+		return journal.Piece{}, event.Fail(event.CodeNotFound, event.ReasonResultNotFound, nil, "%v", err)
+	case err != nil:
+		return journal.Piece{}, event.AsError(fmt.Errorf("reading a kept result: %w", err))
+	case original:
+		return journal.PieceOf(string(kept), offset, limit), nil
+	}
+	whole := NewView(kept, ViewOptions{})
+	return journal.PieceOf(whole.Text, offset, limit), nil
 }

@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
@@ -14,8 +15,6 @@ const (
 	ModelName = 63
 	// GatewayName leaves room for VS Code's client, which adds up to 18 bytes before a name and cuts at 64 without a hash.
 	GatewayName = 46
-	// mcpName is the longest name that MCP allows (2025-11-25, server/tools, "Tool Names").
-	mcpName = 128
 )
 
 // The hash that distinguishes names that had to be changed: a digit and 11 digits or small letters, which are 60 bits.
@@ -30,69 +29,40 @@ const (
 type Identity struct{ Server, Name string }
 
 func (id Identity) compare(other Identity) int {
-	if c := strings.Compare(id.Server, other.Server); c != 0 {
-		return c
-	}
-	return strings.Compare(id.Name, other.Name)
+	return cmp.Or(cmp.Compare(id.Server, other.Server), cmp.Compare(id.Name, other.Name))
 }
 
-// Named is something that needs a name for a model.
-type Named struct {
-	Identity
-	// Display is the name of the server within the tool's name; "" means Server.
-	Display string
-}
-
-// Style determines the form of names.
-type Style struct {
-	Bytes int // the longest name, ModelName or GatewayName
-	// Single is for the tools of one server: their names stay as they are if MCP allows them, and no name has the server's
-	// name before it.
-	Single bool
-}
-
-// Name returns the name for n. It depends only on n and the style, so it stays the same when other servers are added or
-// removed.
+// Name returns the name of a tool or a prompt for models, of at most longest bytes (ModelName, GatewayName). It depends
+// on nothing else, so it stays the same when other servers are added or removed.
 //
 // The plain form is server__tool. It is used only if it can be read in one way: both parts are legal, neither is empty,
 // the server's does not contain "__" or end with "_", the tool's does not begin with "_", the whole is not too long and
 // does not end like a hash. Therefore two different identities never have the same plain form, and no plain form equals
-// the name of another identity with a hash. Every other name is made legal, cut, and gets a hash of the raw identity.
-// Two of these can only be equal if their hashes are; see [NewTable].
-func (s Style) Name(n Named) string {
-	if s.Single {
-		if legalInMCP(n.Name) {
-			return n.Name
-		}
-		return s.hashed(legal(n.Name), n.Identity)
-	}
-	display := n.Display
-	if display == "" {
-		display = n.Server
-	}
-	raw := display + "__" + n.Name
+// the name of another identity with a hash. Every other name is made legal, cut, and gets a hash of the identity. Two
+// of these can only be equal if their hashes are.
+func Name(id Identity, longest int) string {
+	raw := id.Server + "__" + id.Name
 	name := legal(raw)
-	if name == raw && len(name) <= s.Bytes && display == n.Server && display != "" && n.Name != "" &&
-		!strings.Contains(display, "__") && !strings.HasSuffix(display, "_") && !strings.HasPrefix(n.Name, "_") &&
-		!endsAsHash(name) {
+	if name == raw && len(name) <= longest && id.Server != "" && id.Name != "" && !strings.Contains(id.Server, "__") &&
+		!strings.HasSuffix(id.Server, "_") && !strings.HasPrefix(id.Name, "_") && !endsAsHash(name) {
 		return name
 	}
-	return s.hashed(name, n.Identity)
+	return name[:min(len(name), longest-1-hashLength)] + "_" + hashOf(id)
 }
 
-func (s Style) hashed(name string, id Identity) string {
+func hashOf(id Identity) string {
 	// A byte that no UTF-8 text contains separates the two, so that no other pair results in the same text.
 	sum := sha256.Sum256([]byte(id.Server + "\xff" + id.Name))
 	n := bits.Rem64(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]), hashCount)
 	digits := strconv.FormatUint(n, 36)
 	// The first of 12 digits is below 10 since n is below hashCount.
-	return name[:min(len(name), s.Bytes-1-hashLength)] + "_" + strings.Repeat("0", hashLength-len(digits)) + digits
+	return strings.Repeat("0", hashLength-len(digits)) + digits
 }
 
 // legal replaces characters that no model's name may contain by "_", and makes the name begin with a letter or "_".
 func legal(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if legalRune(r) {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
 		}
 		return '_'
@@ -101,17 +71,6 @@ func legal(s string) string {
 		s = "_" + s
 	}
 	return s
-}
-
-func legalRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
-}
-
-// legalInMCP reports whether MCP allows a name: SEP-986 also allows dots and slashes.
-func legalInMCP(s string) bool {
-	return s != "" && len(s) <= mcpName && !strings.ContainsFunc(s, func(r rune) bool {
-		return !legalRune(r) && r != '.' && r != '/'
-	})
 }
 
 // Composed reports whether a name has the form of those that Name makes, so that another tool may need it.

@@ -7,74 +7,56 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-var (
-	everyProvider = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,62}$`)
-	models        = Style{Bytes: ModelName}
-	gateway       = Style{Bytes: GatewayName}
-)
+var everyProvider = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,62}$`)
 
 func TestNames(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	for _, test := range []struct {
-		style        Style
+		longest      int
 		server, tool string
 		want         string // with a # where the hash is
 	}{
-		{models, "github", "create_issue", "github__create_issue"},
-		{models, "my-server", "read-file", "my-server__read-file"},
-		{models, "github", "issues.list", "github__issues_list_#"},
-		{models, "1password", "get", "_1password__get_#"},
-		{models, "-x", "get", "_-x__get_#"},
-		{models, "größe", "messe", "gr__e__messe_#"},
-		{models, "", "get", "__get_#"},
-		{models, "a", "", "a___#"},
-		{models, "", "", "___#"},
-		{models, "a_", "b", "a___b_#"},
-		{models, "a", "_b", "a___b_#"},
-		{models, "a__b", "c", "a__b__c_#"},
-		{models, "a", "b__c", "a__b__c"},
-		{models, "a", "list_repositories", "a__list_repositories"}, // 12 letters
-		{models, "a", "b_0123abcdwxyz", "a__b_0123abcdwxyz_#"},
-		{models, "a", long, "a__" + long[:63-3-13] + "_#"},
-		{gateway, "a", long, "a__" + long[:46-3-13] + "_#"},
-		{gateway, "a", long[:43], "a__" + long[:43]},
-		{gateway, "a", long[:44], "a__" + long[:30] + "_#"},
-		{Style{GatewayName, true}, "a", "issues.list/all", "issues.list/all"},
-		{Style{GatewayName, true}, "a", "b_0123abcdwxyz", "b_0123abcdwxyz"},
-		{Style{GatewayName, true}, "a", "white space", "white_space_#"},
-		{Style{GatewayName, true}, "a", strings.Repeat(long, 2), long[:33] + "_#"},
+		{ModelName, "github", "create_issue", "github__create_issue"},
+		{ModelName, "my-server", "read-file", "my-server__read-file"},
+		{ModelName, "github", "issues.list", "github__issues_list_#"},
+		{ModelName, "1password", "get", "_1password__get_#"},
+		{ModelName, "-x", "get", "_-x__get_#"},
+		{ModelName, "größe", "messe", "gr__e__messe_#"},
+		{ModelName, "", "get", "__get_#"},
+		{ModelName, "a", "", "a___#"},
+		{ModelName, "", "", "___#"},
+		{ModelName, "a_", "b", "a___b_#"},
+		{ModelName, "a", "_b", "a___b_#"},
+		{ModelName, "a__b", "c", "a__b__c_#"},
+		{ModelName, "a", "b__c", "a__b__c"},
+		{ModelName, "a", "list_repositories", "a__list_repositories"}, // 12 letters
+		{ModelName, "a", "b_0123abcdwxyz", "a__b_0123abcdwxyz_#"},
+		{ModelName, "a", long, "a__" + long[:63-3-13] + "_#"},
+		{GatewayName, "a", long, "a__" + long[:46-3-13] + "_#"},
+		{GatewayName, "a", long[:43], "a__" + long[:43]},
+		{GatewayName, "a", long[:44], "a__" + long[:30] + "_#"},
 	} {
-		got := test.style.Name(Named{Identity: Identity{test.server, test.tool}})
+		got := Name(Identity{test.server, test.tool}, test.longest)
 		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test.want), "#", "[0-9][0-9a-z]{11}") + "$"
 		if !regexp.MustCompile(pattern).MatchString(got) {
 			t.Errorf("%q, %q: %s, want %s", test.server, test.tool, got, test.want)
 		}
-		if !test.style.Single && (!everyProvider.MatchString(got) || len(got) > test.style.Bytes) {
+		if !everyProvider.MatchString(got) || len(got) > test.longest {
 			t.Errorf("%q, %q: %s is not legal", test.server, test.tool, got)
 		}
-	}
-}
-
-// The display name stands in the name, and the hash keeps two servers apart that are shown alike.
-func TestNamesOfServersThatAreShownAlike(t *testing.T) {
-	one := models.Name(Named{Identity{"file:/a#git", "log"}, "git"})
-	two := models.Name(Named{Identity{"file:/b#git", "log"}, "git"})
-	if one == two || !strings.HasPrefix(one, "git__log_") || !strings.HasPrefix(two, "git__log_") {
-		t.Error(one, two)
-	}
-	if plain := models.Name(Named{Identity{"git", "log"}, "git"}); plain != "git__log" {
-		t.Error(plain)
 	}
 }
 
 // A server cannot take the name of another server's tool, although it chooses its tools' names: what looks like a
 // hash gets one.
 func TestNoPlainNameIsAnothersHashedOne(t *testing.T) {
-	hashed := models.Name(Named{Identity: Identity{"x.y", "t"}})
+	hashed := Name(Identity{"x.y", "t"}, ModelName)
 	thief := Identity{"x_y", strings.TrimPrefix(hashed, "x_y__")}
-	if stolen := models.Name(Named{Identity: thief}); stolen == hashed {
+	if stolen := Name(thief, ModelName); stolen == hashed {
 		t.Errorf("%v has the name %s", thief, stolen)
 	}
 }
@@ -84,7 +66,7 @@ func TestNoPlainNameIsAnothersHashedOne(t *testing.T) {
 func TestHashesAreLong(t *testing.T) {
 	values, seen := [hashLength]map[byte]bool{}, map[string]bool{}
 	for i := range 20_000 {
-		name := gateway.Name(Named{Identity: Identity{"server.x", fmt.Sprint("tool ", i)}})
+		name := Name(Identity{"server.x", fmt.Sprint("tool ", i)}, GatewayName)
 		hash := name[len(name)-hashLength:]
 		seen[hash] = true
 		for at := range values {
@@ -114,46 +96,36 @@ func TestNamesAreDistinctAndStable(t *testing.T) {
 			}
 		}
 	}
-	var all []Named
+	var all []event.ToolInfo
 	seen := map[Identity]bool{}
 	for _, server := range words {
 		for _, tool := range words {
 			if id := (Identity{server, tool}); !seen[id] {
 				seen[id] = true
-				all = append(all, Named{Identity: id})
+				all = append(all, event.ToolInfo{Server: server, Name: tool})
 			}
 		}
 	}
-	table := NewTable(models, all)
-	if aside := table.Aside(); len(aside) > 0 {
-		t.Fatal(aside[0])
+	table := newTable(all)
+	if len(table.aside) > 0 {
+		t.Fatal(table.aside[0])
 	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	half := NewTable(models, all[:len(all)/2])
+	half := newTable(all[:len(all)/2])
 	for _, n := range all[:len(all)/2] {
-		before, _ := table.Name(n.Identity)
-		after, _ := half.Name(n.Identity)
-		back, _ := half.Find(after)
-		if before != after || back != n.Identity || !everyProvider.MatchString(after) {
-			t.Fatalf("%q: %s, then %s, which is %q", n.Identity, before, after, back)
+		before, after := table.names[identity(n)], half.names[identity(n)]
+		if back := half.from[after]; before != after || back != identity(n) || !everyProvider.MatchString(after) {
+			t.Fatalf("%q: %s, then %s, which is %q", identity(n), before, after, back)
 		}
 	}
 }
 
 func TestTableSetsAside(t *testing.T) {
-	single := Style{GatewayName, true}
-	changed := Identity{"s", "white space"}
-	name := single.Name(Named{Identity: changed})
-	for _, order := range [][]Named{
-		{{Identity: changed}, {Identity: Identity{"s", name}}, {Identity: Identity{"s", name}}},
-		{{Identity: Identity{"s", name}}, {Identity: Identity{"s", name}}, {Identity: changed}},
-	} {
-		table := NewTable(single, order)
-		if at, _ := table.Find(name); at.Name != name {
-			t.Errorf("%s is %q", name, at)
-		}
-		if _, named := table.Name(changed); named || len(table.Aside()) != 2 {
-			t.Errorf("%v", table.Aside())
+	first, second := event.ToolInfo{Server: "s", Name: "a"}, event.ToolInfo{Server: "s", Name: "white space"}
+	for _, order := range [][]event.ToolInfo{{first, second, second}, {second, second, first}} {
+		table := newTable(order)
+		if len(table.aside) != 1 || table.aside[0].Identity != identity(second) || len(table.names) != 2 {
+			t.Errorf("%v", table)
 		}
 	}
 }
@@ -173,12 +145,12 @@ func TestTokens(t *testing.T) {
 }
 
 func BenchmarkNames(b *testing.B) {
-	var all []Named
+	var all []event.ToolInfo
 	for i := range 1000 {
-		all = append(all, Named{Identity: Identity{fmt.Sprint("server", i%20), fmt.Sprint("tool.", i)}})
+		all = append(all, event.ToolInfo{Server: fmt.Sprint("server", i%20), Name: fmt.Sprint("tool.", i)})
 	}
 	for b.Loop() {
-		NewTable(models, all)
+		newTable(all)
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/1000-tools")
 }
@@ -187,9 +159,9 @@ func FuzzNames(f *testing.F) {
 	f.Add("github", "create_issue", "git.hub", "create__issue")
 	f.Fuzz(func(t *testing.T, server1, tool1, server2, tool2 string) {
 		a, b := Identity{server1, tool1}, Identity{server2, tool2}
-		for _, style := range []Style{models, gateway} {
-			one, two := style.Name(Named{Identity: a}), style.Name(Named{Identity: b})
-			if !everyProvider.MatchString(one) || len(one) > style.Bytes || a != b && one == two {
+		for _, longest := range []int{ModelName, GatewayName} {
+			one, two := Name(a, longest), Name(b, longest)
+			if !everyProvider.MatchString(one) || len(one) > longest || a != b && one == two {
 				t.Errorf("%q is %s, %q is %s", a, one, b, two)
 			}
 		}

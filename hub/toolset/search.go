@@ -2,14 +2,17 @@ package toolset
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"math"
 	"slices"
-	"sort"
+	"strings"
 	"sync"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
@@ -22,29 +25,67 @@ const (
 	nameWeight = 4
 )
 
-// Searched holds the parts of a tool that are searched.
-type Searched struct {
-	Name, Title, Description string
-	InputSchema              json.RawMessage
+// Numbers of tools that a search returns.
+const (
+	fewFound  = 5 // if the limit is 0
+	mostFound = 100
+)
+
+// Found is a result of a search. A higher score is better.
+type Found struct {
+	event.ToolInfo
+	ModelName string
+	Score     float64
 }
 
-// Hit is a result of a search. A higher score is better.
-type Hit struct {
-	Identity
-	Score float64
+// Search finds tools of a profile by words of their names, descriptions and argument names, the best first. A limit of
+// 0 means 5, and one above 100 means 100.
+func (c *Catalog) Search(ctx context.Context, query string, limit int, profile string) ([]Found, error) {
+	p, err := c.Profile(profile)
+	if err != nil {
+		return nil, err
+	}
+	return c.SearchIn(ctx, query, limit, p)
 }
 
-// Index is a search index of tools. The part of a server is built once for each version of its list, and replaced
-// without changing others. The zero value is empty and ready to use. It is safe for concurrent use.
-type Index struct {
-	mu      sync.RWMutex
-	servers map[string]*serverTools // guarded by mu; a *serverTools is immutable
+// SearchIn is Search with a profile from Profile.
+func (c *Catalog) SearchIn(ctx context.Context, query string, limit int, p *config.Profile) ([]Found, error) {
+	all, err := c.tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = fewFound
+	}
+	table := c.named(all)
+	found := []Found{}
+	seen := map[Identity]bool{} // a server may list a tool twice
+	for _, h := range c.index.search(query, all) {
+		id := identity(*h.tool)
+		name, ok := table.names[id]
+		if !ok || seen[id] || !p.Has(id.Server, id.Name) {
+			continue
+		}
+		seen[id] = true
+		info := *h.tool
+		info.Description = bounds.Cut(info.Description, bounds.DescriptionBytes)
+		if found = append(found, Found{info, name, h.score}); len(found) == min(limit, mostFound) {
+			break
+		}
+	}
+	return found, nil
 }
 
-// serverTools is the part of the index for one server.
-type serverTools struct {
+// index is a search index of tools. The part of a server is made once for each version of its list. The zero value is
+// empty and ready to use. It is safe for concurrent use.
+type index struct {
+	mu    sync.Mutex
+	parts map[string]*part // by server; replaced as a whole, and a part is never changed
+}
+
+// part is the index of the tools of one server, which have numbers in it.
+type part struct {
 	version uint64
-	tools   []string
 	lengths []float64
 	total   float64
 	words   map[string][]posting
@@ -55,38 +96,25 @@ type posting struct {
 	count float64
 }
 
-// Put replaces the tools of a server. It does nothing, and does not call tools, if the index has that version already.
-func (x *Index) Put(server string, version uint64, tools func() []Searched) {
-	x.mu.RLock()
-	known := x.servers[server]
-	x.mu.RUnlock()
-	if known != nil && known.version == version {
-		return
-	}
-	p := newPart(version, tools())
+// partsOf returns the parts for these tools, which are grouped by server.
+func (x *index) partsOf(of map[string][]event.ToolInfo) map[string]*part {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.servers == nil {
-		x.servers = map[string]*serverTools{}
+	now := make(map[string]*part, len(of))
+	for server, tools := range of {
+		version := versionOf(tools)
+		if now[server] = x.parts[server]; now[server] == nil || now[server].version != version {
+			now[server] = newPart(version, tools[:min(len(tools), bounds.SearchTools)])
+		}
 	}
-	x.servers[server] = p
+	x.parts = now
+	return now
 }
 
-// Retain removes the servers for which keep returns false. keep must not block.
-func (x *Index) Retain(keep func(server string) bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	maps.DeleteFunc(x.servers, func(server string, _ *serverTools) bool { return !keep(server) })
-}
-
-func newPart(version uint64, tools []Searched) *serverTools {
-	tools = tools[:min(len(tools), bounds.SearchTools)]
-	p := &serverTools{version: version, tools: make([]string, len(tools)), lengths: make([]float64, len(tools)),
-		words: map[string][]posting{}}
-	for i, t := range tools {
-		p.tools[i] = t.Name
-		counts := t.counts()
-		for word, n := range counts {
+func newPart(version uint64, tools []event.ToolInfo) *part {
+	p := &part{version: version, lengths: make([]float64, len(tools)), words: map[string][]posting{}}
+	for i := range tools {
+		for word, n := range counts(&tools[i]) {
 			p.words[word] = append(p.words[word], posting{i, n})
 			p.lengths[i] += n
 		}
@@ -96,7 +124,7 @@ func newPart(version uint64, tools []Searched) *serverTools {
 }
 
 // counts returns how often a tool has each word; words of its name count more.
-func (t *Searched) counts() map[string]float64 {
+func counts(t *event.ToolInfo) map[string]float64 {
 	counts := map[string]float64{}
 	left := bounds.SearchedBytes
 	add := func(text string, weight float64) {
@@ -112,16 +140,23 @@ func (t *Searched) counts() map[string]float64 {
 	add(t.Name, nameWeight)
 	add(t.Title, nameWeight/2)
 	add(t.Description, 1)
-	jsontext.Members(jsontext.Get(t.InputSchema, "properties"), func(name []byte, _ json.RawMessage) bool {
+	schema := jsontext.Get(json.RawMessage(t.Definition), "inputSchema")
+	jsontext.Members(jsontext.Get(schema, "properties"), func(name []byte, _ json.RawMessage) bool {
 		add(string(name), 1)
 		return left > 0
 	})
 	return counts
 }
 
-// Search returns the tools that have words of a query, the best first, at most limit of them. Tools with the same score
-// are sorted by server and name. Only tools for which may returns true are returned; nil means all.
-func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
+// hit is a tool that has words of a query.
+type hit struct {
+	tool  *event.ToolInfo
+	score float64
+}
+
+// search returns those of all tools that have words of a query, the best first. Tools with the same score are sorted by
+// server and name.
+func (x *index) search(query string, all []event.ToolInfo) (hits []hit) {
 	var asked []string
 	words(query[:min(len(query), bounds.SearchQueryBytes)], func(word string) bool {
 		if !slices.Contains(asked, word) {
@@ -129,57 +164,45 @@ func (x *Index) Search(query string, limit int, may func(Identity) bool) []Hit {
 		}
 		return len(asked) < bounds.SearchQueryWords
 	})
-	x.mu.RLock()
-	type server struct {
-		name string
-		*serverTools
-		scores []float64
+	of := map[string][]event.ToolInfo{}
+	for _, t := range all {
+		of[t.Server] = append(of[t.Server], t)
 	}
-	servers := make([]server, 0, len(x.servers))
-	var count int
-	var total float64
-	for name, p := range x.servers {
-		servers = append(servers, server{name, p, nil})
-		count += len(p.tools)
-		total += p.total
+	parts := x.partsOf(of)
+	servers := slices.Sorted(maps.Keys(parts)) // sums of floating-point numbers depend on the order of the terms
+	count, total := 0, 0.0
+	for _, server := range servers {
+		count += len(parts[server].lengths)
+		total += parts[server].total
 	}
-	x.mu.RUnlock()
-	if count == 0 || limit <= 0 {
-		return nil
-	}
-	// Sums of floating-point numbers depend on the order of the terms.
-	sort.Slice(servers, func(i, j int) bool { return servers[i].name < servers[j].name })
 	mean := max(total/float64(count), 1)
+	scores := make(map[string][]float64, len(parts))
 	for _, word := range asked {
 		with := 0
-		for _, s := range servers {
-			with += len(s.words[word])
-		}
-		if with == 0 {
-			continue
+		for _, p := range parts {
+			with += len(p.words[word])
 		}
 		rarity := math.Log(1 + (float64(count-with)+0.5)/(float64(with)+0.5))
-		for i := range servers {
-			s := &servers[i]
-			for _, at := range s.words[word] {
-				if s.scores == nil {
-					s.scores = make([]float64, len(s.tools))
+		for server, p := range parts {
+			for _, at := range p.words[word] {
+				if scores[server] == nil {
+					scores[server] = make([]float64, len(p.lengths))
 				}
-				length := 1 - lengthBias + lengthBias*s.lengths[at.tool]/mean
-				s.scores[at.tool] += rarity * at.count * (saturation + 1) / (at.count + saturation*length)
+				length := 1 - lengthBias + lengthBias*p.lengths[at.tool]/mean
+				scores[server][at.tool] += rarity * at.count * (saturation + 1) / (at.count + saturation*length)
 			}
 		}
 	}
-	var hits []Hit
-	for _, s := range servers {
-		for tool, score := range s.scores {
-			if id := (Identity{s.name, s.tools[tool]}); score > 0 && (may == nil || may(id)) {
-				hits = append(hits, Hit{id, score})
+	for server, tools := range of {
+		for tool, score := range scores[server] {
+			if score > 0 {
+				hits = append(hits, hit{&tools[tool], score})
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.compare(b.Identity))
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.tool.Server, b.tool.Server),
+			strings.Compare(a.tool.Name, b.tool.Name))
 	})
-	return hits[:min(len(hits), limit)]
+	return hits
 }

@@ -1,9 +1,10 @@
 package toolset
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 func TestWords(t *testing.T) {
@@ -38,29 +40,47 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func found(x *Index, query string, limit int) string {
+// lists are the tools of servers, and the index that searches them.
+type lists struct {
+	index
+	of map[string][]event.ToolInfo
+}
+
+func (l *lists) put(server string, tools ...event.ToolInfo) {
+	if l.of == nil {
+		l.of = map[string][]event.ToolInfo{}
+	}
+	for i := range tools {
+		tools[i].Server = server
+	}
+	l.of[server] = tools
+}
+
+func (l *lists) found(query string) string {
 	var names []string
-	for _, hit := range x.Search(query, limit, nil) {
-		names = append(names, hit.Server+"/"+hit.Name)
+	for _, hit := range l.search(query, slices.Concat(slices.Collect(maps.Values(l.of))...)) {
+		names = append(names, hit.tool.Server+"/"+hit.tool.Name)
 	}
 	return strings.Join(names, " ")
 }
 
 func TestSearch(t *testing.T) {
-	var x Index
-	if got := found(&x, "issue", 3); got != "" {
+	var x lists
+	if got := x.found("issue"); got != "" {
 		t.Error(got)
 	}
-	put(&x, "github", 1, []Searched{
-		{Name: "create_issue", Description: "Open a new issue in a repository"},
-		{Name: "list_issues", Description: "List issues of a repository"},
-		{Name: "get_file", Description: "Read a file", InputSchema: json.RawMessage(`{"properties":{"branchName":{}}}`)},
-		{Name: "star", Description: "Mentions an issue once among many other words that make it long, such as these here"},
-	})
-	put(&x, "files", 1, []Searched{
-		{Name: "readFile", Description: "Read a file from the disk"},
-		{Name: "list", Description: "Names in a folder"},
-	})
+	x.put("github",
+		event.ToolInfo{Name: "create_issue", Description: "Open a new issue in a repository"},
+		event.ToolInfo{Name: "list_issues", Description: "List issues of a repository"},
+		event.ToolInfo{Name: "get_file", Description: "Read a file",
+			Definition: `{"inputSchema":{"properties":{"branchName":{}}}}`},
+		event.ToolInfo{Name: "star",
+			Description: "Mentions an issue once among many other words that make it long, such as these here"},
+	)
+	x.put("files",
+		event.ToolInfo{Name: "readFile", Description: "Read a file from the disk"},
+		event.ToolInfo{Name: "list", Description: "Names in a folder"},
+	)
 	for query, want := range map[string]string{
 		"create issue":   "github/create_issue github/list_issues github/star",
 		"ISSUES":         "github/list_issues github/create_issue github/star",
@@ -71,7 +91,7 @@ func TestSearch(t *testing.T) {
 		"nothing at all": "",
 		"":               "",
 	} {
-		got := found(&x, query, 5)
+		got := x.found(query)
 		if query == "list_issues" {
 			got, _, _ = strings.Cut(got, " ")
 		}
@@ -79,22 +99,16 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q finds %s, want %s", query, got, want)
 		}
 	}
-	if got := found(&x, "issue", 1); got == "" || strings.Contains(got, " ") {
+	before := x.parts["github"]
+	x.put("files", event.ToolInfo{Name: "copy", Description: "Copies a folder"})
+	if got := x.found("folder"); got != "files/copy" {
 		t.Error(got)
 	}
-	if got := x.Search("issue", 9, func(id Identity) bool { return id.Name == "star" }); len(got) != 1 {
-		t.Error(got)
+	if x.parts["github"] != before {
+		t.Error("the part of a server whose list is the same was made anew")
 	}
-	put(&x, "files", 1, nil) // the same version
-	if got := found(&x, "folder", 5); got != "files/list" {
-		t.Error(got)
-	}
-	put(&x, "files", 2, []Searched{{Name: "copy", Description: "Copies a folder"}})
-	if got := found(&x, "folder", 5); got != "files/copy" {
-		t.Error(got)
-	}
-	x.Retain(func(server string) bool { return server != "files" })
-	if got := found(&x, "folder", 5); got != "" {
+	delete(x.of, "files")
+	if got := x.found("folder"); got != "" || len(x.parts) != 1 {
 		t.Error(got)
 	}
 }
@@ -103,16 +117,16 @@ func TestSearch(t *testing.T) {
 func TestSearchHasOneOrder(t *testing.T) {
 	var want string
 	for seed := range uint64(20) {
-		var x Index
+		var x lists
 		r := rand.New(rand.NewPCG(seed, 1))
 		for _, s := range r.Perm(7) {
-			var tools []Searched
+			var tools []event.ToolInfo
 			for _, n := range r.Perm(9) {
-				tools = append(tools, Searched{Name: fmt.Sprintf("tool_%d", n), Description: "does the same thing"})
+				tools = append(tools, event.ToolInfo{Name: fmt.Sprintf("tool_%d", n), Description: "does the same thing"})
 			}
-			put(&x, fmt.Sprint("s", s), seed, tools)
+			x.put(fmt.Sprint("s", s), tools...)
 		}
-		got := found(&x, "the same thing does tool", 20)
+		got := x.found("the same thing does tool")
 		if want == "" {
 			want = got
 		}
@@ -123,37 +137,39 @@ func TestSearchHasOneOrder(t *testing.T) {
 }
 
 func TestSearchIsBounded(t *testing.T) {
-	var x Index
+	var x lists
 	long := strings.Repeat("word ", bounds.SearchedBytes)
 	var different strings.Builder
 	for i := range 100_000 {
 		fmt.Fprintf(&different, "w%d ", i)
 	}
-	put(&x, "s", 1, []Searched{{Name: "a", Description: long + "hidden"}, {Name: "b", Description: different.String()}})
-	if got := found(&x, "hidden", 1); got != "" {
+	x.put("s", event.ToolInfo{Name: "a", Description: long + "hidden"},
+		event.ToolInfo{Name: "b", Description: different.String()})
+	if got := x.found("hidden"); got != "" {
 		t.Error(got)
 	}
-	if n := len(x.servers["s"].words); n > 2*bounds.SearchedWords {
+	if n := len(x.parts["s"].words); n > 2*bounds.SearchedWords {
 		t.Errorf("%d words", n)
 	}
-	if got := found(&x, long+"a", 1); got != "s/a" {
+	if got := x.found(long + "a"); got != "s/a" {
 		t.Error(got)
 	}
-	put(&x, "many", 1, make([]Searched, bounds.SearchTools+1))
-	if n := len(x.servers["many"].tools); n != bounds.SearchTools {
+	x.put("many", make([]event.ToolInfo, bounds.SearchTools+1)...)
+	x.found("a")
+	if n := len(x.parts["many"].lengths); n != bounds.SearchTools {
 		t.Errorf("%d tools", n)
 	}
 }
 
 func TestSearchWhileListsChange(t *testing.T) {
-	var x Index
+	var x index
 	var work sync.WaitGroup
 	for server := range 4 {
 		work.Go(func() {
-			for version := range uint64(50) {
-				put(&x, fmt.Sprint(server), version, []Searched{{Name: "read_file"}})
-				if got := found(&x, "file", 9); !strings.Contains(got, fmt.Sprint(server, "/read_file")) {
-					t.Errorf("%d: %s", server, got)
+			for version := range 50 {
+				tool := event.ToolInfo{Server: fmt.Sprint(server), Name: "read_file", Hash: fmt.Sprint(version)}
+				if got := x.search("file", []event.ToolInfo{tool}); len(got) != 1 || got[0].tool.Server != tool.Server {
+					t.Errorf("%d: %v", server, got)
 				}
 			}
 		})
@@ -162,40 +178,37 @@ func TestSearchWhileListsChange(t *testing.T) {
 }
 
 // manyTools puts 1,000 tools into x that are like those in use: 456 to 950 tokens each.
-func manyTools(x *Index) {
+func manyTools(x *lists) {
 	verbs := []string{"create", "list", "get", "update", "delete", "search", "merge", "read", "write", "run"}
 	things := []string{"issue", "repository", "pull_request", "file", "branch", "table", "message", "channel", "page", "event"}
 	for s := range 20 {
-		var tools []Searched
+		var tools []event.ToolInfo
 		for i := range 50 {
 			verb, thing := verbs[i%10], things[(i/10+s)%10]
-			tools = append(tools, Searched{
+			tools = append(tools, event.ToolInfo{
 				Name: fmt.Sprintf("%s_%s_%d", verb, thing, i),
 				Description: strings.Repeat(
 					fmt.Sprintf("Use this to %s a %s of the user's account, number %d. ", verb, thing, i), 12) +
 					strings.Join(things, " "),
-				InputSchema: json.RawMessage(`{"properties":{"owner":{},"repo":{},"pageSize":{},"query":{},"since":{}}}`),
+				Definition: `{"inputSchema":{"properties":{"owner":{},"repo":{},"pageSize":{},"query":{},"since":{}}}}`,
 			})
 		}
-		put(x, fmt.Sprint("server", s), 1, tools)
+		x.put(fmt.Sprint("server", s), tools...)
 	}
 }
 
 func BenchmarkSearch(b *testing.B) {
-	var x Index
+	var x lists
 	manyTools(&x)
 	for b.Loop() {
-		x.Search("how do I create a new issue in the repository of the user", 10, nil)
+		x.found("how do I create a new issue in the repository of the user")
 	}
 }
 
 func BenchmarkIndex(b *testing.B) {
 	for b.Loop() {
-		var x Index
+		var x lists
 		manyTools(&x)
+		x.found("a")
 	}
-}
-
-func put(x *Index, server string, version uint64, tools []Searched) {
-	x.Put(server, version, func() []Searched { return tools })
 }

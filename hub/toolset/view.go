@@ -2,6 +2,8 @@ package toolset
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,15 +16,13 @@ import (
 type ViewOptions struct {
 	// MaxTokens bounds the text; 0 means no bound. A value below bounds.ViewTokens counts as that.
 	MaxTokens int
-	// Audience is "assistant" (also if it is empty) or "user": blocks that are annotated for the other one are withheld.
-	Audience string
 	// Images says that images are returned in View.Images, not only described in the text.
 	Images bool
 	// More is the text behind the counts of what was left out. It says how to read that.
 	More string
 }
 
-// View is the result of a tool as a text for a model.
+// View is the result of a tool as a text for a model, without the blocks that are annotated for the user alone.
 type View struct {
 	Text    string
 	Images  []json.RawMessage // content blocks as they came, slices of the result
@@ -30,8 +30,6 @@ type View struct {
 	// Cut says that something was left out of the text. The text says so at that place.
 	Cut                  bool
 	LeftBytes, LeftLines int
-	Withheld             int    // blocks for another audience
-	Odd                  string // what is wrong with the result, if anything
 	// ID is for Catalog.ReadResult; it is "" if nothing was left out, or if the result could not be kept.
 	ID string
 }
@@ -45,9 +43,6 @@ func Within(result json.RawMessage, maxTokens int) bool {
 // bound as a whole. The bound also holds for the text in JSON quotes.
 func NewView(result json.RawMessage, o ViewOptions) View {
 	c := &collector{options: o}
-	if c.options.Audience == "" {
-		c.options.Audience = "assistant"
-	}
 	c.read(result)
 	limit := -1
 	if o.MaxTokens > 0 {
@@ -78,9 +73,10 @@ func (v *View) Result() json.RawMessage {
 
 // collector collects the parts of a view.
 type collector struct {
-	options ViewOptions
-	view    View
-	pieces  []piece
+	options  ViewOptions
+	view     View
+	pieces   []piece
+	withheld bool // a block is not for models
 }
 
 func (c *collector) say(format string, args ...any) {
@@ -100,7 +96,6 @@ func (c *collector) read(result json.RawMessage) {
 		}
 		return true
 	}) {
-		c.view.Odd = "the result is no JSON object"
 		c.pieces = append(c.pieces, piece{raw: result})
 		return
 	}
@@ -114,7 +109,6 @@ func (c *collector) read(result json.RawMessage) {
 		return true
 	})
 	if !array && content != nil && !jsontext.IsNull(content) {
-		c.view.Odd = "its content is no array"
 		c.pieces = append(c.pieces, piece{raw: content})
 	}
 	if more > 0 {
@@ -124,7 +118,7 @@ func (c *collector) read(result json.RawMessage) {
 	if structured != nil && !jsontext.IsNull(structured) && !c.said(structured) {
 		c.pieces = append(c.pieces, piece{raw: structured})
 	}
-	if len(c.pieces) == 0 && c.view.Withheld == 0 {
+	if len(c.pieces) == 0 && !c.withheld {
 		c.say("[the tool returned no content]")
 	}
 }
@@ -167,8 +161,8 @@ func (c *collector) block(raw json.RawMessage) {
 		c.pieces = append(c.pieces, piece{raw: raw})
 		return
 	}
-	if !c.isFor(b.annotations) {
-		c.view.Withheld++
+	if !forModels(b.annotations) {
+		c.withheld = true
 		return
 	}
 	kind := jsontext.String(b.kind)
@@ -206,13 +200,13 @@ func (c *collector) resource(raw, block json.RawMessage) {
 	}
 }
 
-// isFor reports whether a block is for the audience. A block without annotation, or with one that cannot be parsed, is
+// forModels reports whether a block is for models. A block without annotation, or with one that cannot be parsed, is
 // for everyone.
-func (c *collector) isFor(annotations json.RawMessage) bool {
+func forModels(annotations json.RawMessage) bool {
 	listed, ours := false, false
 	jsontext.Elements(jsontext.Get(annotations, "audience"), func(v json.RawMessage) bool {
 		listed = true
-		ours = ours || jsontext.String(v) == c.options.Audience
+		ours = ours || jsontext.String(v) == "assistant"
 		return true
 	})
 	return ours || !listed
@@ -250,4 +244,45 @@ func sameJSON(token, structured json.RawMessage) bool {
 func jsonLike(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && (text[0] == '{' || text[0] == '[')
+}
+
+// pictured describes data in base64 without decoding all of it: its type, its size, and its width and height if the
+// first bytes contain them.
+func pictured(mime, data json.RawMessage) string {
+	bytes := max(len(data)-2, 0)
+	padding := 0
+	for padding < 2 && bytes > padding && data[len(data)-2-padding] == '=' {
+		padding++
+	}
+	text := fmt.Sprintf("%d bytes", max(bytes*3/4-padding, 0))
+	start, _, _ := piece{token: data}.head(40)
+	if width, height := pixels(start); width > 0 {
+		text = fmt.Sprintf("%d x %d pixels, %s", width, height, text)
+	}
+	return strings.TrimPrefix(described("", mime)+", ", ", ") + text
+}
+
+// pixels returns the size of a PNG or GIF image from its first bytes, or zeros.
+func pixels(start string) (width, height int) {
+	b, err := base64.StdEncoding.DecodeString(start[:len(start)/4*4])
+	switch {
+	case err != nil:
+	case len(b) >= 24 && string(b[:8]) == "\x89PNG\r\n\x1a\n":
+		return int(binary.BigEndian.Uint32(b[16:])), int(binary.BigEndian.Uint32(b[20:]))
+	case len(b) >= 10 && string(b[:4]) == "GIF8":
+		return int(binary.LittleEndian.Uint16(b[6:])), int(binary.LittleEndian.Uint16(b[8:]))
+	}
+	return 0, 0
+}
+
+// Tokens estimates the number of tokens of a text of a number of bytes: ceil(bytes / 3.2). JSON and code have 3 to 3.5
+// characters a token, and text in Chinese or Japanese about one character, of 3 bytes. No tokenizer is used: each model
+// has another, and the hub does not know which model reads the text.
+func Tokens(bytes int) int {
+	return bytes/16*5 + (bytes%16*5+15)/16
+}
+
+// BytesFor returns the largest number of bytes that Tokens estimates at most at a number of tokens.
+func BytesFor(tokens int) int {
+	return tokens/5*16 + tokens%5*16/5
 }

@@ -53,14 +53,14 @@ func TestView(t *testing.T) {
 		{"resources", `{"content":[{"type":"resource_link","uri":"file:///a","name":"a"},{"type":"resource","resource":{"uri":"x:y","text":"z"}},{"type":"resource","resource":{"uri":"x:y","blob":"AAAA"}}]}`,
 			ViewOptions{}, View{Text: "[resource a: file:///a]\n[resource x:y]\nz\n[resource x:y: 3 bytes]"}},
 		{"audience", `{"content":[{"type":"text","text":"u","annotations":{"audience":["user"]}},{"type":"text","text":"m","annotations":{"audience":["assistant"]}},{"type":"text","text":"e","annotations":{"audience":7}}]}`,
-			ViewOptions{}, View{Text: "m\ne", Withheld: 1}},
-		{"for the user", `{"content":[{"type":"text","text":"u","annotations":{"audience":["user"]}},{"type":"text","text":"m","annotations":{"audience":["assistant"]}}]}`,
-			ViewOptions{Audience: "user"}, View{Text: "u", Withheld: 1}},
+			ViewOptions{}, View{Text: "m\ne"}},
+		{"for the user alone", `{"content":[{"type":"text","text":"u","annotations":{"audience":["user"]}}]}`,
+			ViewOptions{}, View{}},
 		{"nothing", `{"content":[]}`, ViewOptions{}, View{Text: "[the tool returned no content]"}},
 		{"an unknown kind", `{"content":[{"type":"hologram","data":"AAAA"},{"type":"x","y":1},7]}`, ViewOptions{},
 			View{Text: "[hologram: 3 bytes]\n{\"type\":\"x\",\"y\":1}\n7"}},
-		{"no object", `oops` + "\xff", ViewOptions{}, View{Text: "oops\uFFFD", Odd: "the result is no JSON object"}},
-		{"no array", `{"content":"hello"}`, ViewOptions{}, View{Text: `"hello"`, Odd: "its content is no array"}},
+		{"no object", `oops` + "\xff", ViewOptions{}, View{Text: "oops\uFFFD"}},
+		{"no array", `{"content":"hello"}`, ViewOptions{}, View{Text: `"hello"`}},
 		{"half a pair", `{"content":[{"type":"text","text":"a\ud800b\ud83d\ude00"}]}`, ViewOptions{}, View{Text: "a\uFFFDb😀"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func FuzzView(f *testing.F) {
 		f.Add(seed+strings.Repeat(" ", 500), 0)
 	}
 	f.Fuzz(func(t *testing.T, result string, most int) {
-		for _, o := range []ViewOptions{{MaxTokens: most}, {MaxTokens: most, Audience: "user", More: result}} {
+		for _, o := range []ViewOptions{{MaxTokens: most}, {MaxTokens: most, More: result}} {
 			v := NewView(json.RawMessage(result), o)
 			if !utf8.ValidString(v.Text) || !json.Valid(v.Result()) {
 				t.Errorf("%q of %q", v.Text, result)

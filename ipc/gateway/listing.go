@@ -65,8 +65,7 @@ func (l *listing) find(what, name string) (origin, error) {
 
 // nameOf returns the name of a tool or prompt for clients. It depends only on the origin.
 func nameOf(at origin) string {
-	return toolset.Style{Bytes: toolset.GatewayName}.Name(toolset.Named{
-		Identity: toolset.Identity{Server: at.server, Name: at.name}})
+	return toolset.Name(toolset.Identity{Server: at.server, Name: at.name}, toolset.GatewayName)
 }
 
 // name returns the name under which a tool or prompt is listed. With plain it is the server's own, unless another
