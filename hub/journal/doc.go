@@ -1,4 +1,4 @@
-// Package journal records what has happened: the requests that are over ([History], [Recent]), the flight recorder with
+// Package journal records what has happened: the requests that are over ([History]), the flight recorder with
 // what happened to each request ([Recorder], [Timeline], [Bundle]), the line of its arguments by which people tell it
 // apart in a list ([PreviewArguments]), and its arguments and its result, whole ([KeptRequests]). [Results] keeps the
 // results of which a model was shown a part only.

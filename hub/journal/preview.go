@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -12,8 +13,6 @@ import (
 )
 
 const (
-	// headBytes is how many bytes of the arguments are read. The line has room for less.
-	headBytes = 8 << 10
 	// textBytes is how many bytes of one text are searched for secrets: more than the line shows of it.
 	textBytes = 512
 	textRunes = 80
@@ -29,13 +28,8 @@ const (
 // redactor knows are replaced, and so is the value of a member whose name says that it is a secret. A "…" shows that
 // something was left out.
 func PreviewArguments(arguments string, r *redact.Redactor) string {
-	head := arguments[:min(len(arguments), headBytes)]
-	w := &line{redactor: r, tokens: tokens{text: head}, room: bounds.PreviewRunes - 1}
-	if begin, _ := w.tokens.next(); begin != "{" {
-		return ""
-	}
-	w.out.Grow(min(len(head), bounds.PreviewRunes))
-	w.members(1)
+	w := &line{redactor: r, room: bounds.PreviewRunes - 1}
+	w.members([]byte(arguments), 1)
 	return w.out.String()
 }
 
@@ -43,23 +37,16 @@ func PreviewArguments(arguments string, r *redact.Redactor) string {
 func PreviewMembers(members map[string]string, r *redact.Redactor) string {
 	w := &line{redactor: r, room: bounds.PreviewRunes - 1}
 	for i, name := range slices.Sorted(maps.Keys(members)) {
-		if !w.name(name, i) {
+		if !w.member(name, i, func() bool { return w.text(members[name]) }) {
 			break
-		}
-		if secretName(name) {
-			w.put(redacted)
-		} else {
-			w.text(members[name])
 		}
 	}
 	return w.out.String()
 }
 
-// line is the line that is being written. The methods that write return false when there is no more room, or nothing
-// more to read.
+// line is the line that is being written. The methods that write return false when there is no more room.
 type line struct {
 	redactor *redact.Redactor
-	tokens   tokens
 	out      strings.Builder
 	room     int // in runes, without the mark of the end; negative once that mark was written
 }
@@ -78,100 +65,76 @@ func (w *line) put(s string) bool {
 	return false
 }
 
-// members writes the rest of an object. It writes the closing bracket unless the object is the outermost one.
-func (w *line) members(depth int) bool {
-	for i := 0; w.tokens.more(); i++ {
-		token, ok := w.tokens.next()
-		if !ok || token[0] != '"' { // cut, or no JSON
-			return w.put(more) && false
-		}
-		name := unquoted(token)
-		if !w.name(name, i) {
-			return false
-		}
-		if secretName(name) {
-			if !w.put(redacted) || !w.skip() {
-				return false
-			}
-		} else if !w.value(depth) {
-			return false
-		}
+// members writes the members of an object.
+func (w *line) members(object json.RawMessage, depth int) (room bool) {
+	i := 0
+	room = true
+	whole := jsontext.Members(object, func(name []byte, value json.RawMessage) bool {
+		room = w.member(string(name[:min(len(name), 2*textBytes)]), i, func() bool { return w.value(value, depth) })
+		i++
+		return room
+	})
+	if !whole && len(object) > 0 { // no JSON
+		w.put(more)
 	}
-	return w.end(depth, "}")
+	return room && whole
 }
 
-func (w *line) elements(depth int) bool {
-	for i := 0; w.tokens.more(); i++ {
-		if i > 0 && !w.put(", ") || !w.value(depth) {
-			return false
-		}
-	}
-	return w.end(depth, "]")
-}
-
-// end reads the closing bracket, which is missing if the head was cut before it.
-func (w *line) end(depth int, bracket string) bool {
-	if _, ok := w.tokens.next(); !ok {
-		return w.put(more) && false
-	}
-	return depth == 1 || w.put(bracket)
-}
-
-func (w *line) name(name string, place int) bool {
-	if place > 0 && !w.put(", ") {
+// member writes one member, the i-th of its object.
+func (w *line) member(name string, i int, value func() bool) bool {
+	if i > 0 && !w.put(", ") || !w.put(shortened(bounds.Escape(w.clean(name)), nameRunes)) || !w.put(": ") {
 		return false
 	}
-	return w.put(shortened(bounds.Escape(w.clean(name)), nameRunes)) && w.put(": ")
+	if secretName(name) {
+		return w.put(redacted)
+	}
+	return value()
 }
 
-func (w *line) value(depth int) bool {
-	token, ok := w.tokens.next()
-	if !ok {
-		return w.cutText() && false
+func (w *line) elements(array json.RawMessage, depth int) (room bool) {
+	i := 0
+	room = true
+	jsontext.Elements(array, func(value json.RawMessage) bool {
+		room = (i == 0 || w.put(", ")) && w.value(value, depth)
+		i++
+		return room
+	})
+	return room
+}
+
+func (w *line) value(raw json.RawMessage, depth int) bool {
+	switch {
+	case raw[0] == '"':
+		return w.text(unquoted(raw))
+	case raw[0] == '{' && depth >= maxDepth:
+		return w.put("{" + more + "}")
+	case raw[0] == '{':
+		return w.put("{") && w.members(raw, depth+1) && w.put("}")
+	case raw[0] == '[' && depth >= maxDepth:
+		return w.put("[" + more + "]")
+	case raw[0] == '[':
+		return w.put("[") && w.elements(raw, depth+1) && w.put("]")
 	}
-	switch token[0] {
-	case '{', '[':
-		switch {
-		case depth >= maxDepth && token == "{":
-			return w.put("{"+more+"}") && w.skipOpen(1)
-		case depth >= maxDepth:
-			return w.put("["+more+"]") && w.skipOpen(1)
-		case token == "{":
-			return w.put(token) && w.members(depth+1)
-		default:
-			return w.put(token) && w.elements(depth+1)
-		}
-	case '"':
-		return w.text(unquoted(token))
-	}
-	return w.put(shortened(bounds.Escape(w.clean(token)), textRunes)) // a number, true, false or null
+	word := string(raw[:min(len(raw), textBytes)]) // or a number
+	return w.put(shortened(bounds.Escape(w.clean(word)), textRunes))
 }
 
 func (w *line) text(s string) bool {
 	return w.put(`"`) && w.put(shortened(bounds.Escape(w.clean(s)), textRunes)) && w.put(`"`)
 }
 
-// unquoted returns the value of a token that is a string. Most have no escape, and are not copied.
-func unquoted(token string) string {
-	if strings.IndexByte(token, '\\') < 0 && utf8.ValidString(token) {
-		return token[1 : len(token)-1]
+// unquoted returns the value of a JSON string. Of a long one it returns the beginning, which is enough for clean.
+func unquoted(token json.RawMessage) string {
+	const enough = 6*textBytes + 1 // an escape has up to six bytes
+	if len(token) <= enough {
+		return jsontext.String(token)
 	}
-	return jsontext.String([]byte(token))
-}
-
-// cutText writes the beginning of a text that the end of the head has cut.
-func (w *line) cutText() bool {
-	rest := w.tokens.rest()
-	if !strings.HasPrefix(rest, `"`) {
-		return w.put(more)
-	}
-	// The end of rest may be half of an escape or of a code point.
-	for n := len(rest); n > 0 && len(rest)-n <= len(`\ud83d\ude00`); n-- {
-		if whole := []byte(rest[:n] + `"`); jsontext.Valid(whole) {
-			return w.text(jsontext.String(whole) + more)
+	for n := enough; n > enough-len(`\ud83d\ude00`); n-- { // the end may be half of an escape or of a code point
+		if whole := append(token[:n:n], '"'); jsontext.Valid(whole) {
+			return jsontext.String(whole) + more
 		}
 	}
-	return w.put(more)
+	return more
 }
 
 // clean removes the secrets from a text before it is shortened, since half a secret would not be found. The redactor
@@ -185,32 +148,6 @@ func (w *line) clean(s string) string {
 		s = s[:end] + more
 	}
 	return w.redactor.Text(s)
-}
-
-// skip reads one value without writing it.
-func (w *line) skip() bool {
-	token, ok := w.tokens.next()
-	if !ok {
-		return w.put(more) && false
-	}
-	return token != "{" && token != "[" || w.skipOpen(1)
-}
-
-// skipOpen reads to the end of the given number of open objects and arrays.
-func (w *line) skipOpen(open int) bool {
-	for open > 0 {
-		token, ok := w.tokens.next()
-		if !ok {
-			return w.put(more) && false
-		}
-		switch token {
-		case "{", "[":
-			open++
-		case "}", "]":
-			open--
-		}
-	}
-	return true
 }
 
 // shortened returns s, or, if it has more than n runes, its first runes and the mark of a cut, n runes in all.

@@ -3,6 +3,8 @@ package journal
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 )
@@ -44,14 +47,9 @@ type resultLimits struct {
 	age   time.Duration
 }
 
-// OpenResults returns the store of the results in a state directory. With "", results are kept until Close. OpenResults
-// reads and makes no files. A nil log discards the records.
-func OpenResults(stateDir string, log *slog.Logger) *Results {
-	return OpenResultsFolder(stateDir, "results", log)
-}
-
-// OpenResultsFolder is OpenResults for texts with a folder of their own, name, in the state directory.
-func OpenResultsFolder(stateDir, name string, log *slog.Logger) *Results {
+// OpenResults returns the store of the results in a folder of the state directory. With "" as the latter, results are
+// kept until Close. OpenResults reads and makes no files. A nil log discards the records.
+func OpenResults(stateDir, folder string, log *slog.Logger) *Results {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -59,7 +57,7 @@ func OpenResultsFolder(stateDir, name string, log *slog.Logger) *Results {
 		limits: resultLimits{bounds.KeptResultsBytes, bounds.KeptResults, bounds.KeptResultsAge}}
 	s.folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mcphub-results-") })
 	if stateDir != "" {
-		dir := filepath.Join(stateDir, name)
+		dir := filepath.Join(stateDir, folder)
 		s.folder = func() (string, error) { return dir, nil }
 	}
 	return s
@@ -183,4 +181,137 @@ func (s *Results) Close() {
 			_ = os.RemoveAll(dir)
 		}
 	}
+}
+
+// find returns the path of a result and its size, or ErrNotKept if there is no such result.
+func (s *Results) find(id string) (path string, size int64, err error) {
+	s.mu.Lock()
+	made := s.made || !s.temporary
+	s.mu.Unlock()
+	if !made || !idForm.MatchString(id) {
+		return "", 0, ErrNotKept
+	}
+	dir, err := s.folder()
+	if err != nil {
+		return "", 0, ErrNotKept
+	}
+	path = filepath.Join(dir, id)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) > s.limits.age {
+		return "", 0, ErrNotKept
+	}
+	if info.Size() > s.limits.bytes {
+		return "", 0, fmt.Errorf("the file of the result has %d bytes", info.Size())
+	}
+	return path, info.Size(), nil
+}
+
+// Read returns the whole result, or ErrNotKept if there is none.
+func (s *Results) Read(id string) ([]byte, error) {
+	path, _, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotKept
+	}
+	return text, err
+}
+
+// ReadPiece is PieceOf for a result. It does not read more of the file than it needs.
+func (s *Results) ReadPiece(id string, offset int64, limit int) (Piece, error) {
+	path, size, err := s.find(id)
+	if err != nil {
+		return Piece{}, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Piece{}, ErrNotKept
+	}
+	if err != nil {
+		return Piece{}, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	offset, limit = min(max(offset, 0), size), atMost(limit)
+	// A few bytes more on both sides, since a piece begins and ends between characters.
+	base := max(offset-utf8.UTFMax, 0)
+	around := make([]byte, min(offset+int64(limit)+utf8.UTFMax, size)-base)
+	if _, err := f.ReadAt(around, base); err != nil && !errors.Is(err, io.EOF) {
+		return Piece{}, err
+	}
+	p := PieceOf(around, offset-base, limit)
+	if end := base + p.Offset + int64(len(p.Text)); end < size {
+		p.Next = end
+	} else {
+		p.Next = 0
+	}
+	p.Offset, p.Size = base+p.Offset, size
+	return p, nil
+}
+
+// Remove deletes a result.
+func (s *Results) Remove(id string) {
+	path, size, err := s.find(id)
+	if err != nil || os.Remove(path) != nil {
+		return // if it cannot be deleted now, it is deleted once it is too old
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes, s.files = s.bytes-size, s.files-1
+}
+
+// Piece is a part of a text.
+type Piece struct {
+	Text   string
+	Offset int64 // in bytes
+	Next   int64 // where the next piece begins; 0 if there is none
+	Size   int64 // bytes of the whole text
+}
+
+// PieceOf returns a piece of at most limit bytes of a text. It begins and ends between characters, and has at least one
+// character, so that a reader comes to the end. A limit of 0, or of more than bounds.PieceBytes, means
+// bounds.PieceBytes.
+func PieceOf[T ~string | ~[]byte](text T, offset int64, limit int) Piece {
+	limit = atMost(limit)
+	size := len(text)
+	from := int(min(max(offset, 0), int64(size)))
+	from = beginning(text, from)
+	to := max(beginning(text, min(from+limit, size)), from)
+	if to == from && from < size {
+		_, n := utf8.DecodeRuneInString(string(text[from:min(from+utf8.UTFMax, size)]))
+		to = from + n
+	}
+	p := Piece{Text: string(text[from:to]), Offset: int64(from), Size: int64(size)}
+	if to < size {
+		p.Next = int64(to)
+	}
+	return p
+}
+
+// atMost returns the limit that counts if limit was asked for.
+func atMost(limit int) int {
+	if limit <= 0 || limit > bounds.PieceBytes {
+		return bounds.PieceBytes
+	}
+	return limit
+}
+
+// Cut returns the beginning of p, at most limit bytes of it, but at least one character.
+func (p Piece) Cut(limit int) Piece {
+	text := PieceOf(p.Text, 0, max(limit, 1)).Text
+	if len(text) < len(p.Text) {
+		p.Text, p.Next = text, p.Offset+int64(len(text))
+	}
+	return p
+}
+
+// beginning returns where the character at i begins, or i if the text there is not UTF-8.
+func beginning[T ~string | ~[]byte](text T, i int) int {
+	for at := i; at >= 0 && at > i-utf8.UTFMax && at < len(text); at-- {
+		if utf8.RuneStart(text[at]) {
+			return at
+		}
+	}
+	return i
 }

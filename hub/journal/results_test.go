@@ -38,7 +38,7 @@ func isGone(t *testing.T, s *Results, id string) {
 // TestKeptResults: what is kept can be read, by a later hub too, and is private.
 func TestKeptResults(t *testing.T) {
 	dir := t.TempDir()
-	s := OpenResults(dir, nil)
+	s := OpenResults(dir, "results", nil)
 	isGone(t, s, "AAAAAAAAAAAAAAAAAAAAAAAAAA")
 	if found, _ := os.ReadDir(dir); len(found) != 0 {
 		t.Errorf("before anything is kept there is %v", found)
@@ -50,7 +50,7 @@ func TestKeptResults(t *testing.T) {
 	if _, err := s.Keep(nil); err == nil {
 		t.Error("something is kept after Close")
 	}
-	later := OpenResults(dir, nil)
+	later := OpenResults(dir, "results", nil)
 	defer later.Close()
 	wants(t, later, one, `{"a":1}`)
 }
@@ -58,7 +58,7 @@ func TestKeptResults(t *testing.T) {
 // TestNoPathIsAnID: whatever is asked for, nothing outside is read.
 func TestNoPathIsAnID(t *testing.T) {
 	dir := t.TempDir()
-	s := OpenResults(dir, nil)
+	s := OpenResults(dir, "results", nil)
 	defer s.Close()
 	keep(t, s, "x")
 	secret := strings.Repeat("A", 26)
@@ -74,7 +74,7 @@ func TestNoPathIsAnID(t *testing.T) {
 // TestResultsAreBounded: the oldest make room, and what is too old goes; files of others stay.
 func TestResultsAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	s := OpenResults(dir, nil)
+	s := OpenResults(dir, "results", nil)
 	defer s.Close()
 	s.limits = resultLimits{bytes: 100, files: 8, age: time.Hour}
 	text := strings.Repeat("x", 20)
@@ -117,7 +117,7 @@ func TestResultsAreBounded(t *testing.T) {
 
 // TestWithoutStateDirectory: results are kept until the end, and nothing of them stays.
 func TestWithoutStateDirectory(t *testing.T) {
-	s := OpenResults("", nil)
+	s := OpenResults("", "results", nil)
 	isGone(t, s, strings.Repeat("A", 26))
 	wants(t, s, keep(t, s, "text"), "text")
 	dir, _ := s.folder()
@@ -133,7 +133,7 @@ func TestResultThatCannotBeKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "results"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := OpenResults(dir, nil)
+	s := OpenResults(dir, "results", nil)
 	defer s.Close()
 	if id, err := s.Keep([]byte("x")); err == nil {
 		t.Errorf("kept as %s", id)
@@ -155,7 +155,7 @@ func TestPiece(t *testing.T) {
 			t.Errorf("%d bytes at %d are %+v, not %+v", tt.limit, tt.offset, got, tt.want)
 		}
 	}
-	s := OpenResults(t.TempDir(), nil)
+	s := OpenResults(t.TempDir(), "results", nil)
 	defer s.Close()
 	id := keep(t, s, text)
 	for offset := range int64(10) {

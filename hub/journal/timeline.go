@@ -3,13 +3,17 @@ package journal
 import (
 	"fmt"
 	"slices"
+	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/redact"
 )
 
 // Bounds of the flight recorder.
@@ -240,4 +244,209 @@ func (t *Timeline) takeBack(m record) {
 		}
 		t.records[found] = record{}
 	}
+}
+
+// State records the state that the request has entered.
+func (t *Timeline) State(s event.RequestState) { t.add(record{what: recordState, state: uint8(s)}) }
+
+// Cancelled records that the request was cancelled.
+func (t *Timeline) Cancelled(c *event.Cancellation) { t.add(record{what: recordCancel, detail: c}) }
+
+// Delivered records the outcome of a cancel.
+func (t *Timeline) Delivered(s event.Sending) { t.add(record{what: recordDelivery, detail: &s}) }
+
+// Prompt records that a prompt has opened or, with a cause, closed.
+func (t *Timeline) Prompt(id string, kind event.PromptKind, cause event.PromptCause) {
+	t.add(record{what: recordPrompt, id: id, prompt: uint8(kind), cause: uint8(cause)})
+}
+
+// Failed records the error that the request ended with. Its text quotes neither a server nor what the server was asked
+// for.
+func (t *Timeline) Failed(err *event.Error, mayContinue bool) {
+	t.add(record{what: recordError, detail: tracedError(err, mayContinue)})
+}
+
+// Identify records the W3C trace id that other programs know the request by.
+func (t *Timeline) Identify(traceID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.traceID = traceID
+}
+
+// tracedMeta are the keys of an error's metadata whose values are only settings and numbers of the hub.
+var tracedMeta = []string{"setting", "limit", "origin", "http_status", "server_may_continue", "capability", "server",
+	"request_id"}
+
+// tracedError returns err with a text that quotes neither a server nor what the server was asked for.
+func tracedError(err *event.Error, mayContinue bool) *event.Error {
+	kept := &event.Error{Code: err.Code, Reason: err.Reason, Message: strings.ToLower(strings.ReplaceAll(err.Reason, "_",
+		" ")),
+		Meta: map[string]string{}}
+	for _, key := range tracedMeta {
+		if v, ok := err.Meta[key]; ok {
+			kept.Meta[key] = v
+		}
+	}
+	if setting := kept.Meta["setting"]; setting != "" {
+		kept.Message += ": " + setting
+		if limit := kept.Meta["limit"]; limit != "" {
+			kept.Message += " of " + limit
+		}
+	}
+	if status := kept.Meta["http_status"]; status != "" {
+		kept.Message += ": HTTP status " + status
+	}
+	if mayContinue {
+		kept.Meta["server_may_continue"] = "true"
+	}
+	if kept.Meta["server_may_continue"] == "true" {
+		kept.Message += "; the server may go on"
+	}
+	return kept
+}
+
+// Traced is a timeline with its request as it is, or as it was when it ended.
+type Traced struct {
+	*Timeline
+	Request event.RequestInfo
+}
+
+// Ended returns the timelines of the requests that are over and for which want returns true. It is called with the
+// hub's lock.
+func (rec *Recorder) Ended(want func(id, server string) bool) (list []Traced) {
+	for _, t := range rec.ended.items {
+		if want(t.at.ID, t.at.Server) {
+			list = append(list, Traced{t, *t.at})
+		}
+	}
+	return list
+}
+
+// Read returns the entries of timelines, without secrets, oldest request first. If there are more than most (0 = no
+// limit), it returns the latest ones. It is called without the hub's lock.
+func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
+	without := func(c *event.Cancellation) *event.Cancellation {
+		if c == nil {
+			return nil
+		}
+		clean := *c
+		clean.Reason = secrets.Text(c.Reason)
+		return &clean
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].n < all[j].n })
+	if most > 0 && len(all) > most {
+		all = all[len(all)-most:]
+	}
+	list := make([]event.TraceInfo, 0, len(all))
+	for _, one := range all {
+		info := event.TraceInfo{Request: one.Request}
+		info.Entries, info.Omitted, info.TraceID = one.read()
+		info.Request.Cancellation = without(info.Request.Cancellation)
+		for i := range info.Entries {
+			info.Entries[i].Cancellation = without(info.Entries[i].Cancellation)
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+// read returns the entries in order, and how many were omitted.
+func (t *Timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
+	records, omitted, traceID := t.copied()
+	sort.Slice(records, func(i, j int) bool { return records[i].seq < records[j].seq })
+	for _, r := range records {
+		if r.what != 0 {
+			entries = append(entries, r.entry(t.of.began))
+		}
+	}
+	return entries, omitted, traceID
+}
+
+func (t *Timeline) copied() (records []record, omitted int, traceID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	records = slices.Clone(t.records)
+	if t.step != nil {
+		records = append(records, *t.step)
+	}
+	return records, t.omitted, t.traceID
+}
+
+func (r *record) entry(began time.Time) event.TraceEntry {
+	e := event.TraceEntry{Time: began.Add(r.at)}
+	switch r.what {
+	case recordState:
+		e.State = event.RequestState(r.state)
+	case recordMessage:
+		m := &event.TraceMessage{
+			Direction: event.Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes),
+			Dropped: r.unread,
+		}
+		m.ErrorCode, _ = r.detail.(int64)
+		if r.outgoing {
+			m.Direction = event.Outgoing
+		}
+		e.Message = m
+	case recordCancel:
+		e.Cancellation, _ = r.detail.(*event.Cancellation)
+	case recordPrompt:
+		e.Prompt = &event.TracePrompt{PromptID: r.id, Kind: event.PromptKind(r.prompt), Cause: event.PromptCause(r.cause)}
+	case recordError:
+		e.Err, _ = r.detail.(*event.Error)
+	case recordDelivery:
+		e.Sending, _ = r.detail.(*event.Sending)
+	}
+	return e
+}
+
+// Held returns about how many bytes the timelines hold.
+func (rec *Recorder) Held() int64 { return rec.bytes.Load() }
+
+// Kept returns how many timelines of requests that are over are kept.
+func (rec *Recorder) Kept() int { return len(rec.ended.items) }
+
+// Inconsistent returns what is inconsistent in the recorder, or "". open are the timelines of the requests that are not
+// over. It is called with the hub's lock.
+func (rec *Recorder) Inconsistent(open []*Timeline) string {
+	if unsafe.Sizeof(record{}) != recordBytes {
+		return fmt.Sprintf("a record has %d bytes, counted as %d", unsafe.Sizeof(record{}), recordBytes)
+	}
+	held := int64(0)
+	var locked []*Timeline
+	defer func() {
+		for _, t := range locked {
+			t.mu.Unlock()
+		}
+	}()
+	look := func(t *Timeline, isOpen bool) string {
+		t.mu.Lock() // until all have been counted: a message may make a timeline grow at any moment
+		locked = append(locked, t)
+		held += t.charged
+		switch {
+		case t.gone, t.charged == 0:
+			return fmt.Sprintf("timeline %d is kept and was forgotten", t.n)
+		case isOpen != (t.at == nil):
+			return fmt.Sprintf("timeline %d: open %v, and yet %+v", t.n, isOpen, t.at)
+		case len(t.records) > maxTraceEntries:
+			return fmt.Sprintf("timeline %d has %d entries", t.n, len(t.records))
+		}
+		return ""
+	}
+	for _, t := range open {
+		if bad := look(t, true); bad != "" {
+			return bad
+		}
+	}
+	for _, t := range rec.ended.items {
+		if bad := look(t, false); bad != "" {
+			return bad
+		}
+	}
+	if len(rec.ended.items) > maxTraces {
+		return fmt.Sprintf("%d timelines are kept", len(rec.ended.items))
+	}
+	if got := rec.bytes.Load(); got != held {
+		return fmt.Sprintf("timelines hold %d bytes, counted as %d", held, got)
+	}
+	return ""
 }

@@ -42,7 +42,7 @@ type Catalog struct {
 // NewCatalog returns a catalog of the tools of h. Long results are kept in the state directory. The caller must
 // close it.
 func NewCatalog(h House, stateDir string, log *slog.Logger) *Catalog {
-	return &Catalog{house: h, log: log, results: journal.OpenResults(stateDir, log)}
+	return &Catalog{house: h, log: log, results: journal.OpenResults(stateDir, "results", log)}
 }
 
 // Close drops the results that are kept only while the hub runs.
