@@ -1,15 +1,20 @@
 package ipc
 
 import (
+	"context"
+	"encoding/json"
 	"time"
 	"unicode/utf8"
 	"unsafe"
 
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/telemetry"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -177,4 +182,215 @@ func (c converter) endedRequest(e event.Ended) *mcphubv1.EndedRequest {
 		m.End = &mcphubv1.EndedRequest_Finished{Finished: c.requestFinished(b)}
 	}
 	return m
+}
+
+// Conversion of prompts from the hub to the contract.
+
+func (c converter) prompt(p event.PromptInfo) *mcphubv1.Prompt {
+	m := &mcphubv1.Prompt{
+		PromptId: c.text(p.ID), Server: c.text(p.Server), RequestId: c.text(p.RequestID),
+		ParentRequestId: c.text(p.ParentRequestID),
+		OpenTime:        timestamp(p.Open), Deadline: timestamp(p.Deadline),
+	}
+	switch a, q, s := p.Approval, p.Question, p.SignIn; {
+	case p.Kind == event.PromptToolApproval && a != nil:
+		m.Question = &mcphubv1.Prompt_ToolApproval{ToolApproval: &mcphubv1.ToolApproval{
+			Tool: c.text(a.Tool.Name), Title: c.text(a.Tool.Title), Description: c.text(a.Tool.Description),
+			ArgumentsJson:  c.text(a.Arguments),
+			DefinitionJson: c.text(a.Tool.Definition), DefinitionHash: c.text(a.DefinitionHash), DestructiveHint: a.Destructive,
+			ReadOnlyHint:           a.ReadOnly,
+			PreviousDefinitionJson: c.text(a.Previous), Changes: list(a.Changes, c.definitionChange),
+		}}
+	case p.Kind == event.PromptSampling && q != nil:
+		m.Question = &mcphubv1.Prompt_Sampling{Sampling: &mcphubv1.Sampling{RequestJson: c.text(string(q.Payload))}}
+	case p.Kind == event.PromptElicitationForm && q != nil:
+		m.Question = &mcphubv1.Prompt_ElicitationForm{ElicitationForm: &mcphubv1.ElicitationForm{
+			Message: c.text(q.Message), SchemaJson: c.text(string(q.Schema)), RequestJson: c.text(string(q.Payload)),
+		}}
+	case p.Kind == event.PromptElicitationURL && q != nil:
+		m.Question = &mcphubv1.Prompt_ElicitationUrl{ElicitationUrl: &mcphubv1.ElicitationUrl{
+			Message: c.text(q.Message), Url: c.text(q.URL), UrlHost: c.text(q.URLHost), Waiting: q.Waiting,
+			RequestJson: c.text(string(q.Payload)),
+		}}
+	case p.Kind == event.PromptSignIn && s != nil:
+		m.Question = &mcphubv1.Prompt_SignIn{SignIn: &mcphubv1.SignIn{
+			Url: c.text(s.URL), UrlHost: c.text(s.URLHost), Waiting: s.Waiting, Issuer: c.text(s.Issuer),
+			Resource: c.text(s.Resource), Scopes: c.texts(s.Scopes),
+		}}
+	case p.Kind == event.PromptServerLaunch && p.Launch != nil:
+		m.Question = &mcphubv1.Prompt_ServerLaunch{ServerLaunch: c.launch(p.Launch)}
+	case p.Kind == event.PromptConfigInput && p.Input != nil:
+		m.Question = &mcphubv1.Prompt_ConfigInput{ConfigInput: c.configInput(p.Input)}
+	}
+	return m
+}
+
+func (c converter) definitionChange(d event.DefinitionChange) *mcphubv1.DefinitionChange {
+	return &mcphubv1.DefinitionChange{Path: c.text(d.Path), BeforeJson: c.text(d.Before), AfterJson: c.text(d.After)}
+}
+
+func (c converter) launch(l *event.LaunchQuestion) *mcphubv1.ServerLaunch {
+	var by *mcphubv1.ConfigWriter
+	if l.WrittenBy != "" {
+		by = &mcphubv1.ConfigWriter{Name: c.text(l.WrittenBy), WindowId: c.text(l.WrittenIn)}
+	}
+	return &mcphubv1.ServerLaunch{
+		WrittenBy: by,
+		Command:   c.text(l.Command), Args: c.texts(l.Args), Directory: c.text(l.Dir), EnvironmentNames: c.texts(l.EnvNames),
+		EnvironmentReferences: c.texts(l.EnvRefs),
+		EnvFile:               c.text(l.EnvFile), Url: c.text(l.URL), HeaderNames: c.texts(l.HeaderNames),
+		AllowedTools: c.texts(l.AllowedTools), Files: c.texts(l.Files),
+		ConfigFile: c.text(l.ConfigFile), ConfigLine: int32(l.ConfigLine), LaunchHash: c.text(l.Hash), Changed: l.Changed,
+		Changes: list(l.Changes, c.definitionChange), InputReferences: c.texts(l.InputRefs),
+		ResolvedCommand: c.text(l.Program), ResolvedTarget: c.text(l.ProgramTarget), Unresolved: c.text(l.Unresolved),
+		ResolvedFrom: c.text(l.ProgramFrom), InheritedNames: c.texts(l.Inherited), EnvFileNames: c.texts(l.EnvFileNames),
+		Environment: list(l.Env, func(v event.LaunchVariable) *mcphubv1.LaunchVariable {
+			return &mcphubv1.LaunchVariable{Name: c.text(v.Name), Value: c.text(v.Value), Unset: v.Unset, LoadsCode: v.LoadsCode}
+		}),
+	}
+}
+
+func (c converter) configInput(q *event.InputQuestion) *mcphubv1.ConfigInput {
+	return &mcphubv1.ConfigInput{
+		InputId: c.text(q.InputID), Description: c.text(q.Description), Secret: q.Secret, DefaultValue: c.text(q.Default),
+		Options: list(q.Options, func(o event.InputOption) *mcphubv1.ConfigInputOption {
+			return &mcphubv1.ConfigInputOption{Value: c.text(o.Value), Label: c.text(o.Label)}
+		}),
+		ConfigFile: c.text(q.ConfigFile), ConfigLine: int32(q.ConfigLine),
+	}
+}
+
+func (c converter) resource(r event.ResourceInfo) *mcphubv1.Resource {
+	return &mcphubv1.Resource{
+		Server: c.text(r.Server), Uri: c.text(r.URI), Name: c.text(r.Name), Title: c.text(r.Title),
+		Description: c.text(r.Description),
+		MimeType:    c.text(r.MIMEType), Size: r.Size, DefinitionJson: c.text(r.Definition),
+	}
+}
+
+func (c converter) resourceTemplate(t event.ResourceTemplateInfo) *mcphubv1.ResourceTemplate {
+	return &mcphubv1.ResourceTemplate{
+		Server: c.text(t.Server), UriTemplate: c.text(t.URITemplate), Name: c.text(t.Name), Title: c.text(t.Title),
+		Description: c.text(t.Description),
+		MimeType:    c.text(t.MIMEType), DefinitionJson: c.text(t.Definition),
+		Variables: c.texts(t.Variables), Problem: c.text(t.Problem),
+	}
+}
+
+func (c converter) mcpPrompt(p event.McpPromptInfo) *mcphubv1.McpPrompt {
+	return &mcphubv1.McpPrompt{
+		Server: c.text(p.Server), Name: c.text(p.Name), Title: c.text(p.Title), Description: c.text(p.Description),
+		Arguments: list(p.Arguments, func(a event.McpPromptArgument) *mcphubv1.McpPromptArgument {
+			return &mcphubv1.McpPromptArgument{Name: c.text(a.Name), Title: c.text(a.Title), Description: c.text(a.Description),
+				Required: a.Required}
+		}),
+		DefinitionJson: c.text(p.Definition),
+	}
+}
+
+func (c converter) readResult(r *hub.CallResult) *mcphubv1.ReadResourceResponse {
+	m := &mcphubv1.ReadResourceResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds),
+		Timings: timings(r.Timings)}
+	if r.Error != nil {
+		m.Outcome = &mcphubv1.ReadResourceResponse_Error{Error: c.mcpError(r.Error)}
+	} else {
+		m.Outcome = &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: c.text(string(r.Result))}
+	}
+	return m
+}
+
+func (c converter) promptResult(r *hub.CallResult) *mcphubv1.GetMcpPromptResponse {
+	m := &mcphubv1.GetMcpPromptResponse{RequestId: c.text(r.RequestID), Rounds: int32(r.Rounds),
+		Timings: timings(r.Timings)}
+	if r.Error != nil {
+		m.Outcome = &mcphubv1.GetMcpPromptResponse_Error{Error: c.mcpError(r.Error)}
+	} else {
+		m.Outcome = &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: c.text(string(r.Result))}
+	}
+	return m
+}
+
+func (c converter) completionResult(r *hub.CallResult) *mcphubv1.CompleteResponse {
+	if r.Error != nil {
+		return &mcphubv1.CompleteResponse{Outcome: &mcphubv1.CompleteResponse_Error{Error: c.mcpError(r.Error)}}
+	}
+	return &mcphubv1.CompleteResponse{Outcome: &mcphubv1.CompleteResponse_ResultJson{ResultJson: c.text(string(r.Result))}}
+}
+
+// Conversion of timelines and remembered answers from the hub to the contract.
+
+func (c converter) trace(t event.TraceInfo) *mcphubv1.Trace {
+	return &mcphubv1.Trace{Request: c.request(t.Request), Entries: list(t.Entries, c.traceEntry),
+		OmittedEntries: int32(t.Omitted), TraceId: c.text(t.TraceID)}
+}
+
+func (c converter) traceEntry(e event.TraceEntry) *mcphubv1.TraceEntry {
+	m := &mcphubv1.TraceEntry{Time: timestamp(e.Time)}
+	switch {
+	case e.State != 0:
+		m.Event = &mcphubv1.TraceEntry_State{State: &mcphubv1.TraceState{State: mcphubv1.RequestState(e.State)}}
+	case e.Message != nil:
+		m.Event = &mcphubv1.TraceEntry_Message{Message: &mcphubv1.TraceMessage{
+			Direction: mcphubv1.RequestDirection(e.Message.Direction), Type: c.text(e.Message.Type),
+			Method: c.text(e.Message.Method), WireIdJson: c.text(e.Message.WireID),
+			SizeBytes: int64(e.Message.Bytes), ErrorCode: e.Message.ErrorCode, Dropped: e.Message.Dropped,
+		}}
+	case e.Cancellation != nil:
+		m.Event = &mcphubv1.TraceEntry_Cancellation{Cancellation: c.cancellation(e.Cancellation)}
+	case e.Prompt != nil:
+		m.Event = &mcphubv1.TraceEntry_Prompt{Prompt: &mcphubv1.TracePrompt{
+			PromptId: c.text(e.Prompt.PromptID), Kind: mcphubv1.PromptKind(e.Prompt.Kind),
+			Cause: mcphubv1.PromptCause(e.Prompt.Cause),
+		}}
+	case e.Sending != nil:
+		m.Event = &mcphubv1.TraceEntry_Delivery{Delivery: &mcphubv1.TraceDelivery{
+			Delivery: mcphubv1.CancelDelivery(e.Sending.Delivery), Error: c.text(e.Sending.Err),
+		}}
+	case e.Err != nil:
+		m.Event = &mcphubv1.TraceEntry_HubError{HubError: c.hubError(e.Err)}
+	}
+	return m
+}
+
+func (c converter) remembered(r event.Remembered) *mcphubv1.Remembered {
+	return &mcphubv1.Remembered{
+		RememberedId: c.text(r.ID), Kind: mcphubv1.RememberedKind(r.Kind), Server: c.text(r.Server), Tool: c.text(r.Tool),
+		InputId: c.text(r.InputID),
+		Scope:   mcphubv1.ApprovalScope(r.Scope + 1), Folders: c.texts(r.Folders), WindowId: c.text(r.WindowID),
+		Time: timestamp(r.Time), Hash: c.text(r.Hash),
+	}
+}
+
+// traceBundle returns one JSON object for a bug report, with what the hub says about itself, and the timelines.
+func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (string, error) {
+	all := make([]json.RawMessage, 0, len(traces))
+	for _, t := range traces {
+		text, err := protojson.Marshal(t)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, text)
+	}
+	bundle := map[string]any{"traces": all}
+	for name, value := range about {
+		bundle[name] = value
+	}
+	text, err := json.MarshalIndent(bundle, "", "  ")
+	return c.text(string(text)), err
+}
+
+// maxTraceContext bounds each header of a caller's trace context, in bytes. W3C requires at least 512, and 8192 for
+// baggage.
+const maxTraceContext = 8192
+
+// traceContext returns the W3C trace context in a call's metadata.
+func traceContext(ctx context.Context) telemetry.Context {
+	of := func(name string) string {
+		values := metadata.ValueFromIncomingContext(ctx, name) // does not copy the other headers
+		if len(values) != 1 || len(values[0]) > maxTraceContext {
+			return ""
+		}
+		return values[0]
+	}
+	return telemetry.Context{Parent: of("traceparent"), State: of("tracestate"), Baggage: of("baggage")}
 }

@@ -207,16 +207,5 @@ func withoutOurs(params json.RawMessage) json.RawMessage {
 	if len(foreign) == len(meta) {
 		return params
 	}
-	b := []byte{'{'}
-	jsontext.Members(params, func(name []byte, value json.RawMessage) bool {
-		if string(name) == "_meta" {
-			value = foreign
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(jsontext.AppendString(b, string(name)), ':'), value...)
-		return true
-	})
-	return append(b, '}')
+	return spliced(params, member{"_meta", foreign})
 }

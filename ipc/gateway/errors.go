@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
+	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
 func invalid(text string) error {
@@ -113,3 +115,83 @@ func readdressed(result json.RawMessage, from, to string) json.RawMessage {
 	}
 	return spliced(result, member{"contents", append(append([]byte{'['}, contents...), ']')})
 }
+
+// foreignMeta returns the members of a _meta object that are passed on: all except the progress token and the keys that
+// MCP reserves, which belong to one connection.
+func foreignMeta(meta json.RawMessage) json.RawMessage {
+	return without(meta, func(name []byte) bool { return string(name) == protocol.MetaProgressToken || reserved(name) })
+}
+
+// reserved reports whether MCP reserves a key of _meta (2026-07-28 basic/index, "_meta": the second label of the prefix
+// is modelcontextprotocol or mcp).
+func reserved(key []byte) bool {
+	prefix, _, has := bytes.Cut(key, []byte("/"))
+	if !has {
+		return false
+	}
+	_, rest, more := bytes.Cut(prefix, []byte("."))
+	second, _, _ := bytes.Cut(rest, []byte("."))
+	return more && (string(second) == "modelcontextprotocol" || string(second) == "mcp")
+}
+
+// spliced returns an object with some members replaced or added. Everything else stays unchanged.
+func spliced(object json.RawMessage, members ...member) json.RawMessage {
+	b := append(make([]byte, 0, len(object)+64), '{')
+	done := 0
+	jsontext.Members(object, func(name []byte, value json.RawMessage) bool {
+		for i, m := range members {
+			if m.name == string(name) {
+				if done&(1<<i) != 0 {
+					return true
+				}
+				done |= 1 << i
+				value = m.value
+			}
+		}
+		b = appendMember(b, string(name), value)
+		return true
+	})
+	for i, m := range members {
+		if done&(1<<i) == 0 {
+			b = appendMember(b, m.name, m.value)
+		}
+	}
+	return append(b, '}')
+}
+
+// without returns an object without the members that leave names. If there are none, the text is returned unchanged.
+func without(object json.RawMessage, leave func(name []byte) bool) json.RawMessage {
+	b, left := append(make([]byte, 0, len(object)), '{'), false
+	jsontext.Members(object, func(name []byte, value json.RawMessage) bool {
+		if leave(name) {
+			left = true
+		} else {
+			b = appendMember(b, string(name), value)
+		}
+		return true
+	})
+	if !left {
+		return object
+	}
+	return append(b, '}')
+}
+
+// named returns a function for without.
+func named(member string) func(name []byte) bool {
+	return func(name []byte) bool { return string(name) == member }
+}
+
+// appendMember appends a member to the text of an object that is not closed yet.
+func appendMember(b []byte, name string, value json.RawMessage) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return append(append(jsontext.AppendString(b, name), ':'), value...)
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+func text(name, value string) member { return member{name, jsontext.AppendString(nil, value)} }
