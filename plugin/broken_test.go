@@ -5,7 +5,6 @@ package plugin_test
 import (
 	"context"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
@@ -39,7 +38,7 @@ func (brokenDoor) ServerOptions() []grpc.ServerOption { return nil }
 
 // beBroken serves a hub that panics at once, on a goroutine that recovers the panic, as the gRPC handlers do.
 func beBroken() int {
-	return plugin.ServeAny(os.Stderr, func(l *slog.Logger, fatal func(string)) (plugin.Hub, error) {
+	return plugin.Serve(func(l *slog.Logger, fatal func(string)) (plugin.Hub, error) {
 		h := hub.New(hub.Options{Logger: l, Tracer: faulty{}, Fatal: fatal})
 		_, _, _, err := h.LoadConfig(context.Background(), []hub.ConfigSource{
 			{Scope: "user", JSON: `{"servers":{"s":{"command":"none","alwaysAllow":["*"]}}}`},

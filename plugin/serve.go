@@ -2,7 +2,7 @@ package plugin
 
 import (
 	"context"
-	"io"
+	"errors"
 	"log/slog"
 	"os"
 	"runtime"
@@ -41,32 +41,17 @@ type Hub interface {
 	Close(ctx context.Context) error
 }
 
-// Options are the options of Serve.
-type Options struct {
-	// New makes the hub. It is called once, after the checks that the process may serve, and before anybody can connect.
-	// The logger writes to the host and never blocks.
-	New func(l *slog.Logger) (Hub, error)
-	// Stderr is where logs are written. Default: the value of os.Stderr when Serve is called; go-plugin replaces that
-	// variable soon after.
-	Stderr io.Writer
-}
-
 // Serve serves the hub to the host that spawned this process, until the host shuts it down, SIGTERM (or SIGHUP) comes,
 // or the host is gone. Then it closes the hub. It returns the exit status of the process, for os.Exit: one of the Exit
 // constants.
 //
-// It takes over the process's standard output and error, and SIGTERM, SIGHUP, SIGINT and SIGPIPE. It must be called
+// makeHub is called once, after the checks that the process may serve, and before anybody can connect. Its logger
+// writes to the host and never blocks; fatal ends the process at once, with a last line in the log.
+//
+// Serve takes over the process's standard output and error, and SIGTERM, SIGHUP, SIGINT and SIGPIPE. It must be called
 // once only, from main.
-func Serve(o Options) int {
-	if o.Stderr == nil {
-		o.Stderr = os.Stderr
-	}
-	return serve(o.Stderr, func(l *slog.Logger, _ func(string)) (Hub, error) { return o.New(l) })
-}
-
-// serve is Serve for a hub that may need to end the process at once. fatal does that, with a last line in the log.
-func serve(stderr io.Writer, makeHub func(l *slog.Logger, fatal func(text string)) (Hub, error)) int {
-	out := newLogWriter(stderr)
+func Serve(makeHub func(l *slog.Logger, fatal func(text string)) (Hub, error)) int {
+	out := newLogWriter(os.Stderr) // go-plugin replaces that variable soon
 	defer out.flush(flushTime)
 	level, levelProblem := logLevel(os.Getenv(handshake.EnvLog))
 	logger := newLogger(out, level)
@@ -216,4 +201,65 @@ func (s *served) GRPCServer(_ *goplugin.GRPCBroker, server *grpc.Server) error {
 
 func (s *served) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
 	return nil, errNoClient
+}
+
+// road is a reason for the end of the process. For each the hub is closed in the same way, but with another time
+// budget.
+type road struct {
+	why    string
+	budget time.Duration // the time that Close gets
+}
+
+var (
+	// A Go host kills the process 2 s after it asked for shutdown. Budget and slack together are less than that.
+	roadShutdown = road{"the host shut the hub down", 1500 * time.Millisecond}
+	// Senders of SIGTERM wait longer than that: service managers and shells wait 5 s or more.
+	roadSignal = road{"a signal asked for it", 5 * time.Second}
+	// Together with the grace period of the lifeline, everything has ended within 5 s after the host's death.
+	roadOrphaned = road{"the host is gone", 3 * time.Second}
+	// Nothing was running yet.
+	roadFailed = road{"the start failed", 1500 * time.Millisecond}
+)
+
+const (
+	// closeSlack is the time beyond the budget in which Close may kill what is left and return.
+	closeSlack = 250 * time.Millisecond
+	// stopTime limits the wait for the gRPC server to end after it was stopped.
+	stopTime = 500 * time.Millisecond
+	// flushTime limits the wait for the last log lines to be written, since the host may no longer read them.
+	flushTime = 100 * time.Millisecond
+	// fatalFlushTime is flushTime for a hub that cannot go on: its last log line is all that a host learns.
+	fatalFlushTime = time.Second
+)
+
+var (
+	errServeOver = errors.New("the hub is closing")
+	errNoClient  = errors.New("this side only serves")
+)
+
+// close closes the hub within the budget of r. A second SIGTERM ends the wait at once. If Close hangs, the process ends
+// without it.
+func (d *door) close(r road) int {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), r.budget,
+		errors.New("closing took longer than "+r.budget.String()))
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- d.hub.Close(ctx) }()
+	hard := time.NewTimer(r.budget + closeSlack)
+	defer hard.Stop()
+	select {
+	case err := <-closed:
+		if err != nil {
+			d.logger.Error("the hub did not close in order", "why", r.why, "error", err)
+			return ExitFailed
+		}
+		d.logger.Info("closed", "why", r.why)
+		return ExitOK
+	case <-hard.C:
+		d.logger.Error("the hub did not close in time", "why", r.why, "budget", r.budget.String())
+		return ExitFailed
+	case <-d.signals.again:
+		d.logger.Error("left at once: a second SIGTERM came while closing", "why", r.why)
+		return ExitTerminated
+	}
 }

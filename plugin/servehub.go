@@ -25,7 +25,7 @@ const EnvironmentCommand = "__environment"
 // executable becomes the guard of the hub's servers: it must then call transport.RunGuard. Without guard there is no
 // guard, and the login shell is not asked for the user's environment, since that needs EnvironmentCommand.
 func ServeHub(version string, guard ...string) int {
-	return serve(os.Stderr, func(l *slog.Logger, fatal func(string)) (Hub, error) {
+	return Serve(func(l *slog.Logger, fatal func(string)) (Hub, error) {
 		slog.SetDefault(l) // so that log lines of libraries are written in the same format
 		dir, err := stateDir(runtime.GOOS, os.LookupEnv)
 		if err != nil {
@@ -123,4 +123,13 @@ func systemStateDir(goos string, lookup func(string) (string, bool)) (string, er
 		return "", err
 	}
 	return filepath.Join(dir, "mcphub"), nil
+}
+
+// StateDir returns the directory in which the hubs of this user keep their state, "" for none. It need not exist. The
+// error says that the system has no place for it.
+func StateDir() (string, error) {
+	if dir, chosen := os.LookupEnv(handshake.EnvStateDir); chosen {
+		return dir, nil
+	}
+	return systemStateDir(runtime.GOOS, os.LookupEnv)
 }

@@ -59,7 +59,7 @@ var roles = map[string]func() int{
 }
 
 func servePlugin(makeHub func(*slog.Logger) plugin.Hub) int {
-	return plugin.Serve(plugin.Options{New: func(l *slog.Logger) (plugin.Hub, error) { return makeHub(l), nil }})
+	return plugin.Serve(func(l *slog.Logger, _ func(string)) (plugin.Hub, error) { return makeHub(l), nil })
 }
 
 func guard(l *slog.Logger) []grpc.ServerOption { return ipc.ServerOptions(ipc.Options{Logger: l}) }

@@ -38,7 +38,7 @@ type fakeHub struct {
 	closed   bool        // guarded by mu
 }
 
-func newFakeHub(l *slog.Logger) (plugin.Hub, error) {
+func newFakeHub(l *slog.Logger, _ func(string)) (plugin.Hub, error) {
 	if problem := os.Getenv(NewVariable); problem != "" {
 		return nil, errors.New(problem)
 	}
@@ -190,7 +190,7 @@ func Main(m *testing.M) {
 		end()
 		os.Exit(code)
 	case RoleHub:
-		os.Exit(plugin.Serve(plugin.Options{New: newFakeHub}))
+		os.Exit(plugin.Serve(newFakeHub))
 	case RoleHost:
 		beHost()
 	case RoleOtherVersion:
