@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // Budget is an amount that the servers of a hub share. It is safe for concurrent use.
@@ -149,4 +150,98 @@ func tenths(n, unit int) string {
 		return fmt.Sprint(t / 10)
 	}
 	return fmt.Sprintf("%d.%d", t/10, t%10)
+}
+
+// CountedBytes is the size from which on a message is counted. Below it, even ten thousand messages at once take
+// little.
+const CountedBytes = 64 << 10
+
+// Hold is the part of an account that one message takes, from the first large part that is read of it to the last byte
+// that is passed on. It has one owner at a time, who passes it on together with the bytes, or releases it. A nil Hold
+// counts nothing.
+type Hold struct {
+	account *Account
+	held    atomic.Int64
+}
+
+// Hold returns a Hold for one message. A nil account returns nil.
+func (a *Account) Hold() *Hold {
+	if a == nil {
+		return nil
+	}
+	return &Hold{account: a}
+}
+
+// Grow makes h hold size, and is called before the memory is allocated. If it returns an *Exceeded, h is unchanged.
+func (h *Hold) Grow(size int) error {
+	if h == nil || size < CountedBytes {
+		return nil
+	}
+	held := int(h.held.Load())
+	if size <= held {
+		return nil
+	}
+	if err := h.account.Take(size - held); err != nil {
+		return err
+	}
+	h.held.Store(int64(size))
+	return nil
+}
+
+// Release returns everything to the account. The Hold may be used again.
+func (h *Hold) Release() {
+	if h != nil {
+		h.account.Give(int(h.held.Swap(0)))
+	}
+}
+
+// Bytes returns how much h holds.
+func (h *Hold) Bytes() int {
+	if h == nil {
+		return 0
+	}
+	return int(h.held.Load())
+}
+
+// Text is a text that is received in pieces and may grow to 64 MiB: a line of a server's output, the data of an event,
+// the body of an answer. The zero value is empty and ready to use. It must not be used concurrently.
+type Text struct{ b []byte }
+
+// Len returns the length of the text in bytes.
+func (t *Text) Len() int { return len(t.b) }
+
+// Add appends part. limit is the longest that the text will become: its memory doubles up to that, so that the bytes of
+// a long text are copied at most twice, taken together. Memory that is missing is charged to hold first; after a
+// *Exceeded the text is unchanged.
+func (t *Text) Add(part []byte, limit int, hold *Hold) error {
+	if size := len(t.b) + len(part); size > cap(t.b) {
+		if err := t.Reserve(max(size, min(2*cap(t.b), limit)), hold); err != nil {
+			return err
+		}
+	}
+	t.b = append(t.b, part...)
+	return nil
+}
+
+// Reserve makes room for size bytes in all. It charges them to hold first; after a *Exceeded the text is
+// unchanged.
+func (t *Text) Reserve(size int, hold *Hold) error {
+	if size <= cap(t.b) {
+		return nil
+	}
+	if err := hold.Grow(size); err != nil {
+		return err
+	}
+	t.b = append(make([]byte, 0, size), t.b...)
+	return nil
+}
+
+// Bytes returns the text so far. It must not be written to, and is valid until the next Add or Reserve.
+func (t *Text) Bytes() []byte { return t.b[:len(t.b):len(t.b)] }
+
+// Take returns the text and makes t empty. The returned bytes must never be written to.
+func (t *Text) Take() []byte {
+	b := t.Bytes()
+	t.b = nil
+	return b
 }
