@@ -3,7 +3,6 @@ package ipc
 import (
 	"context"
 	"log/slog"
-	"path"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,6 +12,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -40,10 +43,28 @@ const (
 // go-plugin registers services of its own with the same server. They are neither checked nor logged: some of them are
 // endless streams.
 func ServerOptions(o Options) []grpc.ServerOption {
-	c := &calls{o.logger()}
+	log := o.logger()
+	lines := callLogger(log)
+	options := []logging.Option{
+		logging.WithLogOnEvents(logging.FinishCall), // the payload events would log the arguments of tools
+		logging.WithLevels(levelOf),
+		logging.WithErrorFields(func(err error) logging.Fields {
+			if reason := reasonOf(err); reason != "" {
+				return logging.Fields{"grpc.reason", reason}
+			}
+			return nil
+		}),
+	}
+	recovered := recovery.WithRecoveryHandler(func(p any) error { return panicked(log, p) })
+	calls := &unaryCalls{log: log, logged: logging.UnaryServerInterceptor(lines, options...),
+		recovered: recovery.UnaryServerInterceptor(recovered)}
+	oursAlone := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool { return ours(c.Service) })
 	return []grpc.ServerOption{
-		grpc.UnaryInterceptor(c.unary),
-		grpc.StreamInterceptor(c.stream),
+		grpc.UnaryInterceptor(calls.intercept),
+		grpc.ChainStreamInterceptor(
+			selector.StreamServerInterceptor(logging.StreamServerInterceptor(lines, options...), oursAlone),
+			recovery.StreamServerInterceptor(recovered),
+		),
 		grpc.MaxRecvMsgSize(maxReceive),
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.StaticStreamWindowSize(streamWindow),
@@ -51,81 +72,81 @@ func ServerOptions(o Options) []grpc.ServerOption {
 	}
 }
 
-// ours reports whether a method belongs to this package.
-func ours(method string) bool { return strings.HasPrefix(method, "/mcphub.") }
+// ours reports whether a service, or a full method name, belongs to this package.
+func ours(service string) bool { return strings.HasPrefix(strings.TrimPrefix(service, "/"), "mcphub.") }
 
-// calls are the interceptors. What they keep on the stack is kept for as long as a tool works, and ten thousand calls
-// may be open.
-type calls struct{ log *slog.Logger }
+// unaryCalls does for unary calls what a chain of interceptors would do. In a chain, each interceptor keeps its frame
+// and its data on the stack of a call for as long as a tool works, and ten thousand calls may be open. So only the
+// recovery wraps the handler here. The check runs before it, and the log after it.
+type unaryCalls struct {
+	log               *slog.Logger
+	logged, recovered grpc.UnaryServerInterceptor
+}
 
-func (c *calls) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
-	handler grpc.UnaryHandler) (any, error) {
+func (u *unaryCalls) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (resp any, err error) {
 	if !ours(info.FullMethod) {
-		return c.handle(ctx, req, handler)
+		return u.recovered(ctx, req, info, handler)
 	}
 	start := time.Now()
-	if err := mcphubv1.Check(req.(proto.Message)); err != nil {
-		return nil, c.over(ctx, info.FullMethod, start, invalid(err))
+	if wrong := mcphubv1.Check(req.(proto.Message)); wrong != nil {
+		err = invalid(wrong)
+	} else {
+		resp, err = u.recovered(ctx, req, info, handler)
 	}
-	resp, err := c.handle(ctx, req, handler)
-	return resp, c.over(ctx, info.FullMethod, start, err)
-}
-
-func (c *calls) handle(ctx context.Context, req any, handler grpc.UnaryHandler) (resp any, err error) {
-	defer c.recovered(&err)
-	return handler(ctx, req)
-}
-
-func (c *calls) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
-	handler grpc.StreamHandler) (err error) {
-	if ours(info.FullMethod) {
-		start := time.Now()
-		defer func() { err = c.over(stream.Context(), info.FullMethod, start, err) }()
+	if _, is := status.FromError(err); !is {
+		err = loggedStatus(ctx, u.log, err)
 	}
-	defer c.recovered(&err)
-	return handler(srv, stream)
-}
-
-// recovered makes an error of a panic. It is deferred.
-func (c *calls) recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = panicked(c.log, p)
+	if u.log.Enabled(ctx, slog.Level(levelOf(status.Code(err)))) {
+		u.tell(ctx, req, info, start, err)
 	}
+	return resp, err
 }
 
-// over logs a call that has ended, without its payload and the text of its error, which may quote what a server or a
-// user wrote, and returns its error as a status.
+// callBegan is the context key of the time at which a finished call began.
+type callBegan struct{}
+
+// tell logs a call that has ended.
 //
 //go:noinline
-func (c *calls) over(ctx context.Context, method string, start time.Time, err error) error {
-	if _, is := status.FromError(err); !is {
-		err = loggedStatus(ctx, c.log, err)
-	}
-	code := status.Code(err)
-	if level := levelOf(code); c.log.Enabled(ctx, level) {
-		fields := []any{"grpc.service", path.Dir(method)[1:], "grpc.method", path.Base(method),
-			"grpc.start_time", start.Format(time.RFC3339), "grpc.code", code.String(),
-			"grpc.time_ms", float64(time.Since(start).Microseconds()) / 1000}
-		if reason := reasonOf(err); reason != "" {
-			fields = append(fields, "grpc.reason", reason)
-		}
-		c.log.Log(ctx, level, "finished call", fields...)
-	}
-	return err
+func (u *unaryCalls) tell(ctx context.Context, req any, info *grpc.UnaryServerInfo, start time.Time, err error) {
+	_, _ = u.logged(context.WithValue(ctx, callBegan{}, start), req, info, func(context.Context, any) (any, error) {
+		return nil, err
+	})
 }
 
-// levelOf returns the level for a call that ended with code. It is low for ordinary ends.
-func levelOf(code codes.Code) slog.Level {
+// callLogger returns a logger that writes the middleware's records with slog, without two fields: the peer's address
+// says nothing on a local socket, and the text of an error may quote what a server or a user wrote. Fields that depend
+// on the start of the call use the time in ctx, since the middleware's own clock has started when the call was over.
+func callLogger(log *slog.Logger) logging.Logger {
+	return logging.LoggerFunc(func(ctx context.Context, level logging.Level, msg string, fields ...any) {
+		start, unary := ctx.Value(callBegan{}).(time.Time)
+		kept := make([]any, 0, len(fields))
+		for i := 0; i+1 < len(fields); i += 2 {
+			field, value := fields[i], fields[i+1]
+			switch {
+			case field == "peer.address" || field == "grpc.error":
+				continue
+			case unary && field == "grpc.start_time":
+				value = start.Format(time.RFC3339)
+			case unary && field == "grpc.time_ms":
+				value = logging.DurationToTimeMillisFields(time.Since(start))[1]
+			}
+			kept = append(kept, field, value)
+		}
+		log.Log(ctx, slog.Level(level), msg, kept...)
+	})
+}
+
+// levelOf returns the level for a call that ended with code. It is low for ordinary ends: success and cancels.
+func levelOf(code codes.Code) logging.Level {
 	switch code {
 	case codes.OK:
-		return slog.LevelDebug
-	case codes.Canceled, codes.DeadlineExceeded, codes.FailedPrecondition, codes.PermissionDenied, codes.NotFound,
-		codes.AlreadyExists, codes.InvalidArgument, codes.Unauthenticated:
-		return slog.LevelInfo
-	case codes.ResourceExhausted, codes.Unavailable, codes.Aborted, codes.OutOfRange:
-		return slog.LevelWarn
+		return logging.LevelDebug
+	case codes.Canceled, codes.DeadlineExceeded, codes.FailedPrecondition, codes.PermissionDenied:
+		return logging.LevelInfo
 	}
-	return slog.LevelError
+	return logging.DefaultServerCodeToLevel(code)
 }
 
 // panicked logs a panic with its stack, and returns an error that hides both from the host.

@@ -19,7 +19,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -67,7 +66,7 @@ type panicky struct{ *fakeHub }
 
 func (panicky) Servers() ([]event.ServerInfo, []event.ConfigProblem) { panic("secret of the hub") }
 
-func (panicky) Attach(windows.Hello, windows.Sink) (window, *windows.Start, error) {
+func (panicky) Attach(hub.Hello, hub.Sink) (window, *hub.WindowStart, error) {
 	panic("secret of the hub")
 }
 
@@ -242,7 +241,7 @@ func TestLineTellsWhenCallBegan(t *testing.T) {
 		if len(lines) != 1 {
 			t.Fatalf("the log: %s", book.text())
 		}
-		if l := lines[0]; l["grpc.start_time"] != start.Format(time.RFC3339) || l["grpc.time_ms"] != 3000.0 ||
+		if l := lines[0]; l["grpc.start_time"] != start.Format(time.RFC3339) || l["grpc.time_ms"] != "3000" ||
 			l["grpc.code"] != "OK" || l["grpc.method"] != "CallTool" {
 			t.Errorf("the line says %v; the call began at %s and took 3s", l, start.Format(time.RFC3339))
 		}
