@@ -166,8 +166,8 @@ endif
 REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin/host
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
-SEQUENTIAL := hub/config hub/config/edit hub/core hub/inputs hub/jsontext hub/nearmiss hub/prompts \
-	hub/proposal plugin/handshake internal/conformance/scenario
+SEQUENTIAL := hub/config hub/config/edit hub/core hub/jsontext hub/nearmiss hub/proposal \
+	plugin/handshake internal/conformance/scenario
 # These have a target of their own. `make lanes` reads these two lines.
 APART := internal/compat internal/conformance internal/rules
 marked = $$(grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func Test[A-Za-z0-9]+_($(1))\(' . | xargs dirname | sort -u)

@@ -7,7 +7,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // serverQuestion is a question of the hub itself, on whose answer a server depends: a sign-in, the consent to its
@@ -25,7 +24,7 @@ type serverQuestion struct {
 	// held.
 	over func(cause error) (c closing, done bool)
 	// with are further servers that wait for the answer; nil: none.
-	with *shared
+	with *search
 }
 
 // askAboutServer asks a question that a server waits for. Each question is a request of its own, so that people can see
@@ -34,16 +33,16 @@ type serverQuestion struct {
 // Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as
 // dismissed), or says that the question was superseded and another window could be asked.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
-	words := prompts.WordsOf(&q.info)
+	words := promptWordsOf(&q.info)
 	return h.ask(ctx, func(st *state) (*prompt, error) {
 		if err := st.mayAskAbout(s, q, &words); err != nil {
 			return nil, err
 		}
-		r := &request{method: words.Method, subject: words.Subject, direction: event.Outgoing, server: s, ctx: ctx}
+		r := &request{method: words.method, subject: words.subject, direction: event.Outgoing, server: s, ctx: ctx}
 		p := &prompt{info: q.info, launch: q.launch, with: q.with, changed: q.told, about: true}
-		e := core.Asked{Server: s.number, Name: s.name, Prefix: words.Name, Human: s.humanLimit(),
+		e := core.Asked{Server: s.number, Name: s.name, Prefix: words.name, Human: s.humanLimit(),
 			About: []core.ServerNumber{s.number}}
-		for _, other := range q.with.Followers() {
+		for _, other := range q.with.waiting() {
 			e.About = append(e.About, other.number)
 		}
 		st.open(p, r, e) // mayAskAbout has looked for all that it refuses
@@ -59,7 +58,7 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 
 // humanLimit returns how long a person may take to answer a question about s. The hub's lock is held.
 func (s *server) humanLimit() time.Duration {
-	if limit := s.Conf().Timeouts.Human; limit != nil {
+	if limit := s.conf.Timeouts.Human; limit != nil {
 		return *limit
 	}
 	return DefaultHumanTimeout
@@ -71,13 +70,13 @@ func (st *state) asks(p *prompt, by int) {
 	if !p.about {
 		return
 	}
-	for _, s := range append([]*server{p.request.server}, p.with.Followers()...) {
-		s.Pause(time.Now(), by)
+	for _, s := range append([]*server{p.request.server}, p.with.waiting()...) {
+		s.pause(time.Now(), by)
 	}
 	if p.with != nil {
-		p.with.Question = nil
+		p.with.question = nil
 		if by > 0 {
-			p.with.Question = p
+			p.with.question = p
 		}
 	}
 	if p.changed != nil {
@@ -86,28 +85,29 @@ func (st *state) asks(p *prompt, by int) {
 }
 
 // mayAskAbout returns an error for a question that no window can show, or whose answer nobody would use.
-func (st *state) mayAskAbout(s *server, q *serverQuestion, words *prompts.Words) error {
+func (st *state) mayAskAbout(s *server, q *serverQuestion, words *promptWords) error {
 	switch {
 	case st.core.Draining():
 		return event.ErrDraining()
-	case s.Stopping() != nil || s.Removed():
-		return words.Stopped(s.name)
+	case s.stopping() != nil || s.removed():
+		return words.stopped(s.name)
 	case !st.core.Shows().Has(q.info.Kind, false):
-		return words.Unasked(s.name, &q.info)
-	case s.Unwanted() && !q.byHand():
+		return words.unasked(s.name, &q.info)
+	case s.unwanted() && !q.byHand():
 		// everybody who wanted the server had gone before it was known that there is a question
 		if q.with != nil {
-			// the start itself asks: callers that come from now on wait for another start, and do not get the error of this one
-			s.StartAsks()
+			// the start itself asks: callers that come from now on wait for another start, and do not get the error of this
+			// one
+			s.startAsks()
 		}
 		return event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", s.name},
-			"server %q wants %s, and %s", s.name, words.Wants, core.NobodyWaits)
+			"server %q wants %s, and %s", s.name, words.wants, core.NobodyWaits)
 	}
 	return nil
 }
 
 // concludeQuestion ends the request of a question whose prompt has closed.
-func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *prompts.Words,
+func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQuestion, words *promptWords,
 	answer closing) (closing, error) {
 	st.answerRead(r, answer, nil)
 	switch answer.cause {
@@ -119,10 +119,10 @@ func (st *state) concludeQuestion(ctx context.Context, r *request, q *serverQues
 		return closing{}, r.cause.Err
 	case st.core.Draining():
 		return closing{}, event.ErrDraining()
-	case r.server.Removed():
-		return closing{}, words.Stopped(r.server.name)
+	case r.server.removed():
+		return closing{}, words.stopped(r.server.name)
 	case answer.cause == event.CauseSuperseded && !st.core.Shows().Has(q.info.Kind, false):
-		return closing{}, words.Unasked(r.server.name, &q.info)
+		return closing{}, words.unasked(r.server.name, &q.info)
 	case answer.cause == event.CauseSuperseded:
 		return answer, nil
 	case ctx.Err() != nil: // the server was stopped

@@ -6,7 +6,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
@@ -27,7 +26,7 @@ func (w *Window) Answer(a event.PromptAnswer) error {
 // window cannot give: the prompt stays open and can be answered again), RESOURCE_EXHAUSTED (QUEUE_FULL: too many
 // answers are being compared).
 func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
-	if err := prompts.CheckAction(a); err != nil {
+	if err := checkAction(a); err != nil {
 		told(err)
 		return
 	}
@@ -38,7 +37,7 @@ func (w *Window) BeginAnswer(a event.PromptAnswer, told func(error)) {
 	case compared != nil:
 		w.compare(p, a, compared, told)
 	default:
-		if _, err = prompts.CheckContent(&p.info, a, nil); err == nil {
+		if _, err = checkContent(&p.info, a, nil); err == nil {
 			w.h.update(func(st *state) { err = st.take(w, p, a, "") })
 		}
 		told(err)
@@ -54,22 +53,22 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	if p, err = st.answerable(w, a); err != nil || a.Action != event.ActionAccept {
 		return p, nil, err
 	}
-	if !prompts.Compared(p.info.Kind) {
+	if !comparesContent(p.info.Kind) {
 		return p, nil, nil
 	}
-	if err := prompts.CheckSize(&p.info, a); err != nil {
+	if err := checkAnswerSize(&p.info, a); err != nil {
 		return nil, nil, err
 	}
-	if !w.in.BeginComparing() {
+	if !w.BeginComparing() {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", bounds.Printable(w.ID())},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
-			bounds.WindowAnswers, bounds.Printable(w.ID()))
+			bounds.WindowAnswers, bounds.Printable(w.id))
 	}
-	compared = h.budgets.Answers.Account("")
+	compared = h.budgets.answers.Account("")
 	if compared.Take(len(a.Content)) != nil {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
-			[]string{"window_id", bounds.Printable(w.ID())},
+			[]string{"window_id", bounds.Printable(w.id)},
 			"this answer has %s, and other long answers are still being compared with what was asked; wait until they are done",
 			bounds.Bytes(len(a.Content)))
 	}
@@ -86,7 +85,7 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 		defer compared.Close()
 		unchecked, err := h.compareRecovered(p, a)
 		h.update(func(st *state) {
-			w.in.EndComparing()
+			w.EndComparing()
 			if st.apply(core.Comparing{Prompt: p.number, Over: true, Fits: err == nil}); err == nil {
 				err = st.take(w, p, a, unchecked)
 			}
@@ -102,7 +101,7 @@ func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked str
 			unchecked, err = "", h.panicked(v)
 		}
 	}()
-	return prompts.CheckContent(&p.info, a, func(value json.RawMessage) schema.Verdict {
+	return checkContent(&p.info, a, func(value json.RawMessage) schema.Verdict {
 		return h.compare(p.request.server, p.info.Question.Schema, value)
 	})
 }
@@ -111,9 +110,9 @@ func (h *fixed) compareRecovered(p *prompt, a event.PromptAnswer) (unchecked str
 // schema, "" if it was.
 func (st *state) take(w *Window, p *prompt, a event.PromptAnswer, unchecked string) error {
 	if !st.isAsked(p) { // another answer, or another end, has taken it
-		return prompts.ErrClosed(p.id)
+		return errPromptClosed(p.id)
 	}
-	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.ID(), action: a.Action, scope: a.Scope,
+	c := closing{cause: event.CauseAnswered, origin: event.OriginUser, windowID: w.id, action: a.Action, scope: a.Scope,
 		content: a.Content, byHost: a.KeptByHost}
 	switch a.Action {
 	case event.ActionDecline:
@@ -122,7 +121,7 @@ func (st *state) take(w *Window, p *prompt, a event.PromptAnswer, unchecked stri
 		c.cause = event.CauseDismissed
 	}
 	if a.MuteServer && p.asker != nil && a.Action != event.ActionAccept {
-		defer st.mute(p.request.server, true, w.ID()) // after this prompt has got its own answer
+		defer st.mute(p.request.server, true, w.id) // after this prompt has got its own answer
 	}
 	if unchecked != "" {
 		st.tellUnchecked(p, unchecked)
@@ -139,27 +138,27 @@ func (st *state) take(w *Window, p *prompt, a event.PromptAnswer, unchecked stri
 func (st *state) tellUnchecked(p *prompt, why string) {
 	st.log.Info("the answer to a form was not compared with its schema", "server", p.info.Server, "prompt_id", p.id,
 		"why", why)
-	p.request.server.allowance.Note("answerNotChecked", map[string]string{"promptId": p.id, "why": why})
+	p.request.server.allowance.note("answerNotChecked", map[string]string{"promptId": p.id, "why": why})
 }
 
 // answerable returns the prompt that a answers, or the error for a prompt that w cannot answer.
 func (st *state) answerable(w *Window, a event.PromptAnswer) (*prompt, error) {
-	if !w.in.Attached() {
-		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.ID()},
-			"window %q is detached; attach again to answer", bounds.Printable(w.ID()))
+	if !w.attached {
+		return nil, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached, []string{"window_id", w.id},
+			"window %q is detached; attach again to answer", bounds.Printable(w.id))
 	}
 	n := st.promptNumber(a.PromptID)
 	p := st.prompts[n]
 	switch {
 	case n == 0 || n > st.core.Asked():
-		return nil, prompts.ErrNotFound(a.PromptID)
+		return nil, errPromptNotFound(a.PromptID)
 	case p == nil:
-		return nil, prompts.ErrClosed(a.PromptID)
+		return nil, errPromptClosed(a.PromptID)
 	}
-	if p.hidden || !w.in.Kinds().Has(p.info.Kind, p.withTools) {
-		return nil, prompts.ErrKind(w.ID(), &p.info)
+	if p.hidden || !w.kinds.Has(p.info.Kind, p.withTools) {
+		return nil, errPromptKind(w.id, &p.info)
 	}
-	if err := prompts.CheckShown(&p.info, a, w.in.ActsFor()); err != nil {
+	if err := checkShown(&p.info, a, w.actsFor); err != nil {
 		return nil, err
 	}
 	return p, st.scopeRefused(w, p, a)

@@ -7,8 +7,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // result is what an event has led to for whoever applied it.
@@ -62,7 +60,7 @@ func (st *state) apply(e core.Event) (got result) {
 func (st *state) carryOut(effect core.Effect) {
 	switch e := effect.(type) {
 	case core.RequestOpened:
-		if st.windows.Len() > 0 {
+		if st.windows.count() > 0 {
 			info := st.requests[e.Request].base()
 			info.State = event.StateQueued
 			st.emit(&event.RequestStarted{Request: info})
@@ -72,7 +70,7 @@ func (st *state) carryOut(effect core.Effect) {
 		if e.Moved {
 			r.trace.State(e.State)
 		}
-		if e.State != event.StateCancelling && !e.State.Terminal() && st.windows.Len() > 0 {
+		if e.State != event.StateCancelling && !e.State.Terminal() && st.windows.count() > 0 {
 			st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: e.State, Progress: r.progress,
 				WireID: r.wireID, Task: r.task})
 		}
@@ -91,7 +89,7 @@ func (st *state) carryOut(effect core.Effect) {
 		st.windowGone(e.Window)
 	case core.WindowTimerSet:
 		h := st.hub
-		st.windows.Expect(e.Window, time.Until(e.At), func() { h.windowTimer(e.Window) })
+		st.windows.expect(e.Window, time.Until(e.At), func() { h.windowTimer(e.Window) })
 	case core.TurnsTaken:
 		st.log.Info("a question of a server may belong to calls of different clients, so none of them can be asked; from now "+
 			"on their calls are sent to it one after the other", "server", e.Name)
@@ -121,9 +119,53 @@ func (st *state) carryOut(effect core.Effect) {
 		p := st.prompts[e.Prompt]
 		st.apply(core.PromptExpired{Prompt: e.Prompt, Cause: &event.CancelCause{Origin: event.OriginTimeout,
 			Reason: "timeouts.human of " + e.Limit.String() + " exceeded",
-			Err:    prompts.ErrTimeout(&p.info, e.Limit, p.request.server.Where())}})
+			Err:    errHumanTimeout(&p.info, e.Limit, p.request.server.where())}})
 	default:
-		st.hub.table.CarryOut(effect)
+		st.carryOutServer(effect)
+	}
+}
+
+// carryOutServer does what the core has ordered of a server.
+func (st *state) carryOutServer(effect core.Effect) {
+	switch e := effect.(type) {
+	case core.ServerShown:
+		st.shown(st.live[e.Server], e)
+	case core.StartBegun:
+		st.live[e.Server].begin(e)
+	case core.StartStopped:
+		st.live[e.Server].attempt.stop(e.Cause) // run does the rest
+	case core.SessionDetached:
+		st.live[e.Server].detach(e.Cause)
+	case core.SessionClosed:
+		st.live[e.Server].closeSession(e)
+	case core.ServerRested:
+		s := st.live[e.Server]
+		s.wakeStopped()
+		s.launch.settle()
+		st.apply(core.EntrySettled(e))
+	case core.ServerForgotten:
+		s := st.live[e.Server]
+		s.stopTimer()
+		s.wakeStopped()
+		delete(st.live, e.Server)
+	case core.LaunchReplaced:
+		st.live[e.Server].relaunch()
+	case core.GivenUp:
+		s := st.live[e.Server]
+		s.lastError = s.errGivenUp(e.Failures).Message
+		st.log.Warn("server given up", "server", s.name, "failures", e.Failures)
+	case core.WaiterWoken:
+		st.wake(e)
+	case core.EagerQueued:
+		var missing []core.ServerNumber
+		for _, s := range st.servers {
+			if s.launch.mustAsk() {
+				missing = append(missing, s.number)
+			}
+		}
+		st.apply(core.ConsentsSeen{Missing: missing})
+	case core.ServerTimerSet:
+		st.live[e.Server].setTimer(e.At)
 	}
 }
 
@@ -175,7 +217,7 @@ func (st *state) promptClosed(e *core.PromptClosed) {
 		p.timer.Stop()
 	}
 	if p.asker != nil {
-		p.request.server.allowance.Settled(e.End.Cause)
+		p.request.server.allowance.settled(e.End.Cause)
 	}
 	c := p.answer
 	c.cause, c.origin, c.reason, c.windowID = e.End.Cause, e.End.Origin, e.End.Reason, e.End.Window
@@ -226,11 +268,11 @@ func (st *state) requestEnded(e *core.RequestEnded) {
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Caller: r.callerName, Preview: r.preview, Title: r.title,
 			Cancellation: *e.Cancel, WireID: r.wireID, Sending: of.sending, ServerMayContinue: of.mayContinue,
-			Timings: e.Timings, Era: r.server.Era(), Err: e.Cause.Err, Task: r.task,
+			Timings: e.Timings, Era: r.server.era(), Err: e.Cause.Err, Task: r.task,
 		})
 		if of.sending.Delivery == event.DeliveryPending {
-			r.delivery = &outcome.Delivery{Request: r.id, Server: r.server.name, Trace: r.trace, Ended: st.windows.Seq()}
-			st.deliveries.Expect(r.delivery)
+			r.delivery = &delivery{request: r.id, server: r.server.name, trace: r.trace, ended: st.windows.seq}
+			st.deliveries.expect(r.delivery)
 		}
 		return
 	}

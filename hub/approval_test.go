@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -80,7 +79,7 @@ func TestNoApprover(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := answers("a")
 		w := newWorld(t, serversOf("s", s))
-		w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+		w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		e := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"}).want(t, event.CodeFailedPrecondition,
 			event.ReasonNoApprover)
 		if e.Meta["request_id"] != "r1" || e.Meta["setting"] != "approvals" || e.Meta["prompt_kind"] != "tool_approval" ||

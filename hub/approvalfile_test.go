@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -25,7 +24,7 @@ func logged(t *testing.T, dir string) (*world, *bytes.Buffer) {
 // endures checks that approvals hold in this hub even if they cannot be stored, and returns the warnings about them.
 func endures(t *testing.T, w *world, log *bytes.Buffer) string {
 	t.Helper()
-	v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+	v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 	w.approves(v, "a", event.ScopeAlways)
 	w.approves(v, "b", event.ScopeWorkspace)
 	for range 3 {

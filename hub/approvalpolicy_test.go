@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -18,7 +17,7 @@ func TestDenyWins(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := answers("read_a")
 			w := newWorld(t, serversOf("s", s))
-			v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+			v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 			w.approves(v, "read_a", scope)
 			for _, deny := range []string{
 				`"approvals":{"read_a":"deny"}`, `"approvals":{"read_*":"deny","read_a":"allow"}`,
@@ -130,7 +129,7 @@ func TestChangingApprovalsRestartsNothing(t *testing.T) {
 			c.Text("done")
 		})
 		w := newWorld(t, serversOf("s", s))
-		v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+		v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 		slow := w.call(hub.CallRequest{ID: "slow", Server: "s", Tool: "slow"})
 		v.answer(yes(v.prompt(), event.ScopeWindow))
 		synctest.Wait()

@@ -11,14 +11,13 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
-func roots(uris ...string) []windows.Root {
-	var list []windows.Root
+func roots(uris ...string) []hub.Root {
+	var list []hub.Root
 	for _, uri := range uris {
-		list = append(list, windows.Root{URI: uri, Name: "x"})
+		list = append(list, hub.Root{URI: uri, Name: "x"})
 	}
 	return list
 }
@@ -74,7 +73,7 @@ func TestApprovalScopes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", answers("a", "b")))
-				v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+				v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 				other := w.everything()
 				w.approves(v, "a", tc.scope)
 				if asked := w.asks(other, "a"); asked != tc.again {
@@ -98,7 +97,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, serversOf("s", answers("a")))
-		v := w.attach(windows.Hello{Kinds: allKinds})
+		v := w.attach(hub.Hello{Kinds: allKinds})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 		p := v.prompt()
 		err := event.AsError(v.win.Answer(yes(p, event.ScopeWorkspace)))
@@ -118,7 +117,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 		}
 	})
 	for _, tc := range []struct {
-		roots []windows.Root
+		roots []hub.Root
 		asked bool
 	}{
 		{roots("file:///a", "file:///b"), false},
@@ -132,7 +131,7 @@ func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorldIn(t, dir, serversOf("s", answers("a")))
 				plain := w.everything()
-				v := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}, Roots: tc.roots})
+				v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}, Roots: tc.roots})
 				if asked := w.asks(plain, "a"); asked != tc.asked {
 					t.Errorf("asked: %v, want %v", asked, tc.asked)
 				}
@@ -152,7 +151,7 @@ func TestApprovalOfAnotherHubIsSeen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w1 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
 		w2 := newWorldIn(t, dir, serversOf("s", answers("a", "b", "c", "d")))
-		v1, v2 := w1.everything(), w2.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+		v1, v2 := w1.everything(), w2.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 		w1.approves(v1, "a", event.ScopeAlways)
 		if w2.asks(v2, "a") {
 			t.Error("the second hub does not see the first one's approval")
@@ -231,7 +230,7 @@ func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := answers("a", "b")
 				w := newWorld(t, serversOf("s", s))
-				v := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")})
+				v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")})
 				c := []*pendingCall{
 					w.call(hub.CallRequest{ID: "r0", Server: "s", Tool: "a", Arguments: `{"n":0}`}),
 					w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a", Arguments: `{"n":1}`}),

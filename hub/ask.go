@@ -3,24 +3,25 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
-	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
-// connection is the hub's side of one session: its mcp.Handler.
+// connection is one session of a server, and the hub's side of it: its mcp.Handler.
 type connection struct {
-	*allowance.Allowance // handles what the server sends unasked
+	*allowance // handles what the server sends unasked
 
 	hub     *Hub
 	number  core.ConnectionNumber
 	server  *server
+	session *mcp.Session // nil while it is being opened
+	fell    bool         // it ended by itself: see server.fall; guarded by the hub's lock
 	pages   pages
 	offered mcp.Capabilities // as last declared to the server; guarded by the hub's lock
 
@@ -28,24 +29,19 @@ type connection struct {
 	cancelled map[string]string
 }
 
-// Capabilities returns the client capabilities to declare to the server.
-func (c *connection) Capabilities() mcp.Capabilities {
+// capabilities returns the client capabilities to declare to the server.
+func (c *connection) capabilities() mcp.Capabilities {
 	st := c.hub.lock()
 	defer st.unlock()
 	c.offered = st.mayBeAsked()
 	return c.offered
 }
 
-// Offers returns the capabilities as last declared, and those that would be declared now. The hub's lock is held.
-func (c *connection) Offers() (was, is mcp.Capabilities) {
-	return c.offered, c.hub.held().mayBeAsked()
-}
-
 // Ask asks a question of the server: it waits for the first answer of a window or client, or for another end.
 func (c *connection) Ask(ctx context.Context, q *mcp.Question) (mcp.Answer, error) {
 	h := c.hub
-	info, withTools := prompts.Of(q)
-	release, refused, err := c.Admit(q, info.Kind)
+	info, withTools := promptOf(q)
+	release, refused, err := c.admit(q, info.Kind)
 	switch {
 	case err != nil:
 		return mcp.Answer{}, err
@@ -112,11 +108,11 @@ func (c *connection) open(ctx context.Context, st *state, q *mcp.Question, p *pr
 		e.Of = caller.number
 		return st.open(p, nil, e)
 	}
-	words := prompts.WordsOf(&p.info)
-	r := &request{server: c.server, direction: event.Incoming, method: words.Method, parent: caller,
+	words := promptWordsOf(&p.info)
+	r := &request{server: c.server, direction: event.Incoming, method: words.method, parent: caller,
 		wireID: shownWireID(q.WireID.String()), ctx: ctx}
 	r.trace, _ = q.Trace.(*journal.Timeline)
-	e.Prefix = words.Name
+	e.Prefix = words.name
 	if caller != nil {
 		e.Parent = caller.number
 	}
@@ -156,7 +152,7 @@ func (st *state) answerRead(r *request, c closing, left error) (delayed bool) {
 
 // leaveOf returns how a question closes whose context has ended with cause.
 func leaveOf(cause error) core.Leave {
-	closes, reason, ends := prompts.Withdrawn(cause)
+	closes, reason, ends := withdrawnBy(cause)
 	return core.Leave{End: core.End{Cause: closes, Origin: ends.Origin, Reason: reason}, Ends: ends}
 }
 
@@ -180,7 +176,7 @@ func (c *connection) Roots(ctx context.Context, of *mcp.CallRequest, key string)
 }
 
 // ToolsChanged drops the known tools and tells the windows.
-func (c *connection) ToolsChanged() { c.Allowance.ToolsChanged(c.server.ToolsOutdated) }
+func (c *connection) ToolsChanged() { c.allowance.ToolsChanged(c.server.toolsOutdated) }
 
 // LateResponse records that the server has answered a call after its cancel. The answer itself is dropped.
 func (c *connection) LateResponse(id jsonrpc.ID) {
@@ -191,7 +187,7 @@ func (c *connection) LateResponse(id jsonrpc.ID) {
 	c.hub.held().apply(core.AnsweredLate{Server: c.server.number, WireID: id.String()})
 	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
 		"wire_id", bounds.Printable(id.String()))
-	c.Note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})
+	c.note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})
 }
 
 // maxCancelled limits the cancelled calls that are remembered in order to name their late responses.
@@ -211,4 +207,53 @@ func shownWireID(text string) string {
 		return ""
 	}
 	return text
+}
+
+// maxPages limits how many pages of one connection are remembered; the oldest are forgotten first.
+const maxPages = 256
+
+// pages remembers, by elicitation id, which client a URL elicitation of the server has sent to a page, so that the
+// client can be told when the server reports that the elicitation is complete. That may come long after the answer, and
+// after the call. The zero value is ready to use. It is safe for concurrent use.
+type pages struct {
+	mu    sync.Mutex
+	of    map[string]func(id string) // by the elicitation's id
+	order []string                   // oldest first
+}
+
+func (p *pages) sent(id string, tell func(id string)) {
+	if id == "" || len(id) > bounds.NameBytes { // for such an id nobody is told of the completion
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[string]func(id string){}
+	}
+	if _, again := p.of[id]; !again {
+		if len(p.order) == maxPages {
+			delete(p.of, p.order[0])
+			p.order = p.order[1:]
+		}
+		p.order = append(p.order, id)
+	}
+	p.of[id] = tell
+}
+
+// take returns the function that tells the client that was sent to the page. It returns nil if there is none, or if it
+// was taken before.
+func (p *pages) take(id string) (tell func(id string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if tell = p.of[id]; tell != nil {
+		p.of[id] = nil // the id keeps its place in order, and later calls return nil
+	}
+	return tell
+}
+
+// ElicitationCompleted tells the client that was sent to a page that the server has finished with it.
+func (c *connection) ElicitationCompleted(id string) {
+	if tell := c.pages.take(id); tell != nil {
+		tell(id)
+	}
 }

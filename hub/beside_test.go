@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -328,7 +327,7 @@ func TestBothScopesRace(t *testing.T) {
 		w.twoFiles(mine, theirs)
 		w.everything() // checks the order of the events
 		asked := make(questions, 10_000)
-		person, _, err := w.hub.Attach(windows.Hello{WindowID: "one", Kinds: startKinds}, asked)
+		person, _, err := w.hub.Attach(hub.Hello{WindowID: "one", Kinds: startKinds}, asked)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -343,8 +343,9 @@ func TestASnapshotIsBounded_amount(t *testing.T) {
 			t.Fatalf("%d questions in the snapshot, %d events after it", len(snap.Prompts), len(more))
 		}
 		for i, e := range more {
-			if p, ok := e.Body.(*event.PromptOpened); !ok || p.Prompt.Kind != event.PromptSampling {
-				t.Errorf("event %d after the snapshot: %T", i, e.Body)
+			if p, ok := e.Body.(*event.PromptOpened); !ok || p.Prompt.Kind != event.PromptSampling ||
+				len(snap.LaterPrompts) != len(more) || p.Prompt.ID != snap.LaterPrompts[i] {
+				t.Errorf("event %d after the snapshot: %T; it names %q", i, e.Body, snap.LaterPrompts)
 			}
 		}
 		bytes := 0

@@ -10,7 +10,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/prompts"
 )
 
 // Caller is the MCP client that a request is made for. It gets the request's progress, and can be asked the questions
@@ -26,8 +25,8 @@ type Caller interface {
 	Heard() bool
 	// Progress gets the params of notifications/progress as the server sent them, with its token.
 	Progress(params json.RawMessage)
-	// Completed returns a function that tells the client that the elicitation with that id is complete. It may be kept for
-	// longer than the request and the client live, and refers to neither.
+	// Completed returns a function that tells the client that the elicitation with that id is complete. It may be kept
+	// for longer than the request and the client live, and refers to neither.
 	Completed() func(elicitationID string)
 	// Ask asks the client. The end of ctx withdraws the question, with the cause's reason (jsonrpc.Reasoner); the results
 	// are not used then. A *jsonrpc.Error is the client's answer. ErrNotAsked means that it cannot be asked in the course
@@ -121,7 +120,7 @@ func (st *state) callerAnswered(p *prompt, answer mcp.Answer, err error) (next C
 // closed; if it has not closed, ended is the cause of the asker's context.
 func answeredElsewhere(c closing, ended error) error {
 	if c.cause == 0 {
-		_, _, cause := prompts.Withdrawn(ended)
+		_, _, cause := withdrawnBy(ended)
 		return cause
 	}
 	if c.windowID != "" {

@@ -8,7 +8,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -33,7 +32,7 @@ func TestRequestsTellTheTitleOfTheirTool(t *testing.T) {
 		}
 		c := w.call(hub.CallRequest{ID: "stopped", Server: "s", Tool: "hang"})
 		w.state("stopped")
-		now := w.attach(windows.Hello{})
+		now := w.attach(hub.Hello{})
 		if open := now.start.Snapshot.Requests; len(open) != 1 || open[0].Title != "" || open[0].Tool != "hang" {
 			t.Errorf("the snapshot has %+v", open)
 		}

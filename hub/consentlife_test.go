@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -321,7 +320,7 @@ func TestEagerWorkspaceServerAsTheWindowComes_long(t *testing.T) {
 			w.hub.EditConfig(makeEager)
 			seen := 0
 			come := make(chan struct{})
-			if _, _, err := w.hub.Attach(windows.Hello{WindowID: "blind"}, startSeen{func() {
+			if _, _, err := w.hub.Attach(hub.Hello{WindowID: "blind"}, startSeen{func() {
 				if seen++; seen == 1+i%2 {
 					close(come)
 				}
@@ -333,7 +332,7 @@ func TestEagerWorkspaceServerAsTheWindowComes_long(t *testing.T) {
 			var coming sync.WaitGroup
 			coming.Go(func() {
 				<-come
-				v, refused = w.tryAttach(windows.Hello{Kinds: startKinds})
+				v, refused = w.tryAttach(hub.Hello{Kinds: startKinds})
 			})
 			w.workspace(workspaceEntry)
 			coming.Wait()

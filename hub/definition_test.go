@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -46,7 +45,7 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 				s := fakeserver.New()
 				redefine(t, s, reads)
 				w := newWorldIn(t, dir, serversOf("s", s))
-				v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+				v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 				first := v.prompt()
 				if first.Approval.Previous != "" || first.Approval.Changes != nil {
@@ -76,7 +75,7 @@ func TestChangedDefinitionAsksWithADiff(t *testing.T) {
 				s := fakeserver.New()
 				redefine(t, s, writes)
 				w := newWorldIn(t, dir, serversOf("s", s))
-				v := w.attach(windows.Hello{Kinds: allKinds, Roots: roots("file:///p")})
+				v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
 				c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
 				p := v.prompt()
 				if diff := cmp.Diff(readsToWrites, p.Approval.Changes); diff != "" {

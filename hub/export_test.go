@@ -12,17 +12,14 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/schema"
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // EditConfig makes edit change the servers of every config that is loaded from now on, so that a test need not spell
 // everything in a file.
 func (h *Hub) EditConfig(edit func(*config.Server)) {
-	h.config.Parse = func(sources []config.Source) config.Contents {
+	h.config.parse = func(sources []config.Source) config.Contents {
 		found := config.Read(sources)
 		for i := range found.Servers {
 			edit(&found.Servers[i])
@@ -44,11 +41,11 @@ func (h *Hub) Leftovers() string {
 	add("requests", len(h.state.requests)+h.state.core.Len())
 	add("prompts", len(h.state.prompts)+len(h.state.core.Prompts()))
 	add("calls that wait for their turn", h.state.core.AwaitTurn())
-	add("cancels on their way", h.deliveries.Pending())
-	add("shared questions", h.sharing.Len())
+	add("cancels on their way", len(h.deliveries.pending))
+	add("shared questions", len(h.state.searches))
 	for _, s := range h.state.servers {
-		add("open launch questions of "+s.name, s.launch.Asking())
-		for what, n := range s.Leftovers() {
+		add("open launch questions of "+s.name, s.launch.asking)
+		for what, n := range s.leftovers() {
 			add(what+" of "+s.name, n)
 		}
 	}
@@ -58,7 +55,7 @@ func (h *Hub) Leftovers() string {
 // Seq returns the number of the latest event.
 func (h *Hub) Seq() uint64 {
 	defer h.lock().unlock()
-	return h.windows.Seq()
+	return h.windows.seq
 }
 
 // Inconsistent returns what is inconsistent in the hub's state, or "", which it must be whenever nobody holds the lock.
@@ -109,9 +106,9 @@ func (h *Hub) inconsistent() string {
 			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", p.id, r.id)
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
-			now := r.server.launch.Policy(r.tool)
+			now := r.server.launch.policy(r.tool)
 			definition := r.grantKey(*p.agrees).As(grants.Definition)
-			if offers.PolicyOf(now) != p.agrees.Policy || now == config.Deny || now == config.Allow &&
+			if policyOf(now) != p.agrees.Policy || now == config.Deny || now == config.Allow &&
 				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) ||
 				st.now(r).State != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", p.id, r.id,
@@ -127,7 +124,7 @@ func (h *Hub) inconsistent() string {
 		}
 	}
 	for _, s := range h.state.servers {
-		if bad := s.Inconsistent(); bad != "" {
+		if bad := s.inconsistent(); bad != "" {
 			return bad
 		}
 		if s.gone {
@@ -142,17 +139,17 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.state.servers {
-		edit(s.Conf())
-		counts, entries := s.launch.Entry(), launch.Entries{}
-		for _, e := range s.launch.Entries() {
+		edit(&s.conf)
+		counts, entries := s.launch.entry, grants.Entries{}
+		for _, e := range s.launch.entries {
 			edit(&e.Conf)
 			entries = append(entries, h.launches.Entries(e.Conf)...)
 			if e == counts {
 				counts = entries[len(entries)-1]
 			}
 		}
-		s.launch.Take(counts, entries, false)
-		owner{s}.Outdated()
+		s.launch.take(counts, entries, false)
+		s.supersede()
 	}
 }
 
@@ -177,13 +174,13 @@ func (h *Hub) RememberedLaunches() []event.Remembered {
 }
 
 // RememberedInputs returns the values of inputs that Remembered lists.
-func (h *Hub) RememberedInputs() []event.Remembered { return h.inputs.Remembered() }
+func (h *Hub) RememberedInputs() []event.Remembered { return h.inputs.remembered() }
 
 // ForgetLaunch forgets one consent, and reports whether it was remembered.
 func (h *Hub) ForgetLaunch(id string) bool { return h.Forget([]string{id}) == 1 }
 
 // ForgetInput forgets the value of one input, and reports whether it was remembered.
-func (h *Hub) ForgetInput(id string) bool { return h.inputs.Forget(map[string]bool{id: true}) == 1 }
+func (h *Hub) ForgetInput(id string) bool { return h.inputs.forget(map[string]bool{id: true}) == 1 }
 
 // Redact returns text without the secrets that the hub knows.
 func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
@@ -191,8 +188,8 @@ func (h *Hub) Redact(text string) string { return h.redactor.Text(text) }
 // HoldInputs makes the hub wait until gate is closed before it reads the kept inputs. It must be called before any
 // start.
 func (h *Hub) HoldInputs(gate <-chan struct{}) {
-	refresh := h.inputs.Refresh
-	h.inputs.Refresh = func() {
+	refresh := h.inputs.refresh
+	h.inputs.refresh = func() {
 		<-gate
 		refresh()
 	}
@@ -209,7 +206,7 @@ func (h *Hub) AgreeToAnother(name string) (settle func()) {
 	leads := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = h.sharing.Do(context.Background(), sharedKey{server: name}, s, func(*shared) (string, error) {
+		_, _ = h.share(context.Background(), searchKey{server: name}, s, func(*search) (string, error) {
 			close(leads)
 			<-yes
 			return "", nil
@@ -269,13 +266,13 @@ func (h *Hub) HeldBytes(server string) Held {
 	st := h.lock()
 	defer st.unlock()
 	c := st.server(server).allowance
-	return Held{c.Questions.Held(), c.Lists.Held(), c.Results.Held(), c.Checks.Held()}
+	return Held{c.questions.Held(), c.lists.Held(), c.results.Held(), c.checks.Held()}
 }
 
 // CountReleases counts the returns of memory to the system, instead of doing them. Nothing may run meanwhile.
 func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
-	h.budgets.Free = func() { n.Add(1) }
+	h.budgets.free = func() { n.Add(1) }
 	return n
 }
 
@@ -283,27 +280,27 @@ func (h *Hub) CountReleases() *atomic.Int64 {
 func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
 	var c *connection
 	s, _ := h.find(server)
-	h.within(func() { c, _ = s.Client().(*connection) })
+	h.within(func() { c = s.conn })
 	return c.Ask(ctx, q)
 }
 
 // BoundResults replaces the budget of the results in flight. It applies to servers that are configured afterwards.
 func (h *Hub) BoundResults(total, each int) {
-	h.budgets.Results = bounds.NewBudget("results in flight", total, each)
+	h.budgets.results = bounds.NewBudget("results in flight", total, each)
 }
 
 // ResultsInFlight returns how many bytes large results hold.
-func (h *Hub) ResultsInFlight() int { return h.budgets.Results.Used() }
+func (h *Hub) ResultsInFlight() int { return h.budgets.results.Used() }
 
 // FillResults takes so much of the budget that there is no room for a large result.
 func (h *Hub) FillResults() {
 	for range 20 {
-		for a := h.budgets.Results.Account("another"); a.Take(64<<10) == nil; {
+		for a := h.budgets.results.Account("another"); a.Take(64<<10) == nil; {
 		}
 	}
 }
 
 // bareServer returns a server that is not in the hub's list.
 func (h *Hub) bareServer(name string) *server {
-	return h.state.newServer(servers.Entry{Conf: config.Server{Name: name}})
+	return h.state.newServer(configStep{conf: config.Server{Name: name}})
 }

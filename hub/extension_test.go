@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -54,8 +53,8 @@ func TestExtensionsOfWindows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())
 		w := newWorld(t, map[string]*fakeserver.Server{"legacy": legacy, "modern": modern}, "legacy:"+allow, "modern:"+allow)
-		old := w.attach(windows.Hello{Extensions: showing(`{"mimeTypes":["text/html"]}`)})
-		w.attach(windows.Hello{Extensions: map[string]json.RawMessage{uiExtension: json.RawMessage(`{"other":true}`),
+		old := w.attach(hub.Hello{Extensions: showing(`{"mimeTypes":["text/html"]}`)})
+		w.attach(hub.Hello{Extensions: map[string]json.RawMessage{uiExtension: json.RawMessage(`{"other":true}`),
 			"com.example/x": json.RawMessage(`{}`)}})
 		w.call(hub.CallRequest{Server: "legacy", Tool: "echo"}).ok(t)
 		w.call(hub.CallRequest{Server: "modern", Tool: "echo"}).ok(t)
@@ -84,7 +83,7 @@ func TestExtensionsGrow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		legacy, modern := hanging(), hanging(fakeserver.WithModern())
 		w := newWorld(t, map[string]*fakeserver.Server{"legacy": legacy, "modern": modern}, "legacy:"+allow, "modern:"+allow)
-		v := w.attach(windows.Hello{})
+		v := w.attach(hub.Hello{})
 		ctx := context.Background()
 		for _, name := range []string{"legacy", "modern"} {
 			if _, err := w.hub.StartServer(ctx, name); err != nil {

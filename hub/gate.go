@@ -9,8 +9,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/servers"
 )
 
 // passage is what the goroutine of a request keeps on the way through the gate, which the core decides about: see
@@ -48,8 +46,8 @@ func (h *Hub) look(r *request, p *passage) (*mcp.Session, error) {
 	st := h.lock()
 	defer st.unlock()
 	s := r.server
-	s.Settle()
-	e := core.Looked{Request: r.number, Step: p.needed.Step, Up: s.Up(), Modern: s.Era() == event.EraModern}
+	s.settle()
+	e := core.Looked{Request: r.number, Step: p.needed.Step, Up: s.up(), Modern: s.era() == event.EraModern}
 	if r.method == methodCallTool {
 		e.Tool = st.seeTool(r, p)
 	}
@@ -61,25 +59,25 @@ func (h *Hub) look(r *request, p *passage) (*mcp.Session, error) {
 		r.turn = make(chan struct{})
 		p.turn = r.turn
 	}
-	return s.Session(), nil
+	return s.session(), nil
 }
 
 // seeTool returns what counts for a call of r's tool now.
 func (st *state) seeTool(r *request, p *passage) core.ToolSeen {
 	s := r.server
-	known, current := s.Tools()
-	seen := core.ToolSeen{Called: true, Preapproved: p.call.Preapproved, Outdated: s.Up() && !current,
+	known, current := s.listedTools()
+	seen := core.ToolSeen{Called: true, Preapproved: p.call.Preapproved, Outdated: s.up() && !current,
 		NoneKnown: known == nil, Pinned: p.pinned}
 	p.tool, p.pinned = nil, false
-	if tool, ok := servers.FindTool(known, r.tool); ok && !seen.Outdated {
+	if tool, ok := toolNamed(known, r.tool); ok && !seen.Outdated {
 		p.tool = tool
-	} else if seen.Outdated && p.of == s.Session() {
+	} else if seen.Outdated && p.of == s.session() {
 		p.tool = p.listed
 	}
 	p.terms = st.terms(r, p.tool)
 	seen.Terms = p.terms
 	if p.terms.Policy == event.PolicyAsk {
-		seen.LaunchAllows = s.Conf().Policy(r.tool) == config.Allow
+		seen.LaunchAllows = s.conf.Policy(r.tool) == config.Allow
 		seen.HeldForAny = !st.core.Shows().Has(event.PromptToolApproval, false) &&
 			st.grants.HoldsForAny(r.grantKey(p.terms))
 	}
@@ -100,28 +98,28 @@ func (st *state) refusal(r *request, why core.Refusal) error {
 	case core.CallIsOver:
 		return context.Cause(r.ctx)
 	case core.ToolHidden:
-		return st.call(r).Hidden(r.tool)
+		return st.call(r).hidden(r.tool)
 	case core.ToolDenied:
-		return st.call(r).Denied(r.tool)
+		return st.call(r).denied(r.tool)
 	case core.NoApprover:
-		return st.call(r).NoApprover(r.tool)
+		return st.call(r).noApprover(r.tool)
 	case core.NotForApps:
-		return st.call(r).NotForApps(r.tool)
+		return st.call(r).notForApps(r.tool)
 	}
-	return st.call(r).Unsettled(st.core.Lists(r.number))
+	return st.call(r).unsettled(st.core.Lists(r.number))
 }
 
 // get obtains what r needs.
 func (h *Hub) get(r *request, p *passage) (err error) {
 	switch p.needed.Need {
 	case core.NeedKeptTools:
-		r.server.Recall()
+		r.server.recall()
 	case core.NeedApprovals:
 		h.grants.Refresh(grants.Call)
 	case core.NeedSession:
-		_, err = r.server.Acquire(r.ctx, r.number)
+		_, err = r.server.acquire(r.ctx, r.number)
 	case core.NeedTools:
-		p.listed, p.of, err = offers.FindTool(r.ctx, r.server.Server, r.number, r.id, r.tool)
+		p.listed, p.of, err = findTool(r.ctx, r.server, r.number, r.id, r.tool)
 	case core.NeedPin:
 		p.pinned = h.grants.LetThroughFirst(r.grantKey(p.terms), string(p.tool.Raw))
 	case core.NeedYes:

@@ -8,35 +8,34 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // Gateway admits clients that speak MCP. While one is open, servers are told from their start on that every kind of
 // question can be answered: it is not known then which clients will come, and what they answer.
 type Gateway struct {
 	h     *Hub
-	name  string                    // identifies the gateway as a subscriber to resources
-	roots map[string][]windows.Root // by client; guarded by the hub's lock
-	order []string                  // the clients, in the order in which they came
+	name  string            // identifies the gateway as a subscriber to resources
+	roots map[string][]Root // by client; guarded by the hub's lock
+	order []string          // the clients, in the order in which they came
 }
 
 // OpenGateway opens a gateway. It must be closed. Error: UNAVAILABLE DRAINING.
 func (h *Hub) OpenGateway() (*Gateway, error) {
-	g := &Gateway{h: h, name: rand.Text(), roots: map[string][]windows.Root{}}
+	g := &Gateway{h: h, name: rand.Text(), roots: map[string][]Root{}}
 	st := h.lock()
 	defer st.unlock()
 	if st.core.Draining() {
 		return nil, event.ErrDraining()
 	}
 	st.gateways = append(st.gateways, g)
-	h.table.Offer()
+	st.offer()
 	return g, nil
 }
 
 // SetRoots replaces the roots of one client. Without roots, the client is forgotten. A server that asks for roots
 // outside of any call gets those of all clients and windows. Roots of clients open no workspace: what was allowed for a
 // workspace does not hold for them.
-func (g *Gateway) SetRoots(client string, roots []windows.Root) {
+func (g *Gateway) SetRoots(client string, roots []Root) {
 	g.h.changeRoots(func(*state) {
 		_, known := g.roots[client]
 		switch {
@@ -83,8 +82,8 @@ func (g *Gateway) Close() {
 const maxClientRoots = 1024
 
 // allRoots returns the roots of all windows and of the clients of all gateways, each URI once.
-func (st *state) allRoots() []windows.Root {
-	roots := st.windows.Roots()
+func (st *state) allRoots() []Root {
+	roots := st.windows.allRoots()
 	if len(st.gateways) == 0 {
 		return roots
 	}
@@ -111,7 +110,7 @@ func (st *state) allRoots() []windows.Root {
 
 // mayBeAsked returns the client capabilities that are declared to servers.
 func (st *state) mayBeAsked() mcp.Capabilities {
-	c := st.windows.Capabilities()
+	c := st.windows.capabilities()
 	if len(st.gateways) > 0 {
 		c.Sampling, c.SamplingTools, c.ElicitationForm, c.ElicitationURL = true, true, true, true
 	}

@@ -7,14 +7,13 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
 // history returns the history that a window gets that attaches now and wants at most most entries.
 func (w *world) history(most int) []event.Ended {
 	w.t.Helper()
-	v := w.attach(windows.Hello{MaxHistory: most})
+	v := w.attach(hub.Hello{MaxHistory: most})
 	defer v.win.Detach(true)
 	return v.start.Snapshot.History
 }

@@ -15,30 +15,22 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/config/watch"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/flight"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/inputs"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/launch"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
-	"github.com/mcphub-go/mcphub/hub/servers"
-	"github.com/mcphub-go/mcphub/hub/sources"
+	"github.com/mcphub-go/mcphub/hub/signin"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 	"github.com/mcphub-go/mcphub/hub/userenv"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // Options are the options of a Hub. The zero value is usable.
@@ -59,8 +51,8 @@ type Options struct {
 	// GuardCommand is a program with its arguments that ends the servers when this process is killed (process.RunGuard);
 	// nil: none.
 	GuardCommand []string
-	// EnvironmentCommand is a program with its arguments that prints its environment (userenv.Print). The login shell runs
-	// it, so that the hub learns the environment of the user. nil: the login shell is not asked.
+	// EnvironmentCommand is a program with its arguments that prints its environment (userenv.Print). The login shell
+	// runs it, so that the hub learns the environment of the user. nil: the login shell is not asked.
 	EnvironmentCommand []string
 	// Desktop says that the host was started from a desktop, so the environment of the user is that of the login shell.
 	Desktop bool
@@ -72,9 +64,9 @@ type Options struct {
 	// Tracer makes a span for every request; nil: no spans. Spans begin and end while the hub's lock is held, so their
 	// exporter must not block then.
 	Tracer trace.TracerProvider
-	// Fatal ends the process, with text as its last line, when a fault may have damaged the hub's state. It is called with
-	// the hub's lock held, so it must not call the hub. nil: an unrecovered panic. In a test it may return: then the panic
-	// goes on in the goroutine that met the fault.
+	// Fatal ends the process, with text as its last line, when a fault may have damaged the hub's state. It is called
+	// with the hub's lock held, so it must not call the hub. nil: an unrecovered panic. In a test it may return: then the
+	// panic goes on in the goroutine that met the fault.
 	Fatal func(text string)
 	// WindowReturn is how long a window whose stream broke may take to come back before everything that belongs to it
 	// ends; 0 = 10 s.
@@ -83,7 +75,6 @@ type Options struct {
 
 // Hub is the domain. All methods may be called concurrently.
 type Hub struct {
-	*offers.Offers // what the servers offer
 	*fixed
 
 	mu    sync.Mutex // guards state; never held while waiting; taken by lock alone
@@ -102,19 +93,30 @@ type fixed struct {
 	contained *process.Containment
 
 	grants   *grants.Store
-	launches *launch.Maker
-	config   *sources.Config
+	launches *grants.Resolver
+	config   *Config
 	catalog  *catalog.Catalog
 	// recallAnswers reads the approvals and the definitions of tools, once. It is not done in New, since there may be
 	// megabytes, and the host waits for the start of the hub. It must be called, without the lock, before they are used.
 	recallAnswers func()
 
-	budgets *allowance.Budgets
+	// how servers are reached: see Options
+	open         func(s config.Server, stderr func(line string)) mcp.Opener
+	roundTripper http.RoundTripper
+	listen       func(ctx context.Context, address string) (net.Listener, error)
+
+	lists  *toolBook
+	rest   *restBook
+	legacy *legacyBook
+	tokens func() signin.Store // opened on first use
+
+	budgets *budgets
+	starts  chan struct{} // holds a token for each server that a list of all is starting
 	// compares the content of an answer to a form with its schema; tests delay it
 	compare func(s *server, schema, value json.RawMessage) schema.Verdict
 
 	redactor *redact.Redactor
-	inputs   *inputs.Store
+	inputs   *inputStore
 
 	tracer *telemetry.Tracer // nil = no telemetry
 
@@ -132,11 +134,9 @@ type fixed struct {
 	kept   *journal.KeptRequests // has a lock of its own
 
 	// The content of these is guarded by the hub's lock. Each of their methods says whether it takes the lock.
-	table   *servers.Table
-	windows *windows.Table // also sends events to them
+	windows *windowTable // also sends events to them
 	// cancels of requests that have ended whose notification is still being sent to the server
-	deliveries *outcome.Deliveries
-	sharing    *flight.Group[sharedKey, *server, *prompt] // searches for an answer that several starts wait for
+	deliveries *deliveries
 }
 
 // state is the part of the hub that its lock guards. Its methods are called with the lock held, and do not wait.
@@ -152,9 +152,20 @@ type state struct {
 	pending  []core.Effect // to be carried out
 	carrying bool          // they are being carried out
 
+	searches searches
+	// a channel for each resource whose subscription is being changed, which is closed, and removed, once that is over
+	subscribing map[resourceKey]chan struct{}
+
 	turnTimers map[core.ServerNumber]*time.Timer // those that are set
 
-	servers  []*server
+	made    core.ServerNumber                 // of the latest server
+	servers []*server                         // the configured servers, in config order
+	live    map[core.ServerNumber]*server     // those, and removed ones until they have ended
+	waits   map[core.WaiterNumber]*serverWait // for a server
+	waited  core.WaiterNumber                 // the latest
+	// functions that kill the process of a server; a removed server stays in it until it has ended
+	kills map[*server]func(why string)
+
 	gateways []*Gateway
 	closed   bool
 	over     chan struct{} // made by shut; closed when every goroutine of work has ended
@@ -173,12 +184,13 @@ func New(o Options) *Hub {
 		fatal:    o.Fatal,
 		check:    checkInvariants,
 		compare: func(s *server, schema, value json.RawMessage) schema.Verdict {
-			return s.allowance.Forms.Check(schema, value)
+			return s.allowance.forms.Check(schema, value)
 		},
 
+		starts:       make(chan struct{}, core.MaxEager),
 		windowReturn: cmp.Or(o.WindowReturn, defaultWindowReturn),
 	}}
-	st := newState(h)
+	newState(h)
 	if h.fatal == nil {
 		h.fatal = crash
 	}
@@ -189,14 +201,12 @@ func New(o Options) *Hub {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.log = slog.New(redact.NewLog(h.log.Handler(), h.redactor))
-	h.sharing = flight.New[sharedKey](h.within, st.pauseFor)
-	h.budgets = allowance.NewBudgets(allowance.Options{House: house{h}, Logger: h.log, Redactor: h.redactor})
-	h.windows = windows.NewTable(windows.Options{House: screen{h}, HubID: id, Life: h.life, Work: &h.work})
-	h.Offers = offers.New(house{h})
+	h.budgets = newBudgets(h)
+	h.windows = newWindowTable(h)
 	h.models = toolset.NewCatalog(h, o.StateDir, h.log)
 	// what waits to be written counts as if one more server had it in flight
-	h.kept = journal.OpenKeptRequests(o.StateDir, h.log, h.budgets.Results.Account("of requests that are over"))
-	h.deliveries = outcome.NewDeliveries(house{h}, h.log)
+	h.kept = journal.OpenKeptRequests(o.StateDir, h.log, h.budgets.results.Account("of requests that are over"))
+	h.deliveries = &deliveries{hub: h, pending: map[*delivery]struct{}{}}
 	h.contained = process.NewContainment(process.ContainmentOptions{GuardCommand: o.GuardCommand,
 		LedgerDir: o.StateDir, Logger: h.log})
 	if o.Watch == nil {
@@ -206,22 +216,22 @@ func New(o Options) *Hub {
 		h.environ = os.Environ()
 	}
 	h.redactor.Add(process.Credentials(h.environ)...)
-	h.table = servers.NewTable(servers.Options{House: house{h}, Core: st.core,
-		Apply: func(e core.Event) { h.held().apply(e) }, Logger: h.log, Redactor: h.redactor,
-		Containment: h.contained, StateDir: o.StateDir, Open: o.Open, RoundTripper: o.RoundTripper,
-		Listen: o.Listen})
+	h.open, h.roundTripper, h.listen = o.Open, o.RoundTripper, o.Listen
+	h.lists, h.rest, h.legacy = openTools(o.StateDir, h.log), openRest(o.StateDir, h.log), openLegacy(o.StateDir, h.log)
+	h.tokens = sync.OnceValue(func() signin.Store {
+		return notingStore{signin.OpenStore(o.StateDir, h.log), h.redactor}
+	})
 	h.grants = grants.Open(o.StateDir, id, h.log)
 	h.recallAnswers = sync.OnceFunc(func() { h.grants.Refresh(grants.Call, grants.Definition) })
 	h.grants.Refresh(grants.Launch)
-	h.inputs = inputs.Open(o.StateDir, h.redactor, h.log)
+	h.inputs = openInputs(o.StateDir, h.redactor, h.log)
 	h.catalog = catalog.New(catalog.Options{StateDir: o.StateDir, RoundTripper: o.RoundTripper,
 		UserAgent: strings.TrimRight("mcphub/"+o.Version, "/")})
-	h.launches = &launch.Maker{House: house{h}, Grants: h.grants, Redactor: h.redactor, Logger: h.log,
-		User: userenv.New(userenv.Options{Environ: h.environ, Printer: o.EnvironmentCommand, Desktop: o.Desktop,
-			House: house{h}, Life: h.life, Logger: h.log, Containment: h.contained, Answered: h.userAnswered})}
-	h.config = sources.New(sources.Options{House: house{h}, Owner: house{h}, Launches: h.launches, Redactor: h.redactor,
-		Logger: h.log, NewWatcher: o.Watch, StateDir: o.StateDir,
-		Parse: func(from []config.Source) config.Contents { return config.ReadWithout(o.LeaveOut, from) }})
+	h.launches = &grants.Resolver{Grants: h.grants, User: userenv.New(userenv.Options{Environ: h.environ,
+		Printer: o.EnvironmentCommand, Desktop: o.Desktop, House: house{h}, Life: h.life, Logger: h.log,
+		Containment: h.contained, Answered: h.userAnswered})}
+	h.config = newConfig(h, o.StateDir, o.Watch,
+		func(from []config.Source) config.Contents { return config.ReadWithout(o.LeaveOut, from) })
 	if o.Desktop { // so that the first server that starts may find the environment ready
 		h.launches.User.Begin()
 	}
@@ -271,14 +281,18 @@ func (h *Hub) Drain(ctx context.Context, reason string) (cancelled, stopped int)
 			waits = append(waits, st.whenOver(r))
 		}
 		for _, s := range st.servers {
-			if s.Running() {
+			if s.running() {
 				stopped++
 			}
-			if done := s.End(cause); done != nil {
+			if done := s.end(cause); done != nil {
 				waits = append(waits, done)
 			}
 		}
-		waits = append(waits, h.table.Ends()...)
+		for _, s := range st.live { // those that were removed have not ended yet
+			if s.removed() {
+				waits = append(waits, s.stopping())
+			}
+		}
 	})
 	if first {
 		h.log.Info("draining", "reason", bounds.Printable(reason), "requests", cancelled, "servers", stopped)
@@ -314,7 +328,12 @@ func (h *Hub) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	h.within(func() { h.table.Kill("the hub's time to shut down is over") })
+	h.update(func(st *state) {
+		for s, kill := range st.kills {
+			go kill("the hub's time to shut down is over") // it ends by itself; nobody is left to wait for it
+			st.log.Warn("server killed: it did not stop in time", "server", s.name)
+		}
+	})
 	grace := time.NewTimer(killGrace)
 	defer grace.Stop()
 	select {
@@ -332,16 +351,19 @@ func (st *state) shut() {
 	}
 	st.closed = true
 	st.config.Close()
-	st.deliveries.Fail("the hub was shut down first")
-	for _, id := range st.windows.Close() {
+	st.deliveries.fail("the hub was shut down first")
+	for _, id := range st.windows.close() {
 		st.grants.EndWindow(id)
 	}
 	for _, timer := range st.turnTimers {
 		timer.Stop()
 	}
-	st.budgets.Close()
+	st.budgets.close()
 	st.endLife(event.ErrDraining())
-	st.table.Close()
+	for _, s := range st.servers {
+		s.endSignIn()
+		s.stopTimer()
+	}
 	over := make(chan struct{})
 	st.over = over
 	go func() { // ends when all the work has ended
@@ -351,4 +373,4 @@ func (st *state) shut() {
 }
 
 // emit sends an event to every attached window that wants it.
-func (st *state) emit(b event.Body) { st.windows.Emit(b) }
+func (st *state) emit(b event.Body) { st.windows.emit(b) }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -98,7 +97,7 @@ func TestAnswerComesBeforeConnectingAnew(t *testing.T) {
 		for range 50 {
 			s := hanging()
 			w := newWorld(t, serversOf("s", s), "s:"+allow)
-			v := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
+			v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
 			w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
 			q, err := s.Request(elicitation, formParams)
 			if err != nil {
@@ -124,7 +123,7 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		open := func() (*world, *view, event.PromptInfo, *pendingCall) {
 			w := newWorld(t, map[string]*fakeserver.Server{"s": answers("t")}, "s")
-			v := w.attach(windows.Hello{Kinds: allKinds})
+			v := w.attach(hub.Hello{Kinds: allKinds})
 			c := w.call(hub.CallRequest{Server: "s", Tool: "t"})
 			return w, v, v.prompt(), c
 		}
@@ -149,9 +148,9 @@ func TestClicksOfAnotherHubFindNothing(t *testing.T) {
 func TestWindowIDsOfAnotherHubAreFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		before, after := newWorld(t, nil), newWorld(t, nil)
-		v := before.attach(windows.Hello{})
-		other := after.attach(windows.Hello{})
-		hello := windows.Hello{WindowID: v.win.ID(), ComesBackTo: before.hub.ID()}
+		v := before.attach(hub.Hello{})
+		other := after.attach(hub.Hello{})
+		hello := hub.Hello{WindowID: v.win.ID(), ComesBackTo: before.hub.ID()}
 		back, err := after.tryAttach(hello)
 		if err != nil {
 			t.Fatalf("the window that has come back was refused: %v", err)

@@ -13,7 +13,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -289,7 +288,7 @@ func TestSignInByHandAsksForInputs(t *testing.T) {
 			w.hub.EditConfs(func(c *config.Server) { c.Inputs = userInputs })
 		}
 		load("/mcp")
-		v := w.attach(windows.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, startKinds...),
+		v := w.attach(hub.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, startKinds...),
 			SamplingTools: true})
 		if _, err := w.hub.SignOut(context.Background(), "s"); event.AsError(err).Reason != event.ReasonInputMissing {
 			t.Errorf("signing out without the value: %v", err)

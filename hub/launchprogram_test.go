@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -301,7 +300,7 @@ func TestFormsAreMadeWithoutTheLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := w.user("", "file:///repos/site")
-		v.win.SetRoots([]windows.Root{{URI: "file:///repos/other"}})
+		v.win.SetRoots([]hub.Root{{URI: "file:///repos/other"}})
 		w.user("another", "file:///repos/site").win.Detach(true)
 		w.hub.Servers()
 		if forms.Load() != 200 || locked.Load() != 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // startKinds are allKinds and the kinds of questions about the start of a server, except the sign-in.
@@ -18,9 +17,9 @@ var startKinds = append([]event.PromptKind{event.PromptServerLaunch, event.Promp
 
 // user attaches a window that shows startKinds. If id is "", the hub chooses the id.
 func (w *world) user(id string, roots ...string) *view {
-	hello := windows.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
+	hello := hub.Hello{WindowID: id, Kinds: startKinds, SamplingTools: true}
 	for _, uri := range roots {
-		hello.Roots = append(hello.Roots, windows.Root{URI: uri})
+		hello.Roots = append(hello.Roots, hub.Root{URI: uri})
 	}
 	return w.attach(hello)
 }

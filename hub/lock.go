@@ -5,7 +5,9 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // The hub's lock guards a value of type state, and the code that needs the lock is a method of state. Only lock takes
@@ -22,15 +24,16 @@ import (
 // run with the lock held get the state by held, or as a parameter.
 
 // newState makes the state of a hub that nobody uses yet.
-func newState(h *Hub) *state {
+func newState(h *Hub) {
 	h.state = state{
 		fixed:    h.fixed,
 		hub:      h,
 		core:     core.New(h.mark),
 		requests: map[core.RequestNumber]*request{}, turnTimers: map[core.ServerNumber]*time.Timer{},
-		prompts: map[core.PromptNumber]*prompt{},
+		prompts: map[core.PromptNumber]*prompt{}, searches: searches{}, live: map[core.ServerNumber]*server{},
+		waits: map[core.WaiterNumber]*serverWait{}, kills: map[*server]func(string){},
+		subscribing: map[resourceKey]chan struct{}{},
 	}
-	return &h.state
 }
 
 // update runs f with the lock. f must not wait for anything, and must not keep the state.
@@ -53,7 +56,7 @@ func (h *Hub) lock() *state {
 }
 
 // held returns the state for a method of another type that is called with the lock held, either by a method of state or
-// by a package that calls its House or Owner with the lock. In tests, held ends the process if nobody holds the lock.
+// by package userenv. In tests, held ends the process if nobody holds the lock.
 func (h *Hub) held() *state {
 	if h.check != nil && h.mu.TryLock() {
 		h.broken("somebody reached the state without the lock")
@@ -104,4 +107,53 @@ func (h *Hub) broken(text string) {
 func crash(text string) {
 	go panic(text)
 	select {}
+}
+
+// house is the hub as package userenv sees it.
+type house struct{ h *Hub }
+
+// Update runs f with the lock.
+func (o house) Update(f func()) { o.h.within(f) }
+
+// Go runs f on a goroutine that Close waits for.
+func (o house) Go(f func()) { o.h.work.Go(f) }
+
+// Draining reports whether new calls are refused.
+func (o house) Draining() bool { return o.h.held().core.Draining() }
+
+// panicked logs a panic with its stack, and returns an error that reveals neither to the caller. It logs the value of
+// the panic only if that is an error or a string: any other value may be an argument or a result.
+func (h *fixed) panicked(p any) *event.Error {
+	h.log.Error("panic", "value", panicText(p), "stack", string(debug.Stack()))
+	return errPanicked(false)
+}
+
+func panicText(p any) string {
+	text := fmt.Sprintf("%T", p)
+	switch p := p.(type) {
+	case error:
+		text = p.Error()
+	case string:
+		text = p
+	}
+	return bounds.Printable(text)
+}
+
+// errPanicked returns the error of a request that a fault of the hub has ended.
+func errPanicked(mayContinue bool) *event.Error {
+	e := event.Fail(event.CodeInternal, "INTERNAL", nil, "internal error")
+	if mayContinue {
+		e.Meta = map[string]string{"server_may_continue": "true"}
+	}
+	return e
+}
+
+// fellOver ends a request whose goroutine has panicked or exited early. Otherwise the request would stay open, and its
+// connection in use, for ever. fellOver does not recover the panic.
+func (h *Hub) fellOver(r *request) {
+	var open, handed bool
+	h.update(func(st *state) { open, handed = st.isOpen(r), st.now(r).Handed })
+	if open {
+		_, _ = h.conclude(r, nil, nil, errPanicked(handed)) // nobody is left to get the result
+	}
 }

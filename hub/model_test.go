@@ -16,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -145,7 +144,7 @@ func newModel(t *testing.T, rnd *rand.Rand, happened *tally) *model {
 	}
 	m.w = editedWorld(t, o, m.edit)
 	m.w.servers = map[string]*fakeserver.Server{"legacy": m.legacy, "modern": m.modern}
-	m.witness = m.w.attach(windows.Hello{WindowID: "witness"}) // before anything starts
+	m.witness = m.w.attach(hub.Hello{WindowID: "witness"}) // before anything starts
 	m.w.loadAs([]string{"host", "workspace"}[rnd.IntN(2)], m.config()...)
 	for i := range m.windows {
 		m.windows[i] = &modelWindow{m: m, id: fmt.Sprintf("w%d", i)}
@@ -443,8 +442,8 @@ func (m *model) kinds(atLeast int) []event.PromptKind {
 
 func (w *modelWindow) attach() {
 	m := w.m
-	hello := windows.Hello{WindowID: w.id, Kinds: m.kinds(1), SamplingTools: true,
-		Roots: []windows.Root{{URI: "file:///" + w.id}}}
+	hello := hub.Hello{WindowID: w.id, Kinds: m.kinds(1), SamplingTools: true,
+		Roots: []hub.Root{{URI: "file:///" + w.id}}}
 	if w.last != nil && m.rnd.IntN(3) > 0 {
 		hello.ComesBackTo = m.w.hub.ID()
 	}
@@ -476,7 +475,7 @@ func (w *modelWindow) change() (string, func()) {
 
 // folders makes an action that opens other folders.
 func (w *modelWindow) folders() (string, func()) {
-	open := [][]windows.Root{nil, roots("file:///" + w.id), roots("file:///" + w.id),
+	open := [][]hub.Root{nil, roots("file:///" + w.id), roots("file:///" + w.id),
 		roots("file:///both")}[w.m.rnd.IntN(4)]
 	if w.view == nil {
 		return "nothing", func() {}

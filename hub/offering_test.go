@@ -22,7 +22,7 @@ func offering(opts ...fakeserver.Option) *offer {
 	complete := `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	s.Handle("resources/list", func(c *fakeserver.CallContext) {
 		c.Result(`{` + complete +
-			`"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
+			`"resources":[{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":0,"icons":[]},{"uri":"file:///b","name":"b"}]}`)
 	})
 	s.Handle("resources/templates/list", func(c *fakeserver.CallContext) {
 		c.Result(`{` + complete +

@@ -14,9 +14,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/outcome"
-	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
 // MaxRequestID bounds a request id that the host chooses, in bytes.
@@ -76,11 +75,11 @@ func (h *Hub) carryThrough(ctx context.Context, r *request, meta map[string]json
 		}
 	}()
 	session, result, failed := h.carry(r, meta, c, send)
-	outcome.AwaitDelivery(failed)
+	awaitDelivery(failed)
 	concluded, err := h.conclude(r, session, result, failed)
 	carried = true
-	r.inFlight.Until(ctx, err == nil)
-	h.deliveries.Follow(r.delivery, r.server.Server, failed)
+	r.inFlight.until(ctx, err == nil)
+	h.deliveries.follow(r.delivery, r.server, failed)
 	return concluded, err
 }
 
@@ -96,7 +95,7 @@ func (h *Hub) carry(r *request, meta map[string]json.RawMessage, c *CallRequest,
 	}
 	session, result, err := h.execute(r, meta, session, tool, further, send)
 	if errors.Is(err, jsonrpc.ErrClosed) {
-		err = outcome.LastWords(r.ctx, session, err)
+		err = lastWords(r.ctx, session, err)
 	}
 	return session, result, err
 }
@@ -135,7 +134,7 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	if s == nil {
 		return nil, st.noServer(o.Server)
 	}
-	if err := cmp.Or(s.Usable(), s.GivenUp()); err != nil {
+	if err := cmp.Or(s.usable(), s.givenUp()); err != nil {
 		return nil, err
 	}
 	if err := st.mayBeOfApp(o, s); err != nil {
@@ -143,10 +142,10 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 	}
 	r := &request{tool: o.tool, subject: o.subject, method: o.method, direction: event.Outgoing,
 		caller: o.Caller, callerName: bounds.Cut(o.CallerName, bounds.NameBytes), preview: shown, arguments: o.given,
-		taskLabel: o.TaskLabel, server: s, launch: s.Key(), carried: true, ofWindow: o.ofWindow,
+		taskLabel: o.TaskLabel, server: s, launch: s.launchKey(), carried: true, ofWindow: o.ofWindow,
 		ctx: h.tracer.CalledBy(context.Background(), &o.Trace)}
-	known, _ := s.Tools()
-	if tool, ok := servers.FindTool(known, r.tool); ok {
+	known, _ := s.listedTools()
+	if tool, ok := toolNamed(known, r.tool); ok {
 		r.called(tool)
 	}
 	pick := func(call, conf *time.Duration, def time.Duration) time.Duration {
@@ -158,18 +157,18 @@ func (h *Hub) begin(o *outgoing) (*request, *event.Error) {
 		}
 		return def
 	}
-	r.human = pick(o.Timeouts.Human, s.Conf().Timeouts.Human, DefaultHumanTimeout)
+	r.human = pick(o.Timeouts.Human, s.conf.Timeouts.Human, DefaultHumanTimeout)
 	made := core.RequestMade{ID: o.ID, Prefix: "call", Server: s.number, Name: s.name, Call: true,
 		Owner: o.OwnerWindowID, Label: o.TaskLabel,
-		Idle:  pick(o.Timeouts.Idle, s.Conf().Timeouts.Idle, DefaultIdleTimeout),
-		Total: pick(o.Timeouts.Total, s.Conf().Timeouts.Total, DefaultTotalTimeout),
+		Idle:  pick(o.Timeouts.Idle, s.conf.Timeouts.Idle, DefaultIdleTimeout),
+		Total: pick(o.Timeouts.Total, s.conf.Timeouts.Total, DefaultTotalTimeout),
 
 		Client: r.client(), Answers: answers, Audience: o.Questions}
 	if st.make(r, made) == core.IDInUse {
 		return nil, event.Fail(event.CodeAlreadyExists, event.ReasonRequestIDInUse, []string{"request_id", o.ID},
 			"request id %q is in use; choose another or leave it empty", bounds.Printable(o.ID))
 	}
-	s.allowance.Called()
+	s.allowance.called()
 	return r, nil
 }
 
@@ -215,7 +214,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	st := h.lock()
 	defer st.unlock()
 	if r.cause == nil {
-		if he := r.server.RefusedToAsk(session, r.id, r.what(), result, err); he != nil {
+		if he := r.server.refusedToAsk(session, r.id, r.what(), result, err); he != nil {
 			st.end(r, ending{state: event.StateFailed, err: he}, core.CallOver{})
 			return nil, he
 		}
@@ -237,7 +236,7 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	}
 	if r.cause != nil || over.ByServer != nil {
 		e := ending{state: event.StateCancelled}
-		e.sending, e.mayContinue = st.call(r).Cancelled(session != nil, err)
+		e.sending, e.mayContinue = st.call(r).cancelled(session != nil, err)
 		noteSent(r, session, err)
 		st.end(r, e, over)
 		return nil, errCancelled(r)
@@ -266,7 +265,143 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 // hub's lock is held.
 func noteSent(r *request, session *mcp.Session, err error) {
 	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
-	if s := r.server; ok && session != nil && cancelled.Sent && s.Session() == session {
-		s.Client().(*connection).noteCancelled(r)
+	if s := r.server; ok && session != nil && cancelled.Sent && s.session() == session {
+		s.conn.noteCancelled(r)
 	}
+}
+
+// execute sends the request on the session, or on its successor in two cases: the request has become a task, which
+// outlives its connection; or the server has refused it because it had forgotten the session, so that it has not run.
+// Nothing is sent twice otherwise. The session that is returned is the last one. r is running.
+func (h *Hub) execute(r *request, meta map[string]json.RawMessage, session *mcp.Session, tool *mcp.Tool,
+	further json.RawMessage, send sender) (*mcp.Session, *mcp.CallResult, error) {
+	out := &mcp.CallRequest{
+		Tag:     r,
+		Client:  r.client(),
+		Trace:   r.trace,
+		Meta:    meta,
+		Further: further,
+		OnWire: func(id jsonrpc.ID) {
+			st := h.lock()
+			defer st.unlock()
+			r.wireID = id.String()
+			st.apply(core.Sent{Request: r.number, WireID: r.wireID})
+			r.span.Round(r.wireID)
+		},
+		OnProgress: func(p mcp.Progress) {
+			h.progressed(r, p)
+			if r.caller != nil && !p.Back {
+				r.caller.Progress(p.Params)
+			}
+		},
+		OnTask: func(t mcp.TaskInfo) { h.tasked(r, t) },
+		Keep:   r.inFlight.set,
+	}
+	result, err := send(session, tool, out)
+	for err != nil {
+		interrupted, isTask := errors.AsType[*mcp.TaskInterruptedError](err)
+		switch {
+		case isTask:
+			var next *mcp.Session
+			if next, err = h.reacquire(r); err != nil {
+				return session, nil, err
+			}
+			session = next
+			result, err = session.ResumeTask(r.ctx, out, interrupted.Task)
+		case notRun(err) && h.resend(r):
+			var next *mcp.Session
+			if next, err = r.server.renew(r.ctx, r.number, session); err != nil {
+				return session, nil, err
+			}
+			session = next
+			result, err = send(session, tool, out)
+		default:
+			return session, nil, err
+		}
+	}
+	return session, result, nil
+}
+
+// resend reports whether r may be sent on a new session, and counts the attempt.
+func (h *Hub) resend(r *request) bool {
+	defer h.lock().unlock()
+	if r.resent >= transport.Repeats(transport.GroundSessionOver, r.method) {
+		return false
+	}
+	r.resent++
+	return true
+}
+
+// The delays between attempts to reconnect a server that runs a task of a request.
+const (
+	reacquireDelay    = time.Second
+	reacquireMaxDelay = 30 * time.Second
+)
+
+// reacquire reconnects the server of a running task. It tries as often as necessary, until a clock, a cancel, the
+// config, or a person who does not sign in ends that.
+func (h *fixed) reacquire(r *request) (*mcp.Session, error) {
+	for delay := reacquireDelay; ; delay = min(2*delay, reacquireMaxDelay) {
+		session, err := r.server.acquire(r.ctx, r.number)
+		he, ok := errors.AsType[*event.Error](err)
+		if err == nil || !ok || !mayPass(he) {
+			return session, err
+		}
+		wait := time.NewTimer(delay)
+		select {
+		case <-wait.C:
+		case <-r.ctx.Done():
+			wait.Stop()
+			return nil, context.Cause(r.ctx)
+		}
+	}
+}
+
+// mayPass reports whether another attempt may succeed after the error e.
+func mayPass(e *event.Error) bool {
+	switch e.Reason {
+	case event.ReasonDraining, event.ReasonHumanTimeout:
+		return false
+	case event.ReasonNoApprover: // a window that can show the sign-in may come
+		return true
+	}
+	return e.Code == event.CodeUnavailable || e.Code == event.CodeDeadlineExceeded
+}
+
+// Windows draw the views of tool calls (MCP Apps). What a view asks for comes as an order of its window that names the
+// call. A view is a page that the call's server wrote: it may reach only that server, and only what that server offers
+// to views. A server that gets the same name later, by a change of the config, is another server.
+
+// mayBeOfApp returns an error if a view asks for something of a server that is not its own. Otherwise it makes the view
+// the caller that people see, if no other caller is named.
+func (st *state) mayBeOfApp(o *outgoing, s *server) *event.Error {
+	if o.AppOf == "" {
+		return nil
+	}
+	tool, of, launch := "", "", ""
+	if open := st.requests[st.core.ByID(o.AppOf)]; open != nil && open.method == methodCallTool {
+		tool, of, launch = open.tool, open.server.name, open.launch
+	} else if open == nil {
+		tool, of, launch = st.kept.Tool(o.AppOf)
+	}
+	switch {
+	case tool == "":
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"the tool call %q whose view asks for this is not known any more: call the tool again, and open its view",
+			bounds.Printable(o.AppOf))
+	case of != s.name:
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"a view of server %q has asked for something of server %q: views reach their own server alone", of, s.name)
+	case launch != s.launchKey():
+		return event.Fail(event.CodePermissionDenied, event.ReasonNotForApps,
+			[]string{"server", s.name, "request_id", bounds.Printable(o.AppOf)},
+			"the view of %q is not of what runs as server %q now, whose entry has changed: call the tool again, and open "+
+				"its view", bounds.Printable(o.AppOf), s.name)
+	}
+	if o.CallerName == "" {
+		o.CallerName = "view of " + tool
+	}
+	return nil
 }

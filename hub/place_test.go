@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -63,7 +62,7 @@ func TestServersTellTheirPlaces(t *testing.T) {
 			if len(places) != len(now) {
 				t.Errorf("%q: the window knows %v", text, places)
 			}
-			snap := w.attach(windows.Hello{}).start.Snapshot.Servers
+			snap := w.attach(hub.Hello{}).start.Snapshot.Servers
 			if !slices.EqualFunc(now, snap, func(a, b event.ServerInfo) bool { return a.Name == b.Name && a.Place == b.Place }) {
 				t.Errorf("%q: the snapshot has %v", text, snap)
 			}

@@ -20,6 +20,6 @@ func BenchmarkWorkspacePolicy(b *testing.B) {
 	s := h.state.server("s")
 	b.ReportAllocs()
 	for b.Loop() {
-		s.launch.Policy("a")
+		s.launch.policy("a")
 	}
 }

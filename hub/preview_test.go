@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -25,7 +24,7 @@ func TestRequestsTellTheirArgumentsAndCaller(t *testing.T) {
 		of.ID, of.Tool = "stopped", "hang"
 		c := w.call(of)
 		w.state("stopped")
-		now := w.attach(windows.Hello{})
+		now := w.attach(hub.Hello{})
 		open := now.start.Snapshot.Requests
 		if len(open) != 1 || open[0].Preview != shown || open[0].Caller != "Other" {
 			t.Errorf("the snapshot has %+v", open)

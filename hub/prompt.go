@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ type prompt struct {
 	asked     context.Context
 	endAsking context.CancelCauseFunc
 	hidden    bool    // only caller is asked, and no window shows it
-	with      *shared // further servers that wait for the answer; nil: none
+	with      *search // further servers that wait for the answer; nil: none
 	about     bool    // it is about servers, whose clocks it stops
 	// changed is called, with the lock held, when the question has opened (+1) or closed (-1); may be nil
 	changed func(by int)
@@ -125,4 +126,15 @@ func (st *state) promptsInOrder() (list []*prompt) {
 		list = append(list, st.prompts[n])
 	}
 	return list
+}
+
+// promptsShown returns the open prompts that windows show, oldest first.
+func (st *state) promptsShown() []*prompt {
+	return slices.DeleteFunc(st.promptsInOrder(), func(p *prompt) bool { return p.hidden })
+}
+
+// withTools reports whether an open prompt is a sampling question that brings tools.
+func (st *state) withTools(id string) bool {
+	p := st.prompts[st.promptNumber(id)]
+	return p != nil && p.withTools
 }

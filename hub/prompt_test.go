@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // A question that its server withdraws closes in every window and gets no response; the call that caused it goes on.
@@ -159,7 +158,7 @@ func TestLateAnswer(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
 		v := w.everything()
-		deaf := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+		deaf := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		no := event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline}
@@ -321,14 +320,14 @@ func TestPromptOnlyWhereItCanBeShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		deaf, v := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptToolApproval}}),
-			w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
+		deaf, v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptToolApproval}}),
+			w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptElicitationForm}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		if n := len(eventsOf[*event.PromptOpened](deaf)); n != 0 {
 			t.Errorf("%d prompts in a window that did not declare the kind", n)
 		}
-		if late := w.attach(windows.Hello{}); len(late.start.Snapshot.Prompts) != 0 {
+		if late := w.attach(hub.Hello{}); len(late.start.Snapshot.Prompts) != 0 {
 			t.Errorf("%+v", late.start.Snapshot.Prompts)
 		}
 		deaf.win.SetCapabilities([]event.PromptKind{event.PromptElicitationForm}, false, nil)
@@ -353,12 +352,12 @@ func TestSamplingWithTools(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(sampling, params)
 		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		plain := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+		plain := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 		c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		if got := textOf(t, c.ok(t)); !strings.HasPrefix(got, "error -32602") {
 			t.Errorf("answered %s where no window knows tools", got)
 		}
-		v := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}, SamplingTools: true})
+		v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}, SamplingTools: true})
 		c = w.call(hub.CallRequest{Server: "s", Tool: "ask"})
 		p := v.prompt()
 		if string(p.Question.Payload) != params {

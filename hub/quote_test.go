@@ -11,7 +11,7 @@ func TestQuoteIsCutBetweenCodePoints(t *testing.T) {
 	s := New(Options{}).bareServer("s")
 	for n := range 4 {
 		text := strings.Repeat("x", n) + strings.Repeat("😀", 2000)
-		if got := s.Quote(text); !utf8.ValidString(got) || !strings.HasPrefix(text, strings.TrimSuffix(got, "... (cut)")) {
+		if got := s.quote(text); !utf8.ValidString(got) || !strings.HasPrefix(text, strings.TrimSuffix(got, "... (cut)")) {
 			t.Errorf("after %d bytes: %q", n, got[len(got)-20:])
 		}
 	}

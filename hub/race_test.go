@@ -15,7 +15,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -215,7 +214,7 @@ func TestDrain(t *testing.T) {
 		w.call(hub.CallRequest{Server: "s", Tool: "hang"}).want(t, event.CodeUnavailable, event.ReasonDraining)
 		_, err := w.hub.StartServer(ctx, "s")
 		wantReason(t, err, event.ReasonDraining)
-		_, err = w.tryAttach(windows.Hello{})
+		_, err = w.tryAttach(hub.Hello{})
 		wantReason(t, err, event.ReasonDraining)
 		_, _, _, err = w.hub.LoadConfig(ctx, nil)
 		wantReason(t, err, event.ReasonDraining)
@@ -253,7 +252,7 @@ func TestCloseIsIdempotent(t *testing.T) {
 		n := len(v.events)
 		v.win.Detach(true)
 		v.win.Detach(false)
-		v.win.SetRoots([]windows.Root{{URI: "file:///a"}})
+		v.win.SetRoots([]hub.Root{{URI: "file:///a"}})
 		v.win.SetCapabilities(allKinds, true, nil)
 		wantReason(t, v.win.Answer(event.PromptAnswer{PromptID: "prompt-1", Action: event.ActionDecline}),
 			event.ReasonWindowDetached)
@@ -310,7 +309,7 @@ func TestNothingLeaks10000Cancels_long(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		var seen count
-		if _, _, err := w.hub.Attach(windows.Hello{Kinds: allKinds, SamplingTools: true}, &seen); err != nil {
+		if _, _, err := w.hub.Attach(hub.Hello{Kinds: allKinds, SamplingTools: true}, &seen); err != nil {
 			t.Fatal(err)
 		}
 		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -22,7 +21,7 @@ func TestRememberedListsEverything(t *testing.T) {
 	var before []event.Remembered
 	bubble(t, func(t *testing.T) {
 		w := newWorldIn(t, dir, map[string]*fakeserver.Server{"s": answers("a", "b", "c", "d"), "t": answers("a")})
-		v := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///q", "file:///p")})
+		v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///q", "file:///p")})
 		start := time.Now()
 		for i, scope := range []event.ApprovalScope{event.ScopeAlways, event.ScopeWindow, event.ScopeWorkspace,
 			event.ScopeOnce} {
@@ -75,7 +74,7 @@ func TestRememberedListsEverything(t *testing.T) {
 func TestForgetAsksAgain(t *testing.T) {
 	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
 		dir := t.TempDir()
-		window := windows.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")}
+		window := hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")}
 		bubble(t, func(t *testing.T) {
 			s := answers("b")
 			release := make(chan struct{})

@@ -4,11 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphub-go/mcphub/hub/allowance"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/outcome"
 	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
@@ -47,8 +45,8 @@ type request struct {
 	resent   int // how often it was sent again on a new session: see transport.Repeats
 	progress *event.Progress
 	task     *event.TaskInfo // replaced as a whole, never changed
-	inFlight allowance.ResultHold
-	delivery *outcome.Delivery // of its cancel, if that was still being sent when the request ended
+	inFlight resultHold
+	delivery *delivery // of its cancel, if that was still being sent when the request ended
 
 	trace *journal.Timeline // not nil once the request is registered, and not changed after that
 	span  *telemetry.Span   // nil = no telemetry
@@ -97,7 +95,7 @@ func (st *state) end(r *request, e ending, over core.CallOver) {
 	}
 	st.seeWithdrawals(r)
 	r.ending = &e
-	over.Request, over.Failed, over.Lost = r.number, e.state != event.StateDone, outcome.Disconnected(e.err)
+	over.Request, over.Failed, over.Lost = r.number, e.state != event.StateDone, lostConnection(e.err)
 	over.MayContinue = e.mayContinue
 	st.apply(over)
 }
@@ -220,4 +218,34 @@ func (st *state) info(r *request, now core.Request) event.RequestInfo {
 		}
 	}
 	return i
+}
+
+// keep stores the arguments and the result of r. Questions of servers and people's answers are not stored, since forms
+// may contain secrets.
+func (st *state) keep(r *request, e *ending) {
+	if r.carried {
+		st.kept.Keep(&journal.KeptRequest{ID: r.id, Server: r.server.name, Launch: r.launch, Tool: r.tool,
+			Arguments: r.arguments, Result: e.raw})
+	}
+}
+
+// ReadRequest returns a piece of the arguments or of the result of an ended tool call, read resource or filled prompt
+// template, byte for byte. If several requests had this id, the latest counts. Of an open request only the arguments
+// can be read. Errors: NOT_FOUND REQUEST_NOT_KEPT, NO_RESULT; FAILED_PRECONDITION REQUEST_OPEN.
+func (h *Hub) ReadRequest(id string, part journal.Part, offset int64, limit int) (journal.Piece, error) {
+	open, ours, given := false, false, ""
+	h.update(func(st *state) {
+		if r := st.requests[st.core.ByID(id)]; r != nil {
+			open, ours, given = true, r.carried, r.arguments
+		}
+	})
+	if ours && part == journal.Arguments {
+		return journal.PieceOf(given, offset, limit), nil
+	}
+	p, err := h.kept.Read(id, part, offset, limit)
+	if err != nil && open {
+		return p, event.Fail(event.CodeFailedPrecondition, event.ReasonRequestOpen, []string{"request_id", id},
+			"request %q has not ended yet: read it then", id)
+	}
+	return p, err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -62,10 +61,10 @@ func TestResourceAndPromptLists(t *testing.T) {
 		if err != nil || len(resources) != 2 {
 			t.Fatal(resources, err)
 		}
-		size := int64(3)
+		size := int64(0) // a size of 0 is a size
 		want := event.ResourceInfo{
 			Server: "s", URI: "file:///a", Name: "a", Title: "A", Description: "d", MIMEType: "text/plain", Size: &size,
-			Definition: `{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":3,"icons":[]}`,
+			Definition: `{"uri":"file:///a","name":"a","title":"A","description":"d","mimeType":"text/plain","size":0,"icons":[]}`,
 		}
 		if diff := cmp.Diff(want, resources[0]); diff != "" || resources[1].Size != nil {
 			t.Errorf("%s, size of b %v", diff, resources[1].Size)
@@ -247,12 +246,12 @@ func TestReadWhatIsFresh(t *testing.T) {
 func TestComplete(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
-		r, err := w.hub.Complete(context.Background(), offers.Completion{Server: "s", McpPrompt: "greet", Argument: "who",
+		r, err := w.hub.Complete(context.Background(), hub.Completion{Server: "s", McpPrompt: "greet", Argument: "who",
 			Value: "A", Context: map[string]string{"b": "c"}})
 		if err != nil || !strings.Contains(string(r.Result), `"values":["Ada"]`) {
 			t.Errorf("%+v, %v", r, err)
 		}
-		r, err = w.hub.Complete(context.Background(), offers.Completion{Server: "s", URITemplate: "file:///{none}",
+		r, err = w.hub.Complete(context.Background(), hub.Completion{Server: "s", URITemplate: "file:///{none}",
 			Argument: "none"})
 		if err != nil || r.Error == nil || r.Error.Code != -32602 {
 			t.Errorf("%+v, %v", r, err)
@@ -295,7 +294,7 @@ func TestNotOffered(t *testing.T) {
 					return err
 				},
 				"completions": func() error {
-					_, err := w.hub.Complete(ctx, offers.Completion{Server: "s", McpPrompt: "p", Argument: "a"})
+					_, err := w.hub.Complete(ctx, hub.Completion{Server: "s", McpPrompt: "p", Argument: "a"})
 					return err
 				},
 				"subscribe": func() error { return w.hub.SubscribeResource(ctx, "s", "a:b") },

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -28,7 +27,7 @@ func TestRestIsKnownBeforeTheServerIsUp(t *testing.T) {
 			s.Handle(method, func(c *fakeserver.CallContext) { c.Result(result) })
 		}
 		w := newWorldIn(t, dir, serversOf("s", s), "s:"+allow)
-		known := func(h *hub.Hub) *offers.Rest {
+		known := func(h *hub.Hub) *hub.Rest {
 			t.Helper()
 			rest, err := h.KnownRest(context.Background(), "s")
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // A webview reload may attach before the hub has seen the old stream break: the window that comes back wins.
@@ -14,14 +13,14 @@ func TestReturnSupersedesTheOldStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		old := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds})
+		old := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds})
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "hang", OwnerWindowID: "side"})
 		synctest.Wait()
-		_, err := w.tryAttach(windows.Hello{WindowID: "side", Kinds: allKinds})
+		_, err := w.tryAttach(hub.Hello{WindowID: "side", Kinds: allKinds})
 		if event.AsError(err).Reason != event.ReasonWindowIDInUse {
 			t.Fatalf("a second window of the same id: %v", err)
 		}
-		again := w.attach(windows.Hello{WindowID: "side", Kinds: allKinds, ComesBackTo: w.hub.ID()})
+		again := w.attach(hub.Hello{WindowID: "side", Kinds: allKinds, ComesBackTo: w.hub.ID()})
 		if old.closed == nil || old.closed.Reason != event.ReasonWindowSuperseded {
 			t.Errorf("the old stream was told %v", old.closed)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -112,7 +111,7 @@ func TestEagerServerWaitsForAWindow(t *testing.T) {
 			}
 		}
 		waiting("without a window")
-		w.attach(windows.Hello{WindowID: "blind"})
+		w.attach(hub.Hello{WindowID: "blind"})
 		waiting("with a window that shows nothing")
 		v := w.person()
 		if info := w.server("s"); info.State != event.ServerConnecting {
@@ -138,7 +137,7 @@ func TestEagerServerThatAPersonDeclines(t *testing.T) {
 			t.Errorf("%+v", info)
 		}
 		pass(time.Hour)
-		w.attach(windows.Hello{WindowID: "another", Kinds: []event.PromptKind{event.PromptSignIn}})
+		w.attach(hub.Hello{WindowID: "another", Kinds: []event.PromptKind{event.PromptSignIn}})
 		v.noPrompt()
 		w.nothingLeft()
 	})

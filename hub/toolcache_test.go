@@ -19,7 +19,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -253,7 +252,7 @@ func TestHiddenToolsAreNotThere(t *testing.T) {
 		s := answers("read", "delete_all", "write")
 		w.servers = serversOf("s", s)
 		w.load() // every tool needs an approval, and there is nobody to ask
-		v := w.attach(windows.Hello{})
+		v := w.attach(hub.Hello{})
 		if got := w.listed("s") + ", known: " + w.known("s"); got != "read write, known: read write" {
 			t.Errorf("%q", got)
 		}

@@ -111,27 +111,6 @@ func TestUnknownToolIsLookedUpAgain(t *testing.T) {
 	})
 }
 
-// One server that cannot be asked hides the tools of no other.
-func TestListToolsOfAllReportsTroubles(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		refusing := fakeserver.New()
-		refusing.Handle("tools/list", func(c *fakeserver.CallContext) { c.Error(-32603, "out of order") })
-		w := newWorld(t, map[string]*fakeserver.Server{"a": answers("x", "y"), "off": answers("z"), "refusing": refusing},
-			`a:"approvals":{"x":"allow","y":"deny"}`, `off:"disabled":true`, `gone:"args":[]`)
-		tools, troubles, err := w.hub.Tools(context.Background(), "")
-		if err != nil || len(tools) != 2 || tools[0].Policy != event.PolicyAllow || tools[1].Policy != event.PolicyDeny ||
-			tools[0].Server != "a" || tools[0].Hash == tools[1].Hash {
-			t.Errorf("%+v, %v", tools, err)
-		}
-		if len(troubles) != 2 || !strings.Contains(troubles["gone"].Message, "no such program") ||
-			!strings.Contains(troubles["refusing"].Message, "out of order") {
-			t.Errorf("%v", troubles)
-		}
-		_, _, err = w.hub.Tools(context.Background(), "none")
-		wantReason(t, err, event.ReasonServerNotFound)
-	})
-}
-
 // The log level goes to a legacy server at once, and with each request to a modern one.
 func TestSetLogLevel(t *testing.T) {
 	bubble(t, func(t *testing.T) {

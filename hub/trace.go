@@ -95,13 +95,31 @@ func (st *state) endSpan(r *request, e *ending) {
 	if r.span == nil {
 		return
 	}
-	end := telemetry.End{State: e.state, WireID: r.wireID, Transport: r.server.Transport(), McpError: e.mcpError,
+	end := telemetry.End{State: e.state, WireID: r.wireID, Transport: r.server.transport(), McpError: e.mcpError,
 		Err: e.err, ToolError: e.isError}
 	if e.state == event.StateCancelled {
 		end.Cancelled = r.cause
 	}
-	if session := r.server.Session(); session != nil {
+	if session := r.server.session(); session != nil {
 		end.Revision = session.Revision()
 	}
 	r.span.End(end)
+}
+
+// TraceBundle returns what a bug report needs besides the timelines, as the JSON members of one object. It holds no
+// arguments, environments, headers or URLs with queries, and no text of a server. Secrets that are in it nevertheless
+// are removed at the end.
+func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()) }
+
+// about returns the content of TraceBundle before the secrets are removed.
+func (h *Hub) about() map[string]any {
+	st := h.lock()
+	defer st.unlock()
+	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
+		OpenRequests: st.core.Len(), Windows: h.windows.count()}
+	for _, s := range st.servers {
+		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.cause),
+			Connected: s.up()})
+	}
+	return b.Members()
 }

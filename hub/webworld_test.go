@@ -17,7 +17,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -288,7 +287,7 @@ func (w *webWorld) slowBrowser(page string, before func()) {
 
 // person is a window that shows sign-ins, beside everything else.
 func (w *webWorld) person() *view {
-	return w.attach(windows.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, allKinds...), SamplingTools: true})
+	return w.attach(hub.Hello{Kinds: append([]event.PromptKind{event.PromptSignIn}, allKinds...), SamplingTools: true})
 }
 
 // signIn accepts the open question of a sign-in, and goes through its page with a browser.

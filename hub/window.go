@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -8,35 +9,124 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
+
+// Root is a workspace folder.
+type Root struct{ URI, Name string }
+
+// Hello holds what a window says about itself when it attaches.
+type Hello struct {
+	WindowID      string // "" = the hub chooses one
+	Title         string
+	Kinds         []event.PromptKind
+	SamplingTools bool
+	Extensions    map[string]json.RawMessage // extensions of MCP that the window can show, by name
+	Roots         []Root
+	ComesBackTo   string // the hub that it was attached to before, "" = none
+	MaxHistory    int    // how many ended requests the snapshot may hold
+	ActsFor       string // the program that uses the window by itself; "" = a person uses it
+}
+
+// WindowStart is what a window is sent first: a snapshot, and events with what was too long for it.
+type WindowStart struct {
+	Snapshot *event.Snapshot
+	Events   []event.Event
+}
+
+// Sink receives the events of one window, in order. It is called with the hub's lock held: it must not block, and must
+// not call the hub.
+type Sink interface {
+	Deliver(event.Event)
+	Closed(err *event.Error) // the hub has ended the window, or its attachment; nothing is delivered afterwards
+}
+
+// Window is one view of an editor: an attached stream, or a detached one that may come back. Its methods have the
+// operations of its user. They may be called concurrently. The id, title and actsFor never change; all else is guarded
+// by the hub's lock.
+type Window struct {
+	h          *Hub
+	id, title  string
+	actsFor    string // the program that uses the window on its own; "" means that a person does
+	n          uint64 // order of attachment
+	sink       Sink
+	kinds      event.Kinds
+	extensions map[string]json.RawMessage
+	roots      []Root
+	attached   bool
+	farewell   *time.Timer
+
+	ctx        context.Context // ends with the attachment
+	endContext context.CancelCauseFunc
+	work       *windowWork // shared by all attachments under this id
+}
+
+// ID returns the id of the window. It never changes.
+func (w *Window) ID() string { return w.id }
+
+// replace replaces the workspace folders. counts reports whether w is still the window with its id.
+func (w *Window) replace(roots []Root) (counts bool) {
+	w.roots = roots
+	return w.h.windows.windows[w.id] == w
+}
+
+// show replaces what an attached window can show, and sends it the open prompts that it could not show before.
+func (w *Window) show(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage) {
+	old := w.kinds
+	w.declare(kinds, samplingTools)
+	w.extensions = extensions
+	for _, p := range w.h.held().promptsShown() {
+		if w.kinds.Has(p.info.Kind, p.withTools) && !old.Has(p.info.Kind, p.withTools) {
+			w.sink.Deliver(w.h.windows.numbered(&event.PromptOpened{Prompt: p.info}))
+		}
+	}
+}
+
+func (w *Window) declare(kinds []event.PromptKind, samplingTools bool) {
+	w.kinds = event.Kinds{}
+	for _, k := range kinds {
+		w.kinds.Add(k, k == event.PromptSampling && samplingTools)
+	}
+}
+
+// errStreamEnded is the cause with which the context of an attachment ends.
+var errStreamEnded = event.Fail(event.CodeCancelled, event.ReasonCancelled, nil,
+	"the stream of the window that asked for it ended")
+
+// part ends the attachment, and the orders that only this attachment needs.
+func (w *Window) part() { w.endAttachment(errStreamEnded) }
+
+// endAttachment marks w as detached, and ends its context with the cause why.
+func (w *Window) endAttachment(why error) {
+	w.attached = false
+	w.endContext(why)
+}
+
+// forget stops the timer of Expect.
+func (w *Window) forget() {
+	if w.farewell != nil {
+		w.farewell.Stop()
+	}
+}
 
 // defaultWindowReturn is the default of Options.WindowReturn.
 const defaultWindowReturn = 10 * time.Second
 
-// Window has the operations of the user in one attached view. Its methods may be called concurrently.
-type Window struct {
-	windows.Orders
-	h  *Hub
-	in *windows.Window
-}
-
 // Attach registers a window and returns its start in one step: the events that the sink gets follow the start without a
 // gap. Errors: UNAVAILABLE DRAINING, ALREADY_EXISTS WINDOW_ID_IN_USE.
-func (h *Hub) Attach(hello windows.Hello, sink windows.Sink) (*Window, *windows.Start, error) {
+func (h *Hub) Attach(hello Hello, sink Sink) (*Window, *WindowStart, error) {
 	in, start, changed, err := h.enter(&hello, sink)
 	if err != nil {
 		return nil, nil, err
 	}
-	h.log.Info("window attached", "window_id", bounds.Printable(in.ID()), "title", bounds.Printable(in.Title()))
+	h.log.Info("window attached", "window_id", bounds.Printable(in.id), "title", bounds.Printable(in.title))
 	if changed {
-		h.table.TellRoots()
+		h.tellRoots()
 	}
-	return &Window{Orders: in.Orders(), h: h, in: in}, start, nil
+	return in, start, nil
 }
 
 // enter adds a window to the table. changed reports whether the set of workspace folders is different now.
-func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window, start *windows.Start, changed bool,
+func (h *Hub) enter(hello *Hello, sink Sink) (in *Window, start *WindowStart, changed bool,
 	err error) {
 	st := h.lock()
 	defer st.unlock()
@@ -44,13 +134,13 @@ func (h *Hub) enter(hello *windows.Hello, sink windows.Sink) (in *windows.Window
 		return nil, nil, false, event.ErrDraining()
 	}
 	before := st.allRoots()
-	if in, start, err = h.windows.Attach(hello, sink); err != nil {
+	if in, start, err = h.windows.attach(hello, sink); err != nil {
 		return nil, nil, false, err
 	}
-	h.grants.SetFolders(in.ID(), windows.Folders(in.Roots()))
-	st.apply(core.WindowShows{Window: in.ID(), Shows: in.Kinds()})
+	h.grants.SetFolders(in.id, foldersOfRoots(in.roots))
+	st.apply(core.WindowShows{Window: in.id, Shows: in.kinds})
 	st.consentsChanged() // an approval may hold for its folders
-	h.table.Offer()
+	st.offer()
 	return in, start, !slices.Equal(before, st.allRoots()), nil
 }
 
@@ -60,10 +150,10 @@ func (w *Window) Cancel(id, reason string) (event.Outcome, error) {
 }
 
 // SetRoots replaces the workspace folders of this window. Servers that list roots are told.
-func (w *Window) SetRoots(roots []windows.Root) {
+func (w *Window) SetRoots(roots []Root) {
 	w.h.changeRoots(func(st *state) {
-		if w.in.Replace(roots) {
-			w.h.grants.SetFolders(w.ID(), windows.Folders(roots))
+		if w.replace(roots) {
+			w.h.grants.SetFolders(w.id, foldersOfRoots(roots))
 		}
 		st.apply(core.AnswerPossible{})
 		st.consentsChanged()
@@ -79,7 +169,7 @@ func (h *Hub) changeRoots(f func(st *state)) {
 		changed = !slices.Equal(before, st.allRoots())
 	})
 	if changed {
-		h.table.TellRoots()
+		h.tellRoots()
 	}
 }
 
@@ -89,12 +179,12 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 	h := w.h
 	st := h.lock()
 	defer st.unlock()
-	if !w.in.Attached() {
+	if !w.attached {
 		return
 	}
-	w.in.Declare(kinds, samplingTools, extensions)
-	st.apply(core.WindowShows{Window: w.ID(), Shows: w.in.Kinds()})
-	h.table.Offer()
+	w.show(kinds, samplingTools, extensions)
+	st.apply(core.WindowShows{Window: w.id, Shows: w.kinds})
+	st.offer()
 }
 
 // Detach ends the attachment, and what the user has requested for this attachment only. If final, the window was closed
@@ -103,14 +193,14 @@ func (w *Window) SetCapabilities(kinds []event.PromptKind, samplingTools bool, e
 func (w *Window) Detach(final bool) {
 	h, parted := w.h, false
 	h.changeRoots(func(st *state) {
-		if parted = w.in.Attached(); !parted {
+		if parted = w.attached; !parted {
 			return
 		}
-		w.in.Part()
-		st.windowMayGo(w.ID(), core.WindowDetached{Window: w.ID(), Final: final, Return: h.windowReturn})
+		w.part()
+		st.windowMayGo(w.id, core.WindowDetached{Window: w.id, Final: final, Return: h.windowReturn})
 	})
 	if parted {
-		h.log.Info("window detached", "window_id", bounds.Printable(w.ID()), "final", final)
+		h.log.Info("window detached", "window_id", bounds.Printable(w.id), "final", final)
 	}
 }
 
@@ -132,47 +222,7 @@ func (st *state) windowMayGo(id string, e core.Event) {
 
 // windowGone ends what belongs to a window besides its calls, and what follows from the end of its consents.
 func (st *state) windowGone(id string) {
-	st.windows.Remove(id)
+	st.windows.remove(id)
 	st.grants.EndWindow(id)
 	st.unsubscribe(id)
-}
-
-// screen is the hub as package windows sees it.
-type screen struct{ h *Hub }
-
-// Update runs f with the lock.
-func (s screen) Update(f func()) { s.h.within(f) }
-
-// MintWindow returns a new id for a window.
-func (s screen) MintWindow(n uint64) string { return s.h.held().core.OwnID("window", n) }
-
-// Shows returns what the windows together can show.
-func (s screen) Shows() event.Kinds { return s.h.held().core.Shows() }
-
-// WithTools reports whether the prompt is a sampling question that brings tools.
-func (s screen) WithTools(promptID string) bool {
-	st := s.h.held()
-	p := st.prompts[st.promptNumber(promptID)]
-	return p != nil && p.withTools
-}
-
-// Prompts returns the open prompts that windows show, oldest first.
-func (s screen) Prompts() (list []windows.Prompt) {
-	for _, p := range s.h.held().promptsInOrder() {
-		if p.hidden {
-			continue
-		}
-		list = append(list, windows.Prompt{Info: p.info, WithTools: p.withTools})
-	}
-	return list
-}
-
-// Requests returns the open requests, oldest first.
-func (s screen) Requests() []event.RequestInfo {
-	return s.h.held().requestInfos(func(*request) bool { return true })
-}
-
-// Servers returns the servers in config order, and the problems of the config.
-func (s screen) Servers() ([]event.ServerInfo, []event.ConfigProblem) {
-	return s.h.held().serverInfos(), s.h.config.Problems()
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -65,7 +64,7 @@ func TestSnapshot(t *testing.T) {
 
 // back attaches v's window again.
 func (w *world) back(v *view, kinds []event.PromptKind) *view {
-	return w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true, ComesBackTo: w.hub.ID(),
+	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true, ComesBackTo: w.hub.ID(),
 		MaxHistory: 10})
 }
 
@@ -86,7 +85,7 @@ func TestWindowDetachesMidPromptAndComesBack(t *testing.T) {
 		p := v.prompt()
 		v.win.Detach(false)
 		pass(9 * time.Second)
-		v2 := w.attach(windows.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true})
+		v2 := w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: allKinds, SamplingTools: true})
 		if v2.prompt().ID != p.ID || v2.start.Snapshot == nil {
 			t.Errorf("%+v", v2.start)
 		}
@@ -119,7 +118,7 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.attach(windows.Hello{WindowID: "mine"})
+		v := w.attach(hub.Hello{WindowID: "mine"})
 		v.win.Detach(true)
 		e := w.call(hub.CallRequest{ID: "late", Server: "s", Tool: "hang", OwnerWindowID: "mine"}).want(t,
 			event.CodeCancelled,
@@ -130,7 +129,7 @@ func TestCallOfAWindowThatHasClosed(t *testing.T) {
 		if n := toolCalls(s); n != 0 {
 			t.Errorf("%d calls reached the server", n)
 		}
-		w.attach(windows.Hello{WindowID: "mine"}) // another one with this id may own calls again
+		w.attach(hub.Hello{WindowID: "mine"}) // another one with this id may own calls again
 		c := w.call(hub.CallRequest{ID: "owned", Server: "s", Tool: "hang", OwnerWindowID: "mine"})
 		if got := w.state("owned"); got != "running" {
 			t.Errorf("the call of the next window is %s", got)
@@ -148,7 +147,7 @@ func TestOwnerWindowGone(t *testing.T) {
 	start := func(t *testing.T) (*world, *fakeserver.Server, *view, *pendingCall, *pendingCall) {
 		s := hanging()
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.attach(windows.Hello{WindowID: "mine"})
+		v := w.attach(hub.Hello{WindowID: "mine"})
 		c := w.call(hub.CallRequest{ID: "owned", Server: "s", Tool: "hang", OwnerWindowID: "mine"})
 		free := w.call(hub.CallRequest{ID: "free", Server: "s", Tool: "hang"})
 		synctest.Wait()
@@ -192,7 +191,7 @@ func TestOwnerWindowGone(t *testing.T) {
 			w, s, v, c, free := start(t)
 			v.win.Detach(false)
 			pass(9 * time.Second)
-			again := w.attach(windows.Hello{WindowID: "mine"})
+			again := w.attach(hub.Hello{WindowID: "mine"})
 			pass(time.Minute)
 			if c.over() {
 				t.Fatal("the call ended")
@@ -211,17 +210,17 @@ func TestOwnerWindowGone(t *testing.T) {
 func TestWindowIDInUse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		v := w.attach(windows.Hello{WindowID: "mine"})
-		_, err := w.tryAttach(windows.Hello{WindowID: "mine"})
+		v := w.attach(hub.Hello{WindowID: "mine"})
+		_, err := w.tryAttach(hub.Hello{WindowID: "mine"})
 		if e := event.AsError(err); e == nil || e.Code != event.CodeAlreadyExists || e.Reason != event.ReasonWindowIDInUse {
 			t.Errorf("%v", err)
 		}
 		v.win.Detach(false)
-		w.attach(windows.Hello{WindowID: "mine"})
+		w.attach(hub.Hello{WindowID: "mine"})
 		// Minted ids avoid the chosen ones.
 		next := ownID(w.hub, "window", 4)
-		w.attach(windows.Hello{WindowID: next})
-		if id := w.attach(windows.Hello{}).win.ID(); id != next+"'" {
+		w.attach(hub.Hello{WindowID: next})
+		if id := w.attach(hub.Hello{}).win.ID(); id != next+"'" {
 			t.Errorf("minted %q", id)
 		}
 	})
@@ -238,7 +237,7 @@ func TestLastWindowGoneEndsPrompts(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				a := asking(elicitation, formParams)
 				w := newWorld(t, serversOf("s", a.Server), `s:"alwaysAllow":["ask"]`)
-				witness := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+				witness := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 				v := w.everything()
 				asks := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
 				synctest.Wait()
@@ -270,7 +269,7 @@ func TestRootsOfAllWindows(t *testing.T) {
 		s := hanging()
 		s.Tool("roots", func(c *fakeserver.CallContext) { c.Text(answerOf(<-c.Request("roots/list", "").Response())) })
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		a, b, c := windows.Root{URI: "file:///a", Name: "a"}, windows.Root{URI: "file:///b"}, windows.Root{URI: "file:///c"}
+		a, b, c := hub.Root{URI: "file:///a", Name: "a"}, hub.Root{URI: "file:///b"}, hub.Root{URI: "file:///c"}
 		changes := 0
 		check := func(want string, told bool) {
 			t.Helper()
@@ -285,11 +284,11 @@ func TestRootsOfAllWindows(t *testing.T) {
 			}
 		}
 		check(``, false)
-		v1 := w.attach(windows.Hello{WindowID: "1", Roots: []windows.Root{a, b}})
+		v1 := w.attach(hub.Hello{WindowID: "1", Roots: []hub.Root{a, b}})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"}`, true)
-		v2 := w.attach(windows.Hello{Roots: []windows.Root{b}})
+		v2 := w.attach(hub.Hello{Roots: []hub.Root{b}})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"}`, false)
-		v2.win.SetRoots([]windows.Root{b, c})
+		v2.win.SetRoots([]hub.Root{b, c})
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"},{"uri":"file:///c"}`, true)
 		v1.win.Detach(false) // it may come back
 		check(`{"uri":"file:///a","name":"a"},{"uri":"file:///b"},{"uri":"file:///c"}`, false)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -138,7 +137,7 @@ func TestCapabilitiesByRevision(t *testing.T) {
 				}
 			}
 			check(`{"roots":{}}`)
-			v := w.attach(windows.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
+			v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}})
 			check(`{"roots":{},"sampling":{}}`)
 			v.win.SetCapabilities(allKinds, true, nil)
 			check(`{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`)

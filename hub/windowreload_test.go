@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // An approval holds while its window reloads, whatever its scope. Finding B14.
@@ -17,7 +16,7 @@ func TestApprovalsHoldWhileTheWindowReloads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t, serversOf("s", hanging()))
-				v := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds, Roots: []windows.Root{{URI: "file:///a"}}})
+				v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: []hub.Root{{URI: "file:///a"}}})
 				c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 				v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Scope: scope})
 				c.ok(t)
@@ -43,7 +42,7 @@ func TestQuestionsWaitForAWindowThatReloads(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				a := asking(elicitation, formParams)
 				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-				v := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds})
+				v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds})
 				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t) // connected, capabilities declared
 				v.win.Detach(false)
 				c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
@@ -52,7 +51,7 @@ func TestQuestionsWaitForAWindowThatReloads(t *testing.T) {
 					t.Fatal("the question was answered while nobody could see it")
 				}
 				if back {
-					v2 := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds})
+					v2 := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds})
 					synctest.Wait()
 					if n := len(v2.start.Snapshot.Prompts); n != 1 || c.over() {
 						t.Fatalf("the window finds %d questions; the call is over: %v", n, c.over())
@@ -76,11 +75,11 @@ func TestQuestionsWaitForAWindowThatReloads(t *testing.T) {
 func TestApprovalsAreAskedForWhileTheWindowReloads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, serversOf("s", hanging()))
-		v := w.attach(windows.Hello{WindowID: "w", Kinds: allKinds})
+		v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds})
 		v.win.Detach(false)
 		c := w.call(hub.CallRequest{Server: "s", Tool: "echo"})
 		pass(time.Second)
-		v = w.attach(windows.Hello{WindowID: "w", Kinds: allKinds})
+		v = w.attach(hub.Hello{WindowID: "w", Kinds: allKinds})
 		v.answer(event.PromptAnswer{PromptID: v.start.Snapshot.Prompts[0].ID, Action: event.ActionAccept})
 		c.ok(t)
 	})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // A window's call goes on when the window closes, and ends with it only if the window owns the call.
@@ -191,7 +190,7 @@ func TestOrdersAndTheEndOfTheStream(t *testing.T) {
 		"closed": func(_ *world, v *view) string { v.win.Detach(true); return event.ReasonCancelled },
 		"broken": func(_ *world, v *view) string { v.win.Detach(false); return event.ReasonCancelled },
 		"superseded": func(w *world, v *view) string {
-			w.attach(windows.Hello{WindowID: v.win.ID(), ComesBackTo: w.hub.ID()})
+			w.attach(hub.Hello{WindowID: v.win.ID(), ComesBackTo: w.hub.ID()})
 			return event.ReasonWindowSuperseded
 		},
 	}
@@ -335,7 +334,7 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 		release := make(chan struct{})
 		wait := func(context.Context) func() { <-release; return nil }
 		for n := range 16 {
-			v := w.attach(windows.Hello{})
+			v := w.attach(hub.Hello{})
 			for i := range 256 {
 				if err := v.win.Go(wait); err != nil {
 					t.Fatalf("window %d, order %d: %v", n, i, err)
@@ -343,7 +342,7 @@ func TestWorkOfAllWindowsIsBounded(t *testing.T) {
 			}
 			v.win.Detach(true)
 		}
-		v := w.attach(windows.Hello{})
+		v := w.attach(hub.Hello{})
 		if e := event.AsError(v.win.Go(wait)); e == nil || e.Code != event.CodeResourceExhausted ||
 			e.Reason != event.ReasonQueueFull || !strings.Contains(e.Message, "4096") {
 			t.Errorf("one too many: %v", e)
@@ -368,7 +367,7 @@ func (v *view) hasEnded(id string) bool {
 func TestWorkOfAWindowThatIsGoneCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		v := w.attach(windows.Hello{WindowID: "w"})
+		v := w.attach(hub.Hello{WindowID: "w"})
 		end := make(chan struct{})
 		hangs := func(context.Context) func() { <-end; return nil }
 		for range 256 {
@@ -377,7 +376,7 @@ func TestWorkOfAWindowThatIsGoneCounts(t *testing.T) {
 			}
 		}
 		v.win.Detach(true)
-		v = w.attach(windows.Hello{WindowID: "w"})
+		v = w.attach(hub.Hello{WindowID: "w"})
 		if e := event.AsError(v.win.Go(hangs)); e == nil || e.Reason != event.ReasonQueueFull {
 			t.Errorf("one more order: %v", e)
 		}

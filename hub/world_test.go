@@ -17,7 +17,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -226,7 +225,7 @@ var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling
 type view struct {
 	t     *testing.T
 	win   *hub.Window
-	start *windows.Start
+	start *hub.WindowStart
 
 	mu     sync.Mutex
 	events []event.Event
@@ -237,7 +236,7 @@ type view struct {
 	closed *event.Error
 }
 
-func (w *world) attach(hello windows.Hello) *view {
+func (w *world) attach(hello hub.Hello) *view {
 	w.t.Helper()
 	v, err := w.tryAttach(hello)
 	if err != nil {
@@ -246,7 +245,7 @@ func (w *world) attach(hello windows.Hello) *view {
 	return v
 }
 
-func (w *world) tryAttach(hello windows.Hello) (*view, error) {
+func (w *world) tryAttach(hello hub.Hello) (*view, error) {
 	v := &view{t: w.t, ended: map[string]bool{}, open: map[string]bool{}}
 	win, start, err := w.hub.Attach(hello, v)
 	if err != nil {
@@ -266,7 +265,7 @@ func (w *world) tryAttach(hello windows.Hello) (*view, error) {
 
 // everything attaches a window that can show every kind.
 func (w *world) everything() *view {
-	return w.attach(windows.Hello{Kinds: allKinds, SamplingTools: true})
+	return w.attach(hub.Hello{Kinds: allKinds, SamplingTools: true})
 }
 
 func (v *view) Deliver(e event.Event) {

@@ -16,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/sources"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -88,7 +87,7 @@ func TestWhatAProgramWroteAsksFirst(t *testing.T) {
 		state := t.TempDir()
 		w, file := fileWorld(t, state, ownFile)
 		v := w.user("")
-		its, err := w.tryAttach(windows.Hello{WindowID: "its", Kinds: startKinds, ActsFor: someProgram.Name})
+		its, err := w.tryAttach(hub.Hello{WindowID: "its", Kinds: startKinds, ActsFor: someProgram.Name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -53,7 +53,7 @@ var errHelloExpected = &event.Error{Code: event.CodeInvalidArgument, Reason: rea
 	Message: "the first message of a window must be hello"}
 
 // opening returns what a window is sent first.
-func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *windows.Start) []entry {
+func (s *editorService) opening(first *mcphubv1.AttachRequest, windowID string, start *hub.WindowStart) []entry {
 	entries := []entry{
 		{message: &mcphubv1.AttachResponse{Event: &mcphubv1.AttachResponse_Welcome{Welcome: &mcphubv1.Welcome{
 			HubId: s.domain.ID(), WindowId: s.convert.text(windowID), Version: s.convert.text(s.domain.Version()),

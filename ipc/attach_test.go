@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -69,7 +69,7 @@ func TestInvalidHelloRefused(t *testing.T) {
 
 func TestAttachRefusedByHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{attach: func(windows.Hello, windows.Sink) (*windows.Start, error) {
+		h := &fakeHub{attach: func(hub.Hello, hub.Sink) (*hub.WindowStart, error) {
 			return nil, &event.Error{Code: event.CodeAlreadyExists, Reason: event.ReasonWindowIDInUse, Message: "in use"}
 		}}
 		_, err := fakeeditor.Attach(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
@@ -82,9 +82,9 @@ func TestAttachRefusedByHub(t *testing.T) {
 // What is delivered between the registration and the first send must follow the snapshot.
 func TestStartComesBeforeEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{attach: func(hello windows.Hello, sink windows.Sink) (*windows.Start, error) {
+		h := &fakeHub{attach: func(hello hub.Hello, sink hub.Sink) (*hub.WindowStart, error) {
 			sink.Deliver(event.Event{Seq: 8, Body: started("early")})
-			return &windows.Start{Snapshot: &event.Snapshot{Requests: []event.RequestInfo{{ID: "shown"}}}}, nil
+			return &hub.WindowStart{Snapshot: &event.Snapshot{Requests: []event.RequestInfo{{ID: "shown"}}}}, nil
 		}}
 		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t, ID: "w", Title: "side bar",
 			SamplingTools: true})
@@ -93,7 +93,7 @@ func TestStartComesBeforeEvents(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		hello := h.window(0).hello
-		want := windows.Hello{WindowID: "w", Title: "side bar", SamplingTools: true, Kinds: []event.PromptKind{
+		want := hub.Hello{WindowID: "w", Title: "side bar", SamplingTools: true, Kinds: []event.PromptKind{
 			event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm, event.PromptElicitationURL,
 			event.PromptSignIn,
 			event.PromptServerLaunch, event.PromptConfigInput,
@@ -227,11 +227,11 @@ func TestWindowComesBack(t *testing.T) {
 		before.WaitRequest("other", mcphubv1.RequestState_REQUEST_STATE_RUNNING)
 		before.Break()
 		synctest.Wait()
-		h.attach = func(hello windows.Hello, _ windows.Sink) (*windows.Start, error) {
+		h.attach = func(hello hub.Hello, _ hub.Sink) (*hub.WindowStart, error) {
 			if hello.WindowID != "w" || hello.ComesBackTo != "hub-1" || hello.MaxHistory != 1000 {
 				t.Errorf("hello %+v", hello)
 			}
-			return &windows.Start{
+			return &hub.WindowStart{
 				Snapshot: &event.Snapshot{Requests: []event.RequestInfo{{ID: "other"}},
 					History: []event.Ended{{Body: finished("r")}}},
 				Events: []event.Event{{Seq: 5, Body: finished("other")}},

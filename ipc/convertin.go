@@ -9,8 +9,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -44,8 +42,8 @@ func mcpPromptRequest(ctx context.Context, r *mcphubv1.GetMcpPromptRequest) hub.
 	}
 }
 
-func completion(r *mcphubv1.CompleteRequest) offers.Completion {
-	return offers.Completion{
+func completion(r *mcphubv1.CompleteRequest) hub.Completion {
+	return hub.Completion{
 		Server: r.GetServer(), McpPrompt: r.GetMcpPrompt(), URITemplate: r.GetUriTemplate(), Argument: r.GetArgument(),
 		Value: r.GetValue(), Context: r.GetContext(),
 	}
@@ -92,8 +90,8 @@ func configSources(sources []*mcphubv1.ConfigSource) []hub.ConfigSource {
 	})
 }
 
-func helloOf(h *mcphubv1.Hello) windows.Hello {
-	return windows.Hello{
+func helloOf(h *mcphubv1.Hello) hub.Hello {
+	return hub.Hello{
 		WindowID: h.GetWindowId(), Title: h.GetTitle(), Kinds: list(h.GetPromptKinds(), promptKind),
 		SamplingTools: h.GetSamplingTools(), Roots: list(h.GetRoots(), root), Extensions: extensions(h.GetExtensionsJson()),
 		MaxHistory: int(h.GetMaxHistory()), ActsFor: h.GetActsFor(), ComesBackTo: h.GetComesBackTo(),
@@ -102,7 +100,7 @@ func helloOf(h *mcphubv1.Hello) windows.Hello {
 
 func promptKind(k mcphubv1.PromptKind) event.PromptKind { return event.PromptKind(k) }
 
-func root(r *mcphubv1.Root) windows.Root { return windows.Root{URI: r.GetUri(), Name: r.GetName()} }
+func root(r *mcphubv1.Root) hub.Root { return hub.Root{URI: r.GetUri(), Name: r.GetName()} }
 
 func promptAnswer(a *mcphubv1.PromptAnswer) event.PromptAnswer {
 	answer := event.PromptAnswer{PromptID: a.GetPromptId(), MuteServer: a.GetMuteServer()}

@@ -17,9 +17,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -74,8 +72,8 @@ type fakeHub struct {
 	catalog serverCatalog
 	// the error of every other method that can fail
 	failure error
-	answer  func(a event.PromptAnswer) error                                             // of windows
-	attach  func(hello windows.Hello, sink windows.Sink) (start *windows.Start, e error) // nil: a snapshot
+	answer  func(a event.PromptAnswer) error                                       // of windows
+	attach  func(hello hub.Hello, sink hub.Sink) (start *hub.WindowStart, e error) // nil: a snapshot
 
 	orders sync.WaitGroup // of windows, while they run
 
@@ -90,8 +88,8 @@ type fakeHub struct {
 type fakeWindow struct {
 	hub   *fakeHub
 	id    string
-	hello windows.Hello
-	sink  windows.Sink
+	hello hub.Hello
+	sink  hub.Sink
 
 	mu      sync.Mutex // guards below
 	actions []string
@@ -249,7 +247,7 @@ func (h *fakeHub) GetMcpPrompt(_ context.Context, c hub.CallRequest) (*hub.CallR
 	return &hub.CallResult{RequestID: c.ID, Result: []byte(`{"messages":[]}`)}, h.failure
 }
 
-func (h *fakeHub) Complete(context.Context, offers.Completion) (*hub.CallResult, error) {
+func (h *fakeHub) Complete(context.Context, hub.Completion) (*hub.CallResult, error) {
 	return &hub.CallResult{Result: []byte(`{"completion":{"values":[]}}`)}, h.failure
 }
 
@@ -261,10 +259,10 @@ func (h *fakeHub) SignOut(_ context.Context, name string) (event.ServerInfo, err
 	return event.ServerInfo{Name: name, SignIn: event.SignInNeeded}, h.failure
 }
 
-func (h *fakeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
+func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.WindowStart, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	start := &windows.Start{Snapshot: &event.Snapshot{Time: time.Now()}}
+	start := &hub.WindowStart{Snapshot: &event.Snapshot{Time: time.Now()}}
 	if h.attach != nil {
 		var err error
 		if start, err = h.attach(hello, sink); err != nil {
@@ -391,7 +389,7 @@ func (w *fakeWindow) SignOut(ctx context.Context, name string) (event.ServerInfo
 	return w.hub.SignOut(ctx, name)
 }
 
-func (w *fakeWindow) SetRoots(roots []windows.Root) {
+func (w *fakeWindow) SetRoots(roots []hub.Root) {
 	for _, r := range roots {
 		w.did("root " + r.URI)
 	}

@@ -15,7 +15,7 @@ import (
 // droppedEvery is the shortest interval between two notices of dropped messages.
 const droppedEvery = time.Second
 
-// outbox holds what waits to be sent to a window. It is the window's [windows.Sink]: it takes events with the hub's
+// outbox holds what waits to be sent to a window. It is the window's [hub.Sink]: it takes events with the hub's
 // lock held, so it neither blocks nor converts them. One goroutine, run, sends them.
 //
 // Replies, and events that a window must get, are queued up to a bound, and sent first. Beyond the bound the window is
@@ -113,7 +113,7 @@ func (o *outbox) begin(first []entry) {
 	o.queue = q
 }
 
-// Deliver implements [windows.Sink].
+// Deliver implements [hub.Sink].
 func (o *outbox) Deliver(e event.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -213,7 +213,7 @@ func (o *outbox) notice(n notice, e *sharedEvent) {
 	o.queue.push(&entry{event: e, class: classNotice, size: size})
 }
 
-// Closed implements [windows.Sink]: run sends what is queued, and then ends with err.
+// Closed implements [hub.Sink]: run sends what is queued, and then ends with err.
 func (o *outbox) Closed(err *event.Error) {
 	if err == nil { // a nil *event.Error in an error would not be nil
 		o.finish(nil)

@@ -3,12 +3,13 @@ package ipc
 import (
 	"encoding/json"
 	"fmt"
-	"google.golang.org/protobuf/types/known/anypb"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"

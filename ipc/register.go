@@ -11,9 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -108,14 +106,14 @@ type domain interface {
 	ReadResource(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
 	McpPrompts(ctx context.Context, server string) ([]event.McpPromptInfo, error)
 	GetMcpPrompt(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	Complete(ctx context.Context, c offers.Completion) (*hub.CallResult, error)
+	Complete(ctx context.Context, c hub.Completion) (*hub.CallResult, error)
 	SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	ModelTools() *toolset.Catalog
 	Profiles() []config.Profile
 	Config() configFiles
 	Catalog() serverCatalog
 	Draining() bool
-	Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error)
+	Attach(hello hub.Hello, sink hub.Sink) (window, *hub.WindowStart, error)
 }
 
 // window is the part of an attached window that the services need.
@@ -131,7 +129,7 @@ type window interface {
 	GoAttached(f func(ctx context.Context) (tell func())) error
 	Order(f func(ctx context.Context) (tell func())) error
 	OrderAttached(f func(ctx context.Context) (tell func())) error
-	SetRoots(roots []windows.Root)
+	SetRoots(roots []hub.Root)
 	SetCapabilities(kinds []event.PromptKind, samplingTools bool, extensions map[string]json.RawMessage)
 	Detach(final bool)
 }
@@ -143,7 +141,7 @@ func (h wholeHub) Config() configFiles { return h.Hub.Config() }
 
 func (h wholeHub) Catalog() serverCatalog { return h.Hub.Catalog() }
 
-func (h wholeHub) Attach(hello windows.Hello, sink windows.Sink) (window, *windows.Start, error) {
+func (h wholeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.WindowStart, error) {
 	w, start, err := h.Hub.Attach(hello, sink)
 	if err != nil {
 		return nil, nil, err

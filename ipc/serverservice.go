@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -123,7 +123,7 @@ func (s *serverService) ListResources(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Select(search(ctx, r), all, offers.ResourceTexts)
+	some, matched := hub.Select(search(ctx, r), all, hub.ResourceTexts)
 	return &mcphubv1.ListResourcesResponse{Resources: list(some, s.convert.resource), Matched: int32(matched)}, nil
 }
 
@@ -133,7 +133,7 @@ func (s *serverService) ListResourceTemplates(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Select(search(ctx, r), all, offers.TemplateTexts)
+	some, matched := hub.Select(search(ctx, r), all, hub.TemplateTexts)
 	return &mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: list(some, s.convert.resourceTemplate),
 		Matched: int32(matched)}, nil
 }
@@ -144,7 +144,7 @@ func (s *serverService) ListMcpPrompts(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	some, matched := offers.Select(search(ctx, r), all, offers.PromptTexts)
+	some, matched := hub.Select(search(ctx, r), all, hub.PromptTexts)
 	return &mcphubv1.ListMcpPromptsResponse{Prompts: list(some, s.convert.mcpPrompt), Matched: int32(matched)}, nil
 }
 
@@ -156,8 +156,8 @@ const windowEntries = 1000
 func search(ctx context.Context, r interface {
 	GetQuery() string
 	GetLimit() int32
-}) offers.Search {
-	s := offers.Search{Query: r.GetQuery(), Limit: int(r.GetLimit())}
+}) hub.Search {
+	s := hub.Search{Query: r.GetQuery(), Limit: int(r.GetLimit())}
 	if windowOf(ctx) != nil && (s.Limit == 0 || s.Limit > windowEntries) {
 		s.Limit = windowEntries
 	}
@@ -202,6 +202,6 @@ func (s *serverService) Complete(ctx context.Context, r *mcphubv1.CompleteReques
 
 func (s *serverService) ExpandUriTemplate(_ context.Context,
 	r *mcphubv1.ExpandUriTemplateRequest) (*mcphubv1.ExpandUriTemplateResponse, error) {
-	uri, err := offers.Expand(r.GetUriTemplate(), r.GetValues())
+	uri, err := hub.Expand(r.GetUriTemplate(), r.GetValues())
 	return &mcphubv1.ExpandUriTemplateResponse{Uri: uri}, err
 }

@@ -11,6 +11,6 @@
 // their own. The engine reports messages to a Timeline with its own locks held. The comment of a function says if it
 // may be called without the hub's lock.
 //
-// What must not live here: what an approval shows, which is all arguments (hub/prompts); how a part of a result is made
+// What must not live here: what an approval shows, which is all arguments (package hub); how a part of a result is made
 // (hub/toolset); the secrets themselves (hub/redact).
 package journal

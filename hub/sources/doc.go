@@ -1,9 +1,8 @@
-// Package sources holds the config of a hub: it reads, watches and changes the config files, and brings the servers in
-// line with them in steps. Each step affects only what changed.
+// Package sources has the config files of a hub: which there are, which one a server is added to or changed in, and
+// changes of them, one at a time, of which the last can be undone.
 //
-// A [Config] takes the lock of the hub's house (hub/servers) itself: its methods are called without the lock, unless
-// their comments say otherwise. The hub carries out the steps, as the [Owner].
+// [Files] takes no lock of the hub. The command line uses it without a hub.
 //
-// What must not live here: the syntax of config files (hub/config), how files are watched (hub/config/watch), which of
-// the entries of a name counts, and whether it may be launched (hub/launch).
+// What must not live here: the syntax of config files (hub/config), how their text is changed (hub/config/edit), how
+// they are watched (hub/config/watch), what follows from what they say (package hub).
 package sources

@@ -26,14 +26,6 @@ type File struct {
 	Default     bool // Add takes this file if none is named
 }
 
-// ConfigFiles returns the sources in their order. It reads their files.
-func (c *Config) ConfigFiles(ctx context.Context) []File { return c.files.List(ctx) }
-
-// ServerEntry returns the entry that to names, as its file has it now, and that file.
-func (c *Config) ServerEntry(ctx context.Context, to Target) (edit.Found, File, error) {
-	return c.files.Entry(ctx, to)
-}
-
 // List returns all sources, and for each whether a server can be added to it.
 func (f *Files) List(ctx context.Context) (list []File) {
 	for _, s := range f.Sources() {
@@ -96,19 +88,10 @@ func (f *Files) Entry(ctx context.Context, to Target) (edit.Found, File, error) 
 	return found, f.look(ctx, src), nil
 }
 
-// problems converts the problems of a text to the form that people see.
-func (f *Files) problems(list []config.Problem) (out []event.ConfigProblem) {
+// Problems converts the problems of a text to the form that people see.
+func (f *Files) Problems(list []config.Problem) (out []event.ConfigProblem) {
 	for _, p := range list {
-		out = append(out, f.problem(p))
+		out = append(out, f.Problem(p))
 	}
 	return out
 }
-
-// ReadText returns the servers that a text holds, and the problems of the text.
-func (c *Config) ReadText(text, dialect string) ([]edit.Found, []event.ConfigProblem) {
-	found, problems := edit.Read(text, dialect)
-	return found, c.files.problems(problems)
-}
-
-// Shown converts a problem of an entry to the form that people see.
-func (c *Config) Shown(p config.Problem) event.ConfigProblem { return c.files.problem(p) }

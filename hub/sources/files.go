@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 
@@ -21,18 +22,30 @@ type FilesOptions struct {
 	StateDir string          // where the last write is kept for an undo; "" = memory
 	Redactor *redact.Redactor
 	Logger   *slog.Logger
+	// Outdated reports whether an entry differs from what people have seen of it. nil means that none does.
+	Outdated func(src Source, now *config.Server, name string) bool
+	// Note records that a program writes an entry, before the entry is written. For a preview it records nothing, and
+	// returns what it would record. nil means that no program writes entries.
+	Note func(src config.Source, before *config.Server, edited edit.Edited, to Target) (Noted, error)
 }
 
+// Noted says whether an entry counts as written by a program, before a change and after it.
+type Noted struct{ Before, Now bool }
+
+// UnnotedError says that Note failed. The entry is then not written, since the next hub would start it without a
+// question.
+type UnnotedError struct{ Err error }
+
+func (e *UnnotedError) Error() string { return e.Err.Error() }
+
+// errOutdated says that an entry differs from what people have seen of it.
+var errOutdated = errors.New("the entry changed since the hub read it")
+
 // Files changes config files, one change at a time. An entry that is written through Files alone counts as written by
-// the user, so nobody is asked about it. A Config also records the program that has an entry written, and then the user
-// is asked.
+// the user, so nobody is asked about it. A hub also records the program that has an entry written (Note), and then the
+// user is asked.
 type Files struct {
 	FilesOptions
-	// outdated reports whether an entry differs from what people have seen of it. nil means that none does.
-	outdated func(src Source, now *config.Server, name string) bool
-	// note records that a program writes an entry, before the entry is written. For a preview it records nothing, and
-	// returns what it would record. nil means that no program writes entries.
-	note func(src config.Source, before *config.Server, edited edit.Edited, to Target) (noted, error)
 
 	undone    *statefile.File
 	writing   chan struct{}          // holds one token while a file is being written
@@ -130,28 +143,28 @@ func (f *Files) write(ctx context.Context, src Source, to Target, did string,
 	err := statefile.Rewrite(ctx, src.Path, how, func(old []byte) ([]byte, error) {
 		text := src.text(old)
 		before := config.LayoutOf(text)
-		if f.outdated != nil && did != "added" && did != "put back" && f.outdated(src, before.Server(to.Server), to.Server) {
+		if f.Outdated != nil && did != "added" && did != "put back" && f.Outdated(src, before.Server(to.Server), to.Server) {
 			return nil, errOutdated
 		}
 		edited, err := change(text)
 		if err != nil {
 			return nil, err
 		}
-		var by noted
+		var by Noted
 		if to.Preview {
 			out.LinesBefore, out.LinesAfter = edit.Changed(old, edited.Text)
 		}
-		if f.note != nil {
-			if by, err = f.note(text, before.Server(to.Server), edited, to); err != nil {
+		if f.Note != nil {
+			if by, err = f.Note(text, before.Server(to.Server), edited, to); err != nil {
 				return nil, err
 			}
 		}
 		last = undo{File: src.Path, Scope: src.Scope, Dialect: src.Dialect, Folder: src.Folder,
-			Server: to.Server, Before: old, Existed: old != nil, Noted: by.before,
+			Server: to.Server, Before: old, Existed: old != nil, Noted: by.Before,
 			After: statefile.Sum(string(edited.Text))}
-		out.Line, out.LeftOut, out.MustAsk, out.Problems = edited.Line, edited.LeftOut, by.now, nil
+		out.Line, out.LeftOut, out.MustAsk, out.Problems = edited.Line, edited.LeftOut, by.Now, nil
 		for _, p := range edited.Problems {
-			out.Problems = append(out.Problems, f.problem(p))
+			out.Problems = append(out.Problems, f.Problem(p))
 		}
 		if out.Dialect = src.Dialect; edited.Server != nil {
 			out.Dialect = edited.Server.Origin.Dialect
@@ -191,8 +204,8 @@ func rewriting(src Source, add bool) statefile.Rewriting {
 	return r
 }
 
-// problem converts a problem to the form that people see, without secrets.
-func (f *Files) problem(p config.Problem) event.ConfigProblem {
+// Problem converts a problem to the form that people see, without secrets.
+func (f *Files) Problem(p config.Problem) event.ConfigProblem {
 	return event.ConfigProblem{File: p.File, Line: p.Line, Column: p.Column, Server: p.Server, Key: p.Key,
 		Message: f.Redactor.Text(p.Message), Fatal: p.Fatal}
 }

@@ -45,9 +45,9 @@ func (f *Files) notWritten(err error, file, server, did string) error {
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonConfigNotWritable, meta,
 			"%s, and the file is as it was: %s", what, e.Error())
 	}
-	if e, ok := errors.AsType[*unnotedError](err); ok {
+	if e, ok := errors.AsType[*UnnotedError](err); ok {
 		why := e.Error()
-		if errors.Is(e.err, statefile.ErrNoPlace) {
+		if errors.Is(e.Err, statefile.ErrNoPlace) {
 			why = "it has no directory for its own files"
 		}
 		return event.Fail(event.CodeFailedPrecondition, event.ReasonConfigNotWritable, meta,

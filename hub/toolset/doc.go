@@ -6,7 +6,7 @@
 // (package bounds), and what is shown of it is printable. One bad tool makes a provider refuse the whole request. So a
 // tool that cannot be made legal is set aside with the reason, and the changes to another are reported.
 //
-// What must not live here: servers, requests and files; how lists of tools are fetched (hub/offers); which tools a
+// What must not live here: servers, requests and files; how lists of tools are fetched (package hub); which tools a
 // client is shown (ipc/gateway); how results are kept (hub/journal); whether arguments conform to a schema
 // (hub/schema).
 package toolset

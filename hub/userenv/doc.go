@@ -8,5 +8,5 @@
 // and everything that it has started is ended with it.
 //
 // What must not live here: which variables a server inherits, and how a program is searched in one PATH
-// (hub/transport); who may start what (hub/launch, hub/grants).
+// (hub/transport); who may start what (hub/grants).
 package userenv

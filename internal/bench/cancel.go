@@ -18,7 +18,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // newLocalHub returns a hub in this process, whose only server, s, is reached by open.
@@ -113,7 +112,7 @@ type cancels struct {
 // measure returns the microseconds from each CancelRequest until the server noticed it.
 func (c cancels) measure(ctx context.Context, h *hub.Hub) (took []float64, err error) {
 	// without a window, the hub has no receiver for its events
-	w, _, err := h.Attach(windows.Hello{Title: "bench"}, noSink{})
+	w, _, err := h.Attach(hub.Hello{Title: "bench"}, noSink{})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/transport"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -313,7 +312,7 @@ func (c *cell) close() {
 		<-p.done
 	}
 	c.view.complete()
-	_, start, err := c.hub.Attach(windows.Hello{WindowID: "late", Kinds: allKinds}, newView(c.t, newTape()))
+	_, start, err := c.hub.Attach(hub.Hello{WindowID: "late", Kinds: allKinds}, newView(c.t, newTape()))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
@@ -40,7 +39,7 @@ func newView(t *testing.T, tp *tape) *view {
 func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 	t.Helper()
 	v := newView(t, tp)
-	win, _, err := h.Attach(windows.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
+	win, _, err := h.Attach(hub.Hello{WindowID: "w", Kinds: allKinds, SamplingTools: true}, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func attach(t *testing.T, h *hub.Hub, tp *tape) *view {
 	return v
 }
 
-// Deliver implements windows.Sink.
+// Deliver implements hub.Sink.
 func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,7 +119,7 @@ func (v *view) terminal(id string, b event.Body) { // called with mu held
 	v.ended[id] = b
 }
 
-// Closed implements windows.Sink.
+// Closed implements hub.Sink.
 func (v *view) Closed(*event.Error) {}
 
 // end returns the terminal event of a request, with the delivery of the cancel as far as it is known, or nil if there

@@ -7,7 +7,7 @@ import (
 )
 
 // readsPeers are the packages that read what servers write.
-var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/process", "hub/transport", "hub/schema", "hub/prompts", "hub/toolset"}
+var readsPeers = []string{"hub/jsonrpc", "hub/mcp", "hub/process", "hub/transport", "hub/schema", "hub/toolset"}
 
 // decodesAll lists files and packages that may decode with encoding/json in these packages and in package hub, each
 // with the reason.

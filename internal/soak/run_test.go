@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
@@ -334,7 +333,7 @@ func (r *runner) judge(tag string, c *told, seen []exchange) {
 
 // end closes the hub and checks that nothing is left.
 func (r *runner) end() {
-	_, start, err := r.hub.Attach(windows.Hello{WindowID: "late"}, &view{figures: r.figures})
+	_, start, err := r.hub.Attach(hub.Hello{WindowID: "late"}, &view{figures: r.figures})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // told is what the window was told about one call.
@@ -49,7 +48,7 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 	t.Helper()
 	v := &view{refuse: s.name == "everything", figures: f, rng: rng, calls: map[string]*told{},
 		open: map[string]question{}}
-	win, _, err := h.Attach(windows.Hello{WindowID: "w", SamplingTools: true, Kinds: []event.PromptKind{
+	win, _, err := h.Attach(hub.Hello{WindowID: "w", SamplingTools: true, Kinds: []event.PromptKind{
 		event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm, event.PromptElicitationURL,
 	}}, v)
 	if err != nil {
@@ -59,10 +58,10 @@ func attach(t *testing.T, h *hub.Hub, s *subject, f *figures, rng *rand.Rand) *v
 	return v
 }
 
-// Closed implements windows.Sink.
+// Closed implements hub.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// Deliver implements windows.Sink. Requests that are not calls of the test (starts of sessions, questions) are not in
+// Deliver implements hub.Sink. Requests that are not calls of the test (starts of sessions, questions) are not in
 // calls.
 func (v *view) Deliver(e event.Event) {
 	v.mu.Lock()

@@ -15,7 +15,7 @@ const maxLogs = 256
 // like a server that does not announce them.
 const maxUpdates = 4096
 
-// bell is a windows.Sink. It collects the hub's events without blocking, for Gateway.tell to handle.
+// bell is a hub.Sink. It collects the hub's events without blocking, for Gateway.tell to handle.
 type bell struct {
 	wake chan struct{} // cap 1
 

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/hub/protocol"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // client is what the gateway keeps of a legacy client. A client of 2026-07-28 repeats everything in each request.
@@ -114,11 +114,11 @@ func (g *Gateway) askRoots(s *mcpserver.Session) {
 	})
 }
 
-func rootsIn(result json.RawMessage) (roots []windows.Root) {
+func rootsIn(result json.RawMessage) (roots []hub.Root) {
 	jsontext.Elements(jsontext.Get(result, "roots"), func(root json.RawMessage) bool {
 		uri := jsontext.String(jsontext.Get(root, "uri"))
 		if uri != "" && len(uri) <= bounds.URIBytes {
-			roots = append(roots, windows.Root{URI: uri,
+			roots = append(roots, hub.Root{URI: uri,
 				Name: bounds.Cut(jsontext.String(jsontext.Get(root, "name")), bounds.NameBytes)})
 		}
 		return len(roots) < maxRoots

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/windows"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
@@ -129,7 +128,7 @@ func (s *stage) act(line string) {
 	case "window":
 		kinds := map[string]event.PromptKind{"approval": event.PromptToolApproval, "form": event.PromptElicitationForm,
 			"sampling": event.PromptSampling}
-		hello := windows.Hello{WindowID: "w"}
+		hello := hub.Hello{WindowID: "w"}
 		for kind := range strings.FieldsSeq(rest) {
 			hello.Kinds = append(hello.Kinds, kinds[kind])
 		}

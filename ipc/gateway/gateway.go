@@ -13,7 +13,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 	"github.com/mcphub-go/mcphub/hub/protocol"
-	"github.com/mcphub-go/mcphub/hub/windows"
 )
 
 // Gateway serves the servers of a hub to any number of clients. All methods are safe for concurrent use.
@@ -57,7 +56,7 @@ func New(h *hub.Hub, o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.way = way
-	window, start, err := h.Attach(windows.Hello{Title: o.Title}, g.bell)
+	window, start, err := h.Attach(hub.Hello{Title: o.Title}, g.bell)
 	if err != nil {
 		way.Close()
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/nearmiss"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -29,7 +29,7 @@ type listing struct {
 	names   []string
 	taken   []NameTaken // what has another name than it would have, or none
 	// Only for templates, by name: the compiled ones; nil for what is no template.
-	compiled map[string]*offers.Template
+	compiled map[string]*hub.Template
 	// Only for tools: the gateway's own tools, the servers that have tools, and, if the list is searched, the definitions
 	// and names of the tools that are not in the list.
 	own         map[string]bool
@@ -215,7 +215,7 @@ func resourcesOf(resources []event.ResourceInfo, own *owners) *listing {
 
 // templatesOf makes the list of templates. What before has compiled is not compiled again.
 func templatesOf(templates []event.ResourceTemplateInfo, own *owners, before *listing) *listing {
-	l := &listing{compiled: make(map[string]*offers.Template, len(templates))}
+	l := &listing{compiled: make(map[string]*hub.Template, len(templates))}
 	since := map[string]uint64{}
 	for _, t := range templates {
 		// If two servers have the same template, URIs that match it go to the first one. The other server is reached by
@@ -228,7 +228,7 @@ func templatesOf(templates []event.ResourceTemplateInfo, own *owners, before *li
 		since[t.URITemplate] = first.since
 		compiled, had := before.compiled[t.URITemplate]
 		if !had {
-			compiled, _ = offers.CompileTemplate(t.URITemplate) // a broken one is listed, as its server wrote it
+			compiled, _ = hub.CompileTemplate(t.URITemplate) // a broken one is listed, as its server wrote it
 		}
 		l.compiled[t.URITemplate] = compiled
 	}

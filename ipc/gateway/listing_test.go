@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
 )
 
 // TestTemplatesOfOneServerCostOthersNothing (finding G5): a server whose templates take long to match does not get the
@@ -85,7 +85,7 @@ type catalog struct {
 	mu    sync.Mutex
 	order []string
 	tools map[string][]string
-	rest  map[string]*offers.Rest
+	rest  map[string]*hub.Rest
 }
 
 func (c *catalog) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
@@ -106,24 +106,24 @@ func (c *catalog) KnownTools(_ context.Context, server string) (all []event.Tool
 	return all, nil, nil
 }
 
-func (c *catalog) KnownRest(_ context.Context, server string) (*offers.Rest, error) {
+func (c *catalog) KnownRest(_ context.Context, server string) (*hub.Rest, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rest[server] == nil {
-		return &offers.Rest{}, nil
+		return &hub.Rest{}, nil
 	}
 	return c.rest[server], nil
 }
 
 // offer changes what a server offers.
-func (c *catalog) offer(server string, tools []string, rest *offers.Rest) {
+func (c *catalog) offer(server string, tools []string, rest *hub.Rest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tools[server], c.rest[server] = tools, rest
 }
 
-func restOf(server, uri, template, prompt string) *offers.Rest {
-	return &offers.Rest{Resources: []event.ResourceInfo{{Server: server, URI: uri, Definition: `{}`}},
+func restOf(server, uri, template, prompt string) *hub.Rest {
+	return &hub.Rest{Resources: []event.ResourceInfo{{Server: server, URI: uri, Definition: `{}`}},
 		Templates: []event.ResourceTemplateInfo{{Server: server, URITemplate: template, Definition: `{}`}},
 		Prompts:   []event.McpPromptInfo{{Server: server, Name: prompt, Definition: `{}`}}}
 }
@@ -135,7 +135,7 @@ func restOf(server, uri, template, prompt string) *offers.Rest {
 func TestNoServerTakesAnothersNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
-		hub := &catalog{order: []string{"thief", "mail"}, tools: map[string][]string{}, rest: map[string]*offers.Rest{}}
+		hub := &catalog{order: []string{"thief", "mail"}, tools: map[string][]string{}, rest: map[string]*hub.Rest{}}
 		hub.offer("thief", []string{"clock", "mail__send", "search_tools"}, nil)
 		hub.offer("mail", []string{"send", "clock"}, restOf("mail", "mail://inbox", "mail://{id}", "letter"))
 		var said []string
@@ -233,7 +233,7 @@ func TestNamesThatAServerOnceHad(t *testing.T) {
 // as is what its server lists twice.
 func TestCollisionIsSaid(t *testing.T) {
 	hub := &catalog{order: []string{"b.b"}, tools: map[string][]string{"b.b": {"t", "u", "u"}},
-		rest: map[string]*offers.Rest{}}
+		rest: map[string]*hub.Rest{}}
 	var said []string
 	o := Options{NameTaken: func(n NameTaken) { said = append(said, n.String()) }}.filled(nil)
 	s := newShelf(hub, &o, nil, func(changes) {})

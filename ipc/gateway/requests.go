@@ -13,7 +13,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/protocol"
 )
 
@@ -127,7 +126,7 @@ func (g *Gateway) complete(ctx context.Context, c *mcpserver.Call) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	o := offers.Completion{Argument: name, Value: jsontext.String(jsontext.Get(argument, "value")), Context: known,
+	o := hub.Completion{Argument: name, Value: jsontext.String(jsontext.Get(argument, "value")), Context: known,
 		Meta: metaOf(c), Further: mcp.FurtherParams(c.Method, c.Params)}
 	var at origin
 	switch kind := jsontext.String(jsontext.Get(ref, "type")); kind {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -19,7 +19,7 @@ import (
 type source interface {
 	Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
-	KnownRest(ctx context.Context, server string) (*offers.Rest, error)
+	KnownRest(ctx context.Context, server string) (*hub.Rest, error)
 }
 
 // Limits on the starts of servers whose lists are unknown.
@@ -82,7 +82,7 @@ type known struct {
 	place     int
 	ready     bool
 	begun     bool // it was started to learn its lists, so they are those of the present connection
-	rest      *offers.Rest
+	rest      *hub.Rest
 	trouble   *event.Error  // why its start to learn its lists failed
 	learning  bool          // the goroutine of learn runs
 	again     bool          // the goroutine of learn has to look once more
@@ -316,7 +316,7 @@ func (s *shelf) visited() {
 
 // look returns what a server offers apart from its tools, or nil if that is unknown. It starts a server whose lists are
 // unknown. failed means that it should be tried again, without a person.
-func (s *shelf) look(ctx context.Context, server string, k *known, places chan struct{}) (rest *offers.Rest,
+func (s *shelf) look(ctx context.Context, server string, k *known, places chan struct{}) (rest *hub.Rest,
 	failed bool) {
 	tools, _, err := s.hub.KnownTools(ctx, server)
 	unknown := err == nil && len(tools) == 0

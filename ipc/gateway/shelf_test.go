@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/offers"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
@@ -29,11 +29,11 @@ func (*counted) KnownTools(context.Context, string) ([]event.ToolInfo, map[strin
 	return []event.ToolInfo{{Server: "s", Name: "t", Definition: `{"name":"t"}`}}, nil, nil
 }
 
-func (c *counted) KnownRest(context.Context, string) (*offers.Rest, error) {
+func (c *counted) KnownRest(context.Context, string) (*hub.Rest, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
-	return &offers.Rest{}, nil
+	return &hub.Rest{}, nil
 }
 
 // panels is a hub whose server has a tool that is for its views only.
@@ -92,12 +92,12 @@ type listed struct {
 	hold  chan struct{}
 }
 
-func (l *listed) KnownRest(ctx context.Context, name string) (*offers.Rest, error) {
+func (l *listed) KnownRest(ctx context.Context, name string) (*hub.Rest, error) {
 	_, _ = l.counted.KnownRest(ctx, name)
 	<-l.hold
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return &offers.Rest{Ready: l.ready}, nil
+	return &hub.Rest{Ready: l.ready}, nil
 }
 
 // TestListsOfAConnectionAreAskedForOnce: the event that a server is connected may come while, or after, its lists are
@@ -175,7 +175,7 @@ type down struct {
 
 func newDown() *down {
 	return &down{catalog: catalog{order: []string{"s"}, tools: map[string][]string{},
-		rest: map[string]*offers.Rest{}}}
+		rest: map[string]*hub.Rest{}}}
 }
 
 func (d *down) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
@@ -187,7 +187,7 @@ func (d *down) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[
 	return d.KnownTools(ctx, server)
 }
 
-func (d *down) KnownRest(ctx context.Context, server string) (*offers.Rest, error) {
+func (d *down) KnownRest(ctx context.Context, server string) (*hub.Rest, error) {
 	rest, _ := d.catalog.KnownRest(ctx, server)
 	if len(rest.Prompts) == 0 {
 		rest = nil
@@ -337,7 +337,7 @@ func (r *refusing) Tools(context.Context, string) ([]event.ToolInfo, map[string]
 	return nil, map[string]*event.Error{"s": event.Fail(event.CodeUnavailable, r.reason, nil, "no")}, nil
 }
 
-func (*refusing) KnownRest(context.Context, string) (*offers.Rest, error) { return nil, nil }
+func (*refusing) KnownRest(context.Context, string) (*hub.Rest, error) { return nil, nil }
 
 // offering is a hub of one server, whose only tool the test sets.
 type offering struct {

@@ -15,8 +15,7 @@ import (
 
 	domain "github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/launch"
-	"github.com/mcphub-go/mcphub/hub/redact"
+	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/plugin"
@@ -325,15 +324,15 @@ func judges(sources []config.Source) (judge func(config.Server) []config.Problem
 	if executable, err := os.Executable(); err == nil {
 		user.Printer = []string{executable, plugin.EnvironmentCommand}
 	}
-	m := launch.Maker{House: &house, User: userenv.New(user), Redactor: &redact.Redactor{}, Logger: user.Logger}
+	r := grants.Resolver{User: userenv.New(user)}
 	var folders []string
 	for _, s := range sources {
 		if s.Folder != "" && !slices.Contains(folders, s.Folder) {
 			folders = append(folders, s.Folder)
 		}
 	}
-	m.SetFolders(folders)
-	return func(s config.Server) []config.Problem { return m.Judge(ctx, s) }, func() {
+	r.SetFolders(folders)
+	return func(s config.Server) []config.Problem { return r.Judge(ctx, s) }, func() {
 		cancel(errors.New("all entries are judged"))
 		house.tasks.Wait()
 	}

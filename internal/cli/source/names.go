@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/servers"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
@@ -51,7 +51,7 @@ func ToolNames(server string) []string {
 	if dir == "" {
 		return nil
 	}
-	remembered := servers.RememberedTools(dir)
+	remembered := hub.RememberedTools(dir)
 	if server != "" {
 		return remembered[server]
 	}
