@@ -166,7 +166,7 @@ endif
 REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin/host
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
-SEQUENTIAL := hub/config hub/config/edit hub/core hub/jsontext hub/nearmiss hub/proposal \
+SEQUENTIAL := hub/config hub/config/edit hub/core hub/jsontext hub/proposal \
 	plugin/handshake internal/conformance/scenario
 # These have a target of their own. `make lanes` reads these two lines.
 APART := internal/compat internal/conformance internal/rules

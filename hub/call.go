@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 const methodCallTool = "tools/call"
@@ -138,7 +138,7 @@ type CallRequest struct {
 	Timeouts      Timeouts
 	TaskLabel     string
 	OwnerWindowID string
-	Trace         telemetry.Context
+	Trace         journal.SpanContext
 
 	Caller     Caller         // the MCP client for which the request is made; nil: none
 	CallerName string         // what the client calls itself, for people; untrusted

@@ -28,9 +28,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/schema"
 	"github.com/mcphub-go/mcphub/hub/signin"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/toolset"
-	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
 // Options are the options of a Hub. The zero value is usable.
@@ -51,8 +49,8 @@ type Options struct {
 	// GuardCommand is a program with its arguments that ends the servers when this process is killed (process.RunGuard);
 	// nil: none.
 	GuardCommand []string
-	// EnvironmentCommand is a program with its arguments that prints its environment (userenv.Print). The login shell
-	// runs it, so that the hub learns the environment of the user. nil: the login shell is not asked.
+	// EnvironmentCommand is a program with its arguments that prints its environment (process.PrintEnvironment). The
+	// login shell runs it, so that the hub learns the environment of the user. nil: the login shell is not asked.
 	EnvironmentCommand []string
 	// Desktop says that the host was started from a desktop, so the environment of the user is that of the login shell.
 	Desktop bool
@@ -118,7 +116,7 @@ type fixed struct {
 	redactor *redact.Redactor
 	inputs   *inputStore
 
-	tracer *telemetry.Tracer // nil = no telemetry
+	tracer *journal.Tracer // nil = no telemetry
 
 	windowReturn time.Duration
 
@@ -196,7 +194,7 @@ func New(o Options) *Hub {
 	}
 	h.record = journal.NewRecorder()
 	h.life, h.endLife = context.WithCancelCause(context.Background())
-	h.tracer = telemetry.NewTracer(o.Tracer, o.Version)
+	h.tracer = journal.NewTracer(o.Tracer, o.Version)
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -227,7 +225,7 @@ func New(o Options) *Hub {
 	h.inputs = openInputs(o.StateDir, h.redactor, h.log)
 	h.catalog = catalog.New(catalog.Options{StateDir: o.StateDir, RoundTripper: o.RoundTripper,
 		UserAgent: strings.TrimRight("mcphub/"+o.Version, "/")})
-	h.launches = &grants.Resolver{Grants: h.grants, User: userenv.New(userenv.Options{Environ: h.environ,
+	h.launches = &grants.Resolver{Grants: h.grants, User: process.NewUser(process.UserOptions{Environ: h.environ,
 		Printer: o.EnvironmentCommand, Desktop: o.Desktop, House: house{h}, Life: h.life, Logger: h.log,
 		Containment: h.contained, Answered: h.userAnswered})}
 	h.config = newConfig(h, o.StateDir, o.Watch,

@@ -189,9 +189,6 @@ func launchTermsOf(e *grants.Entry) *launchTerms {
 	return t
 }
 
-// move sets the server's place in the config.
-func (l *launch) move(place int) { l.place = place }
-
 // take replaces the entries of the name, and the one of them that counts. relaunch reports that something else is
 // launched from now on, so that what was agreed to for the previous launch is forgotten.
 func (l *launch) take(counts *grants.Entry, entries grants.Entries, relaunch bool) {
@@ -368,12 +365,6 @@ func (l *launch) of() string {
 	}
 	return l.entry.Of
 }
-
-// takeBeside sets the entries of each scope, as Beside returns them.
-func (l *launch) takeBeside(all []grants.Entries) { l.beside = all }
-
-// allBeside returns the entries that TakeBeside has set.
-func (l *launch) allBeside() []grants.Entries { return l.beside }
 
 // others returns the entries that are servers of their own beside this one.
 func (l *launch) others() []grants.Entries {

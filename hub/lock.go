@@ -56,7 +56,7 @@ func (h *Hub) lock() *state {
 }
 
 // held returns the state for a method of another type that is called with the lock held, either by a method of state or
-// by package userenv. In tests, held ends the process if nobody holds the lock.
+// by package process. In tests, held ends the process if nobody holds the lock.
 func (h *Hub) held() *state {
 	if h.check != nil && h.mu.TryLock() {
 		h.broken("somebody reached the state without the lock")
@@ -109,7 +109,7 @@ func crash(text string) {
 	select {}
 }
 
-// house is the hub as package userenv sees it.
+// house is the hub as a process.User sees it.
 type house struct{ h *Hub }
 
 // Update runs f with the lock.

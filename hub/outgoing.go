@@ -14,7 +14,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 	"github.com/mcphub-go/mcphub/hub/transport"
 )
 
@@ -43,7 +42,7 @@ func (h *Hub) accept(o *outgoing) (*request, map[string]json.RawMessage, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	meta, traceID := telemetry.Propagate(meta, &o.Trace, r.span)
+	meta, traceID := journal.Propagate(meta, &o.Trace, r.span)
 	if traceID != "" {
 		r.trace.Identify(traceID)
 	}

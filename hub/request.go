@@ -7,7 +7,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // request is what the hub keeps of an operation that can be cancelled, besides what the core knows of it: its texts,
@@ -49,7 +48,7 @@ type request struct {
 	delivery *delivery // of its cancel, if that was still being sent when the request ended
 
 	trace *journal.Timeline // not nil once the request is registered, and not changed after that
-	span  *telemetry.Span   // nil = no telemetry
+	span  *journal.Span     // nil = no telemetry
 }
 
 // ending is how a request ended, besides what the core knows.

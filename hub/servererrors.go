@@ -10,7 +10,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/signin"
 )
@@ -19,7 +18,7 @@ import (
 // may be omitted.
 func errServerNotFound(name string, near ...string) *event.Error {
 	return event.Fail(event.CodeNotFound, event.ReasonServerNotFound, []string{"server", bounds.Printable(name)},
-		"there is no server %q in the config%s", bounds.Printable(name), nearmiss.Hint(name, near))
+		"there is no server %q in the config%s", bounds.Printable(name), event.Hint(name, near))
 }
 
 // errStoppedInStart returns the error for callers that waited for a start that was stopped.

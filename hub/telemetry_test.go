@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -78,7 +78,7 @@ func TestSpans(t *testing.T) {
 			return "gen_ai.operation.name=execute_tool gen_ai.tool.name=" + name +
 				" mcp.method.name=tools/call mcp.protocol.version=2025-11-25 " + more
 		}
-		caller := telemetry.Context{Parent: traceParent, State: "vendor=1"}
+		caller := journal.SpanContext{Parent: traceParent, State: "vendor=1"}
 		w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo", Arguments: `{"SECRET":1}`, Trace: caller}).ok(t)
 		s := want("client tools/call echo Unset: " +
 			tool("echo", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))

@@ -11,7 +11,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
 )
 
 // knownTools are the tools that a server listed last.
@@ -384,7 +383,7 @@ func findTool(ctx context.Context, s *server, r core.RequestNumber, requestID,
 	if !ok {
 		return nil, nil, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 			[]string{"server", s.name, "request_id", requestID},
-			"server %q has no tool %q%s", s.name, bounds.Printable(name), nearmiss.Hint(name, s.visible(tools)))
+			"server %q has no tool %q%s", s.name, bounds.Printable(name), event.Hint(name, s.visible(tools)))
 	}
 	return tool, session, nil
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // Traces returns the timelines of all open requests, and of the latest ones that are over, oldest first.
@@ -78,12 +77,12 @@ func (st *state) tracedEnd(r *request, e *ending) {
 
 // startSpan begins the span of r, if the host wants spans.
 func (st *state) startSpan(ctx context.Context, r *request) {
-	of := telemetry.Request{Method: r.method, Server: r.server.name, ID: r.id, Tool: r.tool,
+	of := journal.SpanRequest{Method: r.method, Server: r.server.name, ID: r.id, Tool: r.tool,
 		Incoming: r.direction == event.Incoming, Start: r.start}
 	if r.method == methodGetPrompt {
 		of.Prompt = r.subject
 	}
-	var parent *telemetry.Span
+	var parent *journal.Span
 	if r.parent != nil {
 		parent = r.parent.span
 	}
@@ -95,7 +94,7 @@ func (st *state) endSpan(r *request, e *ending) {
 	if r.span == nil {
 		return
 	}
-	end := telemetry.End{State: e.state, WireID: r.wireID, Transport: r.server.transport(), McpError: e.mcpError,
+	end := journal.SpanEnd{State: e.state, WireID: r.wireID, Transport: r.server.transport(), McpError: e.mcpError,
 		Err: e.err, ToolError: e.isError}
 	if e.state == event.StateCancelled {
 		end.Cancelled = r.cause

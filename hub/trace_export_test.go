@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
 )
 
 // TraceBytes is the recorder's own count of what its timelines hold. For tests.
@@ -16,8 +15,8 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 	s := h.bareServer("s")
 	r := &request{tool: "t", method: "tools/call", server: s, wireID: "1", cause: &cause, trace: timelineOfTests}
 	return func() {
-		h.state.startSpan(h.tracer.CalledBy(context.Background(), &telemetry.Context{}), r)
-		if meta, _ := telemetry.Propagate(nil, &telemetry.Context{}, r.span); meta == nil == (h.tracer != nil) {
+		h.state.startSpan(h.tracer.CalledBy(context.Background(), &journal.SpanContext{}), r)
+		if meta, _ := journal.Propagate(nil, &journal.SpanContext{}, r.span); meta == nil == (h.tracer != nil) {
 			panic("a trace context without a trace, or none with one")
 		}
 		r.span.Round(r.wireID)

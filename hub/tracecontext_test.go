@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -48,28 +48,28 @@ func TestTraceContextReachesTheServer(t *testing.T) {
 					} else {
 						w = newWorld(t, serversOf("s", s), "s:"+allow)
 					}
-					given := telemetry.Context{Parent: traceParent, State: "vendor=1,other=2", Baggage: "user=7"}
+					given := journal.SpanContext{Parent: traceParent, State: "vendor=1,other=2", Baggage: "user=7"}
 					whole := traceParent + " vendor=1,other=2 user=7"
 					for i, c := range []struct {
 						what     string
-						trace    telemetry.Context
+						trace    journal.SpanContext
 						meta     string
 						want, id string
 					}{
 						{"as it came", given, "", whole, traceID},
 						{"beside other meta", given, `{"x/y":1}`, whole, traceID},
-						{"none", telemetry.Context{}, "", "  ", ""},
-						{"a later version", telemetry.Context{Parent: "cc" + traceParent[2:] + "-more"}, "", "cc" + traceParent[2:] +
+						{"none", journal.SpanContext{}, "", "  ", ""},
+						{"a later version", journal.SpanContext{Parent: "cc" + traceParent[2:] + "-more"}, "", "cc" + traceParent[2:] +
 							"-more  ", traceID},
-						{"no trace", telemetry.Context{Baggage: "user=7"}, "", "  user=7", ""},
-						{"short", telemetry.Context{Parent: traceParent[1:], State: "a=1", Baggage: "b=1"}, "", "  b=1", ""},
-						{"upper case", telemetry.Context{Parent: strings.ToUpper(traceParent), State: "a=1"}, "", "  ", ""},
-						{"all zero", telemetry.Context{Parent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "", "  ", ""},
-						{"forbidden version", telemetry.Context{Parent: "ff" + traceParent[2:]}, "", "  ", ""},
-						{"more than version 0 has", telemetry.Context{Parent: traceParent + "-more"}, "", "  ", ""},
-						{"state with a line break", telemetry.Context{Parent: traceParent, State: "a=1\nb"}, "", traceParent +
+						{"no trace", journal.SpanContext{Baggage: "user=7"}, "", "  user=7", ""},
+						{"short", journal.SpanContext{Parent: traceParent[1:], State: "a=1", Baggage: "b=1"}, "", "  b=1", ""},
+						{"upper case", journal.SpanContext{Parent: strings.ToUpper(traceParent), State: "a=1"}, "", "  ", ""},
+						{"all zero", journal.SpanContext{Parent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "", "  ", ""},
+						{"forbidden version", journal.SpanContext{Parent: "ff" + traceParent[2:]}, "", "  ", ""},
+						{"more than version 0 has", journal.SpanContext{Parent: traceParent + "-more"}, "", "  ", ""},
+						{"state with a line break", journal.SpanContext{Parent: traceParent, State: "a=1\nb"}, "", traceParent +
 							"  ", traceID},
-						{"baggage without end", telemetry.Context{Parent: traceParent, Baggage: strings.Repeat("x", 9000)},
+						{"baggage without end", journal.SpanContext{Parent: traceParent, Baggage: strings.Repeat("x", 9000)},
 							"", traceParent + "  ", traceID},
 						{"meta wins", given, `{"traceparent":"00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}`,
 							"00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00  user=7", "1" + traceID[1:]},
@@ -104,7 +104,7 @@ func TestTraceContextOfTasksAndRounds(t *testing.T) {
 		for _, modern := range []bool{false, true} {
 			s := newTaskServer(modern)
 			w := newWorld(t, serversOf("s", s.Server), "s:"+allow)
-			_, c := taskWorld(w, hub.CallRequest{Trace: telemetry.Context{Parent: traceParent}})
+			_, c := taskWorld(w, hub.CallRequest{Trace: journal.SpanContext{Parent: traceParent}})
 			pass(1500e6)
 			s.set("T-1", "completed", "")
 			c.ok(t)
@@ -121,7 +121,7 @@ func TestTraceContextOfTasksAndRounds(t *testing.T) {
 		s := rounds(1)
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Trace: telemetry.Context{Parent: traceParent}})
+		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask", Trace: journal.SpanContext{Parent: traceParent}})
 		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
 		c.ok(t)
 		if got := carried(s, "tools/call"); got != traceParent+"  " {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -384,7 +384,7 @@ func (c converter) traceBundle(about map[string]any, traces []*mcphubv1.Trace) (
 const maxTraceContext = 8192
 
 // traceContext returns the W3C trace context in a call's metadata.
-func traceContext(ctx context.Context) telemetry.Context {
+func traceContext(ctx context.Context) journal.SpanContext {
 	of := func(name string) string {
 		values := metadata.ValueFromIncomingContext(ctx, name) // does not copy the other headers
 		if len(values) != 1 || len(values[0]) > maxTraceContext {
@@ -392,5 +392,5 @@ func traceContext(ctx context.Context) telemetry.Context {
 		}
 		return values[0]
 	}
-	return telemetry.Context{Parent: of("traceparent"), State: of("tracestate"), Baggage: of("baggage")}
+	return journal.SpanContext{Parent: of("traceparent"), State: of("tracestate"), Baggage: of("baggage")}
 }

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/telemetry"
+	"github.com/mcphub-go/mcphub/hub/journal"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -88,7 +88,7 @@ func TestWatchAndCachedToolsAreAsked(t *testing.T) {
 // The caller's W3C trace context is taken from the call's metadata, without fields that come twice or are too long.
 func TestTraceContextIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var got telemetry.Context
+		var got journal.SpanContext
 		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
 			got = c.Trace
 			return &hub.CallResult{}, nil
@@ -97,12 +97,12 @@ func TestTraceContextIsRead(t *testing.T) {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-a-b-01", "tracestate", "v=1",
 			"baggage", strings.Repeat("x", maxTraceContext+1))
 		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
-			got != (telemetry.Context{Parent: "00-a-b-01", State: "v=1"}) {
+			got != (journal.SpanContext{Parent: "00-a-b-01", State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		ctx = metadata.AppendToOutgoingContext(ctx, "traceparent", "00-c-d-01")
 		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s", Tool: "t"}); err != nil ||
-			got != (telemetry.Context{State: "v=1"}) {
+			got != (journal.SpanContext{State: "v=1"}) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})

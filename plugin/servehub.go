@@ -17,8 +17,8 @@ import (
 	"github.com/mcphub-go/mcphub/plugin/handshake"
 )
 
-// EnvironmentCommand is the argument with which the executable of ServeHub prints its environment: see userenv.Print,
-// which gets the next argument as its mark.
+// EnvironmentCommand is the argument with which the executable of ServeHub prints its environment: see
+// process.PrintEnvironment, which gets the next argument as its mark.
 const EnvironmentCommand = "__environment"
 
 // ServeHub serves the real hub; see Serve. version is that of the binary. guard holds the arguments with which this
@@ -109,8 +109,8 @@ func folderName(name string) string {
 
 func systemStateDir(goos string, lookup func(string) (string, bool)) (string, error) {
 	if goos != "windows" && goos != "darwin" {
-		// The XDG base directory specification has a directory for state as well as one for settings. It requires an absolute
-		// path.
+		// The XDG base directory specification has a directory for state as well as one for settings. It requires an
+		// absolute path.
 		if dir, ok := lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
 			return filepath.Join(dir, "mcphub"), nil
 		}

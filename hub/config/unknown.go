@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/event"
 )
 
 // remarks are keys for texts that people read. Files of every application have them.
@@ -57,7 +57,7 @@ func (r *entryReader) nearest(name string) string {
 	if i := slices.IndexFunc(all, func(key string) bool { return plain(key) == bare }); i >= 0 {
 		return all[i]
 	}
-	if near := nearmiss.Of(name, all); len(near) > 0 {
+	if near := event.NearMiss(name, all); len(near) > 0 {
 		return near[0]
 	}
 	return ""

@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/userenv"
+	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // Resolver looks at entries of the config on this machine: what would run, and whether that needs a consent.
 type Resolver struct {
 	Grants *Store        // may be nil for Judge
-	User   *userenv.User // the user whose environment is used
+	User   *process.User // the user whose environment is used
 	OnForm func()        // for tests: called for each form that is made; may be nil
 
 	// folders are the workspace folders of the config's files. They are set with the lock, and are also read without it.
@@ -135,7 +135,7 @@ var errNotWaiting = errors.New("a look at what is known now")
 
 // finder returns a Finder that waits for the login shell within ctx.
 func (m *Resolver) finder(ctx context.Context) Finder {
-	return func(w userenv.Wanted) userenv.Found { return m.User.Find(ctx, w) }
+	return func(w process.Wanted) process.Found { return m.User.Find(ctx, w) }
 }
 
 // machine has the properties of this computer and user that a config may refer to. They stay the same as long as the

@@ -9,7 +9,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
-	"github.com/mcphub-go/mcphub/hub/userenv"
 )
 
 // Sight is what a launch is at one moment, as far as the config does not say it: the program that would run, and the
@@ -34,7 +33,7 @@ type Sight struct {
 }
 
 // Finder finds the program of an entry, and makes the environment that the program would get.
-type Finder func(w userenv.Wanted) userenv.Found
+type Finder func(w process.Wanted) process.Found
 
 // Look resolves an entry and finds its program. If values of inputs are missing, the Sight has what does not depend on
 // them. Look reads files.
@@ -91,7 +90,7 @@ func Look(conf config.Server, v config.Variables, inputs map[string]string, find
 
 // find finds the program, and records in seen.Resolved how it would be started.
 func (seen *Sight) find(r config.Resolved, heir process.Heir, find Finder) {
-	f := find(userenv.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
+	f := find(process.Wanted{Command: r.Command, Dir: r.Dir, Env: r.Env, Heir: heir})
 	seen.Program, seen.from, seen.inherited = f.Program, f.From, f.Inherited
 	seen.Resolved.Program, seen.Resolved.Environ, seen.Resolved.Searched = f.Program.Path, f.Env, f.Searched
 	seen.notFound = f.Err

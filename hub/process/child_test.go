@@ -30,6 +30,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "guard" { // a guard has no environment
 		os.Exit(RunGuard(os.Stdin))
 	}
+	if len(os.Args) == 3 && os.Args[1] == printCommand { // a login shell runs it
+		if err := PrintEnvironment(os.Stdout, os.Args[2], os.Environ()); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if mode := os.Getenv(childMode); mode != "" {
 		os.Exit(child(mode))
 	}

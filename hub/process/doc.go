@@ -57,6 +57,12 @@
 // writes it above a stack and its own version, cobra above the usage, npm between other lines, Python at the end.
 // [QuoteStderr] is how an error quotes what a program wrote to stderr. Callers remove secrets from the whole text.
 //
+// # The environment of the user
+//
+// A program that a desktop starts has not the environment that its user has at a terminal. [User] asks the login shell
+// for it, once, when a server needs it, and finds a program where that says, or in the places where users have their
+// tools.
+//
 // # Platforms
 //
 // The tests run on Linux, and those of the Windows build under Wine. The code for macOS is compiled and vetted,

@@ -16,7 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
 )
 
 // House is the part of the hub that a Catalog uses.
@@ -63,7 +62,7 @@ func (c *Catalog) Profile(name string) (*config.Profile, error) {
 		names = append(names, all[i].Name)
 	}
 	return nil, event.Fail(event.CodeNotFound, event.ReasonProfileNotFound, []string{"profile", name},
-		"no config file of yours has a profile %q%s", name, nearmiss.Hint(name, names))
+		"no config file of yours has a profile %q%s", name, event.Hint(name, names))
 }
 
 // tools returns the tools that may be shown to models, of every profile.
@@ -132,7 +131,7 @@ func (c *Catalog) Find(ctx context.Context, name string) (Identity, error) {
 	names := slices.Sorted(maps.Keys(table.from))
 	return Identity{}, event.Fail(event.CodeNotFound, event.ReasonToolNotFound,
 		[]string{"tool", bounds.Printable(name)},
-		"no known tool has the name %q for models%s", bounds.Printable(name), nearmiss.Hint(name, names))
+		"no known tool has the name %q for models%s", bounds.Printable(name), event.Hint(name, names))
 }
 
 // table maps tools to their names for models and back. It does not change.

@@ -24,7 +24,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphub-go/mcphub/hub/process"
-	"github.com/mcphub-go/mcphub/hub/userenv"
 	"github.com/mcphub-go/mcphub/internal/cli/call"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/config"
@@ -69,7 +68,7 @@ func runCommand(f *door.Factory, args []string) exit.Status {
 	case name == "guard":
 		return runGuard(f, args[1:])
 	case name == plugin.EnvironmentCommand && len(args) == 2: // run by the login shell, for the hub
-		_ = userenv.Print(f.Out, args[1], os.Environ()) // run reports a failed write
+		_ = process.PrintEnvironment(f.Out, args[1], os.Environ()) // run reports a failed write
 		return exit.OK
 	case (name == "version" || name == "--version" || name == "-version") && len(args) == 1:
 		printVersion(f)

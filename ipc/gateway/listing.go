@@ -14,7 +14,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 )
 
@@ -63,7 +62,7 @@ func (l *listing) find(what, name string) (origin, error) {
 	if at, ok := l.from[name]; ok {
 		return at, nil
 	}
-	return origin{}, invalid("there is no " + what + " " + quoted(name) + nearmiss.Hint(name, l.names))
+	return origin{}, invalid("there is no " + what + " " + quoted(name) + event.Hint(name, l.names))
 }
 
 // nameOf returns the name of a tool or prompt for clients. It depends only on the origin.
@@ -298,7 +297,7 @@ func resolve(ctx context.Context, uri string, resources, templates *listing) (or
 		return origin{}, invalid("several servers have resources like " + quoted(uri) + ", and none lists it: ask for " +
 			scheme + "SERVER/URI, with the URI percent-encoded")
 	case server == "":
-		return origin{}, invalid("no server has a resource " + quoted(uri) + nearmiss.Hint(uri, resources.names))
+		return origin{}, invalid("no server has a resource " + quoted(uri) + event.Hint(uri, resources.names))
 	}
 	return origin{server, uri}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
@@ -169,7 +169,7 @@ func (f *form) choose(what string, names, abouts []string) (string, error) {
 		case len(fit) > 0:
 			f.list(names, abouts, fit)
 		default:
-			f.Say("  %s", console.Escape("there is no "+strconv.Quote(typed)+nearmiss.Hint(typed, names)))
+			f.Say("  %s", console.Escape("there is no "+strconv.Quote(typed)+event.Hint(typed, names)))
 		}
 	}
 }
@@ -255,6 +255,6 @@ func (f *form) argument(a *toolargs.Argument, prefix string) (string, error) {
 		if _, ok := a.Read(typed); ok {
 			return name + "=" + typed, nil
 		}
-		f.Tell("  %s", console.Escape("the schema wants "+a.Wants()+nearmiss.Hint(typed, a.Choices())))
+		f.Tell("  %s", console.Escape("the schema wants "+a.Wants()+event.Hint(typed, a.Choices())))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 )
@@ -118,7 +118,7 @@ func UnknownCommand(root *cobra.Command, args []string) (at *cobra.Command, err 
 		}
 	}
 	what := strings.TrimSpace(PathOf(c) + " " + rest[0])
-	return c, fmt.Errorf("there is no command %q%s", what, nearmiss.Hint(rest[0], names))
+	return c, fmt.Errorf("there is no command %q%s", what, event.Hint(rest[0], names))
 }
 
 // PathOf returns the name of a command for mcphub help; for mcphub itself it is "".
@@ -142,7 +142,7 @@ func flagError(c *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	return exit.Wrongf("there is no flag --%s%s", name, nearmiss.Hint("--"+name, names))
+	return exit.Wrongf("there is no flag --%s%s", name, event.Hint("--"+name, names))
 }
 
 // AtMost accepts at most that many arguments besides the flags.

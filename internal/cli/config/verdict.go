@@ -16,7 +16,7 @@ import (
 	domain "github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/userenv"
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/plugin"
 	"github.com/mcphub-go/mcphub/plugin/handshake"
@@ -298,7 +298,7 @@ func toldTimeout(s string) string {
 	return s
 }
 
-// bench is the house of a userenv.User without a hub: it provides what asking the login shell needs.
+// bench is the house of a process.User without a hub: it provides what asking the login shell needs.
 type bench struct {
 	mu    sync.Mutex // held while a User's update runs
 	tasks sync.WaitGroup
@@ -319,12 +319,12 @@ func (b *bench) Draining() bool { return false }
 func judges(sources []config.Source) (judge func(config.Server) []config.Problem, done func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var house bench
-	user := userenv.Options{Environ: os.Environ(), Desktop: os.Getenv(handshake.EnvDesktop) == "1", House: &house,
+	user := process.UserOptions{Environ: os.Environ(), Desktop: os.Getenv(handshake.EnvDesktop) == "1", House: &house,
 		Life: ctx, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if executable, err := os.Executable(); err == nil {
 		user.Printer = []string{executable, plugin.EnvironmentCommand}
 	}
-	r := grants.Resolver{User: userenv.New(user)}
+	r := grants.Resolver{User: process.NewUser(user)}
 	var folders []string
 	for _, s := range sources {
 		if s.Folder != "" && !slices.Contains(folders, s.Folder) {

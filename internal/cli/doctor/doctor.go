@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
 	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -134,7 +134,7 @@ func (o *options) run(words []string) error {
 	report, err := doctor.Examine(ctx, target, options)
 	missing, noTool := errors.AsType[*doctor.NoToolError](err)
 	if noTool {
-		o.Tell("mcphub doctor: %s%s", console.Escape(err.Error()), console.Escape(nearmiss.Hint(missing.Tool, missing.Tools)))
+		o.Tell("mcphub doctor: %s%s", console.Escape(err.Error()), console.Escape(event.Hint(missing.Tool, missing.Tools)))
 	} else if errors.Is(err, doctor.ErrSignIn) {
 		o.Tell("mcphub doctor: %v, and the doctor has none: with --url give --header 'Authorization: Bearer TOKEN', in a "+
 			"config file set it in the headers of the server's entry", err)
@@ -252,7 +252,7 @@ func (o *options) resolved(name string) (config.Resolved, error) {
 			return config.Resolved{}, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 		}
 	}
-	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, nearmiss.Hint(name, names))
+	return config.Resolved{}, fmt.Errorf("there is no server %q%s", name, event.Hint(name, names))
 }
 
 // variables returns the values of references: those of the environment, and those that the flags give.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
@@ -152,7 +152,7 @@ func pick(r *mcphubv1.ListServersResponse, names []string) error {
 	for _, n := range names {
 		if !met[n] {
 			return &exit.Failure{Code: "NOT_FOUND", Reason: "SERVER_NOT_FOUND",
-				Message: fmt.Sprintf("there is no server %q in the config%s", console.ShortName(n), nearmiss.Hint(n, all))}
+				Message: fmt.Sprintf("there is no server %q in the config%s", console.ShortName(n), event.Hint(n, all))}
 		}
 	}
 	r.Servers = picked

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcphub-go/mcphub/hub/nearmiss"
+	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -22,7 +22,7 @@ func FindTool(tools []*mcphubv1.Tool, server, name string) (*mcphubv1.Tool, erro
 		names = append(names, t.GetName())
 	}
 	return nil, &exit.Failure{Code: "NOT_FOUND", Reason: "TOOL_NOT_FOUND",
-		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, nearmiss.Hint(name, names))}
+		Message: fmt.Sprintf("server %q has no tool %q%s", server, name, event.Hint(name, names))}
 }
 
 // WithPairs sets arguments of the form NAME=VALUE in a JSON object; text "" means an empty object. No message quotes a
@@ -86,7 +86,7 @@ func setArgument(object map[string]any, schema *Argument, whole, key, raw string
 			return fmt.Errorf("-a %s: the tool takes no argument there", whole)
 		}
 		return fmt.Errorf("-a %s: the tool has no such argument; it has %s%s", whole, names,
-			nearmiss.Hint(key, schema.names()))
+			event.Hint(key, schema.names()))
 	}
 	before, again := object[key]
 	value, ok := property.Read(raw)

@@ -1,4 +1,4 @@
-package userenv
+package process
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
-	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // Wanted is a program to be found.
@@ -21,17 +20,17 @@ type Wanted struct {
 	Command string // as configured, with its references replaced
 	Dir     string
 	Env     map[string]*string // the variables that the entry sets
-	Heir    process.Heir
+	Heir    Heir
 }
 
 // Found is the result of Find.
 type Found struct {
-	Program   process.Program // zero if none was found
-	Err       error           // why none was found, a *process.StartError
-	From      string          // where it was found, in words; "" if the command is a path
-	Env       []string        // the complete environment of the process
-	Inherited []string        // names of the user's settings that the process inherits
-	Searched  string          // the other places that were searched, for process.Command
+	Program   Program  // zero if none was found
+	Err       error    // why none was found, a *process.StartError
+	From      string   // where it was found, in words; "" if the command is a path
+	Env       []string // the complete environment of the process
+	Inherited []string // names of the user's settings that the process inherits
+	Searched  string   // the other places that were searched, for process.Command
 }
 
 // Find finds a program as the start of a process would, in the PATH that the process gets. If the command is not there,
@@ -46,7 +45,7 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 		func(name string) bool { return strings.EqualFold(name, "PATH") })
 	switch {
 	case strings.ContainsAny(w.Command, `/\`):
-		if found.Err == nil && !said && w.Heir == process.Own && filepath.IsAbs(w.Command) {
+		if found.Err == nil && !said && w.Heir == Own && filepath.IsAbs(w.Command) {
 			found.Env = withPath(found.Env, joined(pathOf(found.Env), filepath.Dir(w.Command)))
 		}
 		return found
@@ -89,8 +88,8 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 	}
 	searched = append(searched, "the folders of version and package managers ("+some(places)+")")
 	found.Searched = strings.Join(searched, "; ")
-	if e, ok := errors.AsType[*process.StartError](found.Err); ok {
-		_, again := process.Find(process.Command{Path: e.Command, Env: found.Env, Dir: w.Dir, Searched: found.Searched})
+	if e, ok := errors.AsType[*StartError](found.Err); ok {
+		_, again := Find(Command{Path: e.Command, Env: found.Env, Dir: w.Dir, Searched: found.Searched})
 		found.Err = again
 	}
 	return found
@@ -99,17 +98,17 @@ func (u *User) Find(ctx context.Context, w Wanted) Found {
 // in searches the program in an environment: first in folder, unless that is "". missing reports that the command does
 // not exist there.
 func (w Wanted) in(base []string, folder string) (f Found, missing bool) {
-	f.Env = process.Environment(base, w.Heir, w.Env)
+	f.Env = Environment(base, w.Heir, w.Env)
 	if folder != "" {
 		f.Env = withPath(f.Env, joined(folder, pathOf(f.Env)))
 	}
-	for _, name := range process.Inherited(base, w.Heir) {
+	for _, name := range Inherited(base, w.Heir) {
 		if _, said := w.Env[name]; !said {
 			f.Inherited = append(f.Inherited, name)
 		}
 	}
-	f.Program, f.Err = process.Find(process.Command{Path: w.Command, Dir: w.Dir, Env: f.Env})
-	e, ok := errors.AsType[*process.StartError](f.Err)
+	f.Program, f.Err = Find(Command{Path: w.Command, Dir: w.Dir, Env: f.Env})
+	e, ok := errors.AsType[*StartError](f.Err)
 	return f, ok && e.Setting == "command" && errors.Is(f.Err, fs.ErrNotExist)
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package userenv
+package process
 
 import (
 	"context"
@@ -14,40 +14,28 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // printCommand makes the test binary print its environment: see TestMain.
 const printCommand = "__print"
 
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == printCommand {
-		if err := Print(os.Stdout, os.Args[2], os.Environ()); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// house is as much of a hub as a User needs.
-type house struct {
+// oneLock is as much of a hub as a User needs.
+type oneLock struct {
 	mu   sync.Mutex
 	work sync.WaitGroup
 }
 
-func (h *house) Update(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
-func (h *house) Go(f func())     { h.work.Go(f) }
-func (h *house) Draining() bool  { return false }
+func (h *oneLock) Update(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
+func (h *oneLock) Go(f func())     { h.work.Go(f) }
+func (h *oneLock) Draining() bool  { return false }
 
 // home is a user's directory, with a root of a file system beside it.
 type home struct {
 	*testing.T
 	dir, root string
-	house     house
+	house     oneLock
 	life      context.Context
-	contained *process.Containment
+	contained *Containment
 	answers   [][]string
 }
 
@@ -58,7 +46,7 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h := &home{T: t, dir: filepath.Join(dir, "me & 'ü"), root: filepath.Join(dir, "system"), life: t.Context(),
-		contained: process.NewContainment(process.ContainmentOptions{})}
+		contained: NewContainment(ContainmentOptions{})}
 	for _, d := range []string{h.dir, h.root} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -85,14 +73,14 @@ func (h *home) write(name, text string) string {
 }
 
 // user is a User whose shell runs rc in place of its startup files, and then the command that it is given.
-func (h *home) user(rc string, change func(*Options)) *User {
+func (h *home) user(rc string, change func(*UserOptions)) *User {
 	h.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		h.Fatal(err)
 	}
 	shell := h.write("shell", "#!/bin/sh\n"+rc+"\nwhile [ \"$1\" != -c ]; do shift; done\neval \"$2\"\n")
-	o := Options{
+	o := UserOptions{
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + h.dir, "SHELL=" + shell, "ONLY=hub", "MCPHUB_LOG=x",
 			"GORACE=atexit_sleep_ms=0"},
 		Printer: []string{exe, printCommand}, House: &h.house, Life: h.life, Logger: slog.New(slog.DiscardHandler),
@@ -102,7 +90,7 @@ func (h *home) user(rc string, change func(*Options)) *User {
 	if change != nil {
 		change(&o)
 	}
-	return New(o)
+	return NewUser(o)
 }
 
 const tool = "#!/bin/sh\nexit 0\n"
@@ -136,7 +124,7 @@ func TestFoundInThePathOfTheLoginShell_real(t *testing.T) {
 func TestDesktop_real(t *testing.T) {
 	h := newHome(t)
 	u := h.user("echo x >> "+`"$HOME/asked"`+"; export TOKEN=from-shell SSL_CERT_FILE=/ca",
-		func(o *Options) { o.Desktop = true })
+		func(o *UserOptions) { o.Desktop = true })
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -172,7 +160,7 @@ func TestHostileShell_real(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
-			u := h.user(rc+" ; :", func(o *Options) { o.Limit = 2 * time.Second })
+			u := h.user(rc+" ; :", func(o *UserOptions) { o.Limit = 2 * time.Second })
 			f := u.Find(t.Context(), Wanted{Command: "nowhere-to-be-found"})
 			answers := name == "asks" || name == "forks a daemon"
 			if f.Err == nil || !strings.Contains(f.Err.Error(), "the PATH of the login shell "+u.shell) {
@@ -233,7 +221,7 @@ func TestPlaces_real(t *testing.T) {
 				tt.setup(h)
 			}
 			npx := h.write(tt.path+"/npxx", tool)
-			u := h.user("", func(o *Options) {
+			u := h.user("", func(o *UserOptions) {
 				o.Printer = nil
 				o.Environ = append(o.Environ, strings.ReplaceAll(tt.env, "HOME/", h.dir+"/"))
 			})
@@ -268,7 +256,7 @@ func TestNotFound_real(t *testing.T) {
 	if f.Err != nil || !slices.Contains(f.Env, "PATH=/usr/bin:/bin:"+bin) {
 		t.Errorf("%+v", f)
 	}
-	f = u.Find(t.Context(), Wanted{Command: filepath.Join(bin, "npxx"), Heir: process.Stranger})
+	f = u.Find(t.Context(), Wanted{Command: filepath.Join(bin, "npxx"), Heir: Stranger})
 	if f.Err != nil || !slices.Contains(f.Env, "PATH=/usr/bin:/bin") {
 		t.Errorf("%+v", f)
 	}
@@ -311,7 +299,7 @@ func TestShellArgs_real(t *testing.T) {
 			continue
 		}
 		h := newHome(t)
-		u := h.user("", func(o *Options) {
+		u := h.user("", func(o *UserOptions) {
 			o.Environ = append(o.Environ, "SHELL="+shell)
 			h.write(".profile", "echo noise; export FROM_PROFILE=yes\n")
 		})

@@ -1,4 +1,4 @@
-package telemetry
+package journal
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func NewTracer(provider trace.TracerProvider, version string) *Tracer {
 type Span struct{ span trace.Span }
 
 // Request is the data with which a span begins.
-type Request struct {
+type SpanRequest struct {
 	Method, Server, ID string
 	Tool, Prompt       string // the name of the tool or of the prompt template; "" = none
 	Incoming           bool   // the server asks the hub
@@ -42,7 +42,7 @@ type Request struct {
 }
 
 // End is the data with which a span ends. At most one of Cancelled, McpError, Err and ToolError is set.
-type End struct {
+type SpanEnd struct {
 	State     event.RequestState
 	WireID    string
 	Transport event.Transport
@@ -54,7 +54,7 @@ type End struct {
 }
 
 // CalledBy returns ctx with the span of a caller, as the parent of a request's span. Without telemetry it returns ctx.
-func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
+func (t *Tracer) CalledBy(ctx context.Context, c *SpanContext) context.Context {
 	if t == nil {
 		return ctx
 	}
@@ -67,7 +67,7 @@ func (t *Tracer) CalledBy(ctx context.Context, c *Context) context.Context {
 
 // Start begins the span of a request. parent is the span of the call that caused the request. Without telemetry it
 // returns nil.
-func (t *Tracer) Start(ctx context.Context, parent *Span, r Request) *Span {
+func (t *Tracer) Start(ctx context.Context, parent *Span, r SpanRequest) *Span {
 	if t == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (t *Tracer) Start(ctx context.Context, parent *Span, r Request) *Span {
 }
 
 // spanHeaders returns the W3C form of a span's context. If the span is not recorded, it returns the caller's.
-func spanHeaders(sc trace.SpanContext, caller Context) (parent, state string) {
+func spanHeaders(sc trace.SpanContext, caller SpanContext) (parent, state string) {
 	if !sc.IsValid() {
 		return caller.Parent, caller.State
 	}
@@ -130,7 +130,7 @@ func (s *Span) Prompt(kind event.PromptKind, cause event.PromptCause) {
 }
 
 // End ends the span with the outcome of the request.
-func (s *Span) End(e End) {
+func (s *Span) End(e SpanEnd) {
 	if s == nil {
 		return
 	}

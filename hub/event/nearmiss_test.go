@@ -1,4 +1,4 @@
-package nearmiss
+package event
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ func TestOf(t *testing.T) {
 		"":                      nil,
 		strings.Repeat("x", 99): nil,
 	} {
-		if diff := cmp.Diff(want, Of(word, words)); diff != "" {
+		if diff := cmp.Diff(want, NearMiss(word, words)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", word, diff)
 		}
 	}
@@ -29,7 +29,7 @@ func TestOf(t *testing.T) {
 	for i := range long {
 		long[i] = name
 	}
-	if near := Of("tools", long); near != nil {
+	if near := NearMiss("tools", long); near != nil {
 		t.Errorf("%d long names count as near", len(near))
 	}
 }

@@ -1,4 +1,4 @@
-package telemetry
+package journal
 
 import (
 	"context"
@@ -21,11 +21,11 @@ const (
 const maxTraceHeader = 8192
 
 // Context is the W3C trace context of a caller. It is passed on to the server in _meta. It is empty if there is none.
-type Context struct{ Parent, State, Baggage string }
+type SpanContext struct{ Parent, State, Baggage string }
 
 // checked returns the context without its malformed parts, so that a server gets nothing that a caller has made up. A
 // state without a valid parent is removed.
-func (said *Context) checked() Context {
+func (said *SpanContext) checked() SpanContext {
 	c := *said
 	if !c.remote().IsValid() {
 		c.Parent, c.State = "", ""
@@ -53,7 +53,7 @@ func headerText(s string) bool {
 }
 
 // remote returns the span that the headers of W3C name. It is invalid if they are malformed.
-func (said *Context) remote() trace.SpanContext {
+func (said *SpanContext) remote() trace.SpanContext {
 	if said.Parent == "" || len(said.Parent) > maxTraceHeader {
 		return trace.SpanContext{}
 	}
@@ -63,7 +63,7 @@ func (said *Context) remote() trace.SpanContext {
 
 // Propagate returns meta with the trace context for the server: that of span or, without a span, that of the caller. It
 // does not replace what the caller has put into meta. traceID is the trace that the request then belongs to, "" = none.
-func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out map[string]json.RawMessage,
+func Propagate(meta map[string]json.RawMessage, said *SpanContext, span *Span) (out map[string]json.RawMessage,
 	traceID string) {
 	c := said.checked()
 	set := func(key, value string) {
@@ -91,7 +91,7 @@ func Propagate(meta map[string]json.RawMessage, said *Context, span *Span) (out 
 		set(metaTraceState, c.State)
 	}
 	set(metaBaggage, c.Baggage)
-	if sc := (&Context{Parent: c.Parent}).remote(); sc.IsValid() {
+	if sc := (&SpanContext{Parent: c.Parent}).remote(); sc.IsValid() {
 		traceID = sc.TraceID().String()
 	}
 	return meta, traceID

@@ -1,4 +1,4 @@
-package nearmiss
+package event
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ const (
 // Hint returns the end of an error about a name that does not exist: `; did you mean "a" or "b"?`, or "" if none is
 // near.
 func Hint(word string, words []string) string {
-	near := Of(word, words)
+	near := NearMiss(word, words)
 	if len(near) == 0 {
 		return ""
 	}
@@ -30,7 +30,7 @@ func Hint(word string, words []string) string {
 
 // Of returns the words that may have been meant, the nearest first: those at a small distance, and those of which one
 // is a prefix of the other.
-func Of(word string, words []string) []string {
+func NearMiss(word string, words []string) []string {
 	type candidate struct {
 		word     string
 		distance int

@@ -1,4 +1,4 @@
-package userenv
+package process
 
 import (
 	"cmp"

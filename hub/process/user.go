@@ -1,4 +1,4 @@
-package userenv
+package process
 
 import (
 	"context"
@@ -9,32 +9,30 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // DefaultLimit is how long the login shell may take for its answer.
-const DefaultLimit = 5 * time.Second
+const defaultLimit = 5 * time.Second
 
 // House has the methods of the hub that a User needs; see servers.House.
-type House interface {
+type house interface {
 	Update(f func())
 	Go(f func())
 	Draining() bool
 }
 
 // Options are the options of a User. House, Life and Logger are required if Printer is set.
-type Options struct {
+type UserOptions struct {
 	Environ []string // of the hub
 	// Printer is a program and its arguments. It calls [Print], with its last argument as the mark. If it is nil, no shell
 	// is asked.
 	Printer []string
 	// Desktop says that the host was started from a desktop, so that all servers get the shell's environment.
 	Desktop     bool
-	House       House
+	House       house
 	Life        context.Context // of the hub
 	Logger      *slog.Logger
-	Containment *process.Containment
+	Containment *Containment
 	// Answered is called, without the lock, with the environment that servers may inherit from now on. It may be nil.
 	Answered func(environ []string)
 	Limit    time.Duration // 0 means DefaultLimit
@@ -44,7 +42,7 @@ type Options struct {
 
 // User is the person whose servers the hub starts. Its methods may be called concurrently, without the lock.
 type User struct {
-	Options
+	UserOptions
 	shell    string
 	once     sync.Once
 	answered chan struct{}
@@ -54,11 +52,11 @@ type User struct {
 }
 
 // New returns a User. The shell is not asked before it is needed for the first time.
-func New(o Options) *User {
+func NewUser(o UserOptions) *User {
 	if o.Limit == 0 {
-		o.Limit = DefaultLimit
+		o.Limit = defaultLimit
 	}
-	u := &User{Options: o, answered: make(chan struct{})}
+	u := &User{UserOptions: o, answered: make(chan struct{})}
 	u.shell = loginShell(func(name string) string { return lookup(o.Environ, name) })
 	if len(o.Printer) == 0 || u.shell == "" {
 		u.once.Do(func() { u.settle(nil, errors.New("no shell is asked here")) })

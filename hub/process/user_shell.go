@@ -1,4 +1,4 @@
-package userenv
+package process
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-
-	"github.com/mcphub-go/mcphub/hub/process"
 )
 
 // maxOutput bounds what a shell may write before and while it answers, in bytes.
@@ -20,7 +18,7 @@ const maxOutput = 8 << 20
 
 // Print writes an environment between two marks. [User.ask] runs it in another process. The marks are needed because a
 // shell's own files may write anything before and after the environment, and values may have several lines.
-func Print(w io.Writer, mark string, environ []string) error {
+func PrintEnvironment(w io.Writer, mark string, environ []string) error {
 	mark = printed(mark)
 	_, err := io.WriteString(w, mark+strings.Join(environ, "\x00")+mark)
 	return err
@@ -58,9 +56,9 @@ func read(r io.Reader, mark string) ([]string, error) {
 // ask runs the login shell within ctx, and returns its environment. All processes that the shell has started are ended.
 func (u *User) ask(ctx context.Context, shell string) ([]string, error) {
 	mark := rand.Text()
-	p, err := process.Start(process.Command{
+	p, err := Start(Command{
 		Path: shell, Args: shellArgs(shell, append(u.Printer, mark)), Env: shellEnvironment(u.Environ), Dir: u.home(),
-		Grace: process.Grace{Stdin: -1, Terminate: -1}, Containment: u.Containment, Alone: true,
+		Grace: Grace{Stdin: -1, Terminate: -1}, Containment: u.Containment, Alone: true,
 	})
 	if err != nil {
 		return nil, err
