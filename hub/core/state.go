@@ -49,21 +49,32 @@ func New(mark string) *State {
 func (s *State) Apply(at time.Time, e Event) []Effect {
 	clear(s.effects)
 	s.now, s.effects = at, s.effects[:0]
-	switch e := e.(type) {
+	switch e := e.(type) { // the events of each call: see applyFurther
 	case RequestMade:
 		s.make(&e)
 	case Looked:
 		s.looked(&e)
 	case Sent:
 		s.sent(&e)
+	case CallOver:
+		s.callOver(&e)
+	default:
+		s.applyFurther(e)
+	}
+	return s.effects
+}
+
+// applyFurther applies an event that not each call causes. The frame of a switch has a copy of each of its kinds, and a
+// call that waits keeps the stack that its deepest event needed: with all kinds in one frame, ten thousand calls had 16
+// KiB of stack each in place of 8.
+func (s *State) applyFurther(e Event) {
+	switch e := e.(type) {
 	case AnsweredLate:
 		s.answeredLate(&e)
 	case Progressed:
 		s.progressed(&e)
 	case TaskReported:
 		s.taskReported(e.Request)
-	case CallOver:
-		s.callOver(&e)
 	case StartOver:
 		s.startOver(&e)
 	case CancelAsked:
@@ -129,7 +140,6 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 	default:
 		s.applyToServer(e)
 	}
-	return s.effects
 }
 
 // applyToServer applies an event that means nothing if its server is known no longer.
