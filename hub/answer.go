@@ -59,7 +59,7 @@ func (w *Window) consider(a event.PromptAnswer) (p *prompt, compared *bounds.Acc
 	if err := checkAnswerSize(&p.info, a); err != nil {
 		return nil, nil, err
 	}
-	if !w.BeginComparing() {
+	if !w.beginComparing() {
 		return nil, nil, event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
 			[]string{"window_id", bounds.Printable(w.id)},
 			"%d answers of window %q are still being compared with what was asked; wait until they are done",
@@ -85,7 +85,7 @@ func (w *Window) compare(p *prompt, a event.PromptAnswer, compared *bounds.Accou
 		defer compared.Close()
 		unchecked, err := h.compareRecovered(p, a)
 		h.update(func(st *state) {
-			w.EndComparing()
+			w.endComparing()
 			if st.apply(core.Comparing{Prompt: p.number, Over: true, Fits: err == nil}); err == nil {
 				err = st.take(w, p, a, unchecked)
 			}

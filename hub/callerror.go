@@ -45,13 +45,13 @@ func (r *request) what() string {
 	return fmt.Sprintf("tool %q", r.tool)
 }
 
-// call returns what package outcome needs to know of r.
+// call returns what the errors of r say of it.
 func (st *state) call(r *request) *endedCall {
 	return &endedCall{server: r.server, id: r.id, what: r.what(), resent: r.resent, handed: st.now(r).Handed,
 		task: r.task != nil}
 }
 
-// endedCall is a request to a server that is over, in the form in which the hub passes it to this package.
+// endedCall is what the error of a call, and of one that is refused, says of it.
 type endedCall struct {
 	server *server
 	id     string

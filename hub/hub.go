@@ -226,7 +226,7 @@ func New(o Options) *Hub {
 	h.catalog = catalog.New(catalog.Options{StateDir: o.StateDir, RoundTripper: o.RoundTripper,
 		UserAgent: strings.TrimRight("mcphub/"+o.Version, "/")})
 	h.launches = &grants.Resolver{Grants: h.grants, User: process.NewUser(process.UserOptions{Environ: h.environ,
-		Printer: o.EnvironmentCommand, Desktop: o.Desktop, House: house{h}, Life: h.life, Logger: h.log,
+		Printer: o.EnvironmentCommand, Desktop: o.Desktop, Hub: userHub{h}, Life: h.life, Logger: h.log,
 		Containment: h.contained, Answered: h.userAnswered})}
 	h.config = newConfig(h, o.StateDir, o.Watch,
 		func(from []config.Source) config.Contents { return config.ReadWithout(o.LeaveOut, from) })

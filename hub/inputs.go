@@ -201,7 +201,7 @@ func (i keptInput) When() time.Time { return i.Time }
 var inputForm = statefile.ListForm[keptInput]{File: "inputs.json", Member: "entries", Version: 1, Max: 1000,
 	Room: 8 << 20}
 
-// logValue keeps the value out of logs.
+// LogValue keeps the value out of logs.
 func (i keptInput) LogValue() slog.Value { return slog.StringValue("input " + i.Input) }
 
 // openInputs opens the store in the folder dir; "" = memory only.

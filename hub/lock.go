@@ -109,17 +109,17 @@ func crash(text string) {
 	select {}
 }
 
-// house is the hub as a process.User sees it.
-type house struct{ h *Hub }
+// userHub is the hub as a process.User sees it.
+type userHub struct{ h *Hub }
 
 // Update runs f with the lock.
-func (o house) Update(f func()) { o.h.within(f) }
+func (o userHub) Update(f func()) { o.h.within(f) }
 
 // Go runs f on a goroutine that Close waits for.
-func (o house) Go(f func()) { o.h.work.Go(f) }
+func (o userHub) Go(f func()) { o.h.work.Go(f) }
 
 // Draining reports whether new calls are refused.
-func (o house) Draining() bool { return o.h.held().core.Draining() }
+func (o userHub) Draining() bool { return o.h.held().core.Draining() }
 
 // panicked logs a panic with its stack, and returns an error that reveals neither to the caller. It logs the value of
 // the panic only if that is an error or a string: any other value may be an argument or a result.

@@ -44,16 +44,16 @@ type Sink interface {
 // operations of its user. They may be called concurrently. The id, title and actsFor never change; all else is guarded
 // by the hub's lock.
 type Window struct {
-	h          *Hub
-	id, title  string
-	actsFor    string // the program that uses the window on its own; "" means that a person does
-	n          uint64 // order of attachment
-	sink       Sink
-	kinds      event.Kinds
-	extensions map[string]json.RawMessage
-	roots      []Root
-	attached   bool
-	farewell   *time.Timer
+	h           *Hub
+	id, title   string
+	actsFor     string // the program that uses the window on its own; "" means that a person does
+	n           uint64 // order of attachment
+	sink        Sink
+	kinds       event.Kinds
+	extensions  map[string]json.RawMessage
+	roots       []Root
+	attached    bool
+	returnTimer *time.Timer // runs while it may come back
 
 	ctx        context.Context // ends with the attachment
 	endContext context.CancelCauseFunc
@@ -101,10 +101,10 @@ func (w *Window) endAttachment(why error) {
 	w.endContext(why)
 }
 
-// forget stops the timer of Expect.
+// forget stops the timer of windowTable.expect.
 func (w *Window) forget() {
-	if w.farewell != nil {
-		w.farewell.Stop()
+	if w.returnTimer != nil {
+		w.returnTimer.Stop()
 	}
 }
 

@@ -112,7 +112,7 @@ func (t *windowTable) close() (ids []string) {
 func (t *windowTable) expect(id string, within time.Duration, notBack func()) {
 	if w := t.windows[id]; w != nil {
 		w.forget()
-		w.farewell = time.AfterFunc(within, notBack)
+		w.returnTimer = time.AfterFunc(within, notBack)
 	}
 }
 

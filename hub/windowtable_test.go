@@ -201,7 +201,7 @@ func TestCloseEndsWindows(t *testing.T) {
 			}
 		}
 		h.emits("r") // nobody is told: view.Deliver panics
-		_, err := views[0].TakeTurn()
+		_, err := views[0].takePlace()
 		wantReason(t, err, event.ReasonWindowDetached)
 		if _, err = h.try(helloOf("late")); event.AsError(err).Reason != event.ReasonDraining {
 			t.Errorf("a window that comes late: %v", err)

@@ -18,14 +18,14 @@ const (
 // windowWork counts the orders of one window's user that are running. It outlives the attachment.
 type windowWork struct {
 	running   int
-	comparing int // answers that are being compared: see BeginComparing
+	comparing int // answers that are being compared: see beginComparing
 }
 
 func (k *windowWork) busy() bool { return k.running+k.comparing > 0 }
 
-// BeginComparing reserves a place for an answer of w whose content is compared with what was asked for. It returns
-// false if too many are being compared. EndComparing gives the place back.
-func (w *Window) BeginComparing() bool {
+// beginComparing reserves a place for an answer of w whose content is compared with what was asked for. It returns
+// false if too many are being compared. endComparing gives the place back.
+func (w *Window) beginComparing() bool {
 	if w.work.comparing >= bounds.WindowAnswers {
 		return false
 	}
@@ -33,8 +33,8 @@ func (w *Window) BeginComparing() bool {
 	return true
 }
 
-// EndComparing gives back the place of BeginComparing.
-func (w *Window) EndComparing() {
+// endComparing gives back the place of beginComparing.
+func (w *Window) endComparing() {
 	w.work.comparing--
 	w.h.windows.settle(w)
 }
@@ -51,9 +51,9 @@ func (w *Window) GoAttached(f func(ctx context.Context) (tell func())) error {
 	return w.run(w.ctx, f)
 }
 
-// Order is Go for orders that change state. It returns as soon as f has called TookEffect or has returned, so the
+// Order is Go for orders that change state. It returns as soon as f has called tookEffect or has returned, so the
 // orders of a window take effect in the order in which they were given, although the rest of each runs concurrently.
-// Since f calls TookEffect before it waits for anything but the hub's lock, Order waits no longer than for that lock.
+// Since f calls tookEffect before it waits for anything but the hub's lock, Order waits no longer than for that lock.
 func (w *Window) Order(f func(ctx context.Context) (tell func())) error {
 	return w.order(w.h.life, f)
 }
@@ -76,7 +76,7 @@ func (w *Window) order(ctx context.Context, f func(ctx context.Context) (tell fu
 	return err
 }
 
-// tookEffectKey is the context key of the function that TookEffect calls.
+// tookEffectKey is the context key of the function that tookEffect calls.
 type tookEffectKey struct{}
 
 // tookEffect tells Order, if ctx is from one, that the order has taken effect. The functions that start, stop and
@@ -88,7 +88,7 @@ func tookEffect(ctx context.Context) {
 }
 
 func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func())) error {
-	t, err := w.TakeTurn()
+	t, err := w.takePlace()
 	if err != nil {
 		return err
 	}
@@ -96,16 +96,16 @@ func (w *Window) run(ctx context.Context, f func(ctx context.Context) (tell func
 	return nil
 }
 
-// windowTurn is the right to one goroutine that works for a window.
-type windowTurn struct{ w *Window }
+// windowPlace is the right to one goroutine that works for a window.
+type windowPlace struct{ w *Window }
 
-// TakeTurn reserves a goroutine. It fails if too many run, or if w is detached. The goroutine must call Over last.
-func (w *Window) TakeTurn() (t windowTurn, err error) {
-	w.h.within(func() { t, err = w.takeTurn() })
+// takePlace reserves a goroutine. It fails if too many run, or if w is detached. The goroutine must call over last.
+func (w *Window) takePlace() (t windowPlace, err error) {
+	w.h.within(func() { t, err = w.takePlaceNow() })
 	return t, err
 }
 
-func (w *Window) takeTurn() (windowTurn, error) {
+func (w *Window) takePlaceNow() (windowPlace, error) {
 	t := w.h.windows
 	full := func(format string, args ...any) error {
 		return event.Fail(event.CodeResourceExhausted, event.ReasonQueueFull,
@@ -113,24 +113,24 @@ func (w *Window) takeTurn() (windowTurn, error) {
 	}
 	switch {
 	case !w.attached: // all windows of a closed hub are detached, so no goroutine starts while Close waits for them
-		return windowTurn{}, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached,
+		return windowPlace{}, event.Fail(event.CodeFailedPrecondition, event.ReasonWindowDetached,
 			[]string{"window_id", bounds.Printable(w.id)},
 			"window %q is detached; attach again", bounds.Printable(w.id))
 	case w.work.running >= maxWork:
-		return windowTurn{}, full("window %q has %d calls and other orders under way, and more are not taken; "+
+		return windowPlace{}, full("window %q has %d calls and other orders under way, and more are not taken; "+
 			"wait until some are over, or cancel them", bounds.Printable(w.id), maxWork)
 	case t.running >= maxAllWork:
-		return windowTurn{}, full("the windows have %d calls and other orders under way, and more are not taken; "+
+		return windowPlace{}, full("the windows have %d calls and other orders under way, and more are not taken; "+
 			"wait until some are over, or cancel them", maxAllWork)
 	}
 	w.work.running++
 	t.running++
 	w.h.work.Add(1)
-	return windowTurn{w}, nil
+	return windowPlace{w}, nil
 }
 
 // over returns the turn and then calls tell, which may be nil. Whoever is told may begin the next order.
-func (t windowTurn) over(tell func()) {
+func (t windowPlace) over(tell func()) {
 	h := t.w.h
 	defer h.work.Done()
 	h.within(func() {
@@ -173,7 +173,7 @@ type runner func(ctx context.Context, r *request, meta map[string]json.RawMessag
 func (w *Window) carry(c *CallRequest,
 	begin func(c *CallRequest, ofWindow bool) (*request, map[string]json.RawMessage, error), run runner,
 	over func(*CallResult, error)) error {
-	t, err := w.TakeTurn()
+	t, err := w.takePlace()
 	if err != nil {
 		return err
 	}

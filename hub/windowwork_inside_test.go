@@ -15,7 +15,7 @@ func TestComparedAnswersAreBounded(t *testing.T) {
 		v := h.attach(helloOf("a"))
 		n := 0
 		h.within(func() {
-			for v.BeginComparing() {
+			for v.beginComparing() {
 				n++
 			}
 		})
@@ -25,11 +25,11 @@ func TestComparedAnswersAreBounded(t *testing.T) {
 		v.Detach(false)
 		v = h.attach(Hello{WindowID: "a", ComesBackTo: h.ID()})
 		h.within(func() {
-			if v.BeginComparing() {
+			if v.beginComparing() {
 				t.Error("a page that was loaded anew has more compared")
 			}
-			if v.EndComparing(); !v.BeginComparing() || v.BeginComparing() {
-				t.Error("not exactly one place free after one EndComparing")
+			if v.endComparing(); !v.beginComparing() || v.beginComparing() {
+				t.Error("not exactly one place free after one endComparing")
 			}
 		})
 	})
@@ -64,7 +64,7 @@ func TestHowLongWorkLives(t *testing.T) {
 				t.Errorf("%s ended with %v", name, ended[name])
 			}
 		}
-		_, err := v.TakeTurn()
+		_, err := v.takePlace()
 		wantReason(t, err, event.ReasonWindowDetached)
 		if len(ended) != 2 {
 			t.Errorf("ended with the attachment: %v", ended)

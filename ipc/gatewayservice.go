@@ -9,7 +9,7 @@ import (
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
-// gateways is the part of a gateway.House that the service needs.
+// gateways is the part of a gateway.Set that the service needs.
 type gateways interface {
 	Open(o gateway.Options, port int) (*gateway.Opened, error)
 	Close(id string) bool

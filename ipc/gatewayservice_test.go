@@ -24,10 +24,10 @@ import (
 func gatewayHub(t *testing.T, server *fakeserver.Server) *grpc.ClientConn {
 	t.Helper()
 	h, _ := realHub(t, server)
-	house := gateway.NewHouse(h)
-	t.Cleanup(house.CloseAll)
+	gateways := gateway.NewSet(h)
+	t.Cleanup(gateways.CloseAll)
 	s := grpc.NewServer(ServerOptions(Options{})...)
-	Register(s, h, Options{Gateways: house})
+	Register(s, h, Options{Gateways: gateways})
 	return fakeeditor.Serve(t, s, nil)
 }
 

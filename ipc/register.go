@@ -24,7 +24,7 @@ type Options struct {
 	// strings can carry nothing else. It may be called concurrently, and must not block. Nil: it is not called.
 	OnReplaced func()
 	// Gateways holds the gateways that hosts open. Nil: hosts cannot open any. The caller of Register closes it.
-	Gateways *gateway.House
+	Gateways *gateway.Set
 }
 
 func (o Options) logger() *slog.Logger {

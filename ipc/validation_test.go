@@ -101,6 +101,10 @@ func TestValidation(t *testing.T) {
 			Entry: &mcphubv1.AddServerRequest_Form{Form: &mcphubv1.ServerForm{Command: "x"}}}, "changed_form:"},
 		{"add, secret input with a default", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON("{}"),
 			Inputs: []*mcphubv1.EntryInput{{Id: "t", Secret: true, Default: "x"}}}, "inputs[0].default:"},
+		{"add, many options of an input", &mcphubv1.AddServerRequest{Server: "s", Entry: entryJSON("{}"),
+			Inputs: []*mcphubv1.EntryInput{{Id: "t", Options: make([]string, 1001)}}}, "inputs[0].options:"},
+		{"fill, many values", &mcphubv1.FillProposalRequest{ProposalId: "p", Values: map[string]*mcphubv1.InputValues{
+			"a": {Values: make([]string, 1001)}}}, "values.values:"},
 		{"read text", &mcphubv1.ReadConfigTextRequest{}, ""},
 		{"read text, long", &mcphubv1.ReadConfigTextRequest{Text: long(256 << 10)}, "text:"},
 		{"entry, no name", &mcphubv1.GetServerEntryRequest{}, "server:"},

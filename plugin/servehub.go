@@ -49,7 +49,7 @@ func newRealHub(o hub.Options, guard []string) realHub {
 	o.WindowReturn = max(back, 10*time.Second)
 	o.Desktop = os.Getenv(handshake.EnvDesktop) == "1"
 	h := hub.New(o)
-	gateways := gateway.NewHouse(h)
+	gateways := gateway.NewSet(h)
 	return realHub{hub: h, ipc: ipc.Options{Logger: h.Logger(), Gateways: gateways}, gateways: gateways, telemetry: t}
 }
 
@@ -57,7 +57,7 @@ func newRealHub(o hub.Options, guard []string) realHub {
 type realHub struct {
 	hub      *hub.Hub
 	ipc      ipc.Options
-	gateways *gateway.House
+	gateways *gateway.Set
 
 	telemetry *telemetry
 }

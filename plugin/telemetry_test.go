@@ -66,7 +66,7 @@ func TestSlowExporterSlowsNobody(t *testing.T) {
 		exporter := &stuck{free: make(chan struct{})}
 		tel := sendingTo(exporter, "test", l)
 		h := hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()})
-		r := realHub{hub: h, gateways: gateway.NewHouse(h), telemetry: tel}
+		r := realHub{hub: h, gateways: gateway.NewSet(h), telemetry: tel}
 		if _, _, _,
 			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
 			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {
@@ -109,7 +109,7 @@ func TestSpansAreFlushedAtTheEnd(t *testing.T) {
 		close(exporter.free)
 		tel := sendingTo(exporter, "test", slog.New(slog.DiscardHandler))
 		h := hub.New(hub.Options{Open: inMemory(s), Tracer: tel.tracer()})
-		r := realHub{hub: h, gateways: gateway.NewHouse(h), telemetry: tel}
+		r := realHub{hub: h, gateways: gateway.NewSet(h), telemetry: tel}
 		if _, _, _,
 			err := r.hub.LoadConfig(t.Context(), []hub.ConfigSource{{Scope: "host", Path: "c.json",
 			JSON: `{"mcpServers":{"s":{"command":"s","alwaysAllow":["*"]}}}`}}); err != nil {

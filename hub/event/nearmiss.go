@@ -28,8 +28,8 @@ func Hint(word string, words []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// Of returns the words that may have been meant, the nearest first: those at a small distance, and those of which one
-// is a prefix of the other.
+// NearMiss returns the words that may have been meant, the nearest first: those at a small distance, and those of which
+// one is a prefix of the other.
 func NearMiss(word string, words []string) []string {
 	type candidate struct {
 		word     string

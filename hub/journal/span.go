@@ -33,7 +33,7 @@ func NewTracer(provider trace.TracerProvider, version string) *Tracer {
 // Span is the span of one request. The methods of a nil Span do nothing.
 type Span struct{ span trace.Span }
 
-// Request is the data with which a span begins.
+// SpanRequest is the data with which a span begins.
 type SpanRequest struct {
 	Method, Server, ID string
 	Tool, Prompt       string // the name of the tool or of the prompt template; "" = none
@@ -41,7 +41,7 @@ type SpanRequest struct {
 	Start              time.Time
 }
 
-// End is the data with which a span ends. At most one of Cancelled, McpError, Err and ToolError is set.
+// SpanEnd is the data with which a span ends. At most one of Cancelled, McpError, Err and ToolError is set.
 type SpanEnd struct {
 	State     event.RequestState
 	WireID    string

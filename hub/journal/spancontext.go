@@ -20,7 +20,8 @@ const (
 // baggage 8192.
 const maxTraceHeader = 8192
 
-// Context is the W3C trace context of a caller. It is passed on to the server in _meta. It is empty if there is none.
+// SpanContext is the W3C trace context of a caller. It is passed on to the server in _meta. It is empty if there is
+// none.
 type SpanContext struct{ Parent, State, Baggage string }
 
 // checked returns the context without its malformed parts, so that a server gets nothing that a caller has made up. A

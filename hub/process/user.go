@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// DefaultLimit is how long the login shell may take for its answer.
+// defaultLimit is how long the login shell may take for its answer.
 const defaultLimit = 5 * time.Second
 
-// House has the methods of the hub that a User needs; see servers.House.
-type house interface {
-	Update(f func())
-	Go(f func())
-	Draining() bool
+// userHub has the methods of the hub that a User needs.
+type userHub interface {
+	Update(f func()) // runs f with the lock
+	Go(f func())     // runs f on a goroutine that the hub waits for when it is closed
+	Draining() bool  // reports whether nothing may start any more; called with the lock
 }
 
-// Options are the options of a User. House, Life and Logger are required if Printer is set.
+// UserOptions are the options of a User. Hub, Life and Logger are required if Printer is set.
 type UserOptions struct {
 	Environ []string // of the hub
-	// Printer is a program and its arguments. It calls [Print], with its last argument as the mark. If it is nil, no shell
-	// is asked.
+	// Printer is a program and its arguments. It calls [PrintEnvironment], with its last argument as the mark. If it is
+	// nil, no shell is asked.
 	Printer []string
 	// Desktop says that the host was started from a desktop, so that all servers get the shell's environment.
 	Desktop     bool
-	House       house
+	Hub         userHub
 	Life        context.Context // of the hub
 	Logger      *slog.Logger
 	Containment *Containment
 	// Answered is called, without the lock, with the environment that servers may inherit from now on. It may be nil.
 	Answered func(environ []string)
-	Limit    time.Duration // 0 means DefaultLimit
+	Limit    time.Duration // 0 means defaultLimit
 	// Root is the root of the file system for the places that begin there; tests set it.
 	Root string
 }
@@ -51,7 +51,7 @@ type User struct {
 	err    error
 }
 
-// New returns a User. The shell is not asked before it is needed for the first time.
+// NewUser returns a User. The shell is not asked before it is needed for the first time.
 func NewUser(o UserOptions) *User {
 	if o.Limit == 0 {
 		o.Limit = defaultLimit
@@ -68,9 +68,9 @@ func NewUser(o UserOptions) *User {
 func (u *User) Begin() {
 	u.once.Do(func() {
 		begun := false
-		u.House.Update(func() {
-			if !u.House.Draining() {
-				u.House.Go(u.run)
+		u.Hub.Update(func() {
+			if !u.Hub.Draining() {
+				u.Hub.Go(u.run)
 				begun = true
 			}
 		})

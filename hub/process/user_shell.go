@@ -16,8 +16,8 @@ import (
 // maxOutput bounds what a shell may write before and while it answers, in bytes.
 const maxOutput = 8 << 20
 
-// Print writes an environment between two marks. [User.ask] runs it in another process. The marks are needed because a
-// shell's own files may write anything before and after the environment, and values may have several lines.
+// PrintEnvironment writes an environment between two marks. [User.ask] runs it in another process. The marks are needed
+// because a shell's own files may write anything before and after the environment, and values may have several lines.
 func PrintEnvironment(w io.Writer, mark string, environ []string) error {
 	mark = printed(mark)
 	_, err := io.WriteString(w, mark+strings.Join(environ, "\x00")+mark)

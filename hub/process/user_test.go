@@ -19,21 +19,21 @@ import (
 // printCommand makes the test binary print its environment: see TestMain.
 const printCommand = "__print"
 
-// oneLock is as much of a hub as a User needs.
-type oneLock struct {
+// noHub is as much of a hub as a User needs.
+type noHub struct {
 	mu   sync.Mutex
 	work sync.WaitGroup
 }
 
-func (h *oneLock) Update(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
-func (h *oneLock) Go(f func())     { h.work.Go(f) }
-func (h *oneLock) Draining() bool  { return false }
+func (h *noHub) Update(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
+func (h *noHub) Go(f func())     { h.work.Go(f) }
+func (h *noHub) Draining() bool  { return false }
 
 // home is a user's directory, with a root of a file system beside it.
 type home struct {
 	*testing.T
 	dir, root string
-	house     oneLock
+	hub       noHub
 	life      context.Context
 	contained *Containment
 	answers   [][]string
@@ -52,7 +52,7 @@ func newHome(t *testing.T) *home {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { h.house.work.Wait(); h.contained.Close() })
+	t.Cleanup(func() { h.hub.work.Wait(); h.contained.Close() })
 	return h
 }
 
@@ -83,7 +83,7 @@ func (h *home) user(rc string, change func(*UserOptions)) *User {
 	o := UserOptions{
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + h.dir, "SHELL=" + shell, "ONLY=hub", "MCPHUB_LOG=x",
 			"GORACE=atexit_sleep_ms=0"},
-		Printer: []string{exe, printCommand}, House: &h.house, Life: h.life, Logger: slog.New(slog.DiscardHandler),
+		Printer: []string{exe, printCommand}, Hub: &h.hub, Life: h.life, Logger: slog.New(slog.DiscardHandler),
 		Containment: h.contained, Root: h.root, Limit: time.Minute,
 		Answered: func(environ []string) { h.answers = append(h.answers, environ) },
 	}
@@ -112,7 +112,7 @@ func TestFoundInThePathOfTheLoginShell_real(t *testing.T) {
 	if !slices.Contains(f.Env, want) || !slices.Contains(f.Env, "HTTPS_PROXY=http://proxy.test") {
 		t.Errorf("%q", f.Env)
 	}
-	h.house.work.Wait()
+	h.hub.work.Wait()
 	if len(h.answers) != 1 || !slices.Contains(h.answers[0], "LINES2=a\nb") ||
 		!slices.Contains(h.answers[0], "ONLY=hub") ||
 		slices.ContainsFunc(h.answers[0], func(kv string) bool { return strings.HasPrefix(kv, "MCPHUB_RESOLVING") }) {
@@ -169,7 +169,7 @@ func TestHostileShell_real(t *testing.T) {
 			if (u.err == nil) != answers {
 				t.Errorf("the shell's answer: %v", u.err)
 			}
-			h.house.work.Wait()
+			h.hub.work.Wait()
 			if runtime.GOOS != "linux" {
 				return // a daemon of a group of its own is followed there alone
 			}
@@ -274,7 +274,7 @@ func TestLookWithoutWaiting_real(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	h.write("go", "")
-	h.house.work.Wait()
+	h.hub.work.Wait()
 	if f := u.Find(over, Wanted{Command: "npxx"}); f.Err != nil {
 		t.Error(f.Err)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsontext"
 )
 
-// House is the part of the hub that a Catalog uses.
-type House interface {
+// Hub is the part of the hub that a Catalog uses.
+type Hub interface {
 	// KnownTools returns the known tools of a server, or of all servers if server is "". It starts no server.
 	KnownTools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error)
 	// Profiles returns the profiles of the config, sorted by name.
@@ -28,7 +28,7 @@ type House interface {
 
 // Catalog holds the tools of all servers in the form for models. All errors are *event.Error.
 type Catalog struct {
-	house   House
+	hub     Hub
 	log     *slog.Logger
 	results *journal.Results
 	index   index
@@ -40,8 +40,8 @@ type Catalog struct {
 
 // NewCatalog returns a catalog of the tools of h. Long results are kept in the state directory. The caller must
 // close it.
-func NewCatalog(h House, stateDir string, log *slog.Logger) *Catalog {
-	return &Catalog{house: h, log: log, results: journal.OpenResults(stateDir, "results", log)}
+func NewCatalog(h Hub, stateDir string, log *slog.Logger) *Catalog {
+	return &Catalog{hub: h, log: log, results: journal.OpenResults(stateDir, "results", log)}
 }
 
 // Close drops the results that are kept only while the hub runs.
@@ -53,7 +53,7 @@ func (c *Catalog) Profile(name string) (*config.Profile, error) {
 	if name == "" {
 		return nil, nil
 	}
-	all := c.house.Profiles()
+	all := c.hub.Profiles()
 	var names []string
 	for i := range all {
 		if all[i].Name == name {
@@ -67,7 +67,7 @@ func (c *Catalog) Profile(name string) (*config.Profile, error) {
 
 // tools returns the tools that may be shown to models, of every profile.
 func (c *Catalog) tools(ctx context.Context) ([]event.ToolInfo, error) {
-	all, _, err := c.house.KnownTools(ctx, "")
+	all, _, err := c.hub.KnownTools(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// tools is a house whose tools a test sets.
+// tools is a hub whose tools a test sets.
 type tools struct {
 	mu  sync.Mutex
 	all []event.ToolInfo

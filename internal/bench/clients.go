@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -140,6 +142,36 @@ func openMcpGo(ctx context.Context, o options) (subject, error) {
 		},
 		close: func() { _ = client.Close() },
 	}, nil
+}
+
+// openTypeScript starts the client of the TypeScript SDK 2.x with the command of a server. The calls are made in its
+// Node process.
+func openTypeScript(name, tool string, server ...string) opener {
+	return func(_ context.Context, o options) (subject, error) {
+		script := filepath.Join(o.bin.root, "internal", "peers", "typescript2", "load.mjs")
+		node, err := startChild(4096, "node",
+			append([]string{"--no-warnings", script, tool, string(echoArguments), "stdio"}, server...)...)
+		if err != nil {
+			return subject{}, err
+		}
+		pump := func(parallel int, stop *atomic.Bool) (int, error) {
+			if _, err := fmt.Fprintf(node.in, "run %d\n", parallel); err != nil {
+				return 0, err
+			}
+			for !stop.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			if _, err := fmt.Fprintln(node.in, "stop"); err != nil {
+				return 0, err
+			}
+			line, err := node.out.ReadString('\n')
+			if err != nil {
+				return 0, fmt.Errorf("the TypeScript client ended (is it installed? make peers): %w", err)
+			}
+			return strconv.Atoi(strings.TrimSpace(line))
+		}
+		return subject{name: name, pump: pump, close: node.close}, nil
+	}
 }
 
 // The exact bytes of a request, except for the id. The requests of the library clients differ from them at most in the

@@ -86,6 +86,7 @@ var groups = []group{
 	{"gateway", measureGateway, []row{
 		atMost(0.3, "ms", "stdio, a call through the gateway, more than directly"),
 		atLeast(0.4, "", "stdio, through the gateway / through a relay, 64 at once"),
+		atLeast(0.4, "", "stdio, TypeScript SDK: through the gateway / directly, 64 at once"),
 		atMost(1.7, "", "HTTP, time of a call through the gateway / through a relay"),
 		atMost(1, "ms", "a client's cancel -> notification in the server's pipe, median"),
 	}},

@@ -38,6 +38,12 @@ func measureGateway(ctx context.Context, o options, f figures) {
 	f.put("stdio, a call through the gateway, more than directly", one.more(behind, direct), "%v", one)
 	f.put("stdio, through the gateway / through a relay, 64 at once", many.against(behind, relayed), "%v", many)
 
+	one, many = compare(ctx, o, openTypeScript(direct, "echo", o.bin.echo),
+		openTypeScript(behind, "e__echo", o.bin.mcphub, "mcp", file))
+	// What a single call takes longer has no floor: the client's own share of it is as long as the gateway's.
+	f.put("stdio, TypeScript SDK: through the gateway / directly, 64 at once", many.against(behind, direct),
+		"%v\none after the other, %.2f ms more than directly, %v", many, one.more(behind, direct), one)
+
 	through := got(startHTTP(o.bin.mcphub, "mcp", file, "--http", "127.0.0.1:0"))
 	defer through.stop()
 	over := got(startHTTP(o.bin.self, mcpRelayWeb))

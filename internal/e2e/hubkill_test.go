@@ -46,7 +46,7 @@ type siege struct {
 const (
 	besiegers = 20
 	// With all servers up: the server and its child each, the strays, the hub and its guard.
-	fullHouse = 2*besiegers + besiegers/4 + 2
+	allProcesses = 2*besiegers + besiegers/4 + 2
 )
 
 func besieged(t *testing.T) *siege {
@@ -95,7 +95,7 @@ func (s *siege) allUp() {
 	s.t.Helper()
 	s.load()
 	s.await(besiegers, ready)
-	until(s.t, "all processes are there", func() bool { return len(s.p.Processes()) == fullHouse })
+	until(s.t, "all processes are there", func() bool { return len(s.p.Processes()) == allProcesses })
 }
 
 // callAll begins a call on each server, and waits until all of them run.

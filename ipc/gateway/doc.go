@@ -13,7 +13,7 @@
 //
 // # Locks
 //
-// Gateway has a lock for its clients, shelf one for what servers offer, subscriptions one for its map, and House one
+// Gateway has a lock for its clients, shelf one for what servers offer, subscriptions one for its map, and Set one
 // for its gateways. No two of them are held at once, but the lock of an owners may be taken with that of shelf. No
 // goroutine waits for anything or calls the hub while it holds one. Log messages are passed on by one goroutine at a
 // time, which holds Gateway.passing; it may take the other locks.

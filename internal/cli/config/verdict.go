@@ -298,28 +298,28 @@ func toldTimeout(s string) string {
 	return s
 }
 
-// bench is the house of a process.User without a hub: it provides what asking the login shell needs.
-type bench struct {
+// noHub is a hub without servers, for a process.User: it provides what asking the login shell needs.
+type noHub struct {
 	mu    sync.Mutex // held while a User's update runs
 	tasks sync.WaitGroup
 }
 
-func (b *bench) Update(f func()) {
+func (b *noHub) Update(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f()
 }
 
-func (b *bench) Go(f func()) { b.tasks.Go(f) }
+func (b *noHub) Go(f func()) { b.tasks.Go(f) }
 
-func (b *bench) Draining() bool { return false }
+func (b *noHub) Draining() bool { return false }
 
 // judges returns a function that examines an entry as its start would. It asks the login shell if a program is not
 // found. done ends the shell.
 func judges(sources []config.Source) (judge func(config.Server) []config.Problem, done func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	var house bench
-	user := process.UserOptions{Environ: os.Environ(), Desktop: os.Getenv(handshake.EnvDesktop) == "1", House: &house,
+	var hub noHub
+	user := process.UserOptions{Environ: os.Environ(), Desktop: os.Getenv(handshake.EnvDesktop) == "1", Hub: &hub,
 		Life: ctx, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if executable, err := os.Executable(); err == nil {
 		user.Printer = []string{executable, plugin.EnvironmentCommand}
@@ -334,7 +334,7 @@ func judges(sources []config.Source) (judge func(config.Server) []config.Problem
 	r.SetFolders(folders)
 	return func(s config.Server) []config.Problem { return r.Judge(ctx, s) }, func() {
 		cancel(errors.New("all entries are judged"))
-		house.tasks.Wait()
+		hub.tasks.Wait()
 	}
 }
 

@@ -115,8 +115,6 @@ func manyOf(f protoreflect.FieldDescriptor) (most, longest int) {
 		return 64, math.MaxInt
 	case "sources", "arguments", "context":
 		return 256, math.MaxInt
-	case "args", "environment", "unset_environment", "headers", "to_default", "approvals":
-		return 1000, math.MaxInt
 	case "inputs", "form", "changed_form":
 		return 1000, maxEntry
 	case "roots":
@@ -124,7 +122,7 @@ func manyOf(f protoreflect.FieldDescriptor) (most, longest int) {
 	case "remembered_ids":
 		return 4096, math.MaxInt
 	}
-	return math.MaxInt, math.MaxInt
+	return 1000, math.MaxInt
 }
 
 // checkValue checks one value of a field. The error goes behind the name of the field.

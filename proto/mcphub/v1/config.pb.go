@@ -1127,7 +1127,7 @@ type EntryInput struct {
 	Secret bool `protobuf:"varint,3,opt,name=secret,proto3" json:"secret,omitempty"`
 	// Value that is offered. It must be empty for a secret.
 	Default string `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
-	// Values to choose from. Empty: any value.
+	// Values to choose from, at most 1000. Empty: any value.
 	Options       []string `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1019,7 +1019,7 @@ func (x *ReadBundleResponse) GetTools() []string {
 // InputValues are the values of one input.
 type InputValues struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Values: one, or several for an input with multiple.
+	// Values: one, or several for an input with multiple, at most 1000.
 	Values        []string `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

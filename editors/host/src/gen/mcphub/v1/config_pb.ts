@@ -1245,7 +1245,7 @@ export type EntryInput = Message<"mcphub.v1.EntryInput"> & {
   default: string;
 
   /**
-   * Values to choose from. Empty: any value.
+   * Values to choose from, at most 1000. Empty: any value.
    *
    * @generated from field: repeated string options = 5;
    */
@@ -1287,7 +1287,7 @@ export type EntryInputJson = {
   default?: string;
 
   /**
-   * Values to choose from. Empty: any value.
+   * Values to choose from, at most 1000. Empty: any value.
    *
    * @generated from field: repeated string options = 5;
    */

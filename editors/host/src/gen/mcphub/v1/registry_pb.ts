@@ -1017,7 +1017,7 @@ export const ReadBundleResponseSchema: GenMessage<ReadBundleResponse, {jsonType:
  */
 export type InputValues = Message<"mcphub.v1.InputValues"> & {
   /**
-   * Values: one, or several for an input with multiple.
+   * Values: one, or several for an input with multiple, at most 1000.
    *
    * @generated from field: repeated string values = 1;
    */
@@ -1031,7 +1031,7 @@ export type InputValues = Message<"mcphub.v1.InputValues"> & {
  */
 export type InputValuesJson = {
   /**
-   * Values: one, or several for an input with multiple.
+   * Values: one, or several for an input with multiple, at most 1000.
    *
    * @generated from field: repeated string values = 1;
    */

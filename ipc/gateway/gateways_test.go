@@ -15,21 +15,22 @@ import (
 	"github.com/mcphub-go/mcphub/ipc/gateway"
 )
 
-// TestHouse: gateways open up to their bound, are reached with their own token alone, and none is open after CloseAll.
-func TestHouse(t *testing.T) {
+// TestSetOfGateways: gateways open up to their bound, are reached with their own token alone, and none is open after
+// CloseAll.
+func TestSetOfGateways(t *testing.T) {
 	h := hub.New(hub.Options{Version: "test"})
 	defer h.Close(context.Background())
-	house := gateway.NewHouse(h)
+	set := gateway.NewSet(h)
 	var opened []*gateway.Opened
 	for range gateway.MaxOpen {
-		o, err := house.Open(gateway.Options{Title: "t"}, 0)
+		o, err := set.Open(gateway.Options{Title: "t"}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		opened = append(opened, o)
 	}
 	var failed *event.Error
-	if _, err := house.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonBoundExceeded {
+	if _, err := set.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonBoundExceeded {
 		t.Errorf("one too many: %v", err)
 	}
 	if advice := opened[0].Endpoint.Gateway.Options().Advice; !strings.Contains(advice, "open McpHub's view") {
@@ -41,15 +42,15 @@ func TestHouse(t *testing.T) {
 	if got := status(t, opened[0], opened[0].Endpoint.Token); got != http.StatusOK {
 		t.Errorf("with its own token: %d", got)
 	}
-	if !house.Close(opened[0].ID) || house.Close(opened[0].ID) || len(house.List()) != gateway.MaxOpen-1 {
-		t.Errorf("after a close there are %d", len(house.List()))
+	if !set.Close(opened[0].ID) || set.Close(opened[0].ID) || len(set.List()) != gateway.MaxOpen-1 {
+		t.Errorf("after a close there are %d", len(set.List()))
 	}
-	house.CloseAll()
-	if _, err := house.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonDraining {
+	set.CloseAll()
+	if _, err := set.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonDraining {
 		t.Errorf("after CloseAll: %v", err)
 	}
-	if len(house.List()) != 0 {
-		t.Errorf("%d are open after CloseAll", len(house.List()))
+	if len(set.List()) != 0 {
+		t.Errorf("%d are open after CloseAll", len(set.List()))
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// MaxOpen is how many gateways may be open in a House at the same time.
+// MaxOpen is how many gateways may be open in a Set at the same time.
 const MaxOpen = 16
 
-// House is the set of gateways that a host has opened. All methods are safe for concurrent use.
-type House struct {
+// Set is the set of gateways that a host has opened. All methods are safe for concurrent use.
+type Set struct {
 	hub *hub.Hub
 	log *slog.Logger
 
@@ -30,18 +30,18 @@ type House struct {
 	busy   sync.WaitGroup // opens and closes; added to with mu held, while closed is false
 }
 
-// Opened is an open gateway in a House.
+// Opened is an open gateway in a Set.
 type Opened struct {
 	ID       string
 	Time     time.Time
 	Endpoint *Endpoint
 }
 
-// NewHouse returns a House without gateways.
-func NewHouse(h *hub.Hub) *House { return &House{hub: h, log: h.Logger()} }
+// NewSet returns a Set without gateways.
+func NewSet(h *hub.Hub) *Set { return &Set{hub: h, log: h.Logger()} }
 
 // Open opens a gateway on a port of the loopback interface; 0 picks a free one. Errors are *event.Error.
-func (s *House) Open(o Options, port int) (*Opened, error) {
+func (s *Set) Open(o Options, port int) (*Opened, error) {
 	if err := s.reserve(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *House) Open(o Options, port int) (*Opened, error) {
 	return opened, nil
 }
 
-func (s *House) reserve() error {
+func (s *Set) reserve() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -76,7 +76,7 @@ func (s *House) reserve() error {
 const openTheView = "no window is open. Ask the user to open McpHub's view in the program that has opened this " +
 	"gateway, and call again."
 
-func (s *House) make(o Options, port int) (*Opened, error) {
+func (s *Set) make(o Options, port int) (*Opened, error) {
 	o.Logger, o.Advice = s.log, cmp.Or(o.Advice, openTheView)
 	g, err := New(s.hub, o)
 	if err != nil {
@@ -91,14 +91,14 @@ func (s *House) make(o Options, port int) (*Opened, error) {
 }
 
 // List returns the open gateways, oldest first.
-func (s *House) List() []*Opened {
+func (s *Set) List() []*Opened {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.open)
 }
 
 // Close closes the gateway with that id and waits for its end. It returns false if there is none.
-func (s *House) Close(id string) bool {
+func (s *Set) Close(id string) bool {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.open, func(o *Opened) bool { return o.ID == id })
 	if i < 0 {
@@ -121,7 +121,7 @@ func (s *House) Close(id string) bool {
 
 // CloseAll closes every gateway, waits for their end, and refuses to open others. It must be called before the hub is
 // closed.
-func (s *House) CloseAll() {
+func (s *Set) CloseAll() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
