@@ -31,7 +31,8 @@ type serverQuestion struct {
 // and cancel it. All requests to the server wait for the answer, too, and no clock runs meanwhile.
 //
 // Without an error the closing is an answer (answered, declined or dismissed; a cancel of the request counts as
-// dismissed), or says that the question was superseded and another window could be asked.
+// dismissed), or says that the question was superseded and another window could be asked, or is zero, since what there
+// is to agree to has changed before the question opened.
 func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) (closing, error) {
 	words := promptWordsOf(&q.info)
 	return h.ask(ctx, func(st *state) (*prompt, error) {
@@ -42,10 +43,15 @@ func (h *Hub) askAboutServer(ctx context.Context, s *server, q *serverQuestion) 
 		p := &prompt{info: q.info, launch: q.launch, with: q.with, changed: q.told, about: true}
 		e := core.Asked{Server: s.number, Name: s.name, Prefix: words.name, Human: s.humanLimit(),
 			About: []core.ServerNumber{s.number}}
+		if q.launch != nil {
+			e.Form = formOf(q.launch)
+		}
 		for _, other := range q.with.waiting() {
 			e.About = append(e.About, other.number)
 		}
-		st.open(p, r, e) // mayAskAbout has looked for all that it refuses
+		if st.open(p, r, e) == core.Needless { // mayAskAbout has looked for all else that it refuses
+			return nil, nil
+		}
 		return p, nil
 	}, func(st *state, p *prompt, c closing) (closing, error) {
 		if c.cause == 0 { // the operation that wanted the answer has ended, with or without success

@@ -138,11 +138,8 @@ func (st *state) carryOutServer(effect core.Effect) {
 		st.live[e.Server].detach(e.Cause)
 	case core.SessionClosed:
 		st.live[e.Server].closeSession(e)
-	case core.ServerRested:
-		s := st.live[e.Server]
-		s.wakeStopped()
-		s.launch.settle()
-		st.apply(core.EntrySettled(e))
+	case core.EntryReplaced:
+		st.live[e.Server].replaceEntry(e.Entry)
 	case core.ServerForgotten:
 		s := st.live[e.Server]
 		s.stopTimer()
@@ -156,14 +153,6 @@ func (st *state) carryOutServer(effect core.Effect) {
 		st.log.Warn("server given up", "server", s.name, "failures", e.Failures)
 	case core.WaiterWoken:
 		st.wake(e)
-	case core.EagerQueued:
-		var missing []core.ServerNumber
-		for _, s := range st.servers {
-			if s.launch.mustAsk() {
-				missing = append(missing, s.number)
-			}
-		}
-		st.apply(core.ConsentsSeen{Missing: missing})
 	case core.ServerTimerSet:
 		st.live[e.Server].setTimer(e.At)
 	}

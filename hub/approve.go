@@ -19,9 +19,7 @@ func (r *request) grantKey(t core.Terms) grants.Key {
 
 // terms returns the terms that r needs a consent to now. tool is nil if it is not known.
 func (st *state) terms(r *request, tool *mcp.Tool) core.Terms {
-	s := r.server
-	t := core.Terms{Launch: s.launchKey(), Policy: policyOf(s.launch.policy(r.tool)), Anew: s.launch.widened(r.tool),
-		Hidden: !s.conf.Tools.Visible(r.tool)}
+	t := st.core.ToolTerms(r.server.number, r.tool)
 	if tool != nil {
 		t.Definition = tool.Hash
 	}

@@ -74,14 +74,12 @@ func (st *state) carryOutStep(a configStep) <-chan struct{} {
 
 func (st *state) addServer(a configStep) {
 	s := st.newServer(a)
-	s.launch.take(a.entry, a.entries, false)
-	s.launch.beside = a.beside
-	s.launch.place = a.place
 	st.servers = append(st.servers, s)
 	st.live[s.number] = s
 	// if a removed server of the same name has not ended yet, s waits for that: two processes of one name never run at
 	// once
-	st.apply(core.ServerAdded{Server: s.number, Name: s.name, Entry: s.entry(a.broken)})
+	st.apply(core.ServerAdded{Server: s.number, Name: s.name, Entry: s.entry(a.broken), Launch: st.hub.seen(a.entries),
+		Counts: s.launch.counts()})
 }
 
 // newServer makes a server that is not in the table yet, and is not announced.
@@ -89,7 +87,6 @@ func (st *state) newServer(a configStep) *server {
 	st.made++
 	s := &server{hub: st.hub, number: st.made, name: a.conf.Name, allowance: st.budgets.of(a.conf.Name)}
 	s.takeEntry(a)
-	s.launch.server = s
 	return s
 }
 
@@ -102,14 +99,12 @@ func (st *state) removeServer(s *server, why string) <-chan struct{} {
 }
 
 func (st *state) changeServer(s *server, a configStep) <-chan struct{} {
-	old, told := s.conf, s.info()
-	s.launch.take(a.entry, a.entries, a.relaunch)
-	s.launch.beside = a.beside
-	s.launch.place = a.place
+	old := s.conf
+	s.told = s.info()
 	s.takeEntry(a)
-	s.supersede()
+	s.supersedeInputs()
 	done := s.reconsider(a.broken, &old, a.relaunch, cmp.Or(a.why, "the server's config changed"))
-	if !reflect.DeepEqual(told, s.info()) { // a reload of many servers announces only those that changed
+	if !reflect.DeepEqual(s.told, s.info()) { // a reload of many servers announces only those that changed, and once
 		s.changed()
 	}
 	st.policyChanged(s)
@@ -287,9 +282,9 @@ type namedEntries struct {
 
 // wantedOf returns the entry that counts for each name, and the entries beside it.
 func (c *Config) wantedOf(all []namedEntries, have []*server) (want []wantedEntry) {
-	of := map[string]*server{}
+	of := map[string]core.ServerNumber{}
 	for _, l := range have {
-		of[l.name] = l
+		of[l.name] = l.number
 	}
 	for _, n := range all {
 		counts := c.hub.held().counting(of[n.entries[0].Conf.Name], n.entries)

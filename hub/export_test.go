@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -44,7 +45,6 @@ func (h *Hub) Leftovers() string {
 	add("cancels on their way", len(h.deliveries.pending))
 	add("shared questions", len(h.state.searches))
 	for _, s := range h.state.servers {
-		add("open launch questions of "+s.name, s.launch.asking)
 		for what, n := range s.leftovers() {
 			add(what+" of "+s.name, n)
 		}
@@ -106,9 +106,9 @@ func (h *Hub) inconsistent() string {
 			return fmt.Sprintf("prompt %s is open and its request %s is cancelled", p.id, r.id)
 		}
 		if p.agrees != nil { // a question that the policy answers is closed with the change of the policy
-			now := r.server.launch.policy(r.tool)
+			now := st.core.ToolTerms(r.server.number, r.tool).Policy
 			definition := r.grantKey(*p.agrees).As(grants.Definition)
-			if policyOf(now) != p.agrees.Policy || now == config.Deny || now == config.Allow &&
+			if now != p.agrees.Policy || now == event.PolicyDeny || now == event.PolicyAllow &&
 				(!h.grants.HoldsForAny(definition) || h.grants.Holds(definition)) ||
 				st.now(r).State != event.StateAwaitingApproval {
 				return fmt.Sprintf("prompt %s of request %s, which is %s, asks for what the config answers with %s", p.id, r.id,
@@ -136,9 +136,9 @@ func (h *Hub) inconsistent() string {
 
 // EditConfs changes the configs of the present servers, as if they had been read like that.
 func (h *Hub) EditConfs(edit func(*config.Server)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.state.servers {
+	st := h.lock()
+	defer st.unlock()
+	for _, s := range st.servers {
 		edit(&s.conf)
 		counts, entries := s.launch.entry, grants.Entries{}
 		for _, e := range s.launch.entries {
@@ -148,8 +148,11 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 				counts = entries[len(entries)-1]
 			}
 		}
-		s.launch.take(counts, entries, false)
-		s.supersede()
+		broken := s.broken()
+		s.takeEntry(configStep{conf: s.conf, entry: counts, entries: entries, beside: s.launch.beside,
+			problems: s.problems, place: s.launch.place})
+		st.apply(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Launch: h.seen(entries),
+			Counts: s.launch.counts()})
 	}
 }
 

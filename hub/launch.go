@@ -22,7 +22,6 @@ func (h *Hub) askLaunch(ctx context.Context, s *server, f *grants.Form, t *searc
 	answer, err := h.askAboutServer(ctx, s, &serverQuestion{
 		info: event.PromptInfo{Kind: event.PromptServerLaunch, Launch: &f.Question}, launch: f, with: t,
 		byHand: func() bool { return byHand },
-		told:   s.launch.opened,
 	})
 	if err != nil {
 		return 0, ofAll(err)
@@ -40,27 +39,27 @@ func ofAll(err error) error {
 	return undecided{err}
 }
 
-// supersede closes the questions about a launch or an input that the config has changed.
-func (s *server) supersede() {
+// supersedeInputs closes the questions about inputs that the config has changed.
+func (s *server) supersedeInputs() {
 	st := s.hub.held()
 	for _, p := range st.promptsInOrder() {
-		if p.request.server != s {
-			continue
-		}
-		old := p.launch != nil && !s.launch.asks(p.launch.Key)
-		if p.info.Input != nil {
-			old = inputChanged(&s.conf, p.info.Input)
-		}
-		if old {
+		if p.request.server == s && p.info.Input != nil && inputChanged(&s.conf, p.info.Input) {
 			st.close(p, closing{cause: event.CauseSuperseded, origin: event.OriginHost,
 				reason: "the server's config changed", action: event.ActionDismiss})
 		}
 	}
 }
 
-// switchTo makes another entry of an unchanged config the server's entry, and updates the servers beside it.
-func (s *server) switchTo(to *grants.Entry, why string) {
+// replaceEntry makes another entry of an unchanged config the server's entry, and updates the servers beside it.
+func (s *server) replaceEntry(id core.EntryID) {
 	st, l := s.hub.held(), &s.launch
+	to := l.entries.Find(id.File, id.Launch)
+	why := fmt.Sprintf("the entry of this server%s counts from now on", placeOf(&to.Conf))
+	if to.Form != nil {
+		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one",
+			placeOf(&to.Conf))
+	}
+	why = bounds.Reason(why)
 	st.changeServer(s, configStep{have: s, conf: to.Conf, entry: to, entries: l.entries, beside: l.beside,
 		problems: s.problems, place: l.place, relaunch: to.Key != l.entry.Key, why: why})
 	st.arrangeBeside(s, why)
@@ -82,7 +81,7 @@ func (st *state) arrangeBeside(s *server, why string) {
 		}
 	}
 	for _, entries := range missing {
-		counts := st.counting(nil, entries)
+		counts := st.counting(0, entries)
 		st.addServer(configStep{conf: counts.Conf, entry: counts, entries: entries, place: s.launch.place})
 	}
 	at := map[string]int{}
@@ -103,19 +102,54 @@ func (st *state) arrangeBeside(s *server, why string) {
 	st.arrange(at)
 }
 
-// consentsChanged is called when consents may have been given or lost. It tells the windows, closes the questions about
-// tools that no longer need an answer, and starts the eager servers that waited for a consent.
+// consentsChanged is called when consents may have been given or lost, or what there is to agree to is another.
 func (st *state) consentsChanged() {
-	for _, s := range slices.Clone(st.servers) { // a server that switches to another entry may add and remove servers
-		if s.removed() {
+	for _, s := range slices.Clone(st.servers) { // the entry of a server may be replaced, with servers beside it
+		l := &s.launch
+		if s.removed() || !slices.ContainsFunc(l.entries, func(e *grants.Entry) bool { return e.Form != nil }) {
 			continue
 		}
-		agreed := s.launch.reconsider()
+		by := st.core.Launch(s.number).AgreedBy
+		st.apply(core.LaunchSeen{Server: s.number, Entries: st.hub.seen(l.entries),
+			AgreedHeld: by == core.Form{} || st.grants.Holds(grants.LaunchKey(s.name, by.File, by.Hash))})
 		st.policyChanged(s)
-		if agreed {
-			st.apply(core.ConsentGiven{Server: s.number})
-		}
 	}
+}
+
+// seen returns what the core needs to know of entries. It is called with the lock.
+func (h *fixed) seen(entries grants.Entries) (list []core.LaunchEntry) {
+	for _, e := range entries {
+		seen := core.LaunchEntry{EntryID: entryID(e), Tools: toolRules{e.Conf.Approvals, e.Conf.Tools}}
+		if e.Form != nil {
+			seen.Form, seen.Held = formOf(e.Form), h.grants.Holds(e.Form.Key)
+		}
+		list = append(list, seen)
+	}
+	return list
+}
+
+func entryID(e *grants.Entry) core.EntryID {
+	return core.EntryID{File: e.Conf.Origin.File, Launch: e.Key}
+}
+
+func formOf(f *grants.Form) core.Form { return core.Form{File: f.File, Hash: f.Hash} }
+
+// toolRules is what an entry says of its tools.
+type toolRules struct {
+	approvals map[string]config.Policy
+	filter    config.ToolFilter
+}
+
+func (r toolRules) Policy(tool string) event.Policy {
+	return policyOf(config.PolicyIn(r.approvals, tool))
+}
+
+func (r toolRules) Visible(tool string) bool { return r.filter.Visible(tool) }
+
+// counting returns the entry that counts of those of one name. n is the server of that name, 0 if there is none.
+func (st *state) counting(n core.ServerNumber, entries grants.Entries) *grants.Entry {
+	id := st.core.Counting(n, st.hub.seen(entries))
+	return entries.Find(id.File, id.Launch)
 }
 
 // userAnswered is called with the environment of the user's login shell. With it the hub may find programs that it
@@ -150,60 +184,29 @@ func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.Serve
 	return h.StartServer(ctx, name)
 }
 
-// launch is the set of config entries that may be launched under the name of one server, and the one that counts.
+// launch is the set of config entries that may be launched under the name of one server. The core knows which of them
+// people have agreed to, and which one counts.
 type launch struct {
 	server  *server
 	entry   *grants.Entry // the entry that counts; nil if the config entry is broken
 	entries grants.Entries
 	beside  []grants.Entries // the entries of each scope, under their addresses
 	place   int
-
-	asking int // open prompts
-	// the hash of the form that the user has declined; "" if there is none, or if the host wants the user to be asked
-	// again
-	declined string
-	agreed   *launchTerms        // what the entry said of tools when it last needed no question
-	told     event.LaunchConsent // what was last sent to the windows
 }
 
 func (l *launch) hub() *Hub { return l.server.hub }
 
-// changed tells the windows that something has changed of the launch.
-func (l *launch) changed() { l.server.changed() }
-
-// holds reports whether the user has agreed to what key names.
-func (l *launch) holds(key grants.Key) bool { return l.hub().grants.Holds(key) }
-
-// launchTerms are what an entry says of its tools.
-type launchTerms struct {
-	approvals map[string]config.Policy
-	tools     config.ToolFilter
-	by        grants.Key // of the consent to them; the zero Key if the entry needed none
-}
-
-func launchTermsOf(e *grants.Entry) *launchTerms {
-	t := &launchTerms{approvals: e.Conf.Approvals, tools: e.Conf.Tools}
-	if e.Form != nil {
-		t.by = e.Form.Key
+// counts returns the name of the entry that counts, the zero value if it is broken.
+func (l *launch) counts() core.EntryID {
+	if l.entry == nil {
+		return core.EntryID{}
 	}
-	return t
-}
-
-// take replaces the entries of the name, and the one of them that counts. relaunch reports that something else is
-// launched from now on, so that what was agreed to for the previous launch is forgotten.
-func (l *launch) take(counts *grants.Entry, entries grants.Entries, relaunch bool) {
-	switch {
-	case relaunch:
-		l.agreed = nil
-	case l.entry != nil && (l.entry.Form == nil || l.holds(l.entry.Form.Key)):
-		l.agreed = launchTermsOf(l.entry)
-	}
-	l.entry, l.entries = counts, entries
+	return entryID(l.entry)
 }
 
 // tell sets the fields of i that are about the launch.
 func (l *launch) tell(i *event.ServerInfo) {
-	i.Place, i.LaunchConsent, i.ConfigName = l.place, l.consentState(), cmp.Or(l.of(), l.server.name)
+	i.Place, i.ConfigName = l.place, cmp.Or(l.of(), l.server.name)
 	waiting := len(l.entries.Before(l.entry))
 	for n, e := range l.entries {
 		o := e.Conf.Origin
@@ -216,140 +219,20 @@ func (l *launch) tell(i *event.ServerInfo) {
 	}
 }
 
-// key returns the key that there was to agree to at the last look. If the entry needs no consent, it returns the zero
-// key, for which there is no grant. It is called with each tool call.
-func (l *launch) key() grants.Key {
-	if l.entry == nil || l.entry.Form == nil {
-		return grants.Key{}
-	}
-	return l.entry.Form.Key
-}
-
-// needsConsent reports whether the server starts only after the user has agreed, because the user may not have written
-// the entry, for example if it comes from a workspace. A URL needs consent, too, since headers and tokens would be sent
-// there.
-func (l *launch) needsConsent() bool { return l.server.conf.Origin.NeedsConsent() }
-
-// mustAsk reports whether a consent is needed and has not been given.
-func (l *launch) mustAsk() bool { return l.needsConsent() && !l.holds(l.key()) }
-
-// consentState returns the state of the consent for windows.
-func (l *launch) consentState() event.LaunchConsent {
-	if !l.needsConsent() || l.server.broken() {
-		return 0
-	}
-	key := l.key()
-	switch {
-	case l.asking > 0:
-		return event.LaunchAsking
-	case l.holds(key):
-		return event.LaunchGiven
-	case l.declined == key.Hash:
-		return event.LaunchDeclined
-	}
-	return event.LaunchNeeded
-}
-
-// reconsider is called when a consent may have been given or lost. It makes another entry count, if that follows, and
-// tells the windows. agreed reports whether a consent is needed and given.
-func (l *launch) reconsider() (agreed bool) {
-	l.settle()
-	if l.consentState() != l.told {
-		l.changed()
-	}
-	return l.needsConsent() && !l.mustAsk()
-}
-
-// asks reports whether a question with this key is about one of the entries as they are now.
-func (l *launch) asks(k grants.Key) bool {
-	return slices.ContainsFunc(l.entries, func(e *grants.Entry) bool { return e.Form != nil && e.Form.Key == k })
-}
-
-// opened counts a question that has opened (+1) or closed (-1).
-func (l *launch) opened(by int) {
-	if l.asking += by; by > 0 {
-		l.changed()
-	}
-}
-
-// askAgain makes the next start ask the user even if the user has declined before.
-func (l *launch) askAgain() { l.declined = "" }
-
-// refusal returns the error for a caller that wants a server whose launch the user has declined, else nil.
-func (l *launch) refusal() error {
-	if l.declined == "" || l.server.running() || l.consentState() != event.LaunchDeclined {
-		return nil
-	}
-	return l.errDeclined("the user declined to start it", l.server.conf)
-}
-
 func (l *launch) errDeclined(why string, conf config.Server) *event.Error {
 	name := l.server.name
 	return event.Fail(event.CodeFailedPrecondition, event.ReasonLaunchDeclined, []string{"server", name},
 		"server %q%s was not started: %s; start the server to be asked again", name, placeOf(&conf), why)
 }
 
-// policy returns the approval policy of a tool. What an entry that needs consent allows counts only if the user has
-// agreed to it with the launch; what it denies always counts.
-func (l *launch) policy(tool string) config.Policy {
-	p := l.server.conf.Policy(tool)
-	if p != config.Allow || !l.mustAsk() {
-		return p
-	}
-	// The entry has changed since the start. What was agreed to is still valid if both versions allow the tool.
-	if a := l.agreed; a != nil && l.server.up() && (a.by == grants.Key{} || l.holds(a.by)) &&
-		a.tools.Visible(tool) && config.PolicyIn(a.approvals, tool) == config.Allow {
-		return p
-	}
-	return config.Ask
-}
-
-// widened reports whether a tool may be called only since a change of the entry that the user has not agreed to. What
-// people have agreed to before about calls of the tool does not count then, since it was hidden or denied afterwards.
-func (l *launch) widened(tool string) bool {
-	a := l.agreed
-	return a != nil && l.server.up() && l.mustAsk() &&
-		(!a.tools.Visible(tool) || config.PolicyIn(a.approvals, tool) == config.Deny)
-}
-
-// counting returns the entry that counts for a server that may be running. s is nil if there is no such server yet.
-func (st *state) counting(s *server, entries grants.Entries) *grants.Entry {
-	e := st.launches.Counts(entries)
-	if s != nil && s.up() {
-		if now := entries.Same(s.launch.entry); now != nil && slices.Index(entries, now) < slices.Index(entries, e) {
-			return now
-		}
-	}
-	return e
-}
-
-// settle makes the entry that counts now the server's entry, if it is another one.
-func (l *launch) settle() {
-	if len(l.entries) < 2 || l.server.removed() || l.server.broken() || l.hub().held().core.Draining() {
-		return
-	}
-	if l.asking > 0 { // a change would cancel the server's requests, and thereby its question; settled calls Settle again
-		return
-	}
-	e := l.hub().held().counting(l.server, l.entries)
-	if e == l.entry {
-		return
-	}
-	why := fmt.Sprintf("the entry of this server%s counts from now on", placeOf(&e.Conf))
-	if e.Form != nil {
-		why = fmt.Sprintf("the user agreed to the entry of this server%s, which takes the place of this one",
-			placeOf(&e.Conf))
-	}
-	l.server.switchTo(e, bounds.Reason(why))
-}
-
 // askWaiting asks for consent to the first entry that waits for it, even after the user has declined it. It is called
 // without the lock.
 func (l *launch) askWaiting(ctx context.Context) error {
 	var e *grants.Entry
-	l.hub().within(func() {
+	l.hub().update(func(st *state) {
 		if waiting := l.entries.Before(l.entry); len(waiting) > 0 {
-			e, l.declined = waiting[0], ""
+			e = waiting[0]
+			st.apply(core.StartOrdered{Server: l.server.number})
 		}
 	})
 	if e == nil {

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -90,9 +89,9 @@ func TestNoChangeOverUnderAQuestion(t *testing.T) {
 			}
 			done := background(func() error { return l.askWaiting(t.Context()) })
 			p := h.asked()
-			h.within(func() {
+			h.update(func(st *state) {
 				h.agree(l.entries[0])
-				l.settle()
+				st.consentsChanged()
 			})
 			if counts() != userConfig {
 				t.Error("the server changed over under an open question")
@@ -100,7 +99,7 @@ func TestNoChangeOverUnderAQuestion(t *testing.T) {
 			if drains {
 				h.Drain(t.Context(), "")
 				<-done
-				h.within(l.settle)
+				h.update((*state).consentsChanged)
 				if counts() != userConfig {
 					t.Error("the server changed over in a hub that ends")
 				}
@@ -124,7 +123,8 @@ func TestFirstOfFoldersIsAskedAbout(t *testing.T) {
 		l := &h.the("s").launch
 		info := h.infoOf(l.server)
 		h.within(func() {
-			if l.entry.Conf.Origin.File != folderFile || len(info.Waiting) != 0 || len(info.Shadows) != 1 || !l.mustAsk() {
+			if l.entry.Conf.Origin.File != folderFile || len(info.Waiting) != 0 || len(info.Shadows) != 1 ||
+				info.LaunchConsent != event.LaunchNeeded {
 				t.Errorf("%+v", info)
 			}
 		})
@@ -194,69 +194,5 @@ func TestYesIsTakenBackMeanwhile(t *testing.T) {
 		}
 		v.answer(again, event.PromptAnswer{Action: event.ActionDecline})
 		wantReason(t, <-done, event.ReasonLaunchDeclined)
-	})
-}
-
-// What a folder's file allows counts only with the consent; what it denies always counts.
-func TestPolicyOfAFolder(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *inside) {
-		conf := ofFolder("https://a.example/mcp")
-		conf.Approvals = map[string]config.Policy{"read": config.Allow, "rm": config.Deny}
-		h.reads(conf)
-		l := &h.the("s").launch
-		want := func(what string, mustAsk bool, read config.Policy) {
-			t.Helper()
-			h.within(func() {
-				if got := fmt.Sprint(l.mustAsk(), l.policy("read"), l.policy("rm"), l.policy("x")); got != fmt.Sprint(mustAsk,
-					read, config.Deny, config.Ask) {
-					t.Errorf("%s: %s", what, got)
-				}
-			})
-		}
-		want("at first", true, config.Ask)
-		h.agree(l.entry)
-		want("after a yes", false, config.Allow)
-		conf.Approvals = map[string]config.Policy{"read": config.Allow, "rm": config.Deny, "x*": config.Allow}
-		h.reads(conf)
-		want("a tool that the file allows since", true, config.Ask)
-		conf.Tools.Hidden = []string{"y"}
-		h.reads(conf)
-		h.agree(l.entry)
-		h.within(func() {
-			if l.mustAsk() || l.policy("x") != config.Allow {
-				t.Error("the yes to what hides a tool is none")
-			}
-		})
-		conf.Tools.Hidden = nil
-		h.reads(conf)
-		want("a tool that the file shows since", true, config.Ask)
-	})
-}
-
-// A question is about an entry for as long as the config has exactly that entry.
-func TestAsks(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *inside) {
-		h.reads(ofFolder("https://a.example/mcp"))
-		l := &h.the("s").launch
-		key := l.entry.Form.Key
-		if !l.asks(key) || l.asks(grants.Key{}) {
-			t.Error("a question about the entry of now is about none")
-		}
-		conf := ofFolder("https://b.example/mcp")
-		conf.Behind = []config.Server{ofUser("https://c.example/mcp")}
-		h.reads(conf)
-		if l.asks(key) || l.asks(grants.Key{}) {
-			t.Error("a question about what was there before is about the entry of now")
-		}
-		v := h.asker()
-		v.heard()
-		h.within(func() {
-			if l.reconsider() {
-				t.Error("agreed")
-			}
-		})
-		if told := v.heard(); len(told) != 0 {
-			t.Errorf("nothing has changed, and the windows were told %d times", len(told))
-		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
 )
@@ -86,134 +87,106 @@ func (l *launch) agreedTo(ctx context.Context, conf config.Server,
 	if !conf.Origin.NeedsConsent() {
 		return l.look(ctx, conf, values), true, nil
 	}
-	seen, _, agreed, err = l.judge(ctx, conf, values)
+	seen, agreed, err = l.judge(ctx, conf, values)
 	if mine, ok := errors.AsType[undecided](err); ok {
 		err = mine.err
 	}
 	return seen, agreed, err
 }
 
-// judge looks at what would be started and judges what it saw. It looks again if the config was read again in between;
-// the end of ctx ends this for a file that changes all the time.
+// judge looks at what would be started, until the core says whether it may be. The end of ctx ends this for a file that
+// is read anew all the time.
 func (l *launch) judge(ctx context.Context, conf config.Server,
-	values map[string]string) (seen launchSeen, f grants.Form, agreed bool, err error) {
+	values map[string]string) (seen launchSeen, agreed bool, err error) {
 	for {
 		seen = l.look(ctx, conf, values)
-		l.hub().within(func() { f, agreed, err = l.toAgree(ctx, conf, seen) })
+		again := false
+		l.hub().update(func(st *state) { agreed, again, err = st.judged(ctx, l, &seen) })
 		switch {
-		case !errors.Is(err, errReadAnew):
-			return seen, f, agreed, err
+		case !again:
+			return seen, agreed, err
 		case ctx.Err() != nil:
-			return seen, f, false, context.Cause(ctx)
+			return seen, false, context.Cause(ctx)
 		}
 	}
+}
+
+// judged tells the core what was seen, and returns whether that may be launched. Without an error, and if the caller
+// does not have to look again, a person has to be asked about seen.form otherwise.
+func (st *state) judged(ctx context.Context, l *launch, seen *launchSeen) (agreed, again bool, err error) {
+	name, unclear := l.server.name, seen.Refusal()
+	if e := l.entries.Find(seen.file, seen.key); e != nil && e == seen.entry && e.Form != nil && unclear == nil {
+		e.Form = &seen.form
+	}
+	got := st.apply(core.LaunchLooked{Server: l.server.number, Entry: core.EntryID{File: seen.file, Launch: seen.key},
+		Read: seen.read, Form: formOf(&seen.form), Held: st.grants.Holds(seen.form.Key), Unclear: unclear != nil})
+	switch got.refused {
+	case core.EntryReadAnew:
+		return false, true, nil
+	case core.EntryGone: // the config has changed, and a stop is under way
+		if ctx.Err() != nil {
+			return false, false, undecided{context.Cause(ctx)}
+		}
+		return false, false, undecided{event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", name},
+			"the config of server %q changed while it was to be started", name)}
+	case core.LaunchUnclear:
+		return false, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", name},
+			"server %q was not started: %s", name, l.server.quote(unclear.Error()))
+	case core.LaunchDeclined:
+		return false, false, l.errDeclined("the user declined to start it", seen.conf)
+	}
+	if got.needed.Need == core.NeedNothing {
+		return true, false, nil
+	}
+	if before, ok := st.grants.Before(seen.form.Key); ok {
+		seen.form.Question.Changed, seen.form.Question.Changes = true, seen.form.Changes(before)
+	}
+	return false, false, nil
 }
 
 // ask asks until there is an answer to what there is to see.
 func (l *launch) ask(ctx context.Context, conf config.Server, values map[string]string, t *search, byHand bool) error {
 	for {
-		_, f, agreed, err := l.judge(ctx, conf, values)
+		seen, agreed, err := l.judge(ctx, conf, values)
 		if err != nil || agreed {
 			return err
 		}
-		answer, err := l.hub().askLaunch(ctx, l.server, &f, t, byHand)
+		answer, err := l.hub().askLaunch(ctx, l.server, &seen.form, t, byHand)
 		// an answer may have been stored even if this caller has gone; Save may write a file, so it is called without the
 		// lock
 		l.hub().grants.Save()
-		if err == nil && answer == event.CauseSuperseded { // the form has changed, or the last window left and another came
-			continue
-		}
-		declined := ""
-		if err == nil && answer == event.CauseDeclined {
-			declined = f.Hash
-		}
-		l.settled(declined)
 		switch {
 		case err != nil:
 			return err
 		case answer == event.CauseDeclined:
 			return l.errDeclined("the user declined to start it", conf)
-		case answer != event.CauseAnswered:
+		case answer == event.CauseDismissed:
 			return l.errDeclined("the question was closed without a choice", conf)
 		}
+		// What there is to agree to may have changed: with the question, or before there was one.
 	}
-}
-
-// settled records the hash of a form that was declined, and tells the windows how the question ended. It takes the
-// lock.
-func (l *launch) settled(declined string) {
-	l.hub().within(func() {
-		if declined != "" {
-			l.declined = declined
-		}
-		l.changed()
-		l.settle()
-	})
-}
-
-// errReadAnew reports that the config was read again between a look at an entry and the judgement of what was seen. The
-// caller has to look again: otherwise the consent to the earlier entry would count for the present one.
-var errReadAnew = errors.New("the config was read anew")
-
-// toAgree returns the form to ask about. agreed reports that no question is needed. If the error is errReadAnew, the
-// caller has to look again.
-func (l *launch) toAgree(ctx context.Context, conf config.Server,
-	seen launchSeen) (f grants.Form, agreed bool, err error) {
-	name := l.server.name
-	e := l.entries.Find(conf.Origin.File, seen.key)
-	if e == nil { // the config has changed, and a stop is under way
-		if ctx.Err() != nil {
-			return f, false, undecided{context.Cause(ctx)}
-		}
-		return f, false, undecided{event.Fail(event.CodeUnavailable, event.ReasonServerStopped, []string{"server", name},
-			"the config of server %q changed while it was to be started", name)}
-	}
-	if e != seen.entry {
-		return f, false, errReadAnew
-	}
-	if e.Form == nil { // meanwhile the host has declared it trusted
-		return f, true, nil
-	}
-	if err := seen.Refusal(); err != nil {
-		return f, false, event.Fail(event.CodeFailedPrecondition, event.ReasonServerBroken, []string{"server", name},
-			"server %q was not started: %s", name, l.server.quote(err.Error()))
-	}
-	f = seen.form
-	if e.Form.Key != f.Key {
-		e.Form = &f
-		l.server.supersede()
-	}
-	if l.holds(f.Key) {
-		l.agreed = launchTermsOf(e)
-		l.settle()
-		return f, true, nil
-	}
-	if l.declined == f.Hash {
-		return f, false, l.errDeclined("the user declined to start it", e.Conf)
-	}
-	if before, ok := l.hub().grants.Before(f.Key); ok {
-		f.Question.Changed, f.Question.Changes = true, f.Changes(before)
-	}
-	return f, false, nil
 }
 
 // launchSeen is what there is to agree to, and what would be started after consent.
 type launchSeen struct {
 	grants.Sight
-	form  grants.Form   // if the entry needs consent
-	key   string        // the launch key of what was looked at
-	entry *grants.Entry // the entry that was looked at; nil if it is gone
+	conf      config.Server // that was looked at
+	file, key string        // its entry: the file that has it, and its launch key
+	entry     *grants.Entry // nil if it is gone
+	read      uint64        // core.Launch.Read
+	form      grants.Form   // if the entry needs consent
 }
 
 // look looks at an entry as it is now: parts that do not affect the launch, such as the allowed tools, may have changed
 // since conf was read. It takes the lock.
 func (l *launch) look(ctx context.Context, conf config.Server, values map[string]string) launchSeen {
-	seen := launchSeen{key: conf.LaunchKey()}
-	l.hub().within(func() {
-		if seen.entry = l.entries.Find(conf.Origin.File, seen.key); seen.entry != nil {
-			conf = seen.entry.Conf
+	seen := launchSeen{conf: conf, file: conf.Origin.File, key: conf.LaunchKey()}
+	l.hub().update(func(st *state) {
+		seen.read = st.core.Launch(l.server.number).Read
+		if seen.entry = l.entries.Find(seen.file, seen.key); seen.entry != nil {
+			seen.conf = seen.entry.Conf
 		}
 	})
-	seen.Sight, seen.form = l.hub().launches.Look(ctx, conf, values)
+	seen.Sight, seen.form = l.hub().launches.Look(ctx, seen.conf, values)
 	return seen
 }

@@ -20,6 +20,6 @@ func BenchmarkWorkspacePolicy(b *testing.B) {
 	s := h.state.server("s")
 	b.ReportAllocs()
 	for b.Loop() {
-		s.launch.policy("a")
+		h.state.core.ToolTerms(s.number, "a")
 	}
 }

@@ -26,7 +26,8 @@ type server struct {
 	key      string // launch key of conf; "" until launchKey is called
 	problems []event.ConfigProblem
 	launch   launch
-	gone     bool // the windows were told of its removal, and are sent nothing more about it
+	told     event.ServerInfo // to the windows, last
+	gone     bool             // the windows were told of its removal, and are sent nothing more about it
 
 	conn      *connection     // while ready
 	leaving   *connection     // while the requests end whose session is to be closed
@@ -122,10 +123,11 @@ func (st *state) noServer(name string) *event.Error {
 // info returns s in the form that windows show.
 func (s *server) info() event.ServerInfo {
 	now := s.now()
-	return s.complete(s.infoIn(core.ServerShown{State: now.State, Failures: now.Failures, NextStart: now.NextStart}))
+	return s.complete(s.infoIn(core.ServerShown{State: now.State, Failures: now.Failures, NextStart: now.NextStart,
+		Consent: s.hub.held().core.Launch(s.number).Consent}))
 }
 
-// complete adds to i what follows from its launch and its allowance.
+// complete adds to i what follows from its entries and its allowance.
 func (s *server) complete(i event.ServerInfo) event.ServerInfo {
 	i.Muted = s.allowance.muted()
 	s.launch.tell(&i)
@@ -135,13 +137,16 @@ func (s *server) complete(i event.ServerInfo) event.ServerInfo {
 // shown sends the windows s in a state. After the removal of s they are sent nothing more about it: a later entry of
 // the same name is another server.
 func (st *state) shown(s *server, e core.ServerShown) {
+	if e.State != event.ServerStopping {
+		s.wakeStopped()
+	}
 	if s.gone {
 		return
 	}
 	s.gone = e.Removed
 	info := s.complete(s.infoIn(e))
 	s.signInTold(info.SignIn)
-	s.launch.told = info.LaunchConsent
+	s.told = info
 	st.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 
@@ -325,7 +330,7 @@ func (s *server) infoIn(e core.ServerShown) event.ServerInfo {
 		Stderr: append([]string(nil), s.stderr...), ConfigFile: s.conf.Origin.File,
 		ConfigLine: s.conf.Origin.Line, Problems: s.problems, Command: s.conf.Command,
 		Transport: s.transport(), URL: s.conf.DisplayURL(), SignIn: s.signInState(),
-		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy,
+		Dialect: s.conf.Origin.Dialect, Scope: s.conf.Origin.Scope, Start: event.StartLazy, LaunchConsent: e.Consent,
 	}
 	if s.conf.Start == config.StartEager {
 		i.Start = event.StartEager

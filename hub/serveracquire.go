@@ -112,6 +112,8 @@ func (st *state) wake(e core.WaiterWoken) {
 		w.err = s.usable()
 	case core.WakeDraining:
 		w.err = event.ErrDraining()
+	case core.WakeDeclined:
+		w.err = s.launch.errDeclined("the user declined to start it", s.conf)
 	}
 	close(w.done)
 }
@@ -127,7 +129,7 @@ func (s *server) refusal(ctx context.Context) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return s.launch.refusal()
+	return nil
 }
 
 // renew waits for the end of a session that the server has forgotten, and returns its successor. The caller already

@@ -80,8 +80,7 @@ func (s *server) setTimer(at time.Time) {
 	}
 	s.timer = time.AfterFunc(left, func() {
 		s.hub.update(func(st *state) {
-			st.apply(core.ServerTimer{Server: s.number, MustAsk: s.launch.mustAsk(),
-				Subscribed: len(s.subscriptions.of) > 0})
+			st.apply(core.ServerTimer{Server: s.number, Subscribed: len(s.subscriptions.of) > 0})
 		})
 	})
 }
@@ -104,6 +103,7 @@ func (s *server) entry(broken bool) core.Entry {
 // takeEntry replaces the config entry of s. The caller calls reconsider afterwards.
 func (s *server) takeEntry(a configStep) {
 	s.conf, s.key, s.problems = a.conf, "", a.problems
+	s.launch = launch{server: s, entry: a.entry, entries: a.entries, beside: a.beside, place: a.place}
 	if a.entry != nil {
 		s.key = a.entry.Key
 	}
@@ -117,7 +117,8 @@ func (s *server) reconsider(broken bool, old *config.Server, relaunch bool, why 
 	if !relaunch {
 		why = "the server was switched off"
 	}
-	done = s.ends(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Relaunch: relaunch,
+	done = s.ends(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Launch: s.hub.seen(s.launch.entries),
+		Counts: s.launch.counts(), Relaunch: relaunch,
 		LimitChanged: !equalPointers(old.Timeouts.Connect, s.conf.Timeouts.Connect),
 		Cause:        &event.CancelCause{Origin: event.OriginHost, Reason: why}})
 	if !sameFilter(old.Tools, s.conf.Tools) {

@@ -18,7 +18,7 @@ import (
 func (s *server) start(ctx context.Context, since uint64) (event.ServerInfo, error) {
 	s.hub.update(func(st *state) {
 		st.apply(core.StartOrdered{Server: s.number})
-		s.ordered(true)
+		st.mute(s, false, "")
 	})
 	first := s.look(ctx, 0, since)
 	tookEffect(ctx)
@@ -75,7 +75,7 @@ func (s *server) setEnabled(ctx context.Context, by event.Origin, enabled bool) 
 		stopping := s.ends(core.SwitchOrdered{Server: s.number, On: enabled,
 			Cause: &event.CancelCause{Origin: by, Reason: "the server was switched off"}})
 		if enabled {
-			s.ordered(false)
+			s.hub.held().mute(s, false, "")
 		} else {
 			done = stopping
 		}
@@ -123,15 +123,6 @@ func checkLogLevel(level string) error {
 	return event.Fail(event.CodeInvalidArgument, event.ReasonInvalidRequest, nil,
 		"%q is no log level of MCP; use debug, info, notice, warning, error, critical, alert or emergency",
 		bounds.Printable(level))
-}
-
-// ordered is called when a person or the host has ordered something of s. It unmutes s. With start, it also lets a
-// consent to the launch that was declined be asked for again.
-func (s *server) ordered(start bool) {
-	s.hub.held().mute(s, false, "")
-	if start {
-		s.launch.declined = ""
-	}
 }
 
 // settleWait bounds how long a stop waits for the answers to the cancels of tasks. A task may outlive the connection,

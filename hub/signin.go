@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/redact"
 	"github.com/mcphub-go/mcphub/hub/signin"
@@ -17,9 +18,11 @@ func (h *Hub) SignIn(ctx context.Context, name string) (event.ServerInfo, error)
 	if err != nil {
 		return event.ServerInfo{}, err
 	}
-	h.within(s.launch.askAgain)
 	var refusal error
-	h.within(func() { refusal = s.refusal(ctx) })
+	h.update(func(st *state) {
+		st.apply(core.StartOrdered{Server: s.number}) // it follows, and people may be asked again
+		refusal = s.refusal(ctx)
+	})
 	if refusal != nil {
 		return event.ServerInfo{}, event.StoppedWaiting(ctx, refusal)
 	}

@@ -340,8 +340,8 @@ func (h *Hub) shown(s *server, tools []mcp.Tool, cached bool) []event.ToolInfo {
 func toolInfo(s *server, t mcp.Tool) event.ToolInfo {
 	return event.ToolInfo{
 		Server: s.name, Name: t.Name, Title: t.Title, Description: t.Description, Definition: string(t.Raw), Hash: t.Hash,
-		Policy: policyOf(s.launch.policy(t.Name)), UIResource: t.UI.Resource, HiddenFromModels: t.UI.HiddenFromModels,
-		HiddenFromApps: t.UI.HiddenFromApps,
+		Policy: s.hub.held().core.ToolTerms(s.number, t.Name).Policy, UIResource: t.UI.Resource,
+		HiddenFromModels: t.UI.HiddenFromModels, HiddenFromApps: t.UI.HiddenFromApps,
 	}
 }
 

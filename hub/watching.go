@@ -82,7 +82,7 @@ func (c *Config) watchGlobs(from []sources.Source) {
 		var globs []watch.Glob
 		for _, s := range st.servers {
 			if patterns := s.conf.Watch; len(patterns) > 0 && !s.broken() && !s.disabled() &&
-				(s.up() || !s.launch.mustAsk()) {
+				(s.up() || !st.core.Launch(s.number).MustAsk) {
 				globs = append(globs, watch.Glob{Server: s.name, Folder: s.launch.entry.Watch, Patterns: patterns})
 			}
 		}

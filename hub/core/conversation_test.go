@@ -76,7 +76,7 @@ func converse(t *testing.T, text string) string {
 		follows := compared.Fits // another event, at once
 		for _, effect := range s.Apply(now, e) {
 			switch effect.(type) {
-			case ClockRanOut, PromptRanOut, ServerRested:
+			case ClockRanOut, PromptRanOut, EntryReplaced:
 				follows = true
 			}
 			fmt.Fprintf(&got, "  %T%s\n", effect, fields("", reflect.ValueOf(effect)))
@@ -97,8 +97,8 @@ var events = func() map[string]reflect.Type {
 		ServerRemoved{},
 		WindowShows{}, WindowDetached{}, Drained{}, RequestTimer{}, PromptTimer{}, TurnTimer{}, WindowTimer{},
 		PromptExpired{}, ServerAdded{}, ServerConfigured{}, ServerOutdated{}, InfoChanged{}, StartOrdered{}, StopOrdered{},
-		SwitchOrdered{}, ServerWanted{}, WaiterLeft{}, ServerReleased{}, StartAsks{}, ServerEnded{}, EntrySettled{},
-		ServerStale{}, MoreShown{}, AnswerPossible{}, ConsentGiven{}, ConsentsSeen{}, Unsubscribed{}, ServerTimer{}} {
+		SwitchOrdered{}, ServerWanted{}, WaiterLeft{}, ServerReleased{}, StartAsks{}, ServerEnded{}, LaunchSeen{},
+		LaunchLooked{}, ServerStale{}, MoreShown{}, AnswerPossible{}, Unsubscribed{}, ServerTimer{}} {
 		byName[reflect.TypeOf(e).Name()] = reflect.TypeOf(e)
 	}
 	return byName
@@ -171,6 +171,16 @@ func read(field reflect.Value, text string) error {
 			*v = append(*v, MayAsk{Request: RequestNumber(i), Client: client, Heard: true})
 		}
 		return nil
+	case *[]LaunchEntry: // file?hash of what there is to agree to, file!hash with a consent, file alone: it needs none
+		for one := range strings.SplitSeq(text, ",") {
+			file, hash, _ := strings.Cut(strings.Replace(one, "!", "?", 1), "?")
+			e := LaunchEntry{EntryID: EntryID{File: file}, Held: strings.Contains(one, "!"), Tools: rulesOf{}}
+			if hash != "" {
+				e.Form = Form{File: file, Hash: hash}
+			}
+			*v = append(*v, e)
+		}
+		return nil
 	case *string:
 		*v = text
 		return nil
@@ -209,7 +219,8 @@ func valueName(v reflect.Value) (text string) {
 	switch x := v.Interface().(type) {
 	case Refusal:
 		return [...]string{"", "draining", "id_in_use", "uncancellable", "call_is_over", "unshowable", "needless",
-			"out_of_step", "tool_hidden", "tool_denied", "no_approver", "not_for_apps", "unsettled"}[x]
+			"out_of_step", "tool_hidden", "tool_denied", "no_approver", "not_for_apps", "unsettled", "entry_gone",
+			"entry_read_anew", "launch_declined", "launch_unclear"}[x]
 	case event.Outcome:
 		return [...]string{"", "cancelling", "already_finished", "unknown"}[x]
 	}

@@ -14,12 +14,8 @@ const MaxEager = 4
 // flood its user with questions.
 const maxEagerAsking = 4
 
-// startNext lets servers start that no call waits for, if there is room and any are in the queue.
-func (s *State) startNext() {
-	if len(s.eager) > 0 && !s.draining && s.startingByItself(nil) < MaxEager {
-		s.do(EagerQueued{})
-	}
-}
+// startNext lets servers start that no call waits for, at the end of the event, if there is room.
+func (s *State) startNext() { s.startsNext = len(s.eager) > 0 }
 
 // enqueue puts a server into the queue of eager starts.
 func (s *State) enqueue(sv *server) {
@@ -34,12 +30,12 @@ func (s *State) queueStart(sv *server) {
 	s.startNext()
 }
 
-// consentsSeen starts queued eager servers while there is room. missing are the servers to whose launch nobody has
-// consented.
-func (s *State) consentsSeen(missing []ServerNumber) {
-	for i := 0; i < len(s.eager) && !s.draining && s.startingByItself(nil) < MaxEager; {
+// startQueued starts queued eager servers while there is room.
+func (s *State) startQueued() {
+	s.startsNext = false
+	for i := 0; i < len(s.eager) && !s.draining && s.startingByItself(false) < MaxEager; {
 		sv := s.servers[s.eager[i]]
-		if !sv.entry.Broken && slices.Contains(missing, sv.n) && s.startingByItself(missing) >= maxEagerAsking {
+		if sv.launch.mustAsk() && s.startingByItself(true) >= maxEagerAsking {
 			i++ // when one of those starts ends, it is looked at again
 			continue
 		}
@@ -60,21 +56,21 @@ func (s *State) consentsSeen(missing []ServerNumber) {
 
 // startingByItself counts the eager starts under way: those that do not wait for a person, or, with asking, those that
 // ask, or will ask, for consent to a launch.
-func (s *State) startingByItself(asking []ServerNumber) (n int) {
+func (s *State) startingByItself(asking bool) (n int) {
 	for _, sv := range s.servers {
 		if !sv.starting || !sv.byItself {
 			continue
 		}
 		r := s.requests[sv.request]
-		if asking == nil && (r == nil || r.waits == 0) || slices.Contains(asking, sv.n) && !sv.entry.Broken {
+		if waits := r != nil && r.waits > 0; asking && sv.launch.mustAsk() || !asking && !waits {
 			n++
 		}
 	}
 	return n
 }
 
-// consentGiven starts an eager server whose start failed because nobody could be asked.
-func (s *State) consentGiven(sv *server) {
+// answerPossible starts an eager server whose start failed because nobody could be asked.
+func (s *State) answerPossible(sv *server) {
 	if sv.waitsForWindow && !sv.removed {
 		sv.waitsForWindow = false
 		s.queueStart(sv)

@@ -24,22 +24,26 @@ type Refusal uint8
 
 // Refusals.
 const (
-	Draining      Refusal = iota + 1 // no request may begin
-	IDInUse                          // an open request has the id
-	Uncancellable                    // the request is the start of a session
-	CallIsOver                       // the call that the question belongs to is over or cancelled
-	Unshowable                       // no window can show such a question
-	Needless                         // the call has the consent, or needs another one by now
-	OutOfStep                        // the request was sent, or has needed something since
-	ToolHidden                       // by the config
-	ToolDenied                       // by the config
-	NoApprover                       // nobody could agree to the call
-	NotForApps                       // the server does not offer the tool to apps
-	Unsettled                        // each time that the call was to be sent, something had changed
+	Draining       Refusal = iota + 1 // no request may begin
+	IDInUse                           // an open request has the id
+	Uncancellable                     // the request is the start of a session
+	CallIsOver                        // the call that the question belongs to is over or cancelled
+	Unshowable                        // no window can show such a question
+	Needless                          // the call has the consent, or needs another one by now
+	OutOfStep                         // the request was sent, or has needed something since
+	ToolHidden                        // by the config
+	ToolDenied                        // by the config
+	NoApprover                        // nobody could agree to the call
+	NotForApps                        // the server does not offer the tool to apps
+	Unsettled                         // each time that the call was to be sent, something had changed
+	EntryGone                         // the config has the entry no longer
+	EntryReadAnew                     // since the look
+	LaunchDeclined                    // by a person
+	LaunchUnclear                     // nobody could agree to it
 )
 
-// Needed: the goroutine of the request that has looked obtains that, and looks again. With NeedNothing it sends the
-// request.
+// Needed: the goroutine that has looked obtains that, and looks again. With NeedNothing it sends its request, or
+// launches its server.
 type Needed struct {
 	Need Need
 	Step int
@@ -163,6 +167,7 @@ type ServerShown struct {
 	State     event.ServerState
 	Failures  int // in a row
 	NextStart time.Time
+	Consent   event.LaunchConsent
 	Removed   bool // it is in the config no longer
 }
 
@@ -192,9 +197,11 @@ type SessionClosed struct {
 	Cause      *event.CancelCause
 }
 
-// ServerRested: nothing of the server runs any more. Another entry may take the place of its entry now. EntrySettled
-// follows at once.
-type ServerRested struct{ Server ServerNumber }
+// EntryReplaced: another entry of its name takes the place of the server's entry. ServerConfigured follows at once.
+type EntryReplaced struct {
+	Server ServerNumber
+	Entry  EntryID
+}
 
 // ServerForgotten: nothing of a removed server runs any more. Nothing more is said of it.
 type ServerForgotten struct{ Server ServerNumber }
@@ -227,14 +234,12 @@ const (
 	WakeGivenUp                  // it has failed too often
 	WakeUnusable                 // it is switched off, or its entry is gone or broken
 	WakeDraining                 // the hub shuts down
+	WakeDeclined                 // a person has declined its launch
 )
 
 func (w Wake) String() string {
-	return [...]string{"", "ready", "failed", "stopped", "given_up", "unusable", "draining"}[w]
+	return [...]string{"", "ready", "failed", "stopped", "given_up", "unusable", "draining", "declined"}[w]
 }
-
-// EagerQueued: servers are to start that no call waits for. ConsentsSeen follows at once.
-type EagerQueued struct{}
 
 // ServerTimerSet: the timer of the server fires then. It replaces an earlier one.
 type ServerTimerSet struct {
@@ -269,10 +274,9 @@ func (StartBegun) effect()      {}
 func (StartStopped) effect()    {}
 func (SessionDetached) effect() {}
 func (SessionClosed) effect()   {}
-func (ServerRested) effect()    {}
+func (EntryReplaced) effect()   {}
 func (ServerForgotten) effect() {}
 func (LaunchReplaced) effect()  {}
 func (GivenUp) effect()         {}
 func (WaiterWoken) effect()     {}
-func (EagerQueued) effect()     {}
 func (ServerTimerSet) effect()  {}

@@ -162,8 +162,10 @@ type Asked struct {
 	Past   []PastClient
 	// About are the servers whose requests wait for the answer; nil unless the hub asks about servers.
 	About []ServerNumber
-	// Approval says that a yes lets the call Of go. Terms are those that it needs a consent to now, and Held says that one
-	// is recorded.
+	// Form is what the question asks to agree to, if it is about the launch of a server.
+	Form Form
+	// Approval says that a yes lets the call Of go. Terms are those that it needs a consent to now, and Held says that
+	// one is recorded.
 	Approval bool
 	Terms    Terms
 	Held     bool
@@ -242,18 +244,24 @@ type ConnectionEnded struct {
 	Server     ServerNumber
 }
 
-// ServerAdded says that there is a new entry in the config.
+// ServerAdded says that there is a new name in the config. Launch are the entries of the name, and Counts is the one
+// that Counting returned; a name with a broken entry has neither.
 type ServerAdded struct {
 	Server ServerNumber
 	Name   string
 	Entry  Entry
+	Launch []LaunchEntry
+	Counts EntryID
 }
 
-// ServerConfigured says that the config says something else of a server. With Relaunch, something else is launched from
-// now on. LimitChanged says that a start has another limit. Cause is that of the end of what may run no longer.
+// ServerConfigured says that the config says something else of a server, perhaps since EntryReplaced was ordered. With
+// Relaunch, something else is launched from now on. LimitChanged says that a start has another limit. Cause is that of
+// the end of what may run no longer.
 type ServerConfigured struct {
 	Server       ServerNumber
 	Entry        Entry
+	Launch       []LaunchEntry
+	Counts       EntryID
 	Relaunch     bool
 	LimitChanged bool
 	Cause        *event.CancelCause
@@ -271,13 +279,35 @@ type ServerOutdated struct {
 	Cause  *event.CancelCause
 }
 
-// InfoChanged says that something has changed that windows show of a server besides its state: its launch, its sign-in,
-// what it wrote.
+// LaunchSeen says what there is to agree to now for the entries under the name of a server, and to which of them a
+// person has agreed. AgreedHeld says that the consent is still there with which the tools of the last launch were
+// agreed to: Launch.AgreedBy.
+type LaunchSeen struct {
+	Server     ServerNumber
+	Entries    []LaunchEntry
+	AgreedHeld bool
+}
+
+// LaunchLooked says what a goroutine sees that is about to launch a server, or to use its entry otherwise. Read is that
+// of the Launch before its look. Unclear says that it cannot be told what would run. It is answered with Needed,
+// nothing or a yes, or with Refused.
+type LaunchLooked struct {
+	Server  ServerNumber
+	Entry   EntryID
+	Read    uint64
+	Form    Form
+	Held    bool
+	Unclear bool
+}
+
+// InfoChanged says that something has changed that windows show of a server besides its state and its launch: its
+// sign-in, what it wrote.
 type InfoChanged struct{ Server ServerNumber }
 
 // These are orders of a person or of the host.
 type (
-	// StartOrdered: the server is to start, however often it failed. ServerWanted follows.
+	// StartOrdered: the server is to start, however often it failed, and people may be asked again what they have
+	// declined. ServerWanted follows.
 	StartOrdered struct{ Server ServerNumber }
 	// StopOrdered: what runs of the server ends, and its requests with it. It starts again when it is needed.
 	StopOrdered struct {
@@ -324,9 +354,6 @@ type ServerEnded struct {
 	Fell, Expired bool
 }
 
-// EntrySettled follows ServerRested: if another entry takes the place of the server's entry, that was told.
-type EntrySettled struct{ Server ServerNumber }
-
 // ServerStale says that a server should be connected anew as soon as nothing uses it: it cannot ask people in the era
 // of its connection.
 type ServerStale struct{ Server ServerNumber }
@@ -338,12 +365,6 @@ type MoreShown struct{ Outgrown []ServerNumber }
 // AnswerPossible says that a start that could ask nobody may succeed now: a consent was given, or workspace folders
 // were opened.
 type AnswerPossible struct{}
-
-// ConsentGiven says that a server needs a consent to its launch, and has it.
-type ConsentGiven struct{ Server ServerNumber }
-
-// ConsentsSeen follows EagerQueued. Missing are the servers whose start would have to ask for consent to the launch.
-type ConsentsSeen struct{ Missing []ServerNumber }
 
 // Unsubscribed says that somebody has unsubscribed from a resource of a server.
 type Unsubscribed struct{ Server ServerNumber }
@@ -371,11 +392,10 @@ type (
 	PromptTimer  struct{ Prompt PromptNumber }
 	TurnTimer    struct{ Server ServerNumber }
 	WindowTimer  struct{ Window string }
-	// MustAsk says that a start would have to ask for consent to the launch, and Subscribed that somebody is subscribed
-	// to a resource of the server.
+	// Subscribed says that somebody is subscribed to a resource of the server.
 	ServerTimer struct {
-		Server              ServerNumber
-		MustAsk, Subscribed bool
+		Server     ServerNumber
+		Subscribed bool
 	}
 )
 
@@ -427,12 +447,11 @@ func (WaiterLeft) event()        {}
 func (ServerReleased) event()    {}
 func (StartAsks) event()         {}
 func (ServerEnded) event()       {}
-func (EntrySettled) event()      {}
+func (LaunchSeen) event()        {}
+func (LaunchLooked) event()      {}
 func (ServerStale) event()       {}
 func (MoreShown) event()         {}
 func (AnswerPossible) event()    {}
-func (ConsentGiven) event()      {}
-func (ConsentsSeen) event()      {}
 func (Unsubscribed) event()      {}
 func (ServerTimer) event()       {}
 

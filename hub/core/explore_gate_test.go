@@ -177,8 +177,6 @@ func (w *gateWorld) carryOut(seen *coverage, effect Effect) {
 	case StartBegun:
 		w.run = run{server: 1, number: e.Connection, request: w.st.begun + 1}
 		w.apply(seen, RequestMade{Prefix: "start", Server: 1, Name: "s", Start: true})
-	case ServerRested:
-		w.apply(seen, EntrySettled{1})
 	case ServerTimerSet:
 		w.timer = e.At
 	case WaiterWoken:

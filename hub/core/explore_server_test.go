@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +26,7 @@ type serverWorld struct {
 	entry  Entry
 	latest ServerNumber // that is configured, or was
 
-	mustAsk    bool // nobody has consented to the launch
+	launches
 	subscribed bool
 	question   asking // of the server's own
 	launch     asking // of the start under way, about the launch
@@ -49,7 +50,9 @@ type serverRules struct {
 	falls    bool // connections end
 	stops    bool // a person stops and restarts it
 	switches bool // a person switches it off and on
-	asks     bool // its launch needs a consent
+	asks     bool // its launch needs a consent: a folder has brought its entry
+	behind   bool // the user has an entry of that name, too, which needs none
+	rewrites int  // how often what would run changes
 	stale    bool // windows can show more at times
 	calls    bool // a call uses it, and it may have a task
 	idles    bool
@@ -57,7 +60,6 @@ type serverRules struct {
 	removed  bool
 	outdated bool // a file changes that it watches
 	drains   bool
-	settles  bool // another entry takes the place of its entry whenever it rests
 	long     bool
 }
 
@@ -67,6 +69,7 @@ type run struct {
 	number  ConnectionNumber
 	request RequestNumber
 	phase   runPhase
+	launching
 }
 
 // asking is a question whose asker has not read the answer.
@@ -116,7 +119,8 @@ type serverCall struct {
 
 func exploreServers(t *testing.T, r *serverRules, seen *coverage) int {
 	first := &serverWorld{rules: r, st: New("hub"), now: start, shown: map[ServerNumber]ServerShown{},
-		timers: map[ServerNumber]time.Time{}, entry: r.entry, mustAsk: r.asks, changes: r.changes}
+		timers: map[ServerNumber]time.Time{}, entry: r.entry, changes: r.changes,
+		launches: launches{declined: never}}
 	first.apply(seen, WindowShows{"w", allKinds()})
 	first.add(seen)
 	moves := func(w *serverWorld) []move[*serverWorld] { return w.moves(seen) }
@@ -129,15 +133,26 @@ func exploreServers(t *testing.T, r *serverRules, seen *coverage) int {
 
 func (w *serverWorld) add(seen *coverage) {
 	w.latest++
-	w.apply(seen, ServerAdded{Server: w.latest, Name: "s", Entry: w.entry})
+	w.declined = never
+	w.apply(seen, ServerAdded{Server: w.latest, Name: "s", Entry: w.entry, Launch: w.entries(),
+		Counts: w.st.Counting(0, w.entries())})
 }
 
-// apply applies an event, and carries out what follows, as package hub does.
-func (w *serverWorld) apply(seen *coverage, e Event) {
+// apply applies an event, and carries out what follows, as package hub does. It returns what whoever applied it is
+// told.
+func (w *serverWorld) apply(seen *coverage, e Event) (told Effect) {
 	seen.add(e)
-	w.pending = append(w.pending, w.st.Apply(w.now, e)...)
+	for _, effect := range w.st.Apply(w.now, e) {
+		switch effect.(type) {
+		case Refused, Needed:
+			seen.add(effect)
+			told = effect
+			continue
+		}
+		w.pending = append(w.pending, effect)
+	}
 	if w.carrying {
-		return
+		return told
 	}
 	w.carrying = true
 	for len(w.pending) > 0 {
@@ -147,6 +162,7 @@ func (w *serverWorld) apply(seen *coverage, e Event) {
 		w.carryOut(seen, next)
 	}
 	w.carrying, w.pending = false, nil
+	return told
 }
 
 func (w *serverWorld) fault(format string, args ...any) {
@@ -171,10 +187,12 @@ func (w *serverWorld) carryOut(seen *coverage, effect Effect) {
 		if len(w.runs) > 0 {
 			w.fault("server %d starts, and there is %+v", e.Server, w.runs)
 		}
-		if sv := w.st.servers[e.Server]; len(sv.waiters) == 0 && !sv.entry.Eager && !sv.wasReady && w.rules.changes == 0 {
+		if sv := w.st.servers[e.Server]; len(sv.waiters) == 0 && !sv.entry.Eager && !sv.wasReady && w.rules.changes == 0 &&
+			!w.rules.behind {
 			w.fault("server %d starts, and nobody wants it", e.Server)
 		}
-		w.runs = append(w.runs, run{server: e.Server, number: e.Connection, request: w.st.begun + 1})
+		w.runs = append(w.runs, run{server: e.Server, number: e.Connection, request: w.st.begun + 1,
+			launching: launching{entry: w.st.servers[e.Server].launch.counts}})
 		w.apply(seen, RequestMade{Prefix: "start", Server: e.Server, Name: "s", Start: true})
 	case StartStopped:
 		w.runOf(e.Server, runStarts).phase = runStartStopped
@@ -190,23 +208,14 @@ func (w *serverWorld) carryOut(seen *coverage, effect Effect) {
 		if r := w.st.requests[w.call.n]; r != nil && r.uses && r.cause != nil {
 			w.fault("the session is closed, and the call is not over whose cancel has to be sent")
 		}
-	case ServerRested:
-		if w.rules.settles {
-			w.apply(seen, ServerConfigured{Server: e.Server, Entry: w.entry, Relaunch: true, Cause: because("another entry")})
-			w.apply(seen, InfoChanged(e))
-		}
-		w.apply(seen, EntrySettled(e))
+	case EntryReplaced:
+		w.apply(seen, ServerConfigured{Server: e.Server, Entry: w.entry, Launch: w.entries(), Counts: e.Entry,
+			Relaunch: true, Cause: because("another entry")})
 	case ServerForgotten:
 		delete(w.shown, e.Server)
 		delete(w.timers, e.Server)
 	case WaiterWoken:
 		w.woken(e)
-	case EagerQueued:
-		var missing []ServerNumber
-		if w.mustAsk {
-			missing = []ServerNumber{1, 2}
-		}
-		w.apply(seen, ConsentsSeen{missing})
 	case ServerTimerSet:
 		w.timers[e.Server] = e.At
 	case Stopped:
@@ -245,7 +254,7 @@ func (w *serverWorld) wrong() string {
 	if len(w.wrongs) > 0 {
 		return w.wrongs[0]
 	}
-	if wrong := w.st.inconsistent(); wrong != "" {
+	if wrong := cmp.Or(w.st.inconsistent(), w.wrongLaunch()); wrong != "" {
 		return wrong
 	}
 	waiting := 0
@@ -319,15 +328,19 @@ func (w *serverWorld) key() string {
 			sv.closing.cause != nil, !sv.idle.since.IsZero())
 		k.say(!sv.idle.renew.IsZero(), !sv.due.IsZero(), w.now.Sub(sv.ready) >= stableAfter, sv.entry == w.entry,
 			sv.entry.Disabled, sv.entry.Broken, sv.entry.Eager)
+		k.add(numberOf(sv.launch.declined), numberOf(sv.launch.by), sv.shown.Consent)
+		k.say(sv.launch.replaced, sv.launch.agreed != nil, sv.launch.holds, sv.launch.counts.File == "folder")
 		for _, waits := range sv.waiters {
 			k.say(waits.cause != nil, waits.request != 0, waits.n == w.people[0].waiter, waits.n == w.people[1].waiter)
 		}
 	}
-	k.add(len(w.st.eager), w.latest, w.changes)
+	k.add(len(w.st.eager), w.latest, w.changes, w.program, w.known, w.declined)
+	k.say(w.held[:]...)
 	for _, r := range w.runs {
 		start := w.st.requests[r.request]
 		k.add(r.server, r.phase)
 		k.say(start != nil, start != nil && start.waits > 0)
+		w.launchKey(&k, &r)
 	}
 	for _, p := range w.people {
 		sv := w.st.servers[p.server]
@@ -336,7 +349,7 @@ func (w *serverWorld) key() string {
 	}
 	k.add(w.call.phase)
 	r := w.st.requests[w.call.n]
-	k.say(w.call.stopped, w.call.task, r != nil && r.uses, r != nil && r.cause != nil, w.mustAsk, w.subscribed,
+	k.say(w.call.stopped, w.call.task, r != nil && r.uses, r != nil && r.cause != nil, w.subscribed,
 		w.question.p != 0, w.launch.p != 0)
 	k.say(w.drained, w.st.draining)
 	k.add(causeOf(w.question.closed), causeOf(w.launch.closed))

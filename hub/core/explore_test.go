@@ -449,6 +449,7 @@ func (s *State) clone() *State {
 	for n, sv := range s.servers {
 		c := *sv
 		c.waiters, c.closing.after = slices.Clone(sv.waiters), slices.Clone(sv.closing.after)
+		c.launch.entries = slices.Clone(sv.launch.entries)
 		next.servers[n] = &c
 	}
 	next.gone.at, next.gone.order = maps.Clone(s.gone.at), slices.Clone(s.gone.order)
@@ -504,6 +505,9 @@ func TestInAllOrders_long(t *testing.T) {
 			switches: true, hopeless: true},
 		{name: "an eager server about whose launch people are asked", entry: Entry{Eager: true}, people: 1, asks: true,
 			unasked: true, falls: true},
+		{name: "a server of a folder, and of the user", people: 1, asks: true, behind: true, stops: true},
+		{name: "a server of a folder whose program and config change", people: 1, asks: true, rewrites: 1, changes: 1,
+			long: true},
 		{name: "a server whose entry changes", people: 1, fails: true, falls: true, changes: 1, switches: true},
 		{name: "an eager server that is removed and replaced", entry: Entry{Eager: true}, people: 1, falls: true, fails: true,
 			removed: true, outdated: true},
@@ -513,8 +517,10 @@ func TestInAllOrders_long(t *testing.T) {
 		{name: "a call of a server that fails, and shutdown", calls: true, fails: true, falls: true, drains: true},
 		{name: "an eager server about whose launch people are asked, removed and replaced", entry: Entry{Eager: true},
 			people: 1, asks: true, unasked: true, removed: true, long: true},
-		{name: "a server whose entry changes, and is replaced by another one whenever it rests", people: 2, fails: true,
-			falls: true, changes: 2, switches: true, settles: true, long: true},
+		{name: "a server of a folder, and of the user, which falls, whose program and config change", people: 1, asks: true,
+			behind: true, rewrites: 1, changes: 1, falls: true, drains: true, long: true},
+		{name: "a server whose entry changes twice, which two want", people: 2, fails: true, falls: true, changes: 2,
+			switches: true, long: true},
 		{name: "a server that is removed and replaced", people: 2, falls: true, removed: true, long: true},
 		{name: "a server with a call, which another one wants, and is idle", entry: Entry{IdleStop: 10 * time.Minute},
 			people: 1, calls: true, idles: true, stale: true, stops: true, long: true},

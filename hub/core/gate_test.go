@@ -127,7 +127,7 @@ func TestAWarmCallMakesItsServerComeBack(t *testing.T) {
 			ServerAdded{Server: 1, Name: "s"}, ServerWanted{Server: 1, Waiter: 1},
 			RequestMade{Prefix: "start", Server: 1, Start: true}, StartOver{Request: 1}, ServerReleased{1},
 			ServerConfigured{Server: 1, Relaunch: true, Cause: because("config")}, ServerEnded{Server: 1, Connection: 1},
-			EntrySettled{1}, RequestMade{Prefix: "start", Server: 1, Start: true}, StartOver{Request: 2},
+			RequestMade{Prefix: "start", Server: 1, Start: true}, StartOver{Request: 2},
 			RequestMade{Prefix: "call", Server: 1, Call: true}, Looked{Request: 3, Up: used}, CallOver{Request: 3},
 			ConnectionEnded{Connection: 2, Server: 1}, ServerEnded{Server: 1, Connection: 2, Fell: true},
 		} {

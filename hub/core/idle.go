@@ -66,7 +66,7 @@ func (s *State) serverTimer(sv *server, e *ServerTimer) {
 	over := func(at time.Time) bool { return !at.IsZero() && !s.now.Before(at) }
 	sv.due = time.Time{}
 	if over(sv.plan.due) {
-		s.planDue(sv, e.MustAsk)
+		s.planDue(sv)
 	}
 	if over(sv.idle.renew) {
 		sv.idle.renew = time.Time{}
@@ -137,6 +137,6 @@ func (s *State) moreShown(e *MoreShown) {
 	}
 	s.askable++
 	for _, n := range s.serverNumbers() {
-		s.consentGiven(s.servers[n])
+		s.answerPossible(s.servers[n])
 	}
 }

@@ -31,7 +31,7 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 				w.now = at
 			}
 			delete(w.timers, n)
-			w.apply(seen, ServerTimer{Server: n, MustAsk: w.mustAsk, Subscribed: w.subscribed})
+			w.apply(seen, ServerTimer{Server: n, Subscribed: w.subscribed})
 		})
 	}
 	if w.question.p != 0 && w.question.closed == nil {
@@ -43,6 +43,7 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 				q := *of(w)
 				*of(w) = asking{}
 				w.apply(seen, AnswerRead{Request: q.n, End: *q.closed})
+				w.answerRead(&q)
 			})
 		}
 	}
@@ -60,16 +61,10 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 			w.apply(seen, StopOrdered{w.latest, because("shutdown")})
 		})
 	}
-	if w.rules.asks || w.rules.unasked {
-		add("a consent is given", func(w *serverWorld) {
-			w.mustAsk = false
-			w.apply(seen, AnswerPossible{})
-			w.apply(seen, ConsentGiven{w.latest})
-		})
-		if w.rules.asks && !w.mustAsk {
-			add("the consent ends", func(w *serverWorld) { w.mustAsk = true })
-		}
+	if w.rules.unasked {
+		tell("folders are opened", AnswerPossible{})
 	}
+	w.consentMoves(seen, add)
 	if w.rules.stale || w.rules.unasked {
 		add("windows show more", func(w *serverWorld) {
 			var e MoreShown
@@ -94,7 +89,10 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 	}
 	if w.rules.stops {
 		tell("stop", StopOrdered{w.latest, because("stop")})
-		tell("start", StartOrdered{w.latest})
+		add("start", func(w *serverWorld) {
+			w.declined = never
+			w.apply(seen, StartOrdered{w.latest})
+		})
 	}
 	if w.rules.switches {
 		tell("switch off", SwitchOrdered{Server: w.latest, Cause: because("off")})
@@ -108,7 +106,7 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 	}
 	if w.changes > 0 {
 		for _, change := range []func(e *Entry, c *ServerConfigured){
-			func(_ *Entry, c *ServerConfigured) { c.Relaunch = true },
+			func(_ *Entry, c *ServerConfigured) { c.Relaunch = true }, // it launches something else
 			func(_ *Entry, c *ServerConfigured) { c.LimitChanged = true },
 			func(e *Entry, c *ServerConfigured) { e.Broken, c.Relaunch = !e.Broken, true },
 			func(e *Entry, _ *ServerConfigured) { e.Disabled = !e.Disabled },
@@ -119,8 +117,7 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 			add(fmt.Sprintf("configured %+v, relaunch %v", c.Entry, c.Relaunch), func(w *serverWorld) {
 				w.changes--
 				w.entry = c.Entry
-				w.apply(seen, c)
-				w.apply(seen, InfoChanged{c.Server})
+				w.configured(seen, c)
 			})
 		}
 	}
@@ -157,22 +154,11 @@ func (w *serverWorld) runMoves(i int, seen *coverage, add func(string, func(*ser
 	switch w.runs[i].phase {
 	case runStarts:
 		switch {
-		case w.launch.closed != nil:
-		case w.launch.p != 0:
-			add("a person agrees", func(w *serverWorld) {
-				w.mustAsk = false
-				w.apply(seen, Answered{w.launch.p, End{Cause: event.CauseAnswered}})
-			})
-		case w.mustAsk:
-			add("the start asks", func(w *serverWorld) {
-				r := w.runs[i]
-				if now := w.st.Server(r.server, w.now); !now.Wanted {
-					w.apply(seen, StartAsks{r.server})
-					return
-				}
-				w.ask(seen, &w.launch, Asked{Kind: event.PromptServerLaunch, Server: r.server, Name: "s", Prefix: "launch",
-					About: []ServerNumber{r.server}})
-			})
+		case w.rules.asks && w.runs[i].step != launchAgreed:
+			w.launchMoves(i, seen, add)
+			if w.runs[i].step == launchFailed {
+				over("may not be launched", StartOver{Failed: true}, runClosed)
+			}
 		default:
 			over("connects", StartOver{}, runUp)
 			if w.rules.stale {
@@ -255,6 +241,7 @@ func (w *serverWorld) personMoves(i int, seen *coverage, add func(string, func(*
 	case personRestarts:
 		if w.st.Server(p.server, w.now).State.Rests() {
 			at("sees the end", func(w *serverWorld, p *person) {
+				w.declined = never
 				w.apply(seen, StartOrdered{p.server})
 				wants(w, p)
 			})

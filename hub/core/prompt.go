@@ -11,11 +11,13 @@ import (
 type prompt struct {
 	n         PromptNumber
 	request   RequestNumber
+	server    ServerNumber
 	kind      event.PromptKind
 	withTools bool // sampling that brings tools
 	human     time.Duration
 	by        ConnectionNumber // that asked; 0 for the hub's own questions
 	approval  bool
+	form      Form            // a yes to it lets the server be launched; zero = the question is about something else
 	about     []ServerNumber  // the servers whose requests wait for the answer; a server may be in it twice
 	stops     []RequestNumber // the requests whose clocks it stops; those that end are removed
 	// The question names no call, and calls of its server were open when it came, so it may belong to one of them.
@@ -49,7 +51,7 @@ func (s *State) ask(e *Asked) {
 	case client == 0 && !s.shows.Has(e.Kind, e.WithTools):
 		s.do(Refused{Unshowable})
 		return
-	case e.Approval && !s.isNeeded(of, e):
+	case e.Approval && !s.isNeeded(of, e), e.Form != Form{} && !s.isOpenTo(e.Server, e.Form):
 		s.do(Refused{Needless})
 		return
 	case e.Approval && !s.moveTo(of, event.StateAwaitingApproval):
@@ -64,8 +66,8 @@ func (s *State) ask(e *Asked) {
 		}
 	}
 	s.asked++
-	p := &prompt{n: s.asked, request: of.n, kind: e.Kind, withTools: e.WithTools, human: e.Human, by: e.By,
-		approval: e.Approval, about: slices.Clone(e.About)}
+	p := &prompt{n: s.asked, request: of.n, server: of.server, kind: e.Kind, withTools: e.WithTools, human: e.Human,
+		by: e.By, approval: e.Approval, form: e.Form, about: slices.Clone(e.About)}
 	if client != 0 {
 		p.tried, p.hidden = []RequestNumber{client}, s.requests[client].audience == event.AskClient
 	}
@@ -86,6 +88,11 @@ func (s *State) ask(e *Asked) {
 		s.stopClocks(p, s.requests[n])
 	}
 	s.waiting(of)
+	if sv := s.servers[p.server]; sv != nil && p.form != (Form{}) {
+		of.launch = true
+		sv.launch.asking++
+		s.showNew(sv)
+	}
 }
 
 // stoppedBy returns the requests whose clocks p stops: its own, and the call that caused it, if that is known. A
@@ -162,6 +169,9 @@ func (s *State) closePrompt(n PromptNumber, end End) {
 	}
 	if p.approval {
 		s.approvalClosed(r, end.Cause)
+	}
+	if sv := s.servers[p.server]; sv != nil && p.form != (Form{}) && end.Cause == event.CauseDeclined {
+		sv.launch.declined = p.form
 	}
 }
 

@@ -17,6 +17,7 @@ type request struct {
 	incoming bool   // a server asks it
 	start    bool   // it is the start of a session
 	call     bool   // its goroutine hands it to the engine
+	launch   bool   // the hub asks a person with it whether the server may be launched
 	owner    string
 	label    string
 	client   string      // that makes the call, "" for none
@@ -251,6 +252,9 @@ func (s *State) end(r *request, e ending) {
 	s.released(r)
 	s.do(RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with})
 	s.endTurn(r, e.mayContinue)
+	if r.launch {
+		s.launchAsked(s.servers[r.server])
+	}
 }
 
 // endCaused closes the questions of r and of the server requests that r caused, and ends these requests.

@@ -37,8 +37,10 @@ type server struct {
 	stale   bool // to be connected anew as soon as nothing uses it
 
 	supervision
-	idle idleness
-	due  time.Time // when the timer fires; zero = it is not set
+	launch launch
+	idle   idleness
+	due    time.Time   // when the timer fires; zero = it is not set
+	shown  ServerShown // what windows know
 }
 
 // Entry is what the config says of a server, as far as it counts for its life.
@@ -121,13 +123,27 @@ func (sv *server) restAnew() {
 
 // show tells the windows the state of the server.
 func (s *State) show(sv *server) {
-	s.do(ServerShown{Server: sv.n, State: sv.state, Failures: sv.count(s.now), NextStart: sv.nextStart(),
-		Removed: sv.removed})
+	sv.shown = s.seen(sv)
+	s.do(sv.shown)
+}
+
+// showNew tells the windows the state of the server, if they know another one.
+func (s *State) showNew(sv *server) {
+	if s.seen(sv) != sv.shown {
+		s.show(sv)
+	}
+}
+
+// seen returns the state of the server as windows see it.
+func (s *State) seen(sv *server) ServerShown {
+	return ServerShown{Server: sv.n, State: sv.state, Failures: sv.count(s.now), NextStart: sv.nextStart(),
+		Consent: s.consent(sv), Removed: sv.removed}
 }
 
 // serverAdded registers an entry. If a removed server of the same name has not ended yet, the new one waits for that.
 func (s *State) serverAdded(e *ServerAdded) {
 	sv := &server{n: e.Server, name: e.Name, entry: e.Entry}
+	sv.launch.take(e.Launch, e.Counts, false)
 	sv.switchTo(e.Entry.Disabled)
 	sv.rest()
 	for _, before := range s.servers {
@@ -146,6 +162,8 @@ func (s *State) serverAdded(e *ServerAdded) {
 func (s *State) configured(sv *server, e *ServerConfigured) {
 	old, was := sv.entry, sv.intent == intentOff
 	sv.entry = e.Entry
+	sv.launch.take(e.Launch, e.Counts, e.Relaunch)
+	s.closeOutdatedForms(sv)
 	if old.Disabled != e.Entry.Disabled {
 		sv.switchTo(e.Entry.Disabled)
 	}
@@ -171,6 +189,11 @@ func (s *State) configured(sv *server, e *ServerConfigured) {
 		s.queueStart(sv)
 	}
 	s.watchIdle(sv)
+	s.showNew(sv)
+	if sv.launch.replaced {
+		sv.launch.replaced = false
+		s.entrySettled(sv)
+	}
 }
 
 // serverRemoved ends a server that is configured no longer, and forgets the turns at it, once nothing of them is left.
@@ -284,8 +307,8 @@ func (s *State) serverEnded(e *ServerEnded) {
 	}
 	if e.Fell && !sv.halted {
 		stable := sv.proven(s.now)
-		// A server may forget a session at any time (2025-11-25 basic/transports "Session Management"). If it does so all the
-		// time, it is not asked for a new one until somebody needs it.
+		// A server may forget a session at any time (2025-11-25 basic/transports "Session Management"). If it does so all
+		// the time, it is not asked for a new one until somebody needs it.
 		s.noteFailure(sv, Failure{Counts: !e.Expired}, e.Expired && stable)
 	}
 	s.cleared(sv)
@@ -302,7 +325,7 @@ func (s *State) cleared(sv *server) {
 	}
 	s.show(sv)
 	s.wakeFailed(sv)
-	s.do(ServerRested{sv.n})
+	s.entrySettled(sv)
 }
 
 // forgetServer drops a removed server, and lets its successor go on.
@@ -317,9 +340,10 @@ func (s *State) forgetServer(sv *server) {
 	}
 }
 
-// entrySettled starts a server at rest if that is intended and nothing forbids it, or if somebody waits for it.
+// entrySettled lets another entry take the place of the entry of a server at rest. If none does, it starts the server
+// if that is intended and nothing forbids it, or if somebody waits for it.
 func (s *State) entrySettled(sv *server) {
-	if !sv.state.Rests() {
+	if s.replaceEntry(sv) || !sv.state.Rests() {
 		return
 	}
 	switch {

@@ -28,6 +28,7 @@ type State struct {
 
 	servers     map[ServerNumber]*server // that are configured, or have not ended yet
 	eager       []ServerNumber           // the queue of starts that no call waits for
+	startsNext  bool                     // there may be room for starts of the queue
 	connections ConnectionNumber
 	askable     uint64 // counts changes after which a start that could ask nobody may succeed
 
@@ -60,6 +61,9 @@ func (s *State) Apply(at time.Time, e Event) []Effect {
 		s.callOver(&e)
 	default:
 		s.applyFurther(e)
+	}
+	if s.startsNext {
+		s.startQueued()
 	}
 	return s.effects
 }
@@ -117,8 +121,8 @@ func (s *State) applyFurther(e Event) {
 		s.moreShown(&e)
 	case AnswerPossible:
 		s.askable++
-	case ConsentsSeen:
-		s.consentsSeen(e.Missing)
+	case LaunchLooked:
+		s.launchLooked(&e)
 	case WindowShows:
 		s.windowShows(&e)
 	case WindowDetached:
@@ -157,7 +161,7 @@ func (s *State) applyToServer(e Event) {
 	case InfoChanged:
 		of(e.Server, s.show)
 	case StartOrdered:
-		of(e.Server, s.forgive)
+		of(e.Server, s.startOrdered)
 	case StopOrdered:
 		of(e.Server, func(sv *server) { s.stopServer(sv, stopOrdered, e.Cause, true) })
 	case SwitchOrdered:
@@ -168,12 +172,10 @@ func (s *State) applyToServer(e Event) {
 		of(e.Server, s.serverReleased)
 	case StartAsks:
 		of(e.Server, s.stopUnwanted)
-	case EntrySettled:
-		of(e.Server, s.entrySettled)
+	case LaunchSeen:
+		of(e.Server, func(sv *server) { s.launchSeen(sv, &e) })
 	case ServerStale:
 		of(e.Server, s.serverStale)
-	case ConsentGiven:
-		of(e.Server, s.consentGiven)
 	case Unsubscribed:
 		of(e.Server, s.unused)
 	case ServerTimer:

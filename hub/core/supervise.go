@@ -119,12 +119,12 @@ func delayAfter(n int) time.Duration {
 	return min(d, restartMaxDelay)
 }
 
-// planDue starts a server whose delay is over. mustAsk says that a person would be asked to consent to the launch.
-func (s *State) planDue(sv *server, mustAsk bool) {
+// planDue starts a server whose delay is over.
+func (s *State) planDue(sv *server) {
 	switch {
 	case sv.nextStart().IsZero() || s.draining || !sv.usable():
 		sv.plan = plan{} // the next call that needs the server starts it at once
-	case len(sv.waiters) == 0 && mustAsk:
+	case len(sv.waiters) == 0 && sv.launch.mustAsk():
 		// The consent has gone, perhaps with its window. Nobody is asked again for a start that nobody waits for.
 		sv.plan, sv.failed, sv.waitsForWindow = plan{}, false, sv.waitsForWindow || sv.entry.Eager
 		sv.rest()

@@ -65,6 +65,8 @@ func (s *State) serve(sv *server) {
 		why = WakeDraining
 	case !sv.usable():
 		why = WakeUnusable
+	case s.consent(sv) == event.LaunchDeclined:
+		why = WakeDeclined
 	case sv.gaveUp:
 		why = WakeGivenUp
 	case sv.planned() && sv.failures > 1: // the first failure may have been an accident

@@ -75,6 +75,10 @@ const (
 	LaunchDeclined
 )
 
+func (c LaunchConsent) String() string {
+	return [...]string{"", "needed", "asking", "given", "declined"}[c]
+}
+
 // ConfigOrigin is the place of a config entry.
 type ConfigOrigin struct {
 	File           string

@@ -144,8 +144,7 @@ func (s *Store) Form(conf config.Server, v config.Variables, seen Sight) Form {
 		over = append(over, f.Path, f.Text, f.Sum)
 	}
 	q.Hash = statefile.Sum(over...)
-	return Form{Question: q, Grant: Grant{Key: Key{kind: Launch, File: conf.Origin.File, Server: conf.Name, Hash: q.Hash},
-		fields: w.fields}}
+	return Form{Question: q, Grant: Grant{Key: LaunchKey(conf.Name, conf.Origin.File, q.Hash), fields: w.fields}}
 }
 
 func (w *formWriter) command(conf, show config.Server, seen Sight) {

@@ -36,6 +36,11 @@ func CallKey(server, launch, tool, hash string) Key {
 	return Key{kind: Call, Server: server, Launch: launch, Tool: tool, Hash: hash}
 }
 
+// LaunchKey returns the key of a launch: the server, the file that has its entry, and the hash of the form.
+func LaunchKey(server, file, hash string) Key {
+	return Key{kind: Launch, Server: server, File: file, Hash: hash}
+}
+
 // As returns k with another kind.
 func (k Key) As(kind Kind) Key {
 	k.kind = kind

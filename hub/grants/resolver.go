@@ -112,17 +112,6 @@ func (m *Resolver) Resolve(conf config.Server, values map[string]string) (config
 	return conf.Resolve(v)
 }
 
-// Counts returns the entry that counts. If every entry needs a consent and none has it, that is the first one, about
-// which the user is asked.
-func (m *Resolver) Counts(entries Entries) *Entry {
-	for _, e := range entries {
-		if e.Form == nil || m.Grants.Holds(e.Form.Key) {
-			return e
-		}
-	}
-	return entries[0]
-}
-
 // now returns a context that has ended, for a look that must not wait: the login shell may not have answered yet. When
 // it has, the hub looks at the config again.
 func now() context.Context {
@@ -181,15 +170,6 @@ func watchFolder(conf config.Server, v config.Variables) string {
 		base = filepath.Dir(conf.Origin.File)
 	}
 	return filepath.Join(base, conf.Dir)
-}
-
-// Same returns the entry of all, which was read again, that corresponds to e: it has the same file and launch key. It
-// returns nil if there is none.
-func (all Entries) Same(e *Entry) *Entry {
-	if e == nil {
-		return nil
-	}
-	return all.Find(e.Conf.Origin.File, e.Key)
 }
 
 // Find returns the entry of a file that has the launch key.
