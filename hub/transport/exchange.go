@@ -41,16 +41,17 @@ type exchange struct {
 	hooks  httptrace.ClientTrace
 
 	// Guarded by exchanges.mu.
-	state exchangeState
-	note  []byte   // the body of its notifications/cancelled
-	asks  bool     // it was refused and a session check runs; if the session is over, it has not run
-	conn  net.Conn // its connection, if that carries nothing else; else nil
+	state ExchangeState
+	note  []byte      // the body of its notifications/cancelled
+	told  func(error) // the callback of CancelAndAbort; nil once it was called
+	asks  bool        // it was refused and a session check runs; if the session is over, it has not run
+	conn  net.Conn    // its connection, if that carries nothing else; else nil
 	timer *time.Timer
 }
 
 func (e *exchanges) newExchange(m Message) *exchange {
 	ex := &exchange{of: e, m: m, binding: e.st.binding, gate: e.st.gate, session: e.st.session}
-	ex.state.whole = e.honoursTrace && len(m.Body) <= onePiece
+	ex.state = NewExchangeState(e.honoursTrace && len(m.Body) <= onePiece)
 	ex.ctx, ex.cancel = context.WithCancelCause(e.ctx)
 	return ex
 }
@@ -66,48 +67,63 @@ func honoursTrace(rt http.RoundTripper) bool {
 
 // step makes one transition, and does what it orders. It returns false if the HTTP client must not get more of the
 // body.
-func (ex *exchange) step(ev exchangeEvent) (ok bool) {
+func (ex *exchange) step(ev ExchangeEvent) (ok bool) {
 	ex.of.mu.Lock()
-	do := ex.of.stepLocked(ex, ev)
+	ok, got := ex.of.stepLocked(ex, ev)
 	ex.of.mu.Unlock()
-	if do.tell != nil {
-		do.tell(do.err)
-	}
-	return !do.refuse
+	got.tell()
+	return ok
 }
 
-// stepLocked is step without the call of tell. Called with mu held.
-func (e *exchanges) stepLocked(ex *exchange, ev exchangeEvent) exchangeOrders {
-	do := ex.state.step(ev)
-	if do.post && e.st.why != nil {
-		do = ex.state.step(exchangeEvent{what: evPosted, err: e.st.why})
-		do.refuse = true
+// outcome is that of a cancellation, if it is known; else told is nil.
+type outcome struct {
+	told func(error)
+	err  error
+}
+
+// tell reports it. Called without a lock.
+func (o outcome) tell() {
+	if o.told != nil {
+		o.told(o.err)
 	}
-	if do.seal && ex.conn != nil {
+}
+
+// stepLocked is step without the report of the outcome. Called with mu held.
+func (e *exchanges) stepLocked(ex *exchange, ev ExchangeEvent) (ok bool, got outcome) {
+	do := ex.state.Step(ev)
+	if do.Post && e.st.why != nil {
+		do = ex.state.Step(ExchangeEvent{What: EvPosted, Err: e.st.why})
+		do.Refuse = true
+	}
+	if do.Seal && ex.conn != nil {
 		_ = ex.conn.Close() // with mu held: a wroteRequest that comes later is followed by a flush that fails
 	}
-	if do.cut {
+	if do.Cut {
 		// With mu held: if gotConn is called afterwards, it sees the abort, or the HTTP client sees the end of the context.
 		ex.cancel(errAborted)
 		if e.st.open[ex.m.ID] == ex {
 			delete(e.st.open, ex.m.ID)
 		}
 	}
-	if do.wait > 0 {
+	if do.Wait > 0 {
 		if ex.timer != nil {
 			ex.timer.Stop()
 		}
-		ex.timer = time.AfterFunc(do.wait, func() { ex.step(exchangeEvent{what: evClock, now: time.Now()}) })
+		ex.timer = time.AfterFunc(do.Wait, func() { ex.step(ExchangeEvent{What: EvClock, Now: time.Now()}) })
 	}
-	if do.post {
+	if do.Post {
 		b, session, alone := e.st.binding, e.st.session, ex.state.blind && (ex.conn != nil || !ex.state.traced)
 		e.work.Go(func() {
 			err := e.postCancel(ex, b, session, alone)
-			ex.step(exchangeEvent{what: evPosted, err: err})
+			ex.step(ExchangeEvent{What: EvPosted, Err: err})
 		})
 	}
 	e.noteCancel(ex)
-	return do
+	if do.Settled {
+		got = outcome{ex.told, do.Err}
+		ex.told = nil
+	}
+	return !do.Refuse, got
 }
 
 // noteCancel maintains st.cancels, the set of cancellations whose outcome has not been reported yet. Called with mu
@@ -153,7 +169,7 @@ func (ex *exchange) trace() *httptrace.ClientTrace {
 func (ex *exchange) gotConn(info httptrace.GotConnInfo) {
 	ex.of.mu.Lock()
 	ex.conn = unshared(info.Conn)
-	ex.of.stepLocked(ex, exchangeEvent{what: evConn, owns: ex.conn != nil})
+	ex.of.stepLocked(ex, ExchangeEvent{What: EvConn, Owns: ex.conn != nil})
 	ex.of.mu.Unlock()
 }
 
@@ -174,32 +190,32 @@ func unshared(conn net.Conn) net.Conn {
 
 func (ex *exchange) wroteRequest(info httptrace.WroteRequestInfo) {
 	if info.Err == nil {
-		ex.step(exchangeEvent{what: evWrote, now: time.Now()})
+		ex.step(ExchangeEvent{What: EvWrote, Now: time.Now()})
 	}
 }
 
-func (ex *exchange) back() bool { return ex.step(exchangeEvent{what: evBack}) }
+func (ex *exchange) back() bool { return ex.step(ExchangeEvent{What: EvBack}) }
 
 // headers is called with the status of a final answer: not one after which the sender signs in, waits or is redirected,
 // and sends the request again.
 func (ex *exchange) headers(status int) {
 	if status >= 300 && refusalDelivery(status) == NotSent {
-		ex.step(exchangeEvent{what: evRefused})
+		ex.step(ExchangeEvent{What: EvRefused})
 		return
 	}
-	ex.step(exchangeEvent{what: evHeaders})
+	ex.step(ExchangeEvent{What: EvHeaders})
 }
 
 func (ex *exchange) givenUp() bool {
 	ex.of.mu.Lock()
 	defer ex.of.mu.Unlock()
-	return ex.state.givenUp()
+	return ex.state.GivenUp()
 }
 
 func (ex *exchange) reached() bool {
 	ex.of.mu.Lock()
 	defer ex.of.mu.Unlock()
-	return ex.state.reached()
+	return ex.state.Reached()
 }
 
 func (ex *exchange) body() io.ReadCloser {
@@ -237,7 +253,7 @@ func (b *gatedBody) Read(p []byte) (int, error) {
 		b.rest = b.rest[n:]
 		return n, nil
 	}
-	if !b.ex.step(exchangeEvent{what: evLast, now: time.Now()}) {
+	if !b.ex.step(ExchangeEvent{What: EvLast, Now: time.Now()}) {
 		return 0, errAborted
 	}
 	n := copy(p, b.rest)

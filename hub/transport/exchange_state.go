@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// exchangeState is the progress of a request and of its cancellation. step is its one transition function. It is
-// guarded by the lock of the transport.
-type exchangeState struct {
+// ExchangeState is the progress of a request and of its cancellation. Step is its one transition function. It is plain
+// data, and is guarded by the lock of the transport. The explorer of hub/core goes through all orders of what can
+// happen with it (explore_wire_test.go).
+type ExchangeState struct {
 	stage  exchangeStage
 	cancel cancelStage
-	told   func(error) // the callback of CancelAndAbort; called once, with the outcome
 
 	whole   bool      // the HTTP client gets the body in one piece (see onePiece); it never changes
 	traced  bool      // the RoundTripper reports its progress
@@ -39,90 +39,95 @@ const (
 	stageDropped                       // aborted: nothing is received any more
 )
 
-// exchangeEvent is something that happened to an exchange.
-type exchangeEvent struct {
-	what exchangeEventKind
-	now  time.Time   // of evWrote, evCancel, evLast, evFailed
-	told func(error) // of evCancel
-	err  error       // of evPosted and evEnd; nil: the server has acknowledged the notification
-	owns bool        // of evConn
+// NewExchangeState returns the state of a request of which no byte was written. whole says that the HTTP client gets
+// the body in one piece (see onePiece).
+func NewExchangeState(whole bool) ExchangeState { return ExchangeState{whole: whole} }
+
+// ExchangeEvent is something that happened to an exchange.
+type ExchangeEvent struct {
+	What ExchangeEventKind
+	Now  time.Time // of EvWrote, EvCancel, EvLast, EvFailed
+	Err  error     // of EvPosted and EvEnd; nil: the server has acknowledged the notification
+	Owns bool      // of EvConn
 }
 
-type exchangeEventKind uint8
+// ExchangeEventKind is what happened to an exchange.
+type ExchangeEventKind uint8
 
+// What can happen to an exchange.
 const (
-	evBack     exchangeEventKind = iota // it is sent once more: the server has not acted on it
-	evConn                              // the HTTP client has a connection for it
-	evLast                              // the HTTP client wants the last bytes of the body
-	evWrote                             // the HTTP client has written it
-	evHeaders                           // the headers of an answer have come
-	evAnswered                          // the answer has come
-	evRefused                           // it failed, and the server has not acted on it
-	evFailed                            // it failed, and the server may have acted on it
-	evCancel                            // CancelAndAbort, in the legacy era
-	evAbort                             // Abort
-	evClock                             // the time of exchangeOrders.wait is over
-	evReturned                          // the goroutine of the exchange returns
-	evPosted                            // the notification was answered, or failed
-	evFarewell                          // Close has begun: see lastWords
-	evEnd                               // the transport has ended
+	EvBack     ExchangeEventKind = iota // it is sent once more: the server has not acted on it
+	EvConn                              // the HTTP client has a connection for it
+	EvLast                              // the HTTP client wants the last bytes of the body
+	EvWrote                             // the HTTP client has written it
+	EvHeaders                           // the headers of an answer have come
+	EvAnswered                          // the answer has come
+	EvRefused                           // it failed, and the server has not acted on it
+	EvFailed                            // it failed, and the server may have acted on it
+	EvCancel                            // CancelAndAbort, in the legacy era
+	EvAbort                             // Abort
+	EvClock                             // the time of ExchangeOrders.wait is over
+	EvReturned                          // the goroutine of the exchange returns
+	EvPosted                            // the notification was answered, or failed
+	EvFarewell                          // Close has begun: see lastWords
+	EvEnd                               // the transport has ended
 )
 
-// exchangeOrders is what has to be done after a step.
-type exchangeOrders struct {
-	refuse bool          // the HTTP client gets nothing more of the body
-	seal   bool          // close the connection
-	cut    bool          // end the exchange's context, and forget it
-	post   bool          // post the notification; evPosted follows
-	wait   time.Duration // if > 0, evClock follows after this time, and not before
-	tell   func(error)   // to be called without the lock, with err
-	err    error
+// ExchangeOrders is what has to be done after a step.
+type ExchangeOrders struct {
+	Refuse  bool          // the HTTP client gets nothing more of the body
+	Seal    bool          // close the connection
+	Cut     bool          // end the exchange's context, and forget it
+	Post    bool          // post the notification; EvPosted follows
+	Wait    time.Duration // if > 0, EvClock follows after this time, and not before
+	Settled bool          // the outcome of the cancellation is known: Err, as for CancelAndAbort
+	Err     error
 }
 
-// step is the transition function.
-func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
-	switch e.what {
-	case evBack:
+// Step is the transition function.
+func (x *ExchangeState) Step(e ExchangeEvent) (do ExchangeOrders) {
+	switch e.What {
+	case EvBack:
 		switch {
 		case x.stage == stageDropped || x.noted && x.cancel != cancelAcknowledged:
-			do.refuse = true
+			do.Refuse = true
 		case x.cancel == cancelWaiting || x.cancel == cancelAcknowledged:
 			x.stage = stageQueued
 			x.drop(&do)
 			x.settle(&do, ErrCancelNotNeeded)
-			do.refuse = true
+			do.Refuse = true
 		default:
 			x.stage, x.written = stageQueued, time.Time{}
 		}
-	case evConn:
-		x.traced, x.owns = true, e.owns
+	case EvConn:
+		x.traced, x.owns = true, e.Owns
 		switch {
 		case x.stage == stageDropped && !x.doubt:
-			x.sealed, do.seal = true, true
+			x.sealed, do.Seal = true, true
 		case x.stage == stageDropped:
 		case x.whole:
 			x.stage = stageLeaving
 		default:
 			x.stage = stageWriting
 		}
-	case evLast:
+	case EvLast:
 		switch {
 		case x.stage == stageDropped:
-			do.refuse = true
+			do.Refuse = true
 		case x.traced:
 			x.stage = stageLeaving
 		default:
-			x.wrote(&do, e.now) // there is no hook that reports it
+			x.wrote(&do, e.Now) // there is no hook that reports it
 		}
-	case evWrote:
+	case EvWrote:
 		switch {
 		case x.stage == stageDropped && x.doubt && x.cancel == cancelWaiting: // it was sent all the same, or will be
-			x.written, do.wait = e.now, cancelDelay
+			x.written, do.Wait = e.Now, cancelDelay
 			x.sent++
 		case x.stage <= stageLeaving:
-			x.wrote(&do, e.now)
+			x.wrote(&do, e.Now)
 		}
-	case evHeaders:
+	case EvHeaders:
 		if x.stage <= stageWritten {
 			x.came()
 			x.stage, x.late = stageHeaders, x.noted
@@ -130,41 +135,41 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 			case cancelWaiting:
 				x.post(&do)
 			case cancelAcknowledged:
-				do.wait = orderTime // if the server cancels the call, it ends the answer that it has just begun
+				do.Wait = orderTime // if the server cancels the call, it ends the answer that it has just begun
 			}
 		}
-	case evAnswered, evRefused, evFailed:
+	case EvAnswered, EvRefused, EvFailed:
 		x.ended(&do, e)
-	case evCancel:
+	case EvCancel:
 		x.cancelled(&do, e)
-	case evAbort:
+	case EvAbort:
 		if x.stage != stageDropped {
 			x.drop(&do)
 		}
-	case evClock:
+	case EvClock:
 		x.clock(&do)
-	case evReturned:
+	case EvReturned:
 		switch {
 		case x.stage != stageDropped || x.cancel != cancelWaiting || !x.written.IsZero():
 		case x.doubt:
-			do.wait = cancelDelay // its connection is closed, but wroteRequest may still be called
+			do.Wait = cancelDelay // its connection is closed, but wroteRequest may still be called
 		default:
 			x.settle(&do, ErrCancelNotNeeded)
 		}
-	case evPosted:
-		x.posted(&do, e.err)
-	case evFarewell:
+	case EvPosted:
+		x.posted(&do, e.Err)
+	case EvFarewell:
 		x.closing = true
 		switch {
 		case x.cancel == cancelAcknowledged:
 			x.judge(&do)
-		case x.cancel == cancelWaiting && x.reached() && x.stage != stageLeaving:
+		case x.cancel == cancelWaiting && x.Reached() && x.stage != stageLeaving:
 			x.clock(&do)
 		}
-	case evEnd:
+	case EvEnd:
 		switch x.cancel {
 		case cancelWaiting:
-			x.settle(&do, e.err)
+			x.settle(&do, e.Err)
 		case cancelAcknowledged:
 			x.judge(&do)
 		}
@@ -173,19 +178,19 @@ func (x *exchangeState) step(e exchangeEvent) (do exchangeOrders) {
 }
 
 // ended handles the end of an exchange that was not aborted.
-func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
+func (x *ExchangeState) ended(do *ExchangeOrders, e ExchangeEvent) {
 	switch {
 	case x.stage >= stageAnswered:
 		return
-	case e.what == evAnswered:
+	case e.What == EvAnswered:
 		x.came()
 		x.stage = stageAnswered
-	case e.what == evRefused || x.stage < stageLeaving:
+	case e.What == EvRefused || x.stage < stageLeaving:
 		x.came()
 		x.stage = stageRefused
 	default: // a cancellation that waits goes on waiting: the server may be working
 		if x.stage == stageLeaving {
-			x.written = e.now
+			x.written = e.Now
 		}
 		x.stage = stageFailed
 		if x.cancel == cancelAcknowledged {
@@ -201,34 +206,34 @@ func (x *exchangeState) ended(do *exchangeOrders, e exchangeEvent) {
 	}
 }
 
-func (x *exchangeState) wrote(do *exchangeOrders, now time.Time) {
+func (x *ExchangeState) wrote(do *ExchangeOrders, now time.Time) {
 	x.stage, x.written = stageWritten, now
 	x.sent++
 	if x.cancel == cancelWaiting {
-		do.wait = cancelDelay
+		do.Wait = cancelDelay
 	}
 }
 
 // came counts a request that was answered before the HTTP client reported that it was written.
-func (x *exchangeState) came() {
+func (x *ExchangeState) came() {
 	if x.stage == stageLeaving || x.stage == stageWriting || x.stage == stageQueued && !x.traced {
 		x.sent++
 	}
 }
 
-func (x *exchangeState) drop(do *exchangeOrders) {
+func (x *ExchangeState) drop(do *ExchangeOrders) {
 	if x.stage == stageLeaving {
 		// net/http reports a short request as written once it is in the buffer of the connection, and flushes the buffer
 		// after that. It has not reported this one, so nothing was sent, and a closed connection sends nothing.
-		do.seal = x.whole && x.owns
-		x.sealed = do.seal
-		x.doubt = !do.seal
+		do.Seal = x.whole && x.owns
+		x.sealed = do.Seal
+		x.doubt = !do.Seal
 	}
-	x.stage, do.cut = stageDropped, true
+	x.stage, do.Cut = stageDropped, true
 }
 
-// reached reports whether the server may know the request: the HTTP client has had the whole body.
-func (x *exchangeState) reached() bool {
+// Reached reports whether the server may know the request: the HTTP client has had the whole body.
+func (x *ExchangeState) Reached() bool {
 	switch x.stage {
 	case stageQueued, stageWriting, stageRefused:
 		return false
@@ -238,14 +243,17 @@ func (x *exchangeState) reached() bool {
 	return true
 }
 
-// givenUp reports whether nobody waits for the answer any more, so that nothing is sent again or resumed.
-func (x *exchangeState) givenUp() bool { return x.stage == stageDropped || x.cancel != cancelNone }
+// GivenUp reports whether nobody waits for the answer any more, so that nothing is sent again or resumed.
+func (x *ExchangeState) GivenUp() bool { return x.stage == stageDropped || x.cancel != cancelNone }
+
+// Dropped reports whether the exchange was aborted: nothing of it is received any more.
+func (x *ExchangeState) Dropped() bool { return x.stage == stageDropped }
 
 var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed",
 	"cancel",
 	"abort", "clock", "returned", "posted", "farewell", "end"}
 
-func (k exchangeEventKind) String() string { return exchangeEventNames[k] }
+func (k ExchangeEventKind) String() string { return exchangeEventNames[k] }
 
 // cancelDelay is how long a cancellation waits for the headers of the answer, after the last byte of its call was
 // written. A server may read two connections in any order: a cancellation that arrives before its call names an unknown
@@ -274,8 +282,8 @@ const (
 	cancelSettled                  // its outcome was reported
 )
 
-// clock handles evClock.
-func (x *exchangeState) clock(do *exchangeOrders) {
+// clock handles EvClock.
+func (x *ExchangeState) clock(do *ExchangeOrders) {
 	switch {
 	case x.cancel == cancelAcknowledged:
 		x.judge(do)
@@ -292,14 +300,14 @@ func (x *exchangeState) clock(do *exchangeOrders) {
 	}
 }
 
-// posted handles evPosted. The acknowledgement means that the server has read the cancellation. If the headers of the
+// posted handles EvPosted. The acknowledgement means that the server has read the cancellation. If the headers of the
 // call came before, it had read the call first. Otherwise what becomes of the call shows that (see judge).
-func (x *exchangeState) posted(do *exchangeOrders, err error) {
+func (x *ExchangeState) posted(do *ExchangeOrders, err error) {
 	switch {
 	case x.cancel != cancelPosted:
 		x.drop(do)
 	case err == nil && x.blind && (x.stage == stageWritten || x.stage == stageHeaders) && !x.closing:
-		x.cancel, do.wait = cancelAcknowledged, orderTime
+		x.cancel, do.Wait = cancelAcknowledged, orderTime
 	case err == nil:
 		x.judge(do)
 	default:
@@ -311,7 +319,7 @@ func (x *exchangeState) posted(do *exchangeOrders, err error) {
 // judge decides the outcome of an acknowledged cancellation. If the server sends nothing about the call, it had read
 // the call first, and obeys. If it has ended the call, it had read the call too. If it begins to answer only now, it
 // may have read the cancellation first, in vain.
-func (x *exchangeState) judge(do *exchangeOrders) {
+func (x *ExchangeState) judge(do *ExchangeOrders) {
 	switch {
 	case x.late && (x.stage == stageHeaders || x.stage == stageDropped):
 		x.settle(do, errMayBeFirst)
@@ -323,13 +331,12 @@ func (x *exchangeState) judge(do *exchangeOrders) {
 	x.drop(do)
 }
 
-// cancelled handles evCancel.
-func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
+// cancelled handles EvCancel.
+func (x *ExchangeState) cancelled(do *ExchangeOrders, e ExchangeEvent) {
 	if x.cancel != cancelNone {
-		do.tell, do.err = e.told, errCancelledTwice
 		return
 	}
-	x.cancel, x.told = cancelWaiting, e.told
+	x.cancel = cancelWaiting
 	switch x.stage {
 	case stageQueued, stageWriting:
 		x.drop(do)
@@ -337,9 +344,9 @@ func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
 	case stageAnswered, stageRefused, stageDropped:
 		x.settle(do, ErrCancelNotNeeded)
 	case stageLeaving:
-		do.wait = cancelDelay // until it is written; see clock
+		do.Wait = cancelDelay // until it is written; see clock
 	case stageWritten, stageFailed:
-		if do.wait = cancelDelay - e.now.Sub(x.written); do.wait <= 0 {
+		if do.Wait = cancelDelay - e.Now.Sub(x.written); do.Wait <= 0 {
 			x.post(do)
 		}
 	case stageHeaders:
@@ -347,23 +354,20 @@ func (x *exchangeState) cancelled(do *exchangeOrders, e exchangeEvent) {
 	}
 }
 
-func (x *exchangeState) post(do *exchangeOrders) {
-	x.noted, x.blind, do.post, do.wait = true, x.stage != stageHeaders, true, 0
+func (x *ExchangeState) post(do *ExchangeOrders) {
+	x.noted, x.blind, do.Post, do.Wait = true, x.stage != stageHeaders, true, 0
 	if x.cancel == cancelWaiting {
 		x.cancel = cancelPosted
 	}
 }
 
-func (x *exchangeState) settle(do *exchangeOrders, err error) {
-	if x.cancel == cancelSettled || x.told == nil {
-		return
+func (x *ExchangeState) settle(do *ExchangeOrders, err error) {
+	if x.unsettled() {
+		x.cancel, do.Settled, do.Err = cancelSettled, true, err
 	}
-	x.cancel = cancelSettled
-	do.tell, do.err = x.told, err
-	x.told = nil
 }
 
 // unsettled reports whether a cancellation was accepted and its outcome has not been reported yet.
-func (x *exchangeState) unsettled() bool {
+func (x *ExchangeState) unsettled() bool {
 	return x.cancel == cancelWaiting || x.cancel == cancelPosted || x.cancel == cancelAcknowledged
 }

@@ -11,7 +11,7 @@ import (
 
 // stateWorld is an exchange without a network: the HTTP client, the server and the user act at random.
 type stateWorld struct {
-	x     exchangeState
+	x     ExchangeState
 	rnd   *rand.Rand
 	now   time.Time
 	clock time.Time // the end of the wait that was ordered; zero for none
@@ -39,20 +39,20 @@ type stateWorld struct {
 
 var errNoAck = errors.New("no acknowledgement")
 
-func (w *stateWorld) step(t *testing.T, ev exchangeEvent) exchangeOrders {
-	ev.now = w.now
-	w.log = append(w.log, ev.what.String())
-	do := w.x.step(ev)
-	if do.cut {
+func (w *stateWorld) step(t *testing.T, ev ExchangeEvent) ExchangeOrders {
+	ev.Now = w.now
+	w.log = append(w.log, ev.What.String())
+	do := w.x.Step(ev)
+	if do.Cut {
 		w.cut = true
 	}
-	if do.wait > 0 {
-		w.clock = w.now.Add(do.wait)
+	if do.Wait > 0 {
+		w.clock = w.now.Add(do.Wait)
 	}
-	if do.seal {
+	if do.Seal {
 		w.sealed = true
 	}
-	if do.post {
+	if do.Post {
 		w.posts++
 		w.posting, w.blind = true, !w.headers
 		switch {
@@ -60,14 +60,14 @@ func (w *stateWorld) step(t *testing.T, ev exchangeEvent) exchangeOrders {
 			t.Fatalf("a second notification: %v", w.log)
 		case !w.ever:
 			t.Fatalf("a notification about a request that was never written: %v", w.log)
-		case !w.headers && w.writtenT.Add(cancelDelay).After(w.now) && ev.what != evFarewell:
+		case !w.headers && w.writtenT.Add(cancelDelay).After(w.now) && ev.What != EvFarewell:
 			t.Fatalf("a notification %v after its call: %v", w.now.Sub(w.writtenT), w.log)
 		}
 	}
-	if do.tell != nil {
-		do.tell(do.err)
+	if do.Settled {
+		w.told = append(w.told, do.Err)
 		switch {
-		case do.err != nil:
+		case do.Err != nil:
 		case w.blind && w.headers && !w.ended:
 			t.Fatalf("delivered, though the server may have read it before its call: %v", w.log)
 		case w.blind && !w.ended && !w.aborted && w.acked.Add(orderTime).After(w.now):
@@ -82,29 +82,29 @@ func (w *stateWorld) client(t *testing.T) {
 	switch w.rnd.IntN(8) {
 	case 0, 1:
 		if !w.handed && !w.over && !w.gone {
-			w.step(t, exchangeEvent{what: evConn, owns: w.rnd.IntN(2) == 0})
+			w.step(t, ExchangeEvent{What: EvConn, Owns: w.rnd.IntN(2) == 0})
 			w.handed = w.x.whole && !w.sealed
 		}
 	case 2, 3:
 		if !w.handed && !w.gone && !w.x.whole && w.x.stage == stageWriting {
-			w.handed = !w.step(t, exchangeEvent{what: evLast}).refuse
+			w.handed = !w.step(t, ExchangeEvent{What: EvLast}).Refuse
 		}
 	case 4, 5:
 		late := w.over && !w.now.Before(w.overT.Add(cancelDelay)) // its connection was closed long ago
 		if w.handed && !w.written && !w.sealed && !late {
 			w.written, w.ever, w.writtenT = true, true, w.now
-			w.step(t, exchangeEvent{what: evWrote})
+			w.step(t, ExchangeEvent{What: EvWrote})
 		}
 	case 6: // a dead connection, or the server did not process the request
 		if !w.headers && !w.over && !w.posting && w.x.stage <= stageWritten {
 			w.ever = false
-			refuse := w.step(t, exchangeEvent{what: evBack}).refuse
+			refuse := w.step(t, ExchangeEvent{What: EvBack}).Refuse
 			w.handed, w.written, w.gone = false, false, refuse
 		}
 	case 7:
 		if w.written && !w.cut && !w.headers {
 			w.headers = true
-			w.step(t, exchangeEvent{what: evHeaders})
+			w.step(t, ExchangeEvent{What: EvHeaders})
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (w *stateWorld) play(t *testing.T) {
 		case 0:
 			if !w.asked {
 				w.asked = true
-				w.step(t, exchangeEvent{what: evCancel, told: func(err error) { w.told = append(w.told, err) }})
+				w.step(t, ExchangeEvent{What: EvCancel})
 			}
 		case 1:
 			if !w.clock.IsZero() {
@@ -132,43 +132,43 @@ func (w *stateWorld) play(t *testing.T) {
 				} else {
 					w.acked = w.now
 				}
-				w.step(t, exchangeEvent{what: evPosted, err: err})
+				w.step(t, ExchangeEvent{What: EvPosted, Err: err})
 			}
 		case 3:
 			if w.headers && !w.cut && !w.over {
 				w.over, w.ended = true, true
-				w.step(t, exchangeEvent{what: evAnswered})
+				w.step(t, ExchangeEvent{What: EvAnswered})
 			}
 		case 4:
 			if w.written && !w.over && !w.cut && w.rnd.IntN(3) == 0 {
 				w.over, w.ended = true, true
-				w.step(t, exchangeEvent{what: evFailed})
+				w.step(t, ExchangeEvent{What: EvFailed})
 			}
 		case 5:
 			if w.rnd.IntN(8) == 0 {
 				w.aborted = true
-				w.step(t, exchangeEvent{what: evAbort})
+				w.step(t, ExchangeEvent{What: EvAbort})
 			}
 		case 6:
 			if w.cut && !w.over {
 				w.over, w.overT = true, w.now
-				w.step(t, exchangeEvent{what: evReturned})
+				w.step(t, ExchangeEvent{What: EvReturned})
 			}
 		default:
 			w.client(t)
 		}
 		if !w.clock.IsZero() && !w.clock.After(w.now) {
 			w.clock = time.Time{}
-			w.step(t, exchangeEvent{what: evClock})
+			w.step(t, ExchangeEvent{What: EvClock})
 		}
 	}
 	w.ended = true
 	if w.rnd.IntN(2) == 0 {
-		w.step(t, exchangeEvent{what: evFarewell})
+		w.step(t, ExchangeEvent{What: EvFarewell})
 	}
-	w.step(t, exchangeEvent{what: evEnd, err: ErrHTTPClosed})
+	w.step(t, ExchangeEvent{What: EvEnd, Err: ErrHTTPClosed})
 	if w.posting {
-		w.step(t, exchangeEvent{what: evPosted, err: ErrHTTPClosed})
+		w.step(t, ExchangeEvent{What: EvPosted, Err: ErrHTTPClosed})
 	}
 }
 
@@ -196,8 +196,8 @@ func TestExchangeStates_long(t *testing.T) {
 			continue
 		}
 		err := w.told[0]
-		answered := strings.Contains(strings.Join(w.log, " "), evAnswered.String())
-		aborted := strings.Contains(strings.Join(w.log, " "), evAbort.String())
+		answered := strings.Contains(strings.Join(w.log, " "), EvAnswered.String())
+		aborted := strings.Contains(strings.Join(w.log, " "), EvAbort.String())
 		switch {
 		case err == nil && w.posts != 1:
 			t.Fatalf("seed %d: told as sent, with %d notifications: %v", seed, w.posts, w.log)

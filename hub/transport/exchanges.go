@@ -155,7 +155,7 @@ func (e *exchanges) open(m Message) {
 // run is the goroutine of an exchange.
 func (e *exchanges) run(ex *exchange) {
 	defer ex.cancel(errExchangeOver)
-	defer ex.step(exchangeEvent{what: evReturned})
+	defer ex.step(ExchangeEvent{What: EvReturned})
 	if ex.gate != nil {
 		select {
 		case <-ex.gate:
@@ -167,9 +167,9 @@ func (e *exchanges) run(ex *exchange) {
 	if failed == nil || ex.ctx.Err() != nil {
 		return // the answer was passed to Receive, or whoever ended ctx reports the end
 	}
-	end := exchangeEvent{what: evFailed, now: time.Now()}
+	end := ExchangeEvent{What: EvFailed, Now: time.Now()}
 	if failed.Delivery == NotSent {
-		end.what = evRefused
+		end.What = EvRefused
 	}
 	ex.step(end)
 	e.mu.Lock()
@@ -240,7 +240,7 @@ func (e *exchanges) admit(it item) bool {
 	if it.final {
 		return e.takeLocked(it.ex)
 	}
-	return it.ex.state.stage != stageDropped
+	return !it.ex.state.Dropped()
 }
 
 // deliver passes it to Receive. It gives up, and returns false, when ctx ends, which is that of the exchange or of the
@@ -298,8 +298,8 @@ func (e *exchanges) Abort(id string) (written bool) {
 		e.mu.Unlock()
 		return false
 	}
-	e.stepLocked(ex, exchangeEvent{what: evAbort}) // an abort has no outcome to report
-	written = ex.state.reached()
+	e.stepLocked(ex, ExchangeEvent{What: EvAbort}) // an abort has no outcome to report
+	written = ex.state.Reached()
 	e.mu.Unlock()
 	return written
 }
@@ -314,21 +314,23 @@ func (e *exchanges) Abort(id string) (written bool) {
 // told is called exactly once, from any goroutine and without a lock. Its argument is nil if the server has
 // acknowledged the notification, ErrCancelNotNeeded if none was needed, and otherwise the reason why the notification
 // did not arrive. A notification that was sent before the headers came waits for up to a second more, to see what the
-// server does with the request (exchangeState.judge); the exchange stays open as long, however old the request is.
+// server does with the request (ExchangeState.judge); the exchange stays open as long, however old the request is.
 func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(error)) {
 	e.mu.Lock()
 	ex, why := e.st.open[id], e.st.why
-	var do exchangeOrders
+	var got outcome
 	switch {
 	case why != nil:
-		do.tell, do.err = told, why
+		got = outcome{told, why}
 	case ex == nil && !e.kind.strayCancel():
-		do.tell, do.err = told, ErrCancelNotNeeded // the answer has come in the meantime
+		got = outcome{told, ErrCancelNotNeeded} // the answer has come in the meantime
 	case ex != nil && ex.modern:
-		e.stepLocked(ex, exchangeEvent{what: evAbort})
-		if do.tell = told; !ex.state.reached() {
-			do.err = ErrCancelNotNeeded
+		e.stepLocked(ex, ExchangeEvent{What: EvAbort})
+		if got.told = told; !ex.state.Reached() {
+			got.err = ErrCancelNotNeeded
 		}
+	case ex != nil && ex.state.cancel != cancelNone:
+		got = outcome{told, errCancelledTwice}
 	default:
 		if ex == nil {
 			ex = e.newExchange(Message{ID: id})
@@ -337,12 +339,11 @@ func (e *exchanges) CancelAndAbort(id string, notification []byte, told func(err
 		if ex.note == nil {
 			ex.note = notification
 		}
-		do = e.stepLocked(ex, exchangeEvent{what: evCancel, now: time.Now(), told: told})
+		ex.told = told
+		_, got = e.stepLocked(ex, ExchangeEvent{What: EvCancel, Now: time.Now()})
 	}
 	e.mu.Unlock()
-	if do.tell != nil {
-		do.tell(do.err)
-	}
+	got.tell()
 }
 
 // lastWordsTime is how long Close waits for cancellations that are on their way. A server that hears them answers at
@@ -369,9 +370,10 @@ func (e *exchanges) close(after func()) {
 // outcome of all: from a disconnect alone, a legacy server does not learn that its requests are cancelled.
 func (e *exchanges) lastWords() {
 	e.mu.Lock()
-	var orders []exchangeOrders
+	var outcomes []outcome
 	for _, ex := range e.st.cancels {
-		orders = append(orders, e.stepLocked(ex, exchangeEvent{what: evFarewell}))
+		_, got := e.stepLocked(ex, ExchangeEvent{What: EvFarewell})
+		outcomes = append(outcomes, got)
 	}
 	var quiet chan struct{}
 	if len(e.st.cancels) > 0 && e.st.why == nil {
@@ -379,7 +381,7 @@ func (e *exchanges) lastWords() {
 		e.st.quiet = quiet
 	}
 	e.mu.Unlock()
-	tellAll(orders)
+	tellAll(outcomes)
 	if quiet == nil {
 		return
 	}
@@ -411,27 +413,26 @@ func (e *exchanges) end(why error, met *metEnd) {
 			switch {
 			case met != nil && met.ex == ex:
 				failure.Status, failure.Text, failure.Delivery = met.status, why.Error(), NotSent
-			case ex.asks || !ex.state.reached():
+			case ex.asks || !ex.state.Reached():
 				failure.Delivery = NotSent
 			}
 			e.st.last = append(e.st.last, item{Received: Received{FailedID: ex.m.ID, Err: failure}, ex: ex, final: true})
 		}
 	}
-	var orders []exchangeOrders
+	var outcomes []outcome
 	for _, ex := range e.st.cancels {
-		orders = append(orders, e.stepLocked(ex, exchangeEvent{what: evEnd, err: why}))
+		_, got := e.stepLocked(ex, ExchangeEvent{What: EvEnd, Err: why})
+		outcomes = append(outcomes, got)
 	}
 	e.mu.Unlock()
 	e.stop(why)
 	close(e.ended)
-	tellAll(orders)
+	tellAll(outcomes)
 }
 
-func tellAll(orders []exchangeOrders) {
-	for _, do := range orders {
-		if do.tell != nil {
-			do.tell(do.err)
-		}
+func tellAll(outcomes []outcome) {
+	for _, o := range outcomes {
+		o.tell()
 	}
 }
 
@@ -442,7 +443,7 @@ type metEnd struct {
 }
 
 func (e *exchanges) metBy(ex *exchange, resp *http.Response) *metEnd {
-	ex.step(exchangeEvent{what: evRefused})
+	ex.step(ExchangeEvent{What: EvRefused})
 	return &metEnd{ex, resp.StatusCode}
 }
 

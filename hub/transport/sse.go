@@ -127,7 +127,7 @@ func (c *SSE) converse(ex *exchange) *HTTPError {
 	resp, failed := c.postRequest(ex)
 	switch {
 	case failed != nil && failed.Status == 0 && failed.Delivery == MayHaveRun:
-		ex.step(exchangeEvent{what: evFailed, now: time.Now()})
+		ex.step(ExchangeEvent{What: EvFailed, Now: time.Now()})
 		c.take(ex)
 		return nil
 	case failed != nil:
@@ -178,7 +178,7 @@ func (c *SSE) received(message []byte) Received {
 	}
 	c.mu.Unlock()
 	if ex != nil {
-		ex.step(exchangeEvent{what: evAnswered})
+		ex.step(ExchangeEvent{What: EvAnswered})
 		c.take(ex)
 		ex.finish()
 	}

@@ -103,7 +103,7 @@ func (s *Streamable) bring(ex *exchange, body []byte, hold *bounds.Hold) bool {
 
 func (s *Streamable) bringOne(ex *exchange, r Received, final bool) {
 	if final {
-		ex.step(exchangeEvent{what: evAnswered})
+		ex.step(ExchangeEvent{What: EvAnswered})
 	}
 	s.deliver(ex.ctx, item{Received: r, ex: ex, final: final})
 }
