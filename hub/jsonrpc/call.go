@@ -16,9 +16,8 @@ import (
 // Call is one outgoing request. It needs no goroutine. Several goroutines may call Wait.
 type Call struct {
 	peer   *Peer
-	entry  tracked
+	entry  Tracked
 	frame  frame
-	quiet  bool // the peer is not told when the call is cancelled
 	keeper func(release func())
 	known  bool // the call was cancelled after it was written, so the peer may know it; written as result and err are
 
@@ -46,19 +45,18 @@ func (p *Peer) BeginAs(method string, params json.RawMessage, how How) (*Call, e
 	if len(params) > 0 && !jsontext.Valid(params) {
 		return nil, ErrInvalidJSON
 	}
-	c := &Call{peer: p, quiet: how.Quiet, keeper: how.Keep, done: make(chan struct{})}
-	c.entry.id = IntID(p.lastID.Add(1))
-	c.entry.method = method
+	c := &Call{peer: p, keeper: how.Keep, done: make(chan struct{})}
+	c.entry.ID, c.entry.Method, c.entry.Quiet = IntID(p.lastID.Add(1)), method, how.Quiet
 	c.entry.handle = c
 	c.entry.tag = how.Tag
 	c.frame.about, c.frame.kind = &c.entry, KindRequest
 	const around = len(`{"jsonrpc":"2.0","id":,"method":"","params":}` + "\n")
-	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.id.raw)+len(method)+len(params)), c.entry.id, method,
+	c.frame.buf = appendRequest(make([]byte, 0, around+len(c.entry.ID.raw)+len(method)+len(params)), c.entry.ID, method,
 		params)
 	if _, err := p.tracker.add(Outgoing, &c.entry); err != nil {
 		return nil, err
 	}
-	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.id, Method: method,
+	if err := p.out.push(&c.frame, bounded, OutgoingMessage{ID: c.entry.ID, Method: method,
 		Extra: how.Extra}); err != nil {
 		if taken, _ := p.tracker.takeEntry(Outgoing, &c.entry); !taken {
 			return c, nil // a cancel or the end of the connection settled it in between: Wait returns its error
@@ -86,7 +84,7 @@ func (p *Peer) CallAs(ctx context.Context, method string, params json.RawMessage
 }
 
 // ID returns the wire id.
-func (c *Call) ID() ID { return c.entry.id }
+func (c *Call) ID() ID { return c.entry.ID }
 
 // Done returns a channel that is closed when the call is over. Wait then returns at once.
 func (c *Call) Done() <-chan struct{} { return c.done }
@@ -126,34 +124,35 @@ func (c *Call) GivenUp() bool { return c.known }
 func (c *Call) cancelWith(cause error) bool {
 	p := c.peer
 	cancelled := &CancelledError{Cause: cause, delivery: Pending}
-	g := cancelledCall{method: c.entry.method, quiet: c.quiet, tag: c.entry.tag}
-	if c.quiet {
-		g.settle = cancelled.settle
+	var late func(error)
+	if c.entry.Quiet {
+		late = cancelled.settle
 	}
-	taken, forgotten := p.tracker.takeCancelled(&c.entry, g)
+	taken, forgotten := p.tracker.takeCancelled(&c.entry, late)
 	if !taken {
 		return false
 	}
-	written, cancellable := !p.out.remove(&c.frame), p.tracker.cancellable(c.entry.method)
-	sent := written && cancellable && !c.quiet
-	cancelled.Sent = sent
+	c.known = !p.out.remove(&c.frame)
 	reason := CancelReason(cause)
-	switch abandoner, ok := p.opts.Route.(Abandoner); {
-	case sent:
+	switch p.tracker.table.Farewell(&c.entry, c.known) {
+	case FarewellCancel:
+		cancelled.Sent = true
 		p.count.add(&p.count.CancelsSent)
-		p.opts.Route.Cancel(p, c.entry.id, reason, cancelled.settle)
-	case written && c.quiet: // reported when the late response comes: see LateResponse.Settle
-	case ok && written && !cancellable:
-		abandoner.Abandon(p, c.entry.id)
+		p.opts.Route.Cancel(p, c.entry.ID, reason, cancelled.settle)
+	case FarewellLate: // reported when the late response comes: see LateResponse.Settle
+	case FarewellAbandon:
+		if abandoner, ok := p.opts.Route.(Abandoner); ok {
+			abandoner.Abandon(p, c.entry.ID)
+		}
 		fallthrough
-	default:
+	case FarewellNone:
 		cancelled.settle(ErrCancelNotNeeded)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
-		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.id.String(), "method", c.entry.method,
-			"reason", bounds.Printable(reason), "sent", sent)
+		p.log.Debug("request cancelled", "direction", Outgoing.String(), "id", c.entry.ID.String(), "method", c.entry.Method,
+			"reason", bounds.Printable(reason), "sent", cancelled.Sent)
 	}
-	c.err, c.known = cancelled, written
+	c.err = cancelled
 	c.finish()
 	if forgotten.settle != nil {
 		forgotten.settle(errCancelForgotten)

@@ -17,11 +17,11 @@
 // wait behind them, one goroutine for each open incoming request, and a timer that runs while bytes are being written.
 // A call needs no goroutine. All of them have ended when Close returns.
 //
-// There are three states, each with its own lock: RequestTracker (the pending requests), outbox (what waits to be
-// written) and inbox (what waits to be delivered). No goroutine holds two of these locks at once, and none waits while
-// it holds one. A Sender is called with the lock of the outbox held, so it must not call the Peer. Races are decided by
-// removing the entry from the tracker: a response, a cancel and the end of the connection all try to remove it, and
-// only the one that succeeds acts.
+// There are three states, each with its own lock: RequestTracker (the open requests), outbox (what waits to be written)
+// and inbox (what waits to be delivered). No goroutine holds two of these locks at once, and none waits while it holds
+// one. A Sender is called with the lock of the outbox held, so it must not call the Peer. Races are decided by the
+// tracker's Table, which is plain data: a response, a cancel and the end of the connection all try to take the request
+// out of it, and only the one that succeeds acts.
 //
 // # Order
 //

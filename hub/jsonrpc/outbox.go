@@ -39,7 +39,7 @@ type outbox struct {
 // frame is one outgoing message.
 type frame struct {
 	buf        []byte   // what the stream has not accepted yet; empty for a mark of flushed
-	about      *tracked // the request that it belongs to, for Options.Tap; nil: the tap is not called
+	about      *Tracked // the request that it belongs to, for Options.Tap; nil: the tap is not called
 	code       int64    // the code of an error
 	kind       Kind
 	prev, next *frame
@@ -373,7 +373,7 @@ func (b *outbox) observe(f *frame, unwritten bool) {
 	if b.stream != nil {
 		size-- // the line break
 	}
-	b.opts.Tap(f.about.tag, Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.method, ID: f.about.id, Bytes: size,
+	b.opts.Tap(f.about.tag, Observed{Sender: Outgoing, Kind: f.kind, Method: f.about.Method, ID: f.about.ID, Bytes: size,
 		Code: f.code, Unwritten: unwritten})
 }
 

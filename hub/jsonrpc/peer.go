@@ -58,7 +58,7 @@ func PreparePeer(conn Conn, o Options) *Peer {
 		conn:    conn,
 		opts:    o,
 		log:     o.Logger,
-		tracker: &RequestTracker{server: o.Server, uncancellable: o.Uncancellable},
+		tracker: &RequestTracker{server: o.Server, table: Table{uncancellable: o.Uncancellable}},
 		done:    make(chan struct{}),
 		ending:  make(chan struct{}),
 	}
@@ -93,7 +93,7 @@ func (p *Peer) NotifyAs(method string, params json.RawMessage, tag any) error {
 	}
 	f := newFrame(NotificationMessage(method, params))
 	if tag != nil && p.opts.Tap != nil {
-		f.about, f.kind = &tracked{method: method, tag: tag}, KindNotification
+		f.about, f.kind = &Tracked{Method: method, tag: tag}, KindNotification
 	}
 	return p.out.push(f, bounded, OutgoingMessage{Method: method})
 }
@@ -302,13 +302,13 @@ type Observed struct {
 }
 
 // tapped reports a message that belongs to e to Options.Tap.
-func (p *Peer) tapped(e *tracked, o Observed) {
+func (p *Peer) tapped(e *Tracked, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
 	}
-	o.ID = e.id
+	o.ID = e.ID
 	if o.Method == "" {
-		o.Method = e.method
+		o.Method = e.Method
 	}
 	p.opts.Tap(e.tag, o)
 }
@@ -321,12 +321,9 @@ func (p *Peer) ObserveCancel(id ID, size int) {
 }
 
 // cancelEntry returns an entry for reporting the cancel of a call that was given up, or nil without Options.Tap.
-func (p *Peer) cancelEntry(id ID) *tracked {
+func (p *Peer) cancelEntry(id ID) *Tracked {
 	if p.opts.Tap == nil {
 		return nil
 	}
-	p.tracker.mu.Lock()
-	defer p.tracker.mu.Unlock()
-	g := p.tracker.late.known[id]
-	return &tracked{id: id, method: "notifications/cancelled", tag: g.tag}
+	return &Tracked{ID: id, Method: "notifications/cancelled", tag: p.tracker.tagOf(id)}
 }

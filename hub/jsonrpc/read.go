@@ -159,7 +159,7 @@ func (p *Peer) response(m *Message) {
 			if m.isDeep() {
 				result = nil
 			}
-			p.tapResponse(&tracked{id: ID{raw: string(m.ID)}, method: g.method, tag: g.tag}, m,
+			p.tapResponse(&Tracked{ID: ID{raw: string(m.ID)}, Method: g.method, tag: g.tag}, m,
 				Observed{Bytes: len(m.Text), Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
@@ -218,7 +218,7 @@ func (p *Peer) response(m *Message) {
 }
 
 // tapResponse reports a response to e to Options.Tap.
-func (p *Peer) tapResponse(e *tracked, m *Message, o Observed) {
+func (p *Peer) tapResponse(e *Tracked, m *Message, o Observed) {
 	if p.opts.Tap == nil || e.tag == nil {
 		return
 	}
@@ -378,7 +378,7 @@ func (s *storm) wait(end <-chan struct{}) {
 
 // inbound is one open incoming request.
 type inbound struct {
-	entry   tracked
+	entry   Tracked
 	request Request
 	ctx     context.Context // the context of the handler; ends with its cause
 	cancel  context.CancelCauseFunc
@@ -410,11 +410,11 @@ func (p *Peer) request(method string, m *Message) {
 	if p.opts.OnRequest != nil {
 		p.opts.OnRequest(&in.request)
 	}
-	if in.request.Withdrawn && p.tracker.cancellable(method) {
+	if in.request.Withdrawn && p.tracker.table.cancellable(method) {
 		p.count.add(&p.count.WithdrawnRequests)
 		return
 	}
-	in.entry.id, in.entry.method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in,
+	in.entry.ID, in.entry.Method, in.entry.handle, in.entry.tag, in.entry.aside = in.request.ID, method, in,
 		in.request.Tag, in.request.Aside
 	in.ctx, in.cancel = context.WithCancelCause(context.Background())
 	open, err := p.tracker.add(Incoming, &in.entry)
@@ -485,10 +485,10 @@ func (p *Peer) serve(in *inbound) {
 }
 
 func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
-	message, refusal, hidden := Response(in.entry.id, result, err)
+	message, refusal, hidden := Response(in.entry.ID, result, err)
 	if hidden != nil {
-		p.log.Error("a request could not be answered", "method", bounds.Printable(in.entry.method),
-			"id", bounds.Printable(in.entry.id.raw), "error", bounds.Printable(hidden.Error()))
+		p.log.Error("a request could not be answered", "method", bounds.Printable(in.entry.Method),
+			"id", bounds.Printable(in.entry.ID.raw), "error", bounds.Printable(hidden.Error()))
 	}
 	f := &frame{about: &in.entry, buf: message, kind: KindResponse}
 	if refusal != nil {
@@ -501,7 +501,7 @@ func (p *Peer) answer(in *inbound, result json.RawMessage, err error) *frame {
 func (p *Peer) refuseOpen(in *inbound, e *Error) {
 	in.cancel(e)
 	if taken, _ := p.tracker.takeEntry(Incoming, &in.entry); taken {
-		p.refuse(in.entry.id, e)
+		p.refuse(in.entry.ID, e)
 	}
 }
 
@@ -544,7 +544,7 @@ func (p *Peer) peerCancelled(params []byte, size int) {
 		e.handle.cancelWith(cause)
 		if p.log.Enabled(context.Background(), slog.LevelDebug) {
 			p.log.Debug("request cancelled", "direction", Incoming.String(), "id", bounds.Printable(id.raw),
-				"method", bounds.Printable(e.method), "reason", bounds.Printable(reason))
+				"method", bounds.Printable(e.Method), "reason", bounds.Printable(reason))
 		}
 		return
 	}

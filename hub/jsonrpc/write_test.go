@@ -36,7 +36,7 @@ func TestTombstones(t *testing.T) {
 				tags++
 			}
 		}
-		if g, _ := r.has([]byte(IntID(max(0, i+1-maxTags)).raw)); tags != int(min(i+1, maxTags)) || g.tag == nil {
+		if g := r.known[IntID(max(0, i+1-maxTags))]; tags != int(min(i+1, maxTags)) || g.tag == nil {
 			t.Fatalf("after %d: %d with their tags", i, tags)
 		}
 	}
@@ -45,7 +45,7 @@ func TestTombstones(t *testing.T) {
 	}
 	for i, want := range map[int64]bool{0: false, 2*maxTombstones - 1: false, 2 * maxTombstones: true,
 		3*maxTombstones - 1: true} {
-		if g, known := r.has([]byte(IntID(i).raw)); known != want || g.quiet != (want && i%2 == 0) {
+		if g, known := r.known[IntID(i)]; known != want || g.quiet != (want && i%2 == 0) {
 			t.Errorf("id %d: known %t, quiet %t", i, known, g.quiet)
 		}
 	}
