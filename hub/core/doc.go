@@ -10,7 +10,8 @@
 //
 // What people rely on is written down as conversations, events and the effects that follow: testdata/*.txt. Read
 // cancel.txt, withdrawal.txt, gate.txt and life.txt first. Beside that, the tests go through all orders of events of
-// small worlds (explore_test.go, explore_server_test.go, explore_gate_test.go).
+// small worlds: of the core alone (explore_test.go, explore_server_test.go, explore_gate_test.go), and of the core with
+// what decides on the wire (explore_wire_test.go).
 //
 // What must not live here: goroutines, locks, channels, contexts, the clock, files, the network; texts and bytes of
 // servers, which package hub keeps by the numbers; sessions; what is recorded of consents, which comes with the events
