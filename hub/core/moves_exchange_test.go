@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/transport"
@@ -116,6 +117,7 @@ func (w *wireWorld) exchangeMoves(i int, add addMove) {
 	}
 	returns := func(w *wireWorld, x *wireExchange) {
 		x.runs = false
+		w.in = slices.DeleteFunc(w.in, func(m message) bool { return m.source == i+1 })
 		w.step(i, happens(transport.EvReturned))
 	}
 	if x.clock && (x.wrote || !c.read) { // what has left is reported long before the clock
@@ -218,8 +220,25 @@ func (w *wireWorld) exchangeMoves(i int, add addMove) {
 	}
 }
 
+// streamMoves are those of several streams: what is on one keeps its order, and any of them may be the first.
+func (w *wireWorld) streamMoves(add addMove) {
+	if !w.rules.http {
+		return
+	}
+	for source := range len(w.calls) + 1 {
+		k := slices.IndexFunc(w.in, func(m message) bool { return m.source == source })
+		if k < 0 || source > 0 && w.calls[source-1].ex.cut || w.carrier == carrierOver {
+			continue
+		}
+		add(fmt.Sprint("something comes on stream ", source), func(w *wireWorld) {
+			m := w.in[k]
+			w.in = slices.Delete(w.in, k, k+1)
+			w.bring(m)
+		})
+	}
+}
+
 // bring is Streamable.bring: a message comes from the stream of an exchange, or from the one that belongs to no call.
-// Until then it made no difference to the hub, and after the end of the exchange it does not come.
 func (w *wireWorld) bring(m message) {
 	if m.kind == resultMessage && w.calls[m.n].ex.finals == 0 {
 		x := &w.calls[m.n].ex
@@ -276,7 +295,7 @@ func (w *wireWorld) carrierMoves(add addMove) {
 			for i := range w.calls {
 				w.calls[i].ex.cut, w.calls[i].ex.open = true, false
 			}
-			w.out, w.arrived = nil, nil
+			w.in, w.out, w.arrived = nil, nil, nil
 		})
 	}
 }

@@ -30,7 +30,7 @@ func (w *wireWorld) serverMoves(add addMove) {
 			add(fmt.Sprint("the server ", name, " ", m.n, where), func(w *wireWorld) {
 				did(w)
 				said := m
-				if said.source = source; w.rules.http {
+				if said.source = source; w.rules.http && !w.rules.apart { // one stream: it is on its way for nobody but itself
 					w.bring(said)
 				} else {
 					w.in = append(w.in, said)
@@ -111,7 +111,7 @@ func (w *wireWorld) readsAnswer(j int) {
 	switch a.answers++; {
 	case a.answers > 1:
 		w.breaks("the server reads %d answers to question %d", a.answers, j)
-	case a.taken:
+	case a.taken, a.early:
 		w.breaks("the server reads an answer to question %d, and its withdrawal was read before", j)
 	}
 }
@@ -152,9 +152,10 @@ func (w *wireWorld) readerMoves(add addMove) {
 	case withdrawMessage:
 		if w.stage == 0 {
 			add(fmt.Sprint("the table takes the withdrawn question ", m.n), func(w *wireWorld) {
-				if !w.play('w', m.n) {
-					w.saw("a withdrawal comes too late")
+				if a := &w.asks[m.n]; !w.play('w', m.n) {
+					w.saw("a withdrawal finds nothing")
 					w.read()
+					a.early = a.phase == askOnWire
 					return
 				}
 				if a := w.asks[w.table.withdrawn]; a.closed != nil && a.closed.Cause == event.CauseAnswered {
@@ -262,9 +263,12 @@ func (w *wireWorld) askCame(m message, add addMove) {
 		a := &w.asks[m.n]
 		w.read()
 		if a.phase = askBegins; !w.play('q', m.n) {
-			if a.phase = askOver; w.closing == 0 {
+			if a.phase, a.taken = askOver, a.early; a.early {
+				w.saw("a withdrawal has overtaken its question")
+			} else if w.closing == 0 {
 				w.breaks("question %d is refused", m.n)
 			}
+			return
 		}
 		if m.source > 0 {
 			c := &w.calls[m.source-1]

@@ -25,6 +25,7 @@ func (w *wireWorld) moves() (moves []move[*wireWorld]) {
 	w.readerMoves(add)
 	w.inboxMoves(add)
 	w.endMoves(add)
+	w.streamMoves(add)
 	w.carrierMoves(add)
 	return moves
 }

@@ -207,7 +207,8 @@ var (
 	// era.
 	ErrUncancellable = errors.New("jsonrpc: this request can not be cancelled")
 
-	errRequestOver = errors.New("jsonrpc: the request is over")
+	errRequestOver     = errors.New("jsonrpc: the request is over")
+	errWithdrawnBefore = errors.New("jsonrpc: the request was withdrawn before it came")
 )
 
 // WithdrawnError is the cancel cause of an incoming request that the peer cancelled by notifications/cancelled. It is

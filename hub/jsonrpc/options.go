@@ -65,6 +65,10 @@ type Options struct {
 	// Uncancellable lists the methods that are never cancelled on the wire; nil: initialize and server/discover.
 	Uncancellable []string
 
+	// Overtaken says that a notifications/cancelled of the peer may be read before its request, as over HTTP, where they
+	// may come on two streams. Such a request is neither handled nor answered. The last 256 ids are remembered.
+	Overtaken bool
+
 	// Results is the account to which large messages are charged while they are read, and results until their caller has
 	// them (or longer: How.Keep). nil: nothing is charged.
 	Results *bounds.Account

@@ -58,7 +58,7 @@ func PreparePeer(conn Conn, o Options) *Peer {
 		conn:    conn,
 		opts:    o,
 		log:     o.Logger,
-		tracker: &RequestTracker{server: o.Server, table: Table{uncancellable: o.Uncancellable}},
+		tracker: &RequestTracker{server: o.Server, table: Table{Overtaken: o.Overtaken, uncancellable: o.Uncancellable}},
 		done:    make(chan struct{}),
 		ending:  make(chan struct{}),
 	}

@@ -429,6 +429,10 @@ func (p *Peer) request(method string, m *Message) {
 		p.count.add(&p.count.DuplicateIDs)
 		p.refuse(in.request.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is pending"})
 		return
+	case errors.Is(err, errWithdrawnBefore):
+		in.cancel(err)
+		p.count.add(&p.count.WithdrawnRequests)
+		return
 	case err != nil:
 		in.cancel(err)
 		return

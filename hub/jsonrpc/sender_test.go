@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -330,5 +332,43 @@ func TestSource(t *testing.T) {
 		check(t, "on a stream", <-sources, "7 in 1")
 		c.in <- came{text: ask("8", "elicitation/create")}
 		check(t, "on none", <-sources, "8 in ")
+	})
+}
+
+// TestWithdrawalOvertakesItsRequest: with Overtaken, a request whose withdrawal came first is neither handled nor
+// answered. A withdrawal that comes late has no effect on a later request with the same id.
+func TestWithdrawalOvertakesItsRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for overtaken, want := range map[bool]string{
+			true: "handled 2 3 3 1000 sent 5 withdrawn 1", false: "handled 1 2 3 3 1000 sent 6 withdrawn 0",
+		} {
+			handled := "handled"
+			p, c := startParcels(t, jsonrpc.Options{Overtaken: overtaken, HandleRequest: func(_ context.Context,
+				r *jsonrpc.Request) (json.RawMessage, error) {
+				if len(r.ID.String()) < 5 {
+					handled += " " + r.ID.String()
+				}
+				return nil, nil
+			}})
+			say := func(text string) {
+				c.in <- came{text: text}
+				synctest.Wait()
+			}
+			say(withdraw("1", "first"))
+			say(ask("1", "elicitation/create"))
+			say(ask("2", "elicitation/create"))
+			say(ask("3", "elicitation/create"))
+			say(withdraw("3", "too late"))
+			say(ask("3", "elicitation/create"))
+			for i := range 256 { // 1000 is forgotten
+				say(withdraw(fmt.Sprint(1000+i), "much"))
+			}
+			say(withdraw("2000", "more"))
+			say(ask("1000", "elicitation/create"))
+			say(withdraw(`"long`+strings.Repeat("g", 200)+`"`, "not kept"))
+			say(ask(`"long`+strings.Repeat("g", 200)+`"`, "elicitation/create"))
+			got := fmt.Sprintf("%s sent %d withdrawn %d", handled, len(c.took()), p.Stats().WithdrawnRequests)
+			check(t, fmt.Sprint("overtaken ", overtaken), got, want)
+		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/mcphub-go/mcphub/hub/bounds"
 )
 
 // Table is what is known of the requests of one connection: which are open in either direction, what may still be
@@ -15,6 +17,8 @@ import (
 // safe for concurrent use: RequestTracker has the lock. The explorer of hub/core goes through all orders of what can
 // happen with it (explore_wire_test.go).
 type Table struct {
+	// Overtaken says that a withdrawal may be read before its request: Options.Overtaken.
+	Overtaken     bool
 	uncancellable []string // nil: defaultUncancellable
 
 	open   [2]map[ID]*Tracked // by Direction
@@ -23,6 +27,9 @@ type Table struct {
 	seq    uint64             // orders entries that started within one tick of the clock
 	closed error              // once set, nothing can be opened
 	late   tombstones         // outgoing ids that were cancelled
+
+	// With Overtaken, the incoming ids that have come, and those that were withdrawn before.
+	came, early recentIDs
 }
 
 // Tracked is one request. Its fields do not change while it is in the table, except the last two, which the table alone
@@ -59,6 +66,10 @@ func (t *Table) Open(dir Direction, e *Tracked) (int, error) {
 	switch {
 	case t.closed != nil:
 		return 0, t.closed
+	case dir == Incoming && t.early.has(e.ID) && t.cancellable(e.Method):
+		t.early.remove(e.ID)
+		t.came.add(e.ID)
+		return 0, errWithdrawnBefore
 	case *open == nil:
 		*open = make(map[ID]*Tracked)
 	case (*open)[e.ID] != nil:
@@ -68,6 +79,9 @@ func (t *Table) Open(dir Direction, e *Tracked) (int, error) {
 	e.seq = t.seq
 	(*open)[e.ID] = e
 	t.peak[dir&1] = max(t.peak[dir&1], len(*open))
+	if dir == Incoming && t.Overtaken {
+		t.came.add(e.ID)
+	}
 	if e.aside {
 		t.asides++
 		return t.asides, nil
@@ -110,10 +124,16 @@ func (t *Table) TakeEntry(dir Direction, e *Tracked) (taken bool, cause error) {
 
 // Withdrawn takes an incoming request that the peer cancels: from now on no answer to it is written, and its id is
 // free. A request that opens the session is not taken: a client must not cancel it, and without its answer there is no
-// session.
+// session. With Overtaken, one that has not come so far will not be opened.
 func (t *Table) Withdrawn(id ID, cause error) *Tracked {
 	e := t.open[Incoming][id]
-	if e == nil || !t.cancellable(e.Method) {
+	switch {
+	case e == nil:
+		if t.Overtaken && !t.came.has(id) {
+			t.early.add(id)
+		}
+		return nil
+	case !t.cancellable(e.Method):
 		return nil
 	}
 	e.cause = cause
@@ -312,3 +332,41 @@ func (r *tombstones) takeSettle() (list []func(error)) {
 	}
 	return list
 }
+
+// maxRecentIDs is how many ids are remembered with Overtaken. An id that came longer ago counts as one that never came,
+// so a peer that withdraws it so late, and then uses it again, gets no answer.
+const maxRecentIDs = 256
+
+// recentIDs remembers the ids that were added last. The zero value is ready to use.
+type recentIDs struct {
+	known map[ID]int // with the position in ring
+	ring  []ID
+	next  int
+}
+
+func (r *recentIDs) has(id ID) bool {
+	_, known := r.known[id]
+	return known
+}
+
+// add remembers an id, unless it is too long to be kept.
+func (r *recentIDs) add(id ID) {
+	if r.has(id) || len(id.raw) > bounds.WireIDBytes {
+		return
+	}
+	if r.known == nil {
+		r.known = make(map[ID]int)
+	}
+	if len(r.ring) < maxRecentIDs {
+		r.known[id] = len(r.ring)
+		r.ring = append(r.ring, id)
+		return
+	}
+	if old := r.ring[r.next]; r.known[old] == r.next { // else it was removed, and perhaps added again
+		delete(r.known, old)
+	}
+	r.known[id], r.ring[r.next] = r.next, id
+	r.next = (r.next + 1) % maxRecentIDs
+}
+
+func (r *recentIDs) remove(id ID) { delete(r.known, id) }

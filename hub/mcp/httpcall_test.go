@@ -175,6 +175,30 @@ func TestHTTPQuestionWithdrawn(t *testing.T) {
 	})
 }
 
+// TestHTTPQuestionOvertaken: a server's cancel may come on another stream than its question, and before it. Nobody is
+// asked what was withdrawn, and nothing is answered.
+func TestHTTPQuestionOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newExchanges(legacyServer(silent))
+		h := &recorder{ask: accepting(`{}`)}
+		s := mustDial(t, f, h)
+		out := begin(context.Background(), s, &CallRequest{Name: "t"})
+		synctest.Wait()
+		f.say("", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`)
+		synctest.Wait()
+		f.say("3", `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}`)
+		synctest.Wait()
+		f.result("3", callResult)
+		if o := finished(t, out); o.err != nil {
+			t.Errorf("the call got %v", o.err)
+		}
+		if asked := h.questions(); len(asked) != 0 {
+			t.Errorf("asked %d questions", len(asked))
+		}
+		wantLines(t, "the wire", f.lines(), "POST 3 tools/call")
+	})
+}
+
 // TestHTTPUnknownMethod: the 404 of a modern server with -32601 in it is the answer to one request.
 func TestHTTPUnknownMethod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

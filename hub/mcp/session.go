@@ -112,6 +112,7 @@ func (s *Session) attach(l *Link) {
 		OnOutgoingCancelled: s.listen.endedByServer,
 		OnLateResponse:      s.lateResponse,
 		Route:               routeFor(l, s.Era),
+		Overtaken:           l.Exchanges != nil,
 		MaxIncoming:         s.o.MaxIncoming,
 		Results:             s.o.Results,
 		StallLimit:          s.o.StallLimit,
