@@ -42,6 +42,12 @@ const (
 	LaunchUnclear                     // nobody could agree to it
 )
 
+func (r Refusal) String() string {
+	return [...]string{"", "draining", "id_in_use", "uncancellable", "call_is_over", "unshowable", "needless",
+		"out_of_step", "tool_hidden", "tool_denied", "no_approver", "not_for_apps", "unsettled", "entry_gone",
+		"entry_read_anew", "launch_declined", "launch_unclear"}[r]
+}
+
 // Needed: the goroutine that has looked obtains that, and looks again. With NeedNothing it sends its request, or
 // launches its server.
 type Needed struct {
@@ -87,6 +93,7 @@ type CancelOutcome struct{ Outcome event.Outcome }
 type PromptOpened struct {
 	Prompt  PromptNumber
 	Request RequestNumber
+	Kind    event.PromptKind
 	Open    time.Time
 	Expires time.Time // zero if there is no limit
 	// Client is the call in whose course its client is asked, 0 if none is. Hidden says that nobody else is: the windows
@@ -109,6 +116,7 @@ type PromptShown struct{ Prompt PromptNumber }
 type PromptClosed struct {
 	Prompt  PromptNumber
 	Request RequestNumber
+	Kind    event.PromptKind
 	End     End
 }
 

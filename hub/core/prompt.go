@@ -73,7 +73,7 @@ func (s *State) ask(e *Asked) {
 	}
 	s.prompts[p.n] = p
 	of.prompts = append(of.prompts, p.n)
-	opened := PromptOpened{Prompt: p.n, Request: of.n, Open: s.now, Client: client, Hidden: p.hidden}
+	opened := PromptOpened{Prompt: p.n, Request: of.n, Kind: p.kind, Open: s.now, Client: client, Hidden: p.hidden}
 	if p.human > 0 {
 		opened.Expires = s.now.Add(p.human)
 	}
@@ -162,7 +162,7 @@ func (s *State) closePrompt(n PromptNumber, end End) {
 	r := s.requests[p.request]
 	r.prompts = without(r.prompts, n)
 	r.answer = answered{among: p.among, stopped: p.stops}
-	s.do(PromptClosed{Prompt: n, Request: r.n, End: end})
+	s.do(PromptClosed{Prompt: n, Request: r.n, Kind: p.kind, End: end})
 	for _, stopped := range p.stops {
 		s.wait(s.requests[stopped], -1)
 		s.resume(s.requests[stopped])

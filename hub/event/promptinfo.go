@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,23 @@ func (k *Kinds) Join(other Kinds) {
 // Has reports whether a question of that kind can be shown.
 func (k Kinds) Has(kind PromptKind, withTools bool) bool {
 	return k.set&(1<<kind) != 0 && (!withTools || k.tools)
+}
+
+// String returns the kinds, separated by commas; "all" for all of them. "sampling_tools" is sampling that brings tools.
+func (k Kinds) String() string {
+	var words []string
+	for kind := PromptToolApproval; kind <= PromptConfigInput; kind++ {
+		if k.Has(kind, false) {
+			words = append(words, kind.String())
+		}
+	}
+	if k.tools {
+		words = append(words, "sampling_tools")
+	}
+	if len(words) > int(PromptConfigInput) {
+		return "all"
+	}
+	return strings.Join(words, ",")
 }
 
 // Audience says who answers the questions of a server in the course of a request that a client of a gateway makes.

@@ -77,6 +77,10 @@ const (
 	OutcomeUnknown                            // there is no such request; the cancel is remembered for 30 s
 )
 
+func (o Outcome) String() string {
+	return [...]string{"", "cancelling", "already_finished", "unknown"}[o]
+}
+
 // CancelDelivery says what is known about the delivery of a cancel to the server; 0 = nothing was cancelled.
 type CancelDelivery int
 

@@ -1,0 +1,118 @@
+package core
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphub-go/mcphub/hub/event"
+)
+
+// Notation writes events and effects as text, one line each: the name, and the fields that are not zero. It is the form
+// of the conversations (testdata/*.txt) and of the flight record in a bug report.
+type Notation struct {
+	Start time.Time // times are written as what has passed since then
+	// ForReport leaves out the reasons of cancels, which people and servers write, and numbers clients, task labels, files,
+	// and hashes of launches, forms and definitions. What the core decides depends on which of them are equal alone.
+	ForReport bool
+
+	numbered map[string]string
+}
+
+// Line returns the line for an event or an effect.
+func (n *Notation) Line(what any) string {
+	v := reflect.ValueOf(what)
+	return v.Type().Name() + n.fields("", v)
+}
+
+// fields returns the fields of a struct, without what repeats the cancel of an effect.
+func (n *Notation) fields(path string, of reflect.Value) (text string) {
+	for i := range of.NumField() {
+		f, name := of.Field(i), path+of.Type().Field(i).Name
+		switch {
+		case f.IsZero(), name == "Cancel.Time", name == "Cause" && of.FieldByName("Cancel").IsValid(),
+			n.ForReport && strings.HasSuffix(name, "Reason"):
+			continue
+		case f.Kind() == reflect.Bool:
+			text += " " + name
+			continue
+		}
+		if value, simple := n.value(of.Type().Field(i).Name, f); simple {
+			text += " " + name + "=" + value
+			continue
+		}
+		if f.Kind() == reflect.Pointer {
+			f = f.Elem()
+		}
+		text += n.fields(name+".", f)
+	}
+	return text
+}
+
+// value returns the text of a field. simple is false for a struct whose fields are written one by one.
+func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
+	switch x := f.Interface().(type) {
+	case *event.CancelCause:
+		if n.ForReport {
+			return x.Origin.String(), true
+		}
+		return x.Origin.String() + "(" + strconv.Quote(x.Reason) + ")", true
+	case time.Time:
+		return "+" + x.Sub(n.Start).String(), true
+	case MayAsk: // 3:client, or 3:client:deaf if a question would not reach the client
+		heard := ":deaf"
+		if x.Heard {
+			heard = ""
+		}
+		return strconv.FormatUint(uint64(x.Request), 10) + ":" + n.number("Client", x.Client) + heard, true
+	case PastClient: // client:+2s
+		return n.number("Client", x.Client) + ":+" + x.Cancelled.Sub(n.Start).String(), true
+	case LaunchEntry: // file:launch, with ?hash if people have not agreed to that, or !hash if they have
+		text := n.number("File", x.File) + ":" + n.number("Launch", x.Launch)
+		switch hash := n.number("Hash", x.Form.Hash); {
+		case x.Held:
+			text += "!" + hash
+		case x.Form != Form{}:
+			text += "?" + hash
+		}
+		return text, true
+	case interface{ String() string }:
+		return x.String(), true
+	}
+	switch {
+	case f.Kind() == reflect.String:
+		return strconv.Quote(n.number(name, f.String())), true
+	case f.Kind() == reflect.Slice:
+		list := make([]string, f.Len())
+		for i := range list {
+			list[i], _ = n.value("", f.Index(i))
+		}
+		return strings.Join(list, ","), true
+	case f.CanInt():
+		return strconv.FormatInt(f.Int(), 10), true
+	case f.CanUint():
+		return strconv.FormatUint(f.Uint(), 10), true
+	}
+	return "", false
+}
+
+// number returns a text that stands in a report for the text of a field, if that is not to be in it.
+func (n *Notation) number(field, text string) string {
+	switch field {
+	case "Client", "Label", "Launch", "Definition", "File", "Hash":
+		if !n.ForReport || text == "" {
+			return text
+		}
+	default:
+		return text
+	}
+	key := field + text
+	if n.numbered[key] == "" {
+		if n.numbered == nil {
+			n.numbered = map[string]string{}
+		}
+		n.numbered[key] = strings.ToLower(field) + "-" + strconv.Itoa(len(n.numbered)+1)
+	}
+	return n.numbered[key]
+}
