@@ -21,7 +21,10 @@ type result struct {
 // event, as the start of a server is a request of its own. That event is applied at once, and what follows from it
 // comes after what is left.
 func (st *state) apply(e core.Event) (got result) {
-	for _, effect := range st.core.Apply(time.Now(), e) {
+	at := time.Now()
+	effects := st.core.Apply(at, e)
+	st.record.Note(at, e, effects)
+	for _, effect := range effects {
 		switch effect := effect.(type) {
 		case core.Refused:
 			got.refused = effect.Why
@@ -40,6 +43,7 @@ func (st *state) apply(e core.Event) (got result) {
 		case core.PromptOpened:
 			st.bindPrompt(effect)
 		}
+		st.traced(effect)
 		st.pending = append(st.pending, effect)
 	}
 	if st.carrying {
@@ -67,9 +71,6 @@ func (st *state) carryOut(effect core.Effect) {
 		}
 	case core.RequestShown:
 		r := st.requests[e.Request]
-		if e.Moved {
-			r.trace.State(e.State)
-		}
 		if e.State != event.StateCancelling && !e.State.Terminal() && st.windows.count() > 0 {
 			st.emit(&event.RequestProgressed{RequestID: r.id, Server: r.server.name, State: e.State, Progress: r.progress,
 				WireID: r.wireID, Task: r.task})
@@ -103,7 +104,6 @@ func (st *state) carryOut(effect core.Effect) {
 		st.requests[e.Request].expire()
 	case core.PromptOpened:
 		p := st.prompts[e.Prompt]
-		st.tracedPrompt(p, 0)
 		if !p.hidden {
 			st.emit(&event.PromptOpened{Prompt: p.info})
 		}
@@ -168,8 +168,7 @@ func (st *state) bindRequest(e core.RequestOpened) {
 	if r.trace == nil {
 		r.trace = st.record.NewTimeline()
 	}
-	r.trace.Begin(uint64(r.number))
-	r.trace.State(event.StateQueued)
+	r.trace.Begin(r.number)
 	st.startSpan(r.ctx, r)
 	st.requests[r.number] = r
 }
@@ -178,7 +177,7 @@ func (st *state) bindRequest(e core.RequestOpened) {
 func (st *state) bindPrompt(e core.PromptOpened) {
 	p := st.asking
 	st.asking = nil
-	p.number, p.id, p.request = e.Prompt, st.core.OwnID("prompt", uint64(e.Prompt)), st.requests[e.Request]
+	p.number, p.id, p.request = e.Prompt, core.OwnID(st.mark, "prompt", uint64(e.Prompt)), st.requests[e.Request]
 	r := p.request
 	p.info.ID, p.info.Server, p.info.RequestID, p.info.Open, p.info.Deadline = p.id, r.server.name, r.id, e.Open, e.Expires
 	if r.parent != nil {
@@ -201,7 +200,6 @@ func (st *state) bindPrompt(e core.PromptOpened) {
 func (st *state) promptClosed(e *core.PromptClosed) {
 	p := st.prompts[e.Prompt]
 	delete(st.prompts, e.Prompt)
-	st.tracedPrompt(p, e.End.Cause)
 	if p.timer != nil {
 		p.timer.Stop()
 	}
@@ -223,8 +221,6 @@ func (st *state) promptClosed(e *core.PromptClosed) {
 func (st *state) cancelAccepted(e *core.CancelAccepted) {
 	r := st.requests[e.Request]
 	r.cause = e.Cause
-	r.trace.Cancelled(&e.Cancel)
-	r.span.Cancelled(e.Cancel.Origin)
 	st.log.Info("request cancelled", "request_id", r.id, "server", r.server.name, "method", r.method,
 		"direction", r.direction.String(), "origin", e.Cancel.Origin.String(), "reason", bounds.Printable(e.Cancel.Reason))
 	st.emit(&event.RequestCancelling{RequestID: r.id, Server: r.server.name, Cancellation: e.Cancel})

@@ -192,7 +192,7 @@ func New(o Options) *Hub {
 	if h.fatal == nil {
 		h.fatal = crash
 	}
-	h.record = journal.NewRecorder()
+	h.record = journal.NewRecorder(h.mark)
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	h.tracer = journal.NewTracer(o.Tracer, o.Version)
 	if h.log == nil {

@@ -114,7 +114,7 @@ func (st *state) isAsked(p *prompt) bool { return st.prompts[p.number] == p }
 func (st *state) promptNumber(id string) core.PromptNumber {
 	before, digits, _ := strings.Cut(id, "-"+st.mark+"-")
 	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || before != "prompt" || id != st.core.OwnID(before, n) {
+	if err != nil || before != "prompt" || id != core.OwnID(st.mark, before, n) {
 		return 0
 	}
 	return core.PromptNumber(n)

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -47,11 +48,15 @@ func (h *fixed) tap(trace any, m jsonrpc.Observed) {
 	}
 }
 
-// tracedPrompt adds the opening or closing of a prompt to the timelines of its request and of the call that caused it.
-func (st *state) tracedPrompt(p *prompt, cause event.PromptCause) {
-	for r := p.request; r != nil; r = r.parent {
-		r.trace.Prompt(p.id, p.info.Kind, cause)
-		r.span.Prompt(p.info.Kind, cause)
+// traced adds what the core has ordered to the timelines and spans that it concerns.
+func (st *state) traced(e core.Effect) {
+	n, callers := journal.Concerns(e)
+	for r := st.requests[n]; r != nil; r = r.parent {
+		r.trace.Ordered(e)
+		r.span.Ordered(e)
+		if !callers {
+			return
+		}
 	}
 }
 
@@ -108,17 +113,17 @@ func (st *state) endSpan(r *request, e *ending) {
 // TraceBundle returns what a bug report needs besides the timelines, as the JSON members of one object. It holds no
 // arguments, environments, headers or URLs with queries, and no text of a server. Secrets that are in it nevertheless
 // are removed at the end.
-func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about()) }
+func (h *Hub) TraceBundle() map[string]any { return h.redactor.Members(h.about().Members()) }
 
 // about returns the content of TraceBundle before the secrets are removed.
-func (h *Hub) about() map[string]any {
+func (h *Hub) about() *journal.Bundle {
 	st := h.lock()
 	defer st.unlock()
 	b := &journal.Bundle{Version: h.version, HubID: h.id, Began: h.record.Began(), Problems: h.config.Problems(),
-		OpenRequests: st.core.Len(), Windows: h.windows.count()}
+		OpenRequests: st.core.Len(), Windows: h.windows.count(), Flight: h.record.Flight()}
 	for _, s := range st.servers {
 		b.Servers = append(b.Servers, journal.BundledServer{ServerInfo: s.info(), Fault: faultOf(s.cause),
 			Connected: s.up()})
 	}
-	return b.Members()
+	return b
 }

@@ -2,13 +2,32 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"strings"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/internal/conversation"
 )
 
 // TraceBytes is the recorder's own count of what its timelines hold. For tests.
 func (h *Hub) TraceBytes() int64 { return h.record.Held() }
+
+// Replayed plays what the core was told to a fresh one, and returns how its effects differ from what was recorded.
+// complete is false if the record does not begin with the hub. For tests.
+func (h *Hub) Replayed() (record, diff string, complete bool) {
+	var flight journal.Flight
+	h.update(func(st *state) { flight = st.record.Flight() })
+	record = strings.Join(flight.Lines(), "\n") + "\n"
+	got, err := conversation.Play(record, nil)
+	if err != nil {
+		return record, err.Error(), !errors.Is(err, conversation.ErrPartial)
+	}
+	return record, cmp.Diff(record, got), true
+}
 
 // TelemetryOfOneRequest gives a function that does what telemetry does in the life of one request. For tests.
 func (h *Hub) TelemetryOfOneRequest() func() {
@@ -20,9 +39,9 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 			panic("a trace context without a trace, or none with one")
 		}
 		r.span.Round(r.wireID)
-		r.span.Prompt(event.PromptSampling, 0)
-		r.span.Prompt(event.PromptSampling, event.CauseAnswered)
-		r.span.Cancelled(r.cause.Origin)
+		for _, e := range effectsOfTests {
+			r.span.Ordered(e)
+		}
 		h.state.endSpan(r, &ending{state: event.StateDone})
 	}
 }
@@ -30,6 +49,9 @@ func (h *Hub) TelemetryOfOneRequest() func() {
 var (
 	cause           = event.CancelCause{Origin: event.OriginUser}
 	timelineOfTests = new(journal.Recorder).NewTimeline()
+	effectsOfTests  = []core.Effect{core.PromptOpened{Kind: event.PromptSampling},
+		core.PromptClosed{Kind: event.PromptSampling, End: core.End{Cause: event.CauseAnswered}},
+		core.CancelAccepted{Cancel: event.Cancellation{Origin: event.OriginUser}}}
 )
 
 // tracesInconsistent tells what contradicts itself in the flight recorder. The hub's lock is held.

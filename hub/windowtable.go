@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
 	"github.com/mcphub-go/mcphub/hub/mcp"
@@ -76,7 +77,7 @@ func (t *windowTable) attach(hello *Hello, sink Sink) (*Window, *WindowStart, er
 	w.ctx, w.endContext = context.WithCancelCause(t.hub.life)
 	w.declare(hello.Kinds, hello.SamplingTools)
 	if w.id == "" {
-		w.id = t.hub.held().core.OwnID("window", w.n)
+		w.id = core.OwnID(t.hub.mark, "window", w.n)
 		for t.windows[w.id] != nil {
 			w.id += "'"
 		}

@@ -63,6 +63,9 @@ func newWorldWith(t *testing.T, o hub.Options, servers map[string]*fakeserver.Se
 		if err := w.hub.Close(context.Background()); err != nil {
 			t.Errorf("closing the hub: %v", err)
 		}
+		if _, diff, complete := w.hub.Replayed(); complete && diff != "" {
+			t.Errorf("played again, the core orders something else (-then +now):\n%s", diff)
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, procs := range w.procs {

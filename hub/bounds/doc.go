@@ -23,8 +23,9 @@
 //	results of requests that are over     HistoryResults    2 MiB
 //	their errors, and their other texts   HistoryErrors     1.5 MiB, with HistoryTexts
 //	timelines of requests                 TraceBytes        4 MiB
+//	what the core was told and ordered    FlightBytes       2 MiB
 //	short texts of requests that are over KeptMemoryBytes   4 MiB
-//	                                                      224 MiB
+//	                                                      226 MiB
 //
 // Results in flight (ResultBytes) are not in the sum: they are what the hub is for. Messages below [CountedBytes] are
 // not counted.

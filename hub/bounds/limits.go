@@ -195,6 +195,8 @@ const (
 	HistoryTexts    = 512 << 10
 	// TraceBytes bounds the timelines of requests: beyond it no timeline grows.
 	TraceBytes = 4 << 20
+	// FlightBytes bounds the record of what the core was told and has ordered: some 700 to 1,400 calls.
+	FlightBytes = 2 << 20
 )
 
 // Arguments and results of requests that are over, whole (package kept). If there is too much, of one server or in all,
@@ -215,7 +217,7 @@ const (
 // HeldBytes is what the hub may hold for others in the worst case, in which every total is used up at once. Results in
 // flight are not included.
 const HeldBytes = QuestionBytes + HubListBytes + HubCheckBytes + WindowsBytes + AnswersBytes + HistoryResults +
-	HistoryErrors + HistoryTexts + TraceBytes + KeptMemoryBytes
+	HistoryErrors + HistoryTexts + TraceBytes + FlightBytes + KeptMemoryBytes
 
 // ReleasedBytes is how much must have been freed before memory is returned to the system at once. ReleasePause is the
 // least time between two such returns, since each costs a full garbage collection.

@@ -187,18 +187,18 @@ func (s *State) do(e Effect) { s.effects = append(s.effects, e) }
 
 // mint returns a new request id. It avoids an id that a host has chosen for an open request.
 func (s *State) mint(prefix string) string {
-	id := s.OwnID(prefix, uint64(s.begun)+1)
+	id := OwnID(s.mark, prefix, uint64(s.begun)+1)
 	for s.byID[id] != 0 {
 		id += "'"
 	}
 	return id
 }
 
-// OwnID returns an id that names this hub, too. If a hub dies and another one takes its place, an answer or a cancel
-// that was meant for the old hub must not find anything in the new one.
-func (s *State) OwnID(prefix string, n uint64) string {
+// OwnID returns an id that names its hub by a mark, too. If a hub dies and another one takes its place, an answer or a
+// cancel that was meant for the old hub must not find anything in the new one.
+func OwnID(mark, prefix string, n uint64) string {
 	var room [64]byte
-	id := append(append(append(append(room[:0], prefix...), '-'), s.mark...), '-')
+	id := append(append(append(append(room[:0], prefix...), '-'), mark...), '-')
 	return string(strconv.AppendUint(id, n, 10))
 }
 

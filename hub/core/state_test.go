@@ -103,7 +103,7 @@ func TestWhatIsKnown(t *testing.T) {
 	if r, ok := s.Request(9); ok || r.Number != 0 || s.ByID("c") != 0 {
 		t.Errorf("no request: %+v", r)
 	}
-	if id := s.OwnID("call", 1234); id != "call-hub-1234" {
+	if id := OwnID(s.mark, "call", 1234); id != "call-hub-1234" {
 		t.Errorf("an id that the hub makes: %s", id)
 	}
 	if s.Len() != 5 || s.Asked() != 2 || !s.Open(2) || s.Open(3) || !slices.Equal(s.Prompts(), []PromptNumber{1, 2}) {

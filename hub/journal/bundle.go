@@ -15,6 +15,7 @@ type Bundle struct {
 	Servers               []BundledServer
 	Problems              []event.ConfigProblem // those that belong to no single server
 	OpenRequests, Windows int
+	Flight                Flight
 }
 
 // BundledServer is one server for a bug report.
@@ -35,7 +36,7 @@ func (b *Bundle) Members() map[string]any {
 		"version": b.Version, "goVersion": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "hubId": b.HubID,
 		"uptimeSeconds": time.Since(b.Began).Round(time.Millisecond).Seconds(),
 		"servers":       servers, "problems": problemMembers(b.Problems), "openRequests": b.OpenRequests,
-		"windows": b.Windows,
+		"windows": b.Windows, "core": b.Flight.Lines(),
 	}
 }
 

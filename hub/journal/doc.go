@@ -1,7 +1,8 @@
-// Package journal records what has happened: the requests that are over ([History]), the flight recorder with
-// what happened to each request ([Recorder], [Timeline], [Bundle]), the line of its arguments by which people tell it
-// apart in a list ([PreviewArguments]), and its arguments and its result, whole ([KeptRequests]). [Results] keeps the
-// results of which a model was shown a part only. [Tracer] makes the spans of requests, for OpenTelemetry.
+// Package journal records what has happened: the requests that are over ([History]), the flight recorder with what the
+// core was told and has ordered ([Recorder], [Flight], [Bundle]) and what became of each request ([Timeline]), the
+// line of its arguments by which people tell it apart in a list ([PreviewArguments]), and its arguments and its result,
+// whole ([KeptRequests]). [Results] keeps the results of which a model was shown a part only. [Tracer] makes the spans
+// of requests, for OpenTelemetry.
 //
 // The package holds data only, and calls nobody back. Strangers choose what is kept, so it is bounded in bytes, in
 // number and in age, for each server and for all (package bounds); the oldest goes first. Short texts stay in memory,

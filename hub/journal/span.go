@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -110,22 +111,20 @@ func (s *Span) Round(wireID string) {
 	}
 }
 
-// Cancelled records that the request was cancelled.
-func (s *Span) Cancelled(origin event.Origin) {
-	if s != nil {
-		s.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin", origin.String())))
+// Ordered records that the request was cancelled, or that a prompt has opened or closed.
+func (s *Span) Ordered(e core.Effect) {
+	if s == nil {
+		return
 	}
-}
-
-// Prompt records that a prompt has opened or, with a cause, closed.
-func (s *Span) Prompt(kind event.PromptKind, cause event.PromptCause) {
-	switch {
-	case s == nil:
-	case cause == 0:
-		s.span.AddEvent("mcphub.prompt.opened", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String())))
-	default:
-		s.span.AddEvent("mcphub.prompt.closed", trace.WithAttributes(attribute.String("mcphub.prompt.kind", kind.String()),
-			attribute.String("mcphub.prompt.cause", cause.String())))
+	switch e := e.(type) {
+	case core.CancelAccepted:
+		s.span.AddEvent("mcphub.cancel", trace.WithAttributes(attribute.String("mcphub.cancel.origin",
+			e.Cancel.Origin.String())))
+	case core.PromptOpened:
+		s.span.AddEvent("mcphub.prompt.opened", trace.WithAttributes(attribute.String("mcphub.prompt.kind", e.Kind.String())))
+	case core.PromptClosed:
+		s.span.AddEvent("mcphub.prompt.closed", trace.WithAttributes(attribute.String("mcphub.prompt.kind", e.Kind.String()),
+			attribute.String("mcphub.prompt.cause", e.End.Cause.String())))
 	}
 }
 

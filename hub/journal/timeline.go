@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/redact"
@@ -26,25 +27,28 @@ const (
 )
 
 const (
-	recordBytes   = 72
+	recordBytes   = 72 + 24                      // with an effect
 	timelineBytes = smallTrace*recordBytes + 400 // with the RequestInfo of its request
 )
 
-// Recorder is the flight recorder: it keeps the timelines of requests. NewRecorder makes one.
+// Recorder is the flight recorder: it keeps what the core was told and has ordered, and the timelines of requests.
+// NewRecorder makes one.
 type Recorder struct {
-	began time.Time
 	bytes atomic.Int64 // about how many bytes the kept timelines and those of open requests hold
 
-	ended queue[*Timeline] // timelines of requests that are over, in the order of their ends; guarded by the hub's lock
+	// These are guarded by the hub's lock.
+	flight Flight
+	ended  queue[*Timeline] // timelines of requests that are over, in the order of their ends
 }
 
 const methodProgress = "notifications/progress"
 
-// Timeline records what happened to one request. No other lock is taken while its lock is held: the engine reports
-// messages with its own locks held.
+// Timeline records what happened to one request: what the core has ordered for it, its messages on the wire, and what
+// package hub alone knows, which are the error with which it ended and the delivery of its cancel. No other lock is
+// taken while its lock is held: the engine reports messages with its own locks held.
 type Timeline struct {
 	of *Recorder
-	n  uint64             // the position of its request among all requests; set by Begin
+	n  core.RequestNumber // set by Begin
 	at *event.RequestInfo // the request at its end, nil while it is open; guarded by the hub's lock
 
 	mu       sync.Mutex // guards the fields below
@@ -61,41 +65,34 @@ type Timeline struct {
 	smallest [smallTrace]record
 }
 
-// record is one entry. what is zero if the entry was taken back.
+// record is one entry. If kind and what are zero, the entry was taken back.
 type record struct {
-	at     time.Duration // since Recorder.began
-	seq    uint32
-	bytes  uint32
-	method string
-	id     string // id of a message, or of a prompt
-	// a *event.Cancellation, *event.Error or *event.Sending; for a response the int64 code of its error. It is nil in most
-	// entries.
-	detail any
-	what   recordKind
+	at time.Duration // since Recorder.Began
+	// what is a core.Effect, an *event.Error, or an event.Sending; for an error response the int64 code, and nil for any
+	// other message.
+	what any
 
-	state            uint8 // RequestState
-	prompt           uint8 // PromptKind
-	cause            uint8 // PromptCause
+	method, id       string // of a message
+	seq, bytes       uint32
+	kind             jsonrpc.Kind // of a message; 0: it is none
 	outgoing, unread bool
-	kind             jsonrpc.Kind
 }
 
-type recordKind uint8
-
-const (
-	recordState recordKind = iota + 1
-	recordMessage
-	recordCancel
-	recordPrompt
-	recordError
-	recordDelivery
-)
-
-// NewRecorder returns a recorder that begins now.
-func NewRecorder() *Recorder { return &Recorder{began: time.Now()} }
+// NewRecorder returns a recorder that begins now. mark names the hub in the ids that it makes.
+func NewRecorder(mark string) *Recorder {
+	return &Recorder{flight: Flight{mark: mark, began: time.Now()}}
+}
 
 // Began returns when rec was made.
-func (rec *Recorder) Began() time.Time { return rec.began }
+func (rec *Recorder) Began() time.Time { return rec.flight.began }
+
+// Note records that the core was told e, and what it has ordered then. It is called with the hub's lock.
+func (rec *Recorder) Note(at time.Time, e core.Event, effects []core.Effect) {
+	rec.flight.note(at.Sub(rec.flight.began), e, effects)
+}
+
+// Flight returns what the core was told and has ordered. It is called with the hub's lock.
+func (rec *Recorder) Flight() Flight { return rec.flight }
 
 // NewTimeline returns a timeline for what may become a request.
 func (rec *Recorder) NewTimeline() *Timeline {
@@ -105,7 +102,7 @@ func (rec *Recorder) NewTimeline() *Timeline {
 }
 
 // Begin makes t the timeline of the n-th request.
-func (t *Timeline) Begin(n uint64) {
+func (t *Timeline) Begin(n core.RequestNumber) {
 	t.n = n
 	t.of.bytes.Add(timelineBytes)
 	t.mu.Lock()
@@ -159,7 +156,7 @@ func (t *Timeline) put(r record) {
 		t.first = int32(len(t.records) / 2)
 		t.next = t.first
 	}
-	if t.records[t.next].what != 0 {
+	if !t.records[t.next].takenBack() {
 		t.omitted++
 	}
 	t.records[t.next] = r
@@ -170,7 +167,7 @@ func (t *Timeline) put(r record) {
 
 func (t *Timeline) stamp(r *record) {
 	t.seq++
-	r.seq, r.at = t.seq, time.Since(t.of.began)
+	r.seq, r.at = t.seq, time.Since(t.of.Began())
 }
 
 // grow makes room for more records. It returns false if t has reached its limit, or all timelines together theirs. t.mu
@@ -197,11 +194,11 @@ func (t *Timeline) Message(m jsonrpc.Observed) {
 		id = fmt.Sprintf(`"an id of %d bytes"`, len(id))
 	}
 	r := record{
-		what: recordMessage, kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)),
+		kind: m.Kind, method: m.Method, id: id, bytes: uint32(min(m.Bytes, 1<<32-1)),
 		outgoing: m.Sender == jsonrpc.Outgoing, unread: m.Dropped,
 	}
 	if m.Code != 0 {
-		r.detail = m.Code
+		r.what = m.Code
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -229,7 +226,7 @@ func (t *Timeline) Message(m jsonrpc.Observed) {
 func (t *Timeline) takeBack(m record) {
 	found := -1
 	for i, r := range t.records {
-		if r.what == recordMessage && r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method &&
+		if r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method &&
 			(found < 0 || r.seq > t.records[found].seq) {
 			found = i
 		}
@@ -246,24 +243,38 @@ func (t *Timeline) takeBack(m record) {
 	}
 }
 
-// State records the state that the request has entered.
-func (t *Timeline) State(s event.RequestState) { t.add(record{what: recordState, state: uint8(s)}) }
+func (r *record) takenBack() bool { return r.what == nil && r.kind == 0 }
 
-// Cancelled records that the request was cancelled.
-func (t *Timeline) Cancelled(c *event.Cancellation) { t.add(record{what: recordCancel, detail: c}) }
+// Concerns returns the request whose timeline an effect is part of, 0 if it is part of none. With callers, it is part
+// of those of the calls, too, in whose course the request was made.
+func Concerns(e core.Effect) (request core.RequestNumber, callers bool) {
+	switch e := e.(type) {
+	case core.RequestOpened:
+		return e.Request, false
+	case core.RequestShown:
+		if e.Moved {
+			return e.Request, false
+		}
+	case core.CancelAccepted:
+		return e.Request, false
+	case core.PromptOpened:
+		return e.Request, true
+	case core.PromptClosed:
+		return e.Request, true
+	}
+	return 0, false
+}
+
+// Ordered records an effect that concerns the request.
+func (t *Timeline) Ordered(e core.Effect) { t.add(record{what: e}) }
 
 // Delivered records the outcome of a cancel.
-func (t *Timeline) Delivered(s event.Sending) { t.add(record{what: recordDelivery, detail: &s}) }
-
-// Prompt records that a prompt has opened or, with a cause, closed.
-func (t *Timeline) Prompt(id string, kind event.PromptKind, cause event.PromptCause) {
-	t.add(record{what: recordPrompt, id: id, prompt: uint8(kind), cause: uint8(cause)})
-}
+func (t *Timeline) Delivered(s event.Sending) { t.add(record{what: s}) }
 
 // Failed records the error that the request ended with. Its text quotes neither a server nor what the server was asked
 // for.
 func (t *Timeline) Failed(err *event.Error, mayContinue bool) {
-	t.add(record{what: recordError, detail: tracedError(err, mayContinue)})
+	t.add(record{what: tracedError(err, mayContinue)})
 }
 
 // Identify records the W3C trace id that other programs know the request by.
@@ -355,8 +366,8 @@ func (t *Timeline) read() (entries []event.TraceEntry, omitted int, traceID stri
 	records, omitted, traceID := t.copied()
 	sort.Slice(records, func(i, j int) bool { return records[i].seq < records[j].seq })
 	for _, r := range records {
-		if r.what != 0 {
-			entries = append(entries, r.entry(t.of.began))
+		if !r.takenBack() {
+			entries = append(entries, t.of.entry(r))
 		}
 	}
 	return entries, omitted, traceID
@@ -372,29 +383,41 @@ func (t *Timeline) copied() (records []record, omitted int, traceID string) {
 	return records, t.omitted, t.traceID
 }
 
-func (r *record) entry(began time.Time) event.TraceEntry {
-	e := event.TraceEntry{Time: began.Add(r.at)}
-	switch r.what {
-	case recordState:
-		e.State = event.RequestState(r.state)
-	case recordMessage:
+func (rec *Recorder) promptID(n core.PromptNumber) string {
+	return core.OwnID(rec.flight.mark, "prompt", uint64(n))
+}
+
+// entry returns what people read of a record.
+func (rec *Recorder) entry(r record) event.TraceEntry {
+	e := event.TraceEntry{Time: rec.Began().Add(r.at)}
+	if r.kind != 0 {
 		m := &event.TraceMessage{
 			Direction: event.Incoming, Type: r.kind.String(), Method: r.method, WireID: r.id, Bytes: int(r.bytes),
 			Dropped: r.unread,
 		}
-		m.ErrorCode, _ = r.detail.(int64)
+		m.ErrorCode, _ = r.what.(int64)
 		if r.outgoing {
 			m.Direction = event.Outgoing
 		}
 		e.Message = m
-	case recordCancel:
-		e.Cancellation, _ = r.detail.(*event.Cancellation)
-	case recordPrompt:
-		e.Prompt = &event.TracePrompt{PromptID: r.id, Kind: event.PromptKind(r.prompt), Cause: event.PromptCause(r.cause)}
-	case recordError:
-		e.Err, _ = r.detail.(*event.Error)
-	case recordDelivery:
-		e.Sending, _ = r.detail.(*event.Sending)
+		return e
+	}
+	switch what := r.what.(type) {
+	case core.RequestOpened:
+		e.State = event.StateQueued
+	case core.RequestShown:
+		e.State = what.State
+	case core.CancelAccepted:
+		e.Cancellation = &what.Cancel
+	case core.PromptOpened:
+		e.Prompt = &event.TracePrompt{PromptID: rec.promptID(what.Prompt), Kind: what.Kind}
+	case core.PromptClosed:
+		e.Prompt = &event.TracePrompt{PromptID: rec.promptID(what.Prompt), Kind: what.Kind,
+			Cause: what.End.Cause}
+	case *event.Error:
+		e.Err = what
+	case event.Sending:
+		e.Sending = &what
 	}
 	return e
 }
@@ -408,8 +431,8 @@ func (rec *Recorder) Kept() int { return len(rec.ended.items) }
 // Inconsistent returns what is inconsistent in the recorder, or "". open are the timelines of the requests that are not
 // over. It is called with the hub's lock.
 func (rec *Recorder) Inconsistent(open []*Timeline) string {
-	if unsafe.Sizeof(record{}) != recordBytes {
-		return fmt.Sprintf("a record has %d bytes, counted as %d", unsafe.Sizeof(record{}), recordBytes)
+	if size := unsafe.Sizeof(record{}); size+24 != recordBytes {
+		return fmt.Sprintf("a record has %d bytes, and with an effect it is counted as %d", size, recordBytes)
 	}
 	held := int64(0)
 	var locked []*Timeline

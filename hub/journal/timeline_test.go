@@ -3,6 +3,7 @@ package journal
 import (
 	"testing"
 
+	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 )
@@ -10,8 +11,9 @@ import (
 // BenchmarkTimeline is what the flight recorder costs a whole call: seven entries, beginning and end.
 func BenchmarkTimeline(b *testing.B) {
 	b.ReportAllocs()
-	rec := NewRecorder()
-	n := uint64(0)
+	rec := NewRecorder("hub")
+	n := core.RequestNumber(0)
+	shown := func(s event.RequestState) core.Effect { return core.RequestShown{State: s, Moved: true} }
 	id := jsonrpc.IntID(12345)
 	info := event.RequestInfo{ID: "r1"}
 	for b.Loop() {
@@ -19,7 +21,7 @@ func BenchmarkTimeline(b *testing.B) {
 		t := rec.NewTimeline()
 		t.Begin(n)
 		for _, state := range []event.RequestState{event.StateQueued, event.StateConnecting, event.StateRunning} {
-			t.State(state)
+			t.Ordered(shown(state))
 		}
 		t.Message(jsonrpc.Observed{Sender: jsonrpc.Outgoing, Kind: jsonrpc.KindRequest, Method: "tools/call", ID: id,
 			Bytes: 100})
@@ -27,7 +29,7 @@ func BenchmarkTimeline(b *testing.B) {
 			Bytes: 100})
 		t.Message(jsonrpc.Observed{Sender: jsonrpc.Incoming, Kind: jsonrpc.KindResponse, Method: "tools/call", ID: id,
 			Bytes: 100})
-		t.State(event.StateDone)
+		t.Ordered(shown(event.StateDone))
 		t.End(info)
 	}
 }

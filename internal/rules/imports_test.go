@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"hub/event":     {"hub/event", "hub/bounds"},
 	"hub/grants":    {"hub/grants", "hub/process", "hub/event", "hub/config", "hub/statefile", "hub/bounds", "hub/redact"},
 	"hub/sources":   {"hub/sources", "hub/event", "hub/config", "hub/redact", "hub/statefile", "hub/bounds"},
-	"hub/journal":   {"hub/journal", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/jsontext", "hub/redact"},
+	"hub/journal":   {"hub/journal", "hub/core", "hub/event", "hub/bounds", "hub/jsonrpc", "hub/jsontext", "hub/redact"},
 	"hub/jsontext":  {"hub/jsontext"},
 	"hub/redact":    {"hub/redact", "hub/bounds"},
 	"hub/schema":    {"hub/schema", "hub/bounds", "hub/jsontext"},

@@ -8,12 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/conversation"
 )
 
 // TestCallTraceOption: the timeline is written after a result, an error, a cancel and a failure, with the notification
-// to the server; only the owner can read it; and it holds neither arguments nor results.
+// to the server; only the owner can read it; it holds neither arguments nor results; and a fresh core that is told what
+// the hub's core was told orders the same.
 func TestCallTraceOption(t *testing.T) {
 	p := clitest.InBubbles(t)
 	line, _ := p.DemoServer()
@@ -53,11 +57,18 @@ func TestCallTraceOption(t *testing.T) {
 		var b struct {
 			Version string
 			Servers []struct{ Name, State string }
+			Core    []string
 			Traces  []json.RawMessage
 		}
 		if err := json.Unmarshal(text, &b); err != nil || b.Version != "0.0.0-test" || len(b.Traces) != 1 ||
 			len(b.Servers) != 1 {
 			t.Fatalf("%v: %s", err, text)
+		}
+		record := strings.Join(b.Core, "\n") + "\n"
+		if again, err := conversation.Play(record, nil); err != nil || again != record ||
+			!strings.Contains(record, `RequestMade ID="r1"`) {
+			t.Errorf("%s: played again, the core orders something else (-then +now): %v\n%s", test.name, err,
+				cmp.Diff(record, again))
 		}
 		shown := p.Run("trace", file)
 		if shown.Status != 0 {

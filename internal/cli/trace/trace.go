@@ -28,27 +28,32 @@ const maxTraceFile = 64 << 20
 
 // NewTraceCmd returns mcphub trace, which prints an exported bundle, or a GetTraceResponse, for people.
 func NewTraceCmd(f *door.Factory) *cobra.Command {
-	asItIs := false
+	asItIs, core := false, false
 	c := &cobra.Command{
-		Use: "trace FILE [--json]", Short: "show what a --trace file says: the timeline of a request", GroupID: cmd.GroupUse,
+		Use: "trace FILE [--core | --json]", Short: "show what a --trace file says: the timeline of a request",
+		GroupID: cmd.GroupUse,
 		Long: `Shows the timelines in FILE ("-" is stdin): what mcphub call, read or prompt wrote with --trace, or an
 answer of GetTrace in proto3 JSON. Each entry stands with its milliseconds since the first: states, messages to (->)
 and from (<-) the server by type and size, prompts, cancels with origin and reason. There are no arguments, results or
 other contents in it.
+
+With --core it shows what the core of the hub was told, as far back as that is kept, and, indented, what it has ordered
+then: of all requests and servers, without reasons. Who develops McpHub can play it.
 `,
 		Args: cmd.AtMost(1),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 {
 				return exit.Wrongf("which file? mcphub call ... --trace FILE writes one")
 			}
-			return printTrace(f.Streams, files[0], asItIs)
+			return printTrace(f.Streams, files[0], asItIs, core)
 		},
 	}
+	c.Flags().BoolVar(&core, "core", false, "show what the core was told and has ordered")
 	c.Flags().BoolVar(&asItIs, "json", false, "print the file as it is, once it has been read without fault")
 	return c
 }
 
-func printTrace(s console.Streams, file string, asItIs bool) error {
+func printTrace(s console.Streams, file string, asItIs, core bool) error {
 	text, err := readTraceFile(s.In, file)
 	if err != nil {
 		return exit.Wrong(err)
@@ -61,7 +66,14 @@ func printTrace(s console.Streams, file string, asItIs bool) error {
 		fmt.Fprintln(s.Out, strings.TrimRight(string(text), "\n"))
 		return nil
 	}
-	for line := range strings.Lines(b.String()) {
+	shown := b.String()
+	if core {
+		if len(b.Core) == 0 {
+			return exit.Wrongf("%s: it has no record of the core: it is no bundle, or of an older hub", file)
+		}
+		shown = console.EscapeBut(strings.Join(b.Core, "\n"), "\n")
+	}
+	for line := range strings.Lines(shown) {
 		fmt.Fprint(s.Out, console.ForReading(s.Out, strings.TrimRight(line, "\n")))
 	}
 	return nil
@@ -90,6 +102,7 @@ type bundle struct {
 	Servers                             []struct {
 		Name, State, Transport, Era, Revision, LastError string
 	}
+	Core   []string // what the core was told and has ordered
 	Traces []json.RawMessage
 
 	timelines []*mcphubv1.Trace

@@ -14,6 +14,7 @@ import (
 const traceOfTests = `{"requestId":"r1","server":"s\u001b[31m","direction":"REQUEST_DIRECTION_OUTGOING","method":"tools/call","tool":"echo","state":"REQUEST_STATE_CANCELLED"}`
 
 var bundleOfTests = `{"version":"1.2.3","goVersion":"go1.26","os":"linux","arch":"amd64","hubId":"H","uptimeSeconds":1.5,"unknown":{},
+"core":["hub h","Drained","  \u001b"],
 "servers":[{"name":"s","state":"ready","transport":"stdio","era":"legacy","revision":"2025-11-25"}],
 "traces":[{"request":` + traceOfTests + `,"omittedEntries":7,"traceId":"abc","later":1,"entries":[
 {"time":"2026-01-01T00:00:00Z","state":{"state":"REQUEST_STATE_QUEUED"}},
@@ -54,6 +55,9 @@ func TestTraceCommand(t *testing.T) {
 	if r := p.Run("trace", "--json", file); r.Status != 0 || r.Stdout != bundleOfTests+"\n" {
 		t.Errorf("status %d, %s\n%s", r.Status, r.Stderr, r.Stdout)
 	}
+	if r := p.Run("trace", "--core", file); r.Status != 0 || r.Stdout != "hub h\nDrained\n  \\x1b\n" {
+		t.Errorf("status %d, %s\n%s", r.Status, r.Stderr, r.Stdout)
+	}
 	trace := new(mcphubv1.Trace)
 	if err := protojson.Unmarshal([]byte(`{"request":`+traceOfTests+`}`), trace); err != nil {
 		t.Fatal(err)
@@ -75,6 +79,10 @@ func TestTraceCommand(t *testing.T) {
 	}
 	if r := p.Run("trace", p.Config("empty.json", `{"hubId":"H","traces":[]}`)); r.Status != 0 ||
 		!strings.Contains(r.Stdout, "no timelines") {
+		t.Errorf("status %d, %s\n%s", r.Status, r.Stderr, r.Stdout)
+	}
+	if r := p.Run("trace", "--core", p.Config("empty.json", `{"hubId":"H","traces":[]}`)); r.Status != 2 ||
+		!strings.Contains(r.Stderr, "no record of the core") {
 		t.Errorf("status %d, %s\n%s", r.Status, r.Stderr, r.Stdout)
 	}
 	for _, bad := range []struct{ name, text, want string }{

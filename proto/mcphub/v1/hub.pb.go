@@ -1130,8 +1130,9 @@ type GetTraceResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Timelines, oldest first. Requests that are unknown or no longer kept are missing.
 	Traces []*Trace `protobuf:"bytes,1,rep,name=traces,proto3" json:"traces,omitempty"`
-	// JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
-	// in the proto3 JSON of this message. "" if no bundle was asked for.
+	// JSON text of one object for a bug report: the version, the system, the servers without secrets, these timelines in
+	// the proto3 JSON of this message, and what the core of the hub was told and has ordered, of all requests, without
+	// reasons and contents. "" if no bundle was asked for.
 	BundleJson    string `protobuf:"bytes,2,opt,name=bundle_json,json=bundleJson,proto3" json:"bundle_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1069,8 +1069,9 @@ export type GetTraceResponse = Message<"mcphub.v1.GetTraceResponse"> & {
   traces: Trace[];
 
   /**
-   * JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
-   * in the proto3 JSON of this message. "" if no bundle was asked for.
+   * JSON text of one object for a bug report: the version, the system, the servers without secrets, these timelines in
+   * the proto3 JSON of this message, and what the core of the hub was told and has ordered, of all requests, without
+   * reasons and contents. "" if no bundle was asked for.
    *
    * @generated from field: string bundle_json = 2;
    */
@@ -1091,8 +1092,9 @@ export type GetTraceResponseJson = {
   traces?: TraceJson[];
 
   /**
-   * JSON text of one object for a bug report: the version, the system, the servers without secrets, and these timelines
-   * in the proto3 JSON of this message. "" if no bundle was asked for.
+   * JSON text of one object for a bug report: the version, the system, the servers without secrets, these timelines in
+   * the proto3 JSON of this message, and what the core of the hub was told and has ordered, of all requests, without
+   * reasons and contents. "" if no bundle was asked for.
    *
    * @generated from field: string bundle_json = 2;
    */
