@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	recordBytes   = 72 + 24                      // with an effect
+	recordBytes   = 64 + 24                      // with an effect
 	timelineBytes = smallTrace*recordBytes + 400 // with the RequestInfo of its request
 )
 
@@ -52,12 +52,8 @@ type Timeline struct {
 	at *event.RequestInfo // the request at its end, nil while it is open; guarded by the hub's lock
 
 	mu       sync.Mutex // guards the fields below
-	records  []record
-	first    int32   // how many of the first records are never replaced; 0 as long as records can grow
-	next     int32   // index of the oldest record that may be replaced
-	seq      uint32  // number of records so far
-	steps    int32   // number of progress records, up to maxTraceSteps
-	step     *record // the latest progress, if there was more than is kept one by one
+	records  []record   // in order
+	steps    int        // number of messages of progress, up to maxTraceSteps
 	omitted  int
 	traceID  string
 	charged  int64 // its share of Recorder.bytes
@@ -65,7 +61,7 @@ type Timeline struct {
 	smallest [smallTrace]record
 }
 
-// record is one entry. If kind and what are zero, the entry was taken back.
+// record is one entry.
 type record struct {
 	at time.Duration // since Recorder.Began
 	// what is a core.Effect, an *event.Error, or an event.Sending; for an error response the int64 code, and nil for any
@@ -73,7 +69,7 @@ type record struct {
 	what any
 
 	method, id       string // of a message
-	seq, bytes       uint32
+	bytes            uint32
 	kind             jsonrpc.Kind // of a message; 0: it is none
 	outgoing, unread bool
 }
@@ -128,7 +124,7 @@ func (t *Timeline) forget() {
 	defer t.mu.Unlock()
 	t.of.bytes.Add(-t.charged)
 	t.charged, t.gone = 0, true
-	t.records, t.step = nil, nil
+	t.records = nil
 	clear(t.smallest[:])
 }
 
@@ -142,32 +138,28 @@ func (t *Timeline) add(r record) {
 	t.put(r)
 }
 
-// put stores a record. When there is no more room, it replaces the oldest record that may be replaced. t.mu is held.
+// put stores a record. When there is no more room, the oldest of the second half makes room. t.mu is held.
 func (t *Timeline) put(r record) {
 	if t.gone {
 		return
 	}
-	t.stamp(&r)
-	if t.first == 0 {
-		if len(t.records) < cap(t.records) || t.grow() {
-			t.records = append(t.records, r)
-			return
-		}
-		t.first = int32(len(t.records) / 2)
-		t.next = t.first
-	}
-	if !t.records[t.next].takenBack() {
+	if half := len(t.records) / 2; len(t.records) == cap(t.records) && !t.grow() {
+		t.records = slices.Delete(t.records, half, half+1)
 		t.omitted++
 	}
-	t.records[t.next] = r
-	if t.next++; int(t.next) == len(t.records) {
-		t.next = t.first
-	}
+	r.at = time.Since(t.of.Began())
+	t.records = append(t.records, r)
 }
 
-func (t *Timeline) stamp(r *record) {
-	t.seq++
-	r.seq, r.at = t.seq, time.Since(t.of.Began())
+// remove removes the latest record that is such a one. t.mu is held.
+func (t *Timeline) remove(such func(r *record) bool) (removed bool) {
+	for i := len(t.records) - 1; i >= 0; i-- {
+		if such(&t.records[i]) {
+			t.records = slices.Delete(t.records, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 // grow makes room for more records. It returns false if t has reached its limit, or all timelines together theirs. t.mu
@@ -203,47 +195,23 @@ func (t *Timeline) Message(m jsonrpc.Observed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m.Unwritten {
-		t.takeBack(r)
+		t.remove(func(o *record) bool {
+			return o.outgoing && o.kind == r.kind && o.id == r.id && o.method == r.method
+		})
 		return
 	}
-	if m.Kind == jsonrpc.KindNotification && m.Method == methodProgress && !t.gone {
-		t.steps = min(t.steps+1, maxTraceSteps)
-		if t.steps == maxTraceSteps {
-			if t.step == nil {
-				t.step = new(record)
-			} else {
-				t.omitted++
-			}
-			t.stamp(&r)
-			*t.step = r
-			return
+	if r.isProgress() {
+		if t.steps == maxTraceSteps && t.remove((*record).isProgress) {
+			t.omitted++
 		}
+		t.steps = min(t.steps+1, maxTraceSteps)
 	}
 	t.put(r)
 }
 
-// takeBack removes the latest record of a message that was not written after all. t.mu is held.
-func (t *Timeline) takeBack(m record) {
-	found := -1
-	for i, r := range t.records {
-		if r.outgoing && r.kind == m.kind && r.id == m.id && r.method == m.method &&
-			(found < 0 || r.seq > t.records[found].seq) {
-			found = i
-		}
-	}
-	switch {
-	case found < 0:
-	case t.first == 0:
-		t.records = slices.Delete(t.records, found, found+1)
-	default:
-		if t.records[found].seq == t.seq {
-			t.next = int32(found) // the next record may take its place
-		}
-		t.records[found] = record{}
-	}
+func (r *record) isProgress() bool {
+	return r.kind == jsonrpc.KindNotification && r.method == methodProgress
 }
-
-func (r *record) takenBack() bool { return r.what == nil && r.kind == 0 }
 
 // Concerns returns the request whose timeline an effect is part of, 0 if it is part of none. With callers, it is part
 // of those of the calls, too, in whose course the request was made.
@@ -363,24 +331,12 @@ func Read(all []Traced, most int, secrets *redact.Redactor) []event.TraceInfo {
 
 // read returns the entries in order, and how many were omitted.
 func (t *Timeline) read() (entries []event.TraceEntry, omitted int, traceID string) {
-	records, omitted, traceID := t.copied()
-	sort.Slice(records, func(i, j int) bool { return records[i].seq < records[j].seq })
-	for _, r := range records {
-		if !r.takenBack() {
-			entries = append(entries, t.of.entry(r))
-		}
-	}
-	return entries, omitted, traceID
-}
-
-func (t *Timeline) copied() (records []record, omitted int, traceID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	records = slices.Clone(t.records)
-	if t.step != nil {
-		records = append(records, *t.step)
+	for _, r := range t.records {
+		entries = append(entries, t.of.entry(r))
 	}
-	return records, t.omitted, t.traceID
+	return entries, t.omitted, t.traceID
 }
 
 func (rec *Recorder) promptID(n core.PromptNumber) string {
