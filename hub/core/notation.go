@@ -13,9 +13,11 @@ import (
 // of the conversations (testdata/*.txt) and of the flight record in a bug report.
 type Notation struct {
 	Start time.Time // times are written as what has passed since then
-	// ForReport leaves out the reasons of cancels, which people and servers write, and numbers clients, task labels, files,
-	// and hashes of launches, forms and definitions. What the core decides depends on which of them are equal alone.
+	// ForReport leaves out the reasons of cancels, which people and servers write, and numbers clients, task labels,
+	// files, and hashes of launches, forms and definitions. What the core decides depends on which of them are equal
+	// alone.
 	ForReport bool
+	Numbered  bool // they are numbers already, since a report is played
 
 	numbered map[string]string
 }
@@ -101,7 +103,7 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 func (n *Notation) number(field, text string) string {
 	switch field {
 	case "Client", "Label", "Launch", "Definition", "File", "Hash":
-		if !n.ForReport || text == "" {
+		if !n.ForReport || n.Numbered || text == "" {
 			return text
 		}
 	default:

@@ -48,7 +48,7 @@ func Play(text string, settled func(s *core.State, line string)) (string, error)
 			if partial != "" {
 				return "", ErrPartial
 			}
-			s, write.ForReport = core.New(mark), true
+			s, write.ForReport, write.Numbered = core.New(mark), true, true
 			continue
 		}
 		e, err := read(line, start)
