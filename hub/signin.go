@@ -268,6 +268,13 @@ func (s *server) authorize(conf *config.Server) (*signin.SignIn, error) {
 	sign, err := signin.New(signin.Options{
 		Server: s.name, ServerURL: conf.URL, Store: h.tokens(), Logger: h.log, Config: conf.OAuth,
 		RoundTripper: h.roundTripper, Listen: h.listen,
+		Over: func() { // whoever waited may have gone before
+			h.within(func() {
+				if s.auth == made {
+					s.signInChanged()
+				}
+			})
+		},
 		Ask: func(ctx context.Context, p event.SignInQuestion) error {
 			return h.askSignIn(ctx, s, p, func() bool { return made.wanted > 0 }, func(by int) {
 				made.asking += by

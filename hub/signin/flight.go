@@ -60,6 +60,9 @@ func (s *SignIn) finish(f *flight, err error) {
 	}
 	delete(s.flights, f.kind)
 	s.mu.Unlock()
+	if f.kind == signing && s.o.Over != nil {
+		s.o.Over()
+	}
 	f.err = err
 	close(f.done)
 }

@@ -25,6 +25,8 @@ type Options struct {
 	ServerURL string
 	// Ask shows prompts to a person. If it is nil, a sign-in that needs a person fails.
 	Ask Asker
+	// Over is called when a sign-in has ended, and State may be another one; nil: nothing is called.
+	Over func()
 	// Store keeps tokens between runs. If it is nil, they last as long as the SignIn. Tokens that were got without a
 	// person are never stored.
 	Store Store
