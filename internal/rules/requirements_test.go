@@ -13,9 +13,10 @@ const requirementsPage = "docs/contributing/requirements.md"
 
 var (
 	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
-	// A test of the editors part is named by its file and its title: `editors/host/test/relay.test.ts: a page that goes
-	// away breaks nothing`.
-	titled   = regexp.MustCompile("`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)): ([^`]+)`")
+	// A test of the editors part, and a conversation, are named by their file and title:
+	// `editors/host/test/relay.test.ts: a page that goes away breaks nothing`, `hub/testdata/launch.txtar: declined`.
+	titled = regexp.MustCompile(
+		"`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)|[a-z0-9/]+/testdata/[a-z]+\\.txtar): ([^`]+)`")
 	declared = regexp.MustCompile(
 		`(?m)^func (?:(Test[A-Za-z0-9_]+)\(t \*testing\.T\)|(Fuzz[A-Za-z0-9_]+)\(f \*testing\.F\))`)
 	// All that is in backquotes in the second column must name a test.
@@ -59,8 +60,11 @@ func unshown(t *tree) []violation {
 	return bad
 }
 
-// hasTitle reports whether a test file contains the title as a whole string.
+// hasTitle reports whether a test file contains the title as a whole string, or an archive a conversation of that name.
 func hasTitle(text []byte, title string) bool {
+	if strings.Contains(string(text), "\n-- "+title+" --\n") {
+		return true
+	}
 	for _, quote := range []string{"'", `"`, "`"} {
 		if strings.Contains(string(text), quote+title+quote) {
 			return true
@@ -80,6 +84,7 @@ func TestRequirementsNameRealTests(t *testing.T) {
 func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 	finds(t, unshown(made(t, map[string]string{
 		"editors/host/test/a.test.ts": "test('it holds', () => {});",
+		"hub/testdata/a.txtar":        "All.\n-- it's asked --\nwindow one\n",
 		"hub/a_test.go": "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n" +
 			"func FuzzThere(f *testing.F) {}\n",
 		requirementsPage: strings.Join([]string{
@@ -88,8 +93,9 @@ func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 			"| nothing | by hand |", "| elsewhere | `ipc: TestThere` |",
 			"| good title | `editors/host/test/a.test.ts: it holds` |", "| half a title | `editors/host/test/a.test.ts: it` |",
 			"| good fuzzing | `hub: FuzzThere` |", "| a name that is misspelled | `hub: TestThere` `hub TestThere` |",
-			"| gone fuzzing | `hub: FuzzGone` |",
+			"| gone fuzzing | `hub: FuzzGone` |", "| a conversation | `hub/testdata/a.txtar: it's asked` |",
+			"| no conversation | `hub/testdata/a.txtar: asked` |",
 		}, "\n"),
 	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9",
-		requirementsPage+":11", requirementsPage+":12")
+		requirementsPage+":11", requirementsPage+":12", requirementsPage+":14")
 }
