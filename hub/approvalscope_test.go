@@ -3,7 +3,6 @@ package hub_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -55,93 +54,6 @@ func (w *world) approves(v *view, tool string, scope event.ApprovalScope) {
 	c := w.call(hub.CallRequest{Server: "s", Tool: tool})
 	v.answer(yes(v.prompt(), scope))
 	c.ok(w.t)
-}
-
-// How long an approval holds: once for one call, window until the window has gone, workspace while its folders are
-// open, always after that, too.
-func TestApprovalScopes(t *testing.T) {
-	for _, tc := range []struct {
-		name             string
-		scope            event.ApprovalScope
-		again, afterward bool // does the next call ask; does one after the window has gone
-	}{
-		{"once", event.ScopeOnce, true, true},
-		{"window", event.ScopeWindow, false, true},
-		{"workspace", event.ScopeWorkspace, false, true},
-		{"always", event.ScopeAlways, false, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				w := newWorld(t, serversOf("s", answers("a", "b")))
-				v := w.attach(hub.Hello{Kinds: allKinds, Roots: roots("file:///p")})
-				other := w.everything()
-				w.approves(v, "a", tc.scope)
-				if asked := w.asks(other, "a"); asked != tc.again {
-					t.Errorf("asked again: %v, want %v", asked, tc.again)
-				}
-				if !w.asks(other, "b") {
-					t.Error("an approval of one tool let another one run")
-				}
-				v.win.Detach(true)
-				if asked := w.asks(other, "a"); asked != tc.afterward {
-					t.Errorf("asked once the window had gone: %v, want %v", asked, tc.afterward)
-				}
-			})
-		})
-	}
-}
-
-// An approval for a workspace holds for exactly the folders of the window that answered, in any order, also in a later
-// hub and for another window.
-func TestWorkspaceApprovalHoldsForItsFoldersOnly(t *testing.T) {
-	dir := t.TempDir()
-	bubble(t, func(t *testing.T) {
-		w := newWorldIn(t, dir, serversOf("s", answers("a")))
-		v := w.attach(hub.Hello{Kinds: allKinds})
-		c := w.call(hub.CallRequest{Server: "s", Tool: "a"})
-		p := v.prompt()
-		err := event.AsError(v.win.Answer(yes(p, event.ScopeWorkspace)))
-		if err == nil || err.Code != event.CodeInvalidArgument || err.Reason != event.ReasonInvalidContent ||
-			!strings.Contains(err.Message, "set its roots") {
-			t.Errorf("a window without folders approves for its workspace: %v", err)
-		}
-		if now := v.prompt(); now.ID != p.ID {
-			t.Errorf("the prompt is %s now", now.ID)
-		}
-		v.win.SetRoots(roots("file:///b", "file:///a", "file:///a"))
-		v.answer(yes(p, event.ScopeWorkspace))
-		c.ok(t)
-		v.win.SetRoots(nil) // after the answer
-		if !w.asks(v, "a") {
-			t.Error("it held without folders")
-		}
-	})
-	for _, tc := range []struct {
-		roots []hub.Root
-		asked bool
-	}{
-		{roots("file:///a", "file:///b"), false},
-		{roots("file:///b", "file:///a"), false},
-		{roots("file:///a"), true},
-		{roots("file:///a", "file:///b", "file:///c"), true},
-		{roots("file:///a/b"), true},
-		{nil, true},
-	} {
-		t.Run(fmt.Sprint(tc.roots), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				w := newWorldIn(t, dir, serversOf("s", answers("a")))
-				plain := w.everything()
-				v := w.attach(hub.Hello{Kinds: []event.PromptKind{event.PromptSampling}, Roots: tc.roots})
-				if asked := w.asks(plain, "a"); asked != tc.asked {
-					t.Errorf("asked: %v, want %v", asked, tc.asked)
-				}
-				v.win.Detach(true)
-				if !w.asks(plain, "a") {
-					t.Error("it held while no window had its folders open")
-				}
-			})
-		})
-	}
 }
 
 // Two hubs share the approvals for always, in both directions and without a restart. What one hub forgets, the other
@@ -218,80 +130,6 @@ func TestApprovalForgottenDuringAWaitIsSeen(t *testing.T) {
 		close(listed)
 		v2.answer(yes(v2.prompt(), event.ScopeOnce))
 		c.ok(t)
-	})
-}
-
-// A Yes for longer than once answers all calls that wait for approval of the same tool. A Yes for once answers one
-// call, and so does every No.
-func TestAnswerCoversOtherOpenPrompts(t *testing.T) {
-	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways,
-		event.ScopeOnce} {
-		t.Run(fmt.Sprint(scope), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := answers("a", "b")
-				w := newWorld(t, serversOf("s", s))
-				v := w.attach(hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")})
-				c := []*pendingCall{
-					w.call(hub.CallRequest{ID: "r0", Server: "s", Tool: "a", Arguments: `{"n":0}`}),
-					w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a", Arguments: `{"n":1}`}),
-					w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "b"}),
-				}
-				open := v.prompts()
-				if len(open) != 3 {
-					t.Fatalf("%d prompts", len(open))
-				}
-				of := func(id string) event.PromptInfo {
-					return open[slices.IndexFunc(open, func(p event.PromptInfo) bool { return p.RequestID == id })]
-				}
-				v.answer(yes(of("r1"), scope))
-				c[1].ok(t)
-				synctest.Wait()
-				if c[0].over() != (scope != event.ScopeOnce) || c[2].over() {
-					t.Fatalf("over: %v %v", c[0].over(), c[2].over())
-				}
-				if scope != event.ScopeOnce {
-					c[0].ok(t)
-					closed := eventsOf[*event.PromptClosed](v)
-					if e := closed[len(closed)-1]; e.PromptID != of("r0").ID || e.Cause != event.CauseAnswered || e.WindowID != "w" ||
-						e.Reason == "" || len(closed) != 2 {
-						t.Errorf("closed %+v of %d", e, len(closed))
-					}
-					if err := event.AsError(v.win.Answer(yes(of("r0"), event.ScopeOnce))); err == nil ||
-						err.Reason != event.ReasonPromptClosed {
-						t.Errorf("a click on it: %v", err)
-					}
-				} else {
-					v.answer(yes(of("r0"), event.ScopeOnce))
-					c[0].ok(t)
-				}
-				v.answer(yes(of("r2"), event.ScopeOnce))
-				c[2].ok(t)
-				if toolCalls(s) != 3 || w.hub.Leftovers() != "" {
-					t.Errorf("%d calls, left %s", toolCalls(s), w.hub.Leftovers())
-				}
-			})
-		})
-	}
-	t.Run("no", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := answers("a")
-			w := newWorld(t, serversOf("s", s))
-			v := w.everything()
-			c := []*pendingCall{w.call(hub.CallRequest{ID: "r0", Server: "s", Tool: "a"}),
-				w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "a"})}
-			for i, p := range v.prompts() {
-				if open := len(v.prompts()); open != 2-i {
-					t.Fatalf("%d prompts are open after %d answers", open, i)
-				}
-				v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline, Scope: event.ScopeAlways})
-			}
-			for _, c := range c {
-				c.want(t, event.CodePermissionDenied, event.ReasonDeniedByUser)
-			}
-			if toolCalls(s) != 0 || len(w.hub.Remembered("")) != 0 {
-				t.Errorf("%d calls, remembered %+v", toolCalls(s), w.hub.Remembered(""))
-			}
-		})
 	})
 }
 

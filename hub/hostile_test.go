@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,33 +14,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
-
-// A URL may have a key in its query. The launch prompt shows the whole URL. The request of the question, which every
-// window sees and which is kept for windows that come later, has the URL without the query.
-func TestLaunchRequestShowsNoQuery(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w, at := guardedWorld(t)
-		at.set(func() { at.guarded = false })
-		v, blind := w.user(""), w.everything()
-		w.workspace(`{"type":"http","url":"http://` + at.host + `/mcp?key=k-5519-abc"}`)
-		c := w.echo()
-		p := v.launch()
-		if !strings.HasSuffix(p.Launch.URL, "?key=k-5519-abc") {
-			t.Errorf("the question shows %q", p.Launch.URL)
-		}
-		for _, e := range eventsOf[*event.RequestStarted](blind) {
-			if strings.Contains(e.Request.Subject, "k-5519") {
-				t.Errorf("a request was shown with the subject %q", e.Request.Subject)
-			}
-		}
-		if r := w.request(p.RequestID); r.Subject != "http://"+at.host+"/mcp" {
-			t.Errorf("the request has the subject %q", r.Subject)
-		}
-		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
-		<-c.done
-		w.nothingLeft()
-	})
-}
 
 // An entry of a Codex config can name an environment variable with a token. Such a server has no sign-in, and the
 // errors of SignIn and SignOut say so.
@@ -134,26 +106,6 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 	})
 }
 
-// A value that the user gave once goes to every server of the file that refers to the input, so the launch question
-// names the inputs.
-func TestLaunchQuestionNamesInputs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := workspaceWorld(t, "", `{"command":"s"}`)
-		w.source(hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site", JSON: `{"inputs":[{"type":"promptString","id":"key","password":true},
-			{"type":"promptString","id":"host"},{"type":"promptString","id":"other"}],
-			"servers":{"s":{"command":"s","args":["--host","${input:host}"],"env":{"KEY":"x-${input:key}"}}}}`})
-		v := w.user("")
-		c := w.echo()
-		p := v.launch()
-		if got := p.Launch.InputRefs; !slices.Equal(got, []string{"host", "key"}) {
-			t.Errorf("the question names the inputs %q", got)
-		}
-		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
-		c.want(t, event.CodeFailedPrecondition, event.ReasonLaunchDeclined)
-		w.nothingLeft()
-	})
-}
-
 // A server is switched off at the moment when it is to be started again: a caller that waits for it gets an error.
 func TestSwitchedOffAsItsDelayEnds_long(t *testing.T) {
 	rounds := 300
@@ -192,26 +144,6 @@ func TestSwitchedOffAsItsDelayEnds_long(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A window without folders cannot answer a launch question for its workspace, and the question stays open.
-func TestLaunchScopeWithoutWorkspace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := workspaceWorld(t, "", workspaceEntry)
-		v := w.user("")
-		c := w.echo()
-		p := v.launch()
-		err := v.win.Answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept, Scope: event.ScopeWorkspace})
-		if err == nil || event.AsError(err).Code != event.CodeInvalidArgument {
-			t.Errorf("the answer: %v", err)
-		}
-		if v.launch().ID != p.ID || w.starts("s") != 0 {
-			t.Error("the question has closed")
-		}
-		v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionDecline})
-		<-c.done
-		w.nothingLeft()
-	})
 }
 
 // After consent, a person may be asked for input values. The entry is resolved again after that, and if it is different
@@ -277,23 +209,6 @@ func TestEagerLaunchesAskFewAtATime(t *testing.T) {
 		}
 		if s := w.server("own"); s.State != event.ServerReady {
 			t.Errorf("the user's own server is %s", s.State)
-		}
-		w.nothingLeft()
-	})
-}
-
-// Only the config file decides which command runs. A command with an input is an error, so no value from a window
-// becomes a command, and none is asked for.
-func TestNoCommandComesFromAnInput(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
-		w.source(hub.ConfigSource{Path: userFile, Scope: "user", JSON: `{"inputs":[{"type":"promptString","id":"program"}],
-			"servers":{"s":{"command":"${input:program}",` + allow + `}}}`})
-		v := w.user("")
-		c := w.echo()
-		v.noPrompt()
-		if e := c.want(t, event.CodeFailedPrecondition, event.ReasonServerBroken); !strings.Contains(e.Message, "command") {
-			t.Errorf("%s", e.Message)
 		}
 		w.nothingLeft()
 	})

@@ -100,22 +100,48 @@ func (v *view) allowLaunch(scope event.ApprovalScope) {
 	v.answer(event.PromptAnswer{PromptID: v.launch().ID, Action: event.ActionAccept, Scope: scope})
 }
 
-// consents returns the states of the consent that a window was told of, without repetition.
-func (v *view) consents() (list []event.LaunchConsent) {
-	for _, e := range eventsOf[*event.ServerChanged](v) {
-		if n := len(list); n == 0 || list[n-1] != e.Server.LaunchConsent {
-			list = append(list, e.Server.LaunchConsent)
-		}
+const (
+	mineEntry   = `{"command":"s","args":["mine"],"alwaysAllow":["hang","echo"]}`
+	theirsEntry = `{"command":"s","args":["theirs"],"alwaysAllow":["*"]}`
+)
+
+// twoFiles loads a config file of the user with the text mine and, unless theirs is "", one of a workspace.
+func (w *world) twoFiles(mine, theirs string) {
+	w.t.Helper()
+	sources := []hub.ConfigSource{{Path: userFile, Scope: "user", JSON: mine}}
+	if theirs != "" {
+		sources = append(sources, hub.ConfigSource{Path: workspaceFile, Scope: "workspace", Folder: "/repos/site",
+			JSON: theirs})
 	}
-	return list
+	if _, _, _, err := w.hub.LoadConfig(context.Background(), sources); err != nil {
+		w.t.Errorf("loading the config: %v", err) // not Fatal: TestBothScopesRace calls this on a goroutine of its own
+	}
 }
 
-// starts counts the starts of servers that a window was told of.
-func (v *view) starts() (n int) {
-	for _, e := range eventsOf[*event.RequestStarted](v) {
-		if e.Request.Method == "initialize" {
-			n++
-		}
+func ofServer(entry string) string { return `{"servers":{"s":` + entry + `}}` }
+
+// restart stops server s and calls it. It reports whether the user was asked, and leaves the question open.
+func (w *world) restart(v *view) (asked bool) {
+	w.t.Helper()
+	if _, err := w.hub.StopServer(context.Background(), "s", ""); err != nil {
+		w.t.Fatal(err)
 	}
-	return n
+	c := w.echo()
+	synctest.Wait()
+	if c.over() {
+		c.ok(w.t)
+		return false
+	}
+	v.launch()
+	return true
+}
+
+// approval returns the one open prompt, which must be about a tool call.
+func (v *view) approval() event.PromptInfo {
+	v.t.Helper()
+	p := v.prompt()
+	if p.Kind != event.PromptToolApproval {
+		v.t.Fatalf("the open prompt is %+v", p)
+	}
+	return p
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,53 +67,4 @@ func TestRememberedListsEverything(t *testing.T) {
 			t.Errorf("a later hub remembers (-want +got):\n%s", diff)
 		}
 	})
-}
-
-// A tool whose approval is forgotten is asked about again, in this hub and the next; a call that runs by it goes on.
-func TestForgetAsksAgain(t *testing.T) {
-	for _, scope := range []event.ApprovalScope{event.ScopeWindow, event.ScopeWorkspace, event.ScopeAlways} {
-		dir := t.TempDir()
-		window := hub.Hello{WindowID: "w", Kinds: allKinds, Roots: roots("file:///p")}
-		bubble(t, func(t *testing.T) {
-			s := answers("b")
-			release := make(chan struct{})
-			s.Tool("a", func(c *fakeserver.CallContext) {
-				<-release
-				c.Text("a")
-			})
-			w := newWorldIn(t, dir, serversOf("s", s))
-			v := w.attach(window)
-			w.approves(v, "b", scope)
-			running := w.call(hub.CallRequest{Server: "s", Tool: "a"})
-			v.answer(yes(v.prompt(), scope))
-			synctest.Wait()
-			var ids []string
-			for _, r := range w.hub.Remembered("s") {
-				if r.Tool == "a" {
-					ids = append(ids, r.ID)
-				}
-			}
-			if n := w.hub.Forget(append(ids, ids[0], "approval-00", "")); n != 1 {
-				t.Errorf("scope %d: %d forgotten of %v", scope, n, ids)
-			}
-			if n := w.hub.Forget(ids); n != 0 {
-				t.Errorf("scope %d: %d forgotten twice", scope, n)
-			}
-			synctest.Wait()
-			if running.over() || len(cancels(s)) != 0 {
-				t.Errorf("scope %d: the running call was touched", scope)
-			}
-			close(release)
-			running.ok(t)
-			if !w.asks(v, "a") || w.asks(v, "b") {
-				t.Errorf("scope %d: not asked again, or for too much", scope)
-			}
-		})
-		bubble(t, func(t *testing.T) {
-			w := newWorldIn(t, dir, serversOf("s", answers("a", "b")))
-			if v := w.attach(window); !w.asks(v, "a") {
-				t.Errorf("scope %d: the next hub was not asked", scope)
-			}
-		})
-	}
 }

@@ -89,40 +89,6 @@ func withKeyring(t *testing.T) {
 	t.Cleanup(withoutKeyring)
 }
 
-// Secret values are in the keyring and in no file; others are in a file of the hub's own. The next hub finds both.
-func TestInputsAreKept(t *testing.T) {
-	withKeyring(t)
-	bubble(t, func(t *testing.T) {
-		dir := t.TempDir()
-		w, _ := loggedWorld(t, dir)
-		v := w.user("")
-		c := w.echo()
-		v.give("region", `"us"`)
-		v.give("key", `"secret-6612"`)
-		c.ok(t)
-		if found := grepDir(t, dir, "secret-6612"); found != "" {
-			t.Errorf("the secret is in %s", found)
-		}
-		if found := grepDir(t, dir, `"us"`); filepath.Base(found) != "inputs.json" {
-			t.Errorf("the other value is in %q", found)
-		}
-		next, _ := loggedWorld(t, dir)
-		next.echo().ok(t)
-		if got := next.started()[0]; *got.Env["KEY"] != "secret-6612" || got.Args[0] != "--region=us" {
-			t.Errorf("%+v", got)
-		}
-		for _, r := range next.hub.RememberedInputs() {
-			if !next.hub.ForgetInput(r.ID) {
-				t.Errorf("%+v could not be forgotten", r)
-			}
-		}
-		v = next.user("")
-		c = next.call(hub.CallRequest{Server: "t", Tool: "echo"})
-		v.give("key", `"secret-6613"`)
-		c.ok(t)
-	})
-}
-
 // Without a keyring, or with one that fails, secrets are in a file that only the user can read. The log says so once.
 func TestMissingKeyring(t *testing.T) {
 	for name, set := range map[string]func(){

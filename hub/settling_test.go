@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -75,42 +74,6 @@ func TestToolThatChangesInEachList(t *testing.T) {
 		if n := lists.Load(); n != 2 || !strings.Contains(asked.Description, "the 2.") {
 			t.Errorf("after %d lists, the last question was about %q; want the definition of the second list", n,
 				asked.Description)
-		}
-	})
-}
-
-// A list of all tools starts no more lazy servers at once than the hub starts eager ones. Finding A14.
-func TestListOfAllStartsFewAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		servers := map[string]*fakeserver.Server{}
-		for i := range 50 {
-			servers[fmt.Sprint("s", i)] = hanging()
-		}
-		w := newWorld(t, servers)
-		v := w.everything()
-		var lists sync.WaitGroup
-		for range 2 {
-			lists.Go(func() {
-				if _, troubles, err := w.hub.Tools(context.Background(), ""); err != nil || len(troubles) > 0 {
-					t.Errorf("%v, %v", troubles, err)
-				}
-			})
-		}
-		lists.Wait()
-		synctest.Wait()
-		most, now, started := 0, 0, 0
-		for _, e := range eventsOf[*event.ServerChanged](v) {
-			switch e.Server.State {
-			case event.ServerConnecting:
-				now++
-				started++
-				most = max(most, now)
-			case event.ServerReady:
-				now--
-			}
-		}
-		if most > 4 || started != 50 {
-			t.Errorf("%d servers were started, up to %d at the same time", started, most)
 		}
 	})
 }

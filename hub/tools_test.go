@@ -93,24 +93,6 @@ func TestToolsChangedWhileListing(t *testing.T) {
 	})
 }
 
-// Not every server tells of new tools: a name that is not in the list is looked up once more before it is refused.
-func TestUnknownToolIsLookedUpAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := answers("a")
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		w.call(hub.CallRequest{Server: "s", Tool: "a"}).ok(t)
-		s.Tool("b", func(c *fakeserver.CallContext) { c.Text("b") })
-		w.call(hub.CallRequest{Server: "s", Tool: "b"}).ok(t)
-		e := w.call(hub.CallRequest{Server: "s", Tool: "c\x07"}).want(t, event.CodeNotFound, event.ReasonToolNotFound)
-		if strings.Contains(e.Message, "\x07") {
-			t.Errorf("%q", e.Message)
-		}
-		if lists, calls := s.Count(fakeserver.Method("tools/list")), toolCalls(s); lists != 3 || calls != 2 {
-			t.Errorf("%d lists, %d calls", lists, calls)
-		}
-	})
-}
-
 // The log level goes to a legacy server at once, and with each request to a modern one.
 func TestSetLogLevel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
