@@ -110,7 +110,7 @@ func TestAllowOfAnEarlierLaunchCountsNoMore(t *testing.T) {
 func TestSwitchedOffAsItsDelayEnds_long(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
-		rounds = 100
+		rounds = 40
 	}
 	for range rounds {
 		bubble(t, func(t *testing.T) {

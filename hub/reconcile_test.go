@@ -16,8 +16,12 @@ import (
 
 // Whatever the config was and becomes: each server gets one step, a process is touched only when its launch changed or
 // its entry went, and a second look at the same config finds nothing to do.
-func TestReconcile(t *testing.T) {
-	for seed := range uint64(500) {
+func TestReconcile_long(t *testing.T) {
+	seeds := uint64(500)
+	if testing.Short() {
+		seeds = 150
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := New(Options{Environ: []string{}})
 		for round := range 4 {

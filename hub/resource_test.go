@@ -353,52 +353,38 @@ func TestReadIsARequestLikeAnyOther(t *testing.T) {
 	})
 }
 
-// wantListsChanged checks that v was told of a change of each of the three lists of the server s.
-func wantListsChanged(t *testing.T, v *view) {
-	t.Helper()
-	if n := len(eventsOf[*event.ToolsChanged](v)); n != 1 {
-		t.Errorf("got %d ToolsChanged, want 1", n)
-	}
-	if e := last[*event.ResourcesChanged](v); e.Server != "s" {
-		t.Errorf("got ResourcesChanged of %q, want one of s", e.Server)
-	}
-	if e := last[*event.McpPromptsChanged](v); e.Server != "s" {
-		t.Errorf("got McpPromptsChanged of %q, want one of s", e.Server)
-	}
-}
-
 // Changes of all three lists are told by events of their own.
 func TestChangedEvents(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := offering()
-		w := newWorld(t, serversOf("s", s.Server))
-		v := w.everything()
-		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range []string{"tools", "resources", "prompts"} {
-			if err := s.Notify("notifications/"+n+"/list_changed", ""); err != nil {
-				t.Fatal(err)
-			}
-		}
-		wantListsChanged(t, v)
-	})
-	bubble(t, func(t *testing.T) {
-		s := offering(fakeserver.WithModern())
+	inBothEras(t, func(t *testing.T, s *offer) {
 		w := newWorld(t, serversOf("s", s.Server))
 		v := w.everything()
 		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		for _, sub := range s.Subscriptions() {
+		tell := []func(method, params string) error{s.Notify}
+		if s.modern {
+			tell = nil
+			for _, sub := range s.Subscriptions() {
+				tell = append(tell, sub.Notify)
+			}
+		}
+		for _, tell := range tell {
 			for _, n := range []string{"tools", "resources", "prompts"} {
-				if err := sub.Notify("notifications/"+n+"/list_changed", ""); err != nil {
+				if err := tell("notifications/"+n+"/list_changed", ""); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		wantListsChanged(t, v)
+		if n := len(eventsOf[*event.ToolsChanged](v)); n != 1 {
+			t.Errorf("got %d ToolsChanged, want 1", n)
+		}
+		if e := last[*event.ResourcesChanged](v); e.Server != "s" {
+			t.Errorf("got ResourcesChanged of %q, want one of s", e.Server)
+		}
+		if e := last[*event.McpPromptsChanged](v); e.Server != "s" {
+			t.Errorf("got McpPromptsChanged of %q, want one of s", e.Server)
+		}
 	})
 }
 

@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,29 +12,6 @@ import (
 )
 
 func makeEager(s *config.Server) { s.Start = config.StartEager }
-
-// Servers that wait for a person do not keep others from starting.
-func TestEagerServersDoNotWaitBehindAPerson(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		fakes := map[string]*fakeserver.Server{"plain": hanging()}
-		for i := range 6 {
-			fakes[fmt.Sprintf("guarded%d", i)] = hanging()
-		}
-		w := newWebWorld(t, fakeserver.HTTPOptions{}, fakes)
-		for name, at := range w.sites {
-			at.guarded = name != "plain"
-		}
-		v := w.person()
-		w.hub.EditConfig(makeEager)
-		w.configure()
-		if info := w.server("plain"); info.State != event.ServerReady {
-			t.Errorf("%+v", info)
-		}
-		if n := len(eventsOf[*event.PromptOpened](v)); n != 6 {
-			t.Errorf("%d questions are open", n)
-		}
-	})
-}
 
 // A session has ended and its token no longer counts, long after its last use: no restart in the background asks for a
 // sign-in.

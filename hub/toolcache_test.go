@@ -35,23 +35,6 @@ func (w *world) known(name string) string {
 	return strings.Join(names, " ")
 }
 
-// What a connection listed is still known while it ends; asking for it starts nothing and does not fail.
-func TestKnownToolsWhileTheServerDies(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := answers("a")
-		w := newWorld(t, serversOf("s", s))
-		w.listed("s")
-		s.Disconnect()
-		if list, _, err := w.hub.KnownTools(context.Background(), "s"); err != nil || len(list) != 1 {
-			t.Errorf("%v, %v", list, err)
-		}
-		synctest.Wait()
-		if got := w.known("s"); got != "a(cached)" || w.starts("s") != 1 {
-			t.Errorf("%q, %d starts", got, w.starts("s"))
-		}
-	})
-}
-
 // The file holds the tools of the 64 servers that were listed last, and of none that has a megabyte of them.
 func TestToolFileIsBounded_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
