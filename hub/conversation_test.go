@@ -18,9 +18,11 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/process"
+	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
@@ -33,13 +35,16 @@ import (
 //	user TEXT, folder TEXT, lib TEXT  write a config file (of the user; of the folders /repos/site and /repos/lib) and
 //	host TEXT, trusted TEXT, plain TEXT  read all again; of the host; of /repos/site, trusted by the host, or without a
 //	    scope. TEXT is the file, or "NAME {entry}" for a file of one server, or "gone"
+//	disk TEXT  write the file of the user to the disk, where programs can change it
+//	program adds S {ENTRY}, program changes S {PATCH}, program removes S, program undoes [N]  a program has the hub write
 //	write FILE TEXT, link FILE TARGET  make a program, or another file, below /repos/site
 //	environment NAME=VALUE...  the environment of the next hub; comes first, as does
 //	site NAME  a server at http://NAME.test that wants a sign-in
-//	window W [KIND...] [in FOLDER...]  a window comes, which shows these questions (all if none is named)
+//	window W [KIND...] [in FOLDER...]  a window comes, which shows these questions (all if none is named); of kind
+//	    program it is the program's own
 //	W leaves, W opens [FOLDER...], W shows [KIND...], W browses
 //	W: yes [SCOPE], W: no [REASON], W: dismiss, W: "VALUE", W: kept "VALUE"  an answer to the newest question, or with
-//	    "to N" to question N; a kept value is kept by the host
+//	    "to N" to question N; a kept value is kept by the host; "seen" says that the person saw the whole launch
 //	call S TOOL [{ARGUMENTS}] [preapproved] [total D] [idle D]  a call: the first is c1, and so on
 //	cancel C [REASON], cancel C of S, cancel S [REASON]  cancel a call, or all of a server
 //	start S, stop S [REASON], restart S [REASON], on S, off S, take S (start the folder's entry of a name), list S,
@@ -58,7 +63,7 @@ import (
 func TestConversations(t *testing.T) {
 	script.Converse(t, "testdata/*.txtar", func(t *testing.T, text string) func(string) []string {
 		state := ""
-		if strings.Contains(text, "\nnext hub\n") {
+		if strings.Contains(text, "\nnext hub\n") || strings.Contains(text, "\nprogram ") {
 			state = t.TempDir()
 		}
 		return newStage(t, state).play
@@ -97,6 +102,8 @@ type stage struct {
 	asked  []event.PromptInfo // in order: the first is question 1
 	out    []string
 	tools  []string // of the calls
+
+	undos []string // ids of the writes of a program
 
 	answered event.PromptAnswer // in this step
 	answerer string
@@ -193,8 +200,11 @@ func after(step string, n int) string {
 var steps = map[string]func(s *stage, words []string, rest func(int) string){
 	"window": func(s *stage, words []string, _ func(int) string) {
 		hello := hub.Hello{WindowID: words[1], SamplingTools: true}
-		hello.Kinds, hello.Roots = s.shown(words[2:])
-		s.views[words[1]] = s.attach(hello)
+		if words = words[2:]; len(words) > 0 && words[0] == "program" {
+			words, hello.ActsFor = words[1:], someProgram.Name
+		}
+		hello.Kinds, hello.Roots = s.shown(words)
+		s.views[hello.WindowID] = s.attach(hello)
 	},
 	"call": func(s *stage, words []string, _ func(int) string) { s.call(words[1:]) },
 	"cancel": func(s *stage, words []string, rest func(int) string) {
@@ -245,6 +255,13 @@ var steps = map[string]func(s *stage, words []string, rest func(int) string){
 	"forget": func(s *stage, words []string, _ func(int) string) {
 		s.say("%d forgotten", s.hub.Forget([]string{s.remembered()[s.number(words[1])-1].ID}))
 	},
+	"disk": func(s *stage, _ []string, rest func(int) string) {
+		path := filepath.Join(s.dir, "config", "mcp.json")
+		s.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(rest(1)), 0o600)))
+		s.files["user"] = hub.ConfigSource{Path: path, Scope: "user"}
+		s.load()
+	},
+	"program": func(s *stage, words []string, rest func(int) string) { s.program(words[1], rest(2)) },
 	"next": func(s *stage, _ []string, _ func(int) string) { // next hub
 		s.close()
 		s.begin()
@@ -411,6 +428,39 @@ func (s *stage) write(name, text string) {
 	s.load()
 }
 
+// program has the hub write as an extension does, and says what the file is then.
+func (s *stage) program(verb, text string) {
+	files, out := s.hub.Config(), sources.Written{}
+	server, text, _ := strings.Cut(text, " ")
+	to := sources.Target{Server: server, By: someProgram}
+	var err error
+	switch verb {
+	case "adds":
+		out, err = files.AddServer(forGood, to, edit.Form{JSON: text}, edit.Settings{})
+	case "changes":
+		out, err = files.UpdateServer(forGood, to, edit.Update{Patch: text})
+	case "removes":
+		out, err = files.RemoveServer(forGood, to)
+	case "undoes":
+		id := ""
+		if server != "" {
+			id = s.undos[s.number(server)-1]
+		}
+		out, err = files.Undo(forGood, id, someProgram)
+	}
+	if s.must(err); err != nil {
+		return
+	}
+	s.undos = append(s.undos, out.UndoID)
+	now, err := os.ReadFile(out.File)
+	s.must(err)
+	line := fmt.Sprintf("write %d: %s", len(s.undos), strings.ReplaceAll(string(now), "\n", `\n`))
+	if out.MustAsk {
+		line += ", which must be asked about"
+	}
+	s.say("%s", line)
+}
+
 func (s *stage) load() {
 	var all []hub.ConfigSource
 	for _, name := range sourceOrder {
@@ -496,6 +546,9 @@ func (s *stage) answer(name, text string) {
 		text, n = before, s.number(to)
 	}
 	a := event.PromptAnswer{PromptID: s.asked[n-1].ID, Action: event.ActionAccept}
+	if before, is := strings.CutSuffix(text, " seen"); is {
+		text, a.LaunchHash = before, s.asked[n-1].Launch.Hash
+	}
 	switch word, rest, _ := strings.Cut(text, " "); {
 	case word == "yes" && rest != "":
 		a.Scope = scopes[rest]

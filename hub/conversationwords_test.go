@@ -123,6 +123,9 @@ func questionWords(p event.PromptInfo) string {
 		if text = "launch " + p.Server; p.Launch.Changed {
 			text += ", which has changed"
 		}
+		if p.Launch.WrittenBy != "" {
+			text += ", written by " + p.Launch.WrittenBy
+		}
 		changes = p.Launch.Changes
 	case p.Input != nil:
 		text = "value of " + p.Input.InputID + ", for " + p.Server
