@@ -48,7 +48,9 @@ func (w *wireWorld) callerMoves(i int, add addMove) {
 			if starts {
 				made, c.phase = RequestMade{Prefix: "start", Server: 1, Start: true}, wireSends
 			}
-			w.apply(made)
+			if w.apply(made); w.rules.swift && c.n != 0 && !c.stopped {
+				w.send(i)
+			}
 		})
 	}
 	r := w.st.requests[c.n]
@@ -113,7 +115,7 @@ func (w *wireWorld) wireCallMoves(i int, add addMove) {
 		})
 	case wireWaits:
 		if c.done {
-			at("wakes, and leaves the session", func(_ *wireWorld, c *wireCall) { c.onWire, c.phase = false, wireConcludes })
+			at("wakes, and leaves the session", func(w *wireWorld, c *wireCall) { w.leave(c) })
 		}
 		if c.stopped {
 			at("sees that its context has ended", func(w *wireWorld, c *wireCall) {
@@ -126,7 +128,7 @@ func (w *wireWorld) wireCallMoves(i int, add addMove) {
 		}
 	case wireSettled:
 		if c.done {
-			at("wakes, and leaves the session", func(_ *wireWorld, c *wireCall) { c.onWire, c.phase = false, wireConcludes })
+			at("wakes, and leaves the session", func(w *wireWorld, c *wireCall) { w.leave(c) })
 		}
 	case wireTakesBack:
 		at("takes its request back", func(w *wireWorld, c *wireCall) {
@@ -168,13 +170,31 @@ func (w *wireWorld) wireCallMoves(i int, add addMove) {
 			c.lingers = c.known && !w.rules.modern && w.table.real.Unanswered(w.table.calls[i].ID) &&
 				(c.settled == 0 || c.err != jsonrpc.ErrCancelNotNeeded)
 			if !w.rules.http { // on a pipe a call that was given up counts as little as one that has left
-				c.onWire, c.phase = false, wireConcludes
+				w.leave(c)
 			}
 		})
 	case wireLeaves:
-		at("leaves the session", func(w *wireWorld, c *wireCall) { c.onWire, c.phase = false, wireConcludes })
+		at("leaves the session", func(w *wireWorld, c *wireCall) { w.leave(c) })
 	case wireConcludes:
 		at("concludes", func(w *wireWorld, c *wireCall) { w.conclude(c) })
+	}
+}
+
+// send is the way of a call to the wire.
+func (w *wireWorld) send(i int) {
+	c := &w.calls[i]
+	w.apply(Looked{Request: c.n, Up: true})
+	c.onWire = true
+	w.play('c', i)
+	w.push(i)
+	w.apply(Sent{c.n, fmt.Sprint(i + 1)})
+	c.phase = wireWaits
+}
+
+// leave takes a call out of those to which questions are ascribed.
+func (w *wireWorld) leave(c *wireCall) {
+	if c.onWire, c.phase = false, wireConcludes; w.rules.swift {
+		w.conclude(c)
 	}
 }
 
