@@ -230,7 +230,9 @@ func (w *serverWorld) wrongLaunch() string {
 		default:
 			consent = event.LaunchNeeded
 		}
-		if shown := w.shown[n].Consent; shown != consent && !sv.removed {
+		soon := sv.removed || sv.state == event.ServerStopping || // it is shown when it has ended, and when somebody is asked
+			slices.ContainsFunc(w.runs, func(r run) bool { return r.server == n && r.step == launchAsks })
+		if shown := w.shown[n].Consent; shown != consent && !soon {
 			return fmt.Sprintf("the consent to the launch of server %d is %d, and shown as %d", n, consent, shown)
 		}
 		if own == nil || sv.removed || asked || w.st.draining {

@@ -77,7 +77,7 @@ func (l *launch) take(entries []LaunchEntry, counts EntryID, relaunch bool) {
 	} else if e != nil && e.mayLaunch() {
 		l.agree(e)
 	}
-	l.entries, l.counts = entries, counts
+	l.entries, l.counts = slices.Clone(entries), counts // an event is not changed: it may have been recorded
 	l.read++
 }
 
@@ -126,7 +126,7 @@ func (s *State) consent(sv *server) event.LaunchConsent {
 
 // launchSeen notes what people have agreed to by now.
 func (s *State) launchSeen(sv *server, e *LaunchSeen) {
-	sv.launch.entries, sv.launch.holds = e.Entries, e.AgreedHeld
+	sv.launch.entries, sv.launch.holds = slices.Clone(e.Entries), e.AgreedHeld
 	s.closeOutdatedForms(sv)
 	if !s.replaceEntry(sv) {
 		s.showNew(sv)
@@ -176,15 +176,15 @@ func (s *State) launchLooked(e *LaunchLooked) {
 	case e.Held:
 		sv.launch.agree(own)
 		s.do(Needed{})
-		if s.replaceEntry(sv) {
-			return
+		if !s.replaceEntry(sv) {
+			s.showNew(sv)
 		}
 	case sv.launch.declined == e.Form:
 		s.do(Refused{LaunchDeclined})
+		s.showNew(sv)
 	default:
-		s.do(Needed{Need: NeedYes})
+		s.do(Needed{Need: NeedYes}) // the windows are shown the question next
 	}
-	s.showNew(sv)
 }
 
 // isOpenTo reports whether a person could still agree to a form, or decline it.
@@ -200,7 +200,7 @@ func (s *State) launchAsked(sv *server) {
 		return
 	}
 	sv.launch.asking--
-	if !s.replaceEntry(sv) {
+	if !s.replaceEntry(sv) && sv.state != event.ServerStopping { // its end is shown
 		s.showNew(sv)
 	}
 }
