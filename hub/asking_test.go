@@ -3,6 +3,7 @@ package hub_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -128,4 +129,26 @@ func (w *world) state(id string) string {
 		}
 	}
 	return ""
+}
+
+// rounds returns a modern server whose tool "ask" wants n answers, one in each round, and returns the last one as its
+// result. A call with {"hang":true} hangs in what would be the last round.
+func rounds(n int) *fakeserver.Server {
+	s := hanging(fakeserver.WithModern())
+	s.Tool("ask", func(c *fakeserver.CallContext) {
+		round := 0
+		if state := c.Param("requestState"); state != nil {
+			fmt.Sscanf(string(state), `"after %d"`, &round)
+		}
+		switch {
+		case round < n:
+			c.InputRequired(fmt.Sprintf(`{"q%d":{"method":"elicitation/create","params":%s}}`, round+1, formParams),
+				fmt.Sprintf("after %d", round+1))
+		case strings.Contains(string(c.Arguments()), "hang"):
+			_ = c.Hang()
+		default:
+			c.Text(string(c.Param("inputResponses")))
+		}
+	})
+	return s
 }

@@ -42,24 +42,21 @@ func TestAQuestionThatIsTooLargeIsItsServersLoss_amount(t *testing.T) {
 		"elicitation": {elicitation, form(256 << 10)},
 		"sampling":    {"sampling/createMessage", sample(8 << 20)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				a := asking(c.method, c.params)
-				w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-				v := w.everything()
-				call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-				<-call.done
-				if got := textOf(t, call.result); !strings.HasPrefix(got, "error -32602:") || !strings.Contains(got, "may have") {
-					t.Errorf("the server got %s", got)
-				}
-				if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
-					t.Errorf("%d questions were shown", n)
-				}
-				if said := notes(v, "questionTooLarge"); len(said) != 1 {
-					t.Errorf("people were told %q", said)
-				}
-				w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
-			})
+		subtest(t, name, func(t *testing.T) {
+			a := asking(c.method, c.params)
+			w, v := withWindow(t, a.Server)
+			call := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
+			<-call.done
+			if got := textOf(t, call.result); !strings.HasPrefix(got, "error -32602:") || !strings.Contains(got, "may have") {
+				t.Errorf("the server got %s", got)
+			}
+			if n := len(eventsOf[*event.PromptOpened](v)); n != 0 {
+				t.Errorf("%d questions were shown", n)
+			}
+			if said := notes(v, "questionTooLarge"); len(said) != 1 {
+				t.Errorf("people were told %q", said)
+			}
+			w.begin("", "echo").ok(t)
 		})
 	}
 }
@@ -118,8 +115,8 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := fakeserver.New()
 		s.Tool("nag", func(c *fakeserver.CallContext) {
-			// After a minute it asks less often, or an hour would be 360,000 questions.
-			for begin, pause := time.Now(), 10*time.Millisecond; ; {
+			// After a minute it asks less often, or 20 minutes would be 24,000 questions.
+			for begin, pause := time.Now(), 50*time.Millisecond; ; {
 				q := c.Request(elicitation, formParams)
 				select {
 				case <-q.Response():
@@ -132,8 +129,7 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 				faketime.Pass(pause)
 			}
 		})
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
+		w, v := withWindow(t, s)
 		w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "nag"})
 		shown := func(during, step time.Duration) (n int) {
 			before := len(eventsOf[*event.PromptOpened](v))
@@ -144,9 +140,9 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 			}
 			return len(eventsOf[*event.PromptOpened](v)) - before
 		}
-		first, later := shown(time.Minute, 100*time.Millisecond), shown(time.Hour, 5*time.Second)
-		if first > 10 || first < 4 || later > 20 {
-			t.Errorf("%d questions in the first minute, %d in the hour after it", first, later)
+		first, later := shown(time.Minute, 100*time.Millisecond), shown(20*time.Minute, 5*time.Second)
+		if first > 10 || first < 4 || later > 10 {
+			t.Errorf("%d questions in the first minute, %d in the 20 minutes after it", first, later)
 		}
 		pass(time.Second)
 		before := len(eventsOf[*event.PromptOpened](v))
@@ -172,56 +168,6 @@ func TestAServerThatAsksAgainAfterEachNoHasToWait(t *testing.T) {
 	})
 }
 
-// Finding A7: a person can decide with one answer that a server may not ask any more, and can undo that. A restart of
-// the server undoes it, too.
-func TestAServerCanBeToldToAskNoMore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		a := asking(elicitation, formParams)
-		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		v := w.everything()
-		one, two := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"}),
-			w.call(hub.CallRequest{ID: "r2", Server: "s", Tool: "ask"})
-		synctest.Wait()
-		for _, id := range v.openIDs() {
-			v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionDecline, MuteServer: true})
-			break
-		}
-		for _, c := range []*pendingCall{one, two} { // also the call whose question was open already
-			<-c.done
-			if got := textOf(t, c.result); !strings.Contains(got, "decline") {
-				t.Errorf("the server got %s", got)
-			}
-		}
-		ask := func() string {
-			c := w.call(hub.CallRequest{Server: "s", Tool: "ask"})
-			synctest.Wait()
-			for _, id := range v.openIDs() {
-				v.answer(event.PromptAnswer{PromptID: id, Action: event.ActionAccept, Content: formYes})
-			}
-			<-c.done
-			return textOf(t, c.result)
-		}
-		if got := ask(); !strings.Contains(got, "decline") || !last[*event.ServerChanged](v).Server.Muted {
-			t.Errorf("muted, the server got %s", got)
-		}
-		if _, err := w.hub.MuteServer("s", false); err != nil {
-			t.Fatal(err)
-		}
-		if got := ask(); !strings.Contains(got, "accept") || last[*event.ServerChanged](v).Server.Muted {
-			t.Errorf("asked again, the server got %s", got)
-		}
-		if _, err := w.hub.MuteServer("s", true); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.hub.RestartServer(t.Context(), "s", ""); err != nil {
-			t.Fatal(err)
-		}
-		if got := ask(); !strings.Contains(got, "accept") {
-			t.Errorf("restarted, the server got %s", got)
-		}
-	})
-}
-
 // Finding A5: a list is bounded in bytes and in the number of its entries. The error names the server and the bound,
 // and nothing of the list is kept.
 func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
@@ -234,25 +180,23 @@ func TestAListThatIsTooLongIsItsServersLoss_amount(t *testing.T) {
 			"16 MiB"},
 		"entries": {`{"name":"t"}`, 20_000, "entries"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s, pages := fakeserver.New(), 0
-				entries := strings.TrimSuffix(strings.Repeat(c.entry+",", c.n), ",")
-				s.Handle("tools/list", func(c *fakeserver.CallContext) {
-					pages++
-					c.Result(fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, entries, pages))
-				})
-				w := newWorld(t, serversOf("s", s), "s:"+allow)
-				_, _, err := w.hub.Tools(t.Context(), "s")
-				e := event.AsError(err)
-				if err == nil || e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded ||
-					!strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
-					t.Errorf("err = %v", err)
-				}
-				if held := w.hub.HeldBytes("s"); held.Lists != 0 {
-					t.Errorf("%d bytes of the refused list are still counted", held.Lists)
-				}
+		subtest(t, name, func(t *testing.T) {
+			s, pages := fakeserver.New(), 0
+			entries := strings.TrimSuffix(strings.Repeat(c.entry+",", c.n), ",")
+			s.Handle("tools/list", func(c *fakeserver.CallContext) {
+				pages++
+				c.Result(fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, entries, pages))
 			})
+			w := newWorld(t, serversOf("s", s), "s:"+allow)
+			_, _, err := w.hub.Tools(t.Context(), "s")
+			e := event.AsError(err)
+			if err == nil || e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded ||
+				!strings.Contains(e.Message, `server "s"`) || !strings.Contains(e.Message, c.want) {
+				t.Errorf("err = %v", err)
+			}
+			if held := w.hub.HeldBytes("s"); held.Lists != 0 {
+				t.Errorf("%d bytes of the refused list are still counted", held.Lists)
+			}
 		})
 	}
 }
@@ -285,9 +229,8 @@ func (v *view) opened(id string) event.PromptInfo {
 func TestLogsOfAServerAreBoundedAndCounted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := hanging()
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
-		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		w, v := withWindow(t, s)
+		w.begin("", "echo").ok(t)
 		for range 5000 {
 			w.stderr["s"]("a line")
 		}
@@ -332,8 +275,7 @@ func TestASnapshotIsBounded_amount(t *testing.T) {
 		})
 		w := newWorld(t, serversOf("s", s), "s:"+allow)
 		w.everything() // the window in which the questions open
-		c := w.call(hub.CallRequest{ID: "r", Server: "s", Tool: "ask"})
-		synctest.Wait()
+		c := w.begin("r", "ask")
 		for range 100 {
 			w.stderr["s"](strings.Repeat("x", 8<<10))
 		}

@@ -2,678 +2,527 @@ package hub_test
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/config"
-	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/hub/mcp"
-	"github.com/mcphub-go/mcphub/hub/process"
-	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
 
-// A conversation is what files say, people do and callers want, each with what follows: what people are asked, how
-// servers become, what runs (if it is not what ran before), what reaches the servers, and what callers get. What is as
-// a reader expects is left out: that an answer ends its question, that an order at once does what it says, and that a
-// call with a result has reached its server. These are the steps:
-//
-//	user TEXT, folder TEXT, lib TEXT  write a config file (of the user; of the folders /repos/site and /repos/lib) and
-//	host TEXT, trusted TEXT, plain TEXT  read all again; of the host; of /repos/site, trusted by the host, or without a
-//	    scope. TEXT is the file, or "NAME {entry}" for a file of one server, or "gone"
-//	disk TEXT  write the file of the user to the disk, where programs can change it
-//	program adds S {ENTRY}, program changes S {PATCH}, program removes S, program undoes [N]  a program has the hub write
-//	write FILE TEXT, link FILE TARGET  make a program, or another file, below /repos/site
-//	environment NAME=VALUE...  the environment of the next hub; comes first, as does
-//	site NAME  a server at http://NAME.test that wants a sign-in
-//	window W [KIND...] [in FOLDER...]  a window comes, which shows these questions (all if none is named); of kind
-//	    program it is the program's own
-//	W leaves, W opens [FOLDER...], W shows [KIND...], W browses
-//	W: yes [SCOPE], W: no [REASON], W: dismiss, W: "VALUE", W: kept "VALUE"  an answer to the newest question, or with
-//	    "to N" to question N; a kept value is kept by the host; "seen" says that the person saw the whole launch
-//	call S TOOL [{ARGUMENTS}] [preapproved] [total D] [idle D]  a call: the first is c1, and so on
-//	cancel C [REASON], cancel C of S, cancel S [REASON]  cancel a call, or all of a server
-//	start S, stop S [REASON], restart S [REASON], on S, off S, take S (start the folder's entry of a name), list S,
-//	known S, sign-in S, sign-out S, drain [REASON]  orders
-//	S crashes, S fails TEXT, S is missing, S lingers D, S works  how its process is, or is from its next start on
-//	S is slow, S is modern  before it has started: its start takes 5s; its era
-//	S is guarded, S is open, S waits, S goes on  a site wants a sign-in or not; it is slow to tell where to sign in
-//	S has TOOL [DESCRIPTION], S has {DEFINITION}  it has a tool, or another definition of one, and tells so
-//	advance D  time passes
-//	look S, question N  what windows show of a server, and of a question
-//	remembered, forget N  what is remembered, and to forget what is in line N of that
-//	next hub  the hub ends, and another one begins with the same files
-//
-// Each server has the tools echo (answers "hello"), hang (works until it is cancelled), crash, and die (crashes when it
-// is cancelled).
+// TestConversations plays testdata/*.txt: what people, hosts and servers do, and what each of them is then told. A file
+// has scenes, each with a hub of its own, which begin with what they show (lines with "#"). A line is a step; what
+// follows from it is indented, and is written anew with -update. After each scene all is cancelled, and nothing may be
+// left. conversationsteps_test.go has the steps.
 func TestConversations(t *testing.T) {
-	script.Converse(t, "testdata/*.txtar", func(t *testing.T, text string) func(string) []string {
-		state := ""
-		if strings.Contains(text, "\nnext hub\n") || strings.Contains(text, "\nprogram ") {
-			state = t.TempDir()
-		}
-		return newStage(t, state).play
-	})
-}
-
-// newStage returns a stage whose hub keeps its files in state. All ends with the test.
-func newStage(t *testing.T, state string) *stage {
-	t.Helper()
-	s := &stage{t: t, dir: t.TempDir(), state: state, files: map[string]hub.ConfigSource{}, views: map[string]*view{},
-		fakes: map[string]*fakeserver.Server{}, known: map[string]string{}, heard: map[string]int{},
-		environ: []string{"HOME=/config", "PATH=/usr/bin:/bin"}}
-	var err error
-	if s.dir, err = filepath.EvalSymlinks(s.dir); err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
 	}
-	t.Cleanup(s.close)
-	return s
-}
-
-// stage is a hub and all that is around it.
-type stage struct {
-	t       *testing.T
-	dir     string // /repos/site is its folder site, and so on
-	state   string // folder of what outlives a hub
-	environ []string
-	*world
-	web *webWorld // nil if there is no site
-
-	files  map[string]hub.ConfigSource
-	views  map[string]*view
-	fakes  map[string]*fakeserver.Server
-	told   *witness
-	calls  []*pendingCall // nil when it was told that it ended
-	orders []*order
-	asked  []event.PromptInfo // in order: the first is question 1
-	out    []string
-	tools  []string // of the calls
-
-	undos []string // ids of the writes of a program
-
-	answered event.PromptAnswer // in this step
-	answerer string
-
-	known map[string]string // how a server was told to be last
-	heard map[string]int    // messages of a server that were told
-	ran   int               // processes that were told
-	wrong []string          // problems of the config that were told
-}
-
-// order is something that may take its time.
-type order struct {
-	what   string
-	done   chan struct{}
-	said   string
-	waited bool // beyond its step
-}
-
-func (s *stage) say(format string, a ...any) { s.out = append(s.out, fmt.Sprintf(format, a...)) }
-
-func (s *stage) play(step string) []string {
-	s.out = nil
-	step = s.outside(step)
-	words := strings.Fields(step)
-	rest := func(n int) string { return after(step, n) }
-	switch verb := words[0]; verb {
-	case "environment":
-		for _, word := range words[1:] {
-			name, _, _ := strings.Cut(word, "=")
-			s.environ = slices.DeleteFunc(s.environ, func(one string) bool { return strings.HasPrefix(one, name+"=") })
-		}
-		s.environ = append(s.environ, words[1:]...)
-		return nil
-	case "write", "link":
-		s.file(verb, words[1], rest(2))
-		return nil
-	case "site":
-		s.fakes[words[1]] = hanging()
-		s.web = newWebWorld(s.t, fakeserver.HTTPOptions{}, s.fakes)
-		s.world = s.web.world
-		for _, at := range s.web.sites {
-			at.guarded = true
-		}
-		s.witnesses()
-		return nil
-	default:
-		if s.world == nil {
-			s.begin()
-		}
-		switch {
-		case sourceScopes[verb] != "":
-			s.write(verb, rest(1))
-		case strings.HasSuffix(verb, ":"):
-			s.answer(strings.TrimSuffix(verb, ":"), rest(1))
-		case s.views[verb] != nil:
-			s.act(verb, words[1], words[2:])
-		case steps[verb] != nil:
-			steps[verb](s, words, rest)
-		default:
-			s.behave(verb, words[1], rest(2))
-		}
-	}
-	s.report()
-	return s.out
-}
-
-// file makes a file below /repos/site.
-func (s *stage) file(how, name, text string) {
-	if runtime.GOOS == "windows" {
-		s.t.Skip("programs are scripts and links here")
-	}
-	path := filepath.Join(s.dir, "repos/site", name)
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if how == "link" {
-		_ = os.Remove(path)
-		err = errors.Join(err, os.Symlink(filepath.Join(s.dir, "repos/site", text), path))
-	} else {
-		err = errors.Join(err, os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o700))
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// after returns what follows the first n words.
-func after(step string, n int) string {
-	for range n {
-		_, step, _ = strings.Cut(step, " ")
-		step = strings.TrimSpace(step)
-	}
-	return step
-}
-
-var steps = map[string]func(s *stage, words []string, rest func(int) string){
-	"window": func(s *stage, words []string, _ func(int) string) {
-		hello := hub.Hello{WindowID: words[1], SamplingTools: true}
-		if words = words[2:]; len(words) > 0 && words[0] == "program" {
-			words, hello.ActsFor = words[1:], someProgram.Name
-		}
-		hello.Kinds, hello.Roots = s.shown(words)
-		s.views[hello.WindowID] = s.attach(hello)
-	},
-	"call": func(s *stage, words []string, _ func(int) string) { s.call(words[1:]) },
-	"cancel": func(s *stage, words []string, rest func(int) string) {
-		if !strings.HasPrefix(words[1], "c") { // all of a server
-			s.hub.CancelRequests(hub.CancelScope{Server: words[1]}, rest(2), event.OriginUser)
-			return
-		}
-		server := ""
-		if len(words) > 3 && words[2] == "of" {
-			server = words[3]
-		}
-		out, err := s.hub.CancelRequest(words[1], server, rest(2), event.OriginUser)
-		if s.must(err); out == event.OutcomeUnknown {
-			s.say("no such call")
-		}
-	},
-	"start": ordered(func(h *hub.Hub, server, _ string) error { return second(h.StartServer(forGood, server)) }),
-	"stop":  ordered(func(h *hub.Hub, server, why string) error { return second(h.StopServer(forGood, server, why)) }),
-	"restart": ordered(func(h *hub.Hub, server, why string) error {
-		return second(h.RestartServer(forGood, server, why))
-	}),
-	"on": ordered(func(h *hub.Hub, server, _ string) error { return second(h.SetServerEnabled(forGood, server, true)) }),
-	"off": ordered(func(h *hub.Hub, server, _ string) error {
-		return second(h.SetServerEnabled(forGood, server, false))
-	}),
-	"take": ordered(func(h *hub.Hub, server, _ string) error {
-		return second(h.StartWorkspaceEntry(forGood, server))
-	}),
-	"sign-in":  ordered(func(h *hub.Hub, server, _ string) error { return second(h.SignIn(forGood, server)) }),
-	"sign-out": ordered(func(h *hub.Hub, server, _ string) error { return second(h.SignOut(forGood, server)) }),
-	"list": func(s *stage, words []string, _ func(int) string) {
-		s.order("list "+words[1], func() (string, error) { return toolWords(s.hub.Tools(forGood, words[1])) })
-	},
-	"known": func(s *stage, words []string, _ func(int) string) {
-		s.order("known "+words[1], func() (string, error) { return toolWords(s.hub.KnownTools(forGood, words[1])) })
-	},
-	"drain":   func(s *stage, _ []string, rest func(int) string) { s.hub.Drain(forGood, rest(1)) },
-	"advance": func(s *stage, words []string, _ func(int) string) { pass(s.duration(words[1])) },
-	"look":    func(s *stage, words []string, _ func(int) string) { s.look(words[1]) },
-	"question": func(s *stage, words []string, _ func(int) string) {
-		s.sayQuestion(s.asked[s.number(words[1])-1])
-	},
-	"remembered": func(s *stage, _ []string, _ func(int) string) {
-		for i, r := range s.remembered() {
-			s.say("%d. %s", i+1, rememberedWords(r))
-		}
-	},
-	"forget": func(s *stage, words []string, _ func(int) string) {
-		s.say("%d forgotten", s.hub.Forget([]string{s.remembered()[s.number(words[1])-1].ID}))
-	},
-	"disk": func(s *stage, _ []string, rest func(int) string) {
-		path := filepath.Join(s.dir, "config", "mcp.json")
-		s.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(rest(1)), 0o600)))
-		s.files["user"] = hub.ConfigSource{Path: path, Scope: "user"}
-		s.load()
-	},
-	"program": func(s *stage, words []string, rest func(int) string) { s.program(words[1], rest(2)) },
-	"next": func(s *stage, _ []string, _ func(int) string) { // next hub
-		s.close()
-		s.begin()
-		s.load()
-	},
-}
-
-// forGood is the context of orders that nobody takes back.
-var forGood = context.Background()
-
-func second[T any](_ T, err error) error { return err }
-
-// ordered is the step of an order about a server.
-func ordered(do func(h *hub.Hub, server, why string) error) func(*stage, []string, func(int) string) {
-	return func(s *stage, words []string, rest func(int) string) {
-		s.order(words[0]+" "+words[1], func() (string, error) { return "", do(s.hub, words[1], rest(2)) })
-	}
-}
-
-func (s *stage) order(what string, do func() (string, error)) {
-	o := &order{what: what, done: make(chan struct{})}
-	s.orders = append(s.orders, o)
-	go func() {
-		defer close(o.done)
-		said, err := do()
-		if err != nil {
-			said = errorWords(event.AsError(err))
-		}
-		o.said = said
-	}()
-}
-
-func (s *stage) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.say("error: %s", errorWords(event.AsError(err)))
-	}
-}
-
-func (s *stage) number(word string) int {
-	n, err := strconv.Atoi(word)
-	if err != nil {
-		s.t.Fatalf("%q is no number", word)
-	}
-	return n
-}
-
-func (s *stage) duration(word string) time.Duration {
-	d, err := time.ParseDuration(word)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return d
-}
-
-// begin begins a hub.
-func (s *stage) begin() {
-	s.world = newWorldWith(s.t, hub.Options{StateDir: s.state, Environ: s.environ,
-		Open: func(c config.Server, stderr func(string)) mcp.Opener {
-			s.fake(c.Command)
-			return s.open(c, stderr)
-		}}, nil)
-	s.world.servers = s.fakes
-	s.witnesses()
-}
-
-func (s *stage) witnesses() {
-	s.views, s.known, s.told, s.ran = map[string]*view{}, map[string]string{}, &witness{signIns: map[string]string{}}, 0
-	_, _, err := s.hub.Attach(hub.Hello{WindowID: "witness"}, s.told)
-	s.must(err)
-}
-
-func (s *stage) fake(name string) *fakeserver.Server {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.fakes[name]
-	if f == nil {
-		f = program()
-		s.fakes[name] = f
-	}
-	return f
-}
-
-// program returns a server with the tools of conversations.
-func program(opts ...fakeserver.Option) *fakeserver.Server {
-	f := hanging(opts...)
-	f.Tool("crash", func(c *fakeserver.CallContext) { c.Disconnect() })
-	f.Tool("die", func(c *fakeserver.CallContext) {
-		_ = c.Hang()
-		c.Disconnect()
-	})
-	return f
-}
-
-// close ends the hub, in which nothing may be left then.
-func (s *stage) close() {
-	if s.world == nil {
-		return
-	}
-	for i, c := range s.calls {
-		if c != nil {
-			_, _ = s.hub.CancelRequest(fmt.Sprint("c", i+1), "", "", event.OriginHost)
-			<-c.done
-		}
-	}
-	synctest.Wait()
-	if len(s.openOrders()) == 0 {
-		s.nothingLeft()
-	}
-	s.hub.Drain(forGood, "")
-	s.nothingLeft()
-	if err := s.hub.Close(forGood); err != nil {
-		s.t.Error(err)
-	}
-	synctest.Wait()
-	if len(s.openOrders()) > 0 {
-		s.t.Error("an order does not end")
-	}
-	s.calls, s.tools, s.orders, s.world = nil, nil, nil, nil
-}
-
-func (s *stage) openOrders() []*order {
-	return slices.DeleteFunc(slices.Clone(s.orders), func(o *order) bool {
-		select {
-		case <-o.done:
-			return true
-		default:
-			return false
-		}
-	})
-}
-
-// sourceScopes are the config files, with their scopes.
-var sourceScopes = map[string]string{"user": "user", "folder": "workspace", "lib": "workspace", "host": "host",
-	"trusted": "workspace", "plain": "none"}
-
-var sourceOrder = []string{"host", "user", "plain", "trusted", "folder", "lib"}
-
-// write makes text the text of a config file, and has all read again.
-func (s *stage) write(name, text string) {
-	if words := strings.Fields(text); !strings.HasPrefix(text, "{") && text != "gone" {
-		entry := after(text, 1)
-		if !strings.Contains(entry, `"command"`) && !strings.Contains(entry, `"url"`) {
-			entry = strings.TrimSuffix(`{"command":"s",`+entry[1:len(entry)-1], ",") + "}"
-		}
-		text = fmt.Sprintf(`{"servers":{%q:%s}}`, words[0], entry)
-	}
-	src := hub.ConfigSource{Path: s.outside("/config/mcp.json"), Scope: sourceScopes[name], JSON: text}
-	switch name {
-	case "folder", "trusted", "plain":
-		src.Path, src.Folder = s.outside("/repos/site/.vscode/mcp.json"), s.outside("/repos/site")
-	case "lib":
-		src.Path, src.Folder = s.outside("/repos/lib/.vscode/mcp.json"), s.outside("/repos/lib")
-	case "host":
-		src.Path = "host.json"
-	}
-	if name == "plain" {
-		src.Scope = ""
-	}
-	src.Trusted = name == "trusted"
-	if s.files[name] = src; text == "gone" {
-		delete(s.files, name)
-	}
-	s.load()
-}
-
-// program has the hub write as an extension does, and says what the file is then.
-func (s *stage) program(verb, text string) {
-	files, out := s.hub.Config(), sources.Written{}
-	server, text, _ := strings.Cut(text, " ")
-	to := sources.Target{Server: server, By: someProgram}
-	var err error
-	switch verb {
-	case "adds":
-		out, err = files.AddServer(forGood, to, edit.Form{JSON: text}, edit.Settings{})
-	case "changes":
-		out, err = files.UpdateServer(forGood, to, edit.Update{Patch: text})
-	case "removes":
-		out, err = files.RemoveServer(forGood, to)
-	case "undoes":
-		id := ""
-		if server != "" {
-			id = s.undos[s.number(server)-1]
-		}
-		out, err = files.Undo(forGood, id, someProgram)
-	}
-	if s.must(err); err != nil {
-		return
-	}
-	s.undos = append(s.undos, out.UndoID)
-	now, err := os.ReadFile(out.File)
-	s.must(err)
-	line := fmt.Sprintf("write %d: %s", len(s.undos), strings.ReplaceAll(string(now), "\n", `\n`))
-	if out.MustAsk {
-		line += ", which must be asked about"
-	}
-	s.say("%s", line)
-}
-
-func (s *stage) load() {
-	var all []hub.ConfigSource
-	for _, name := range sourceOrder {
-		if src, is := s.files[name]; is {
-			all = append(all, src)
-		}
-	}
-	if all == nil {
-		all = []hub.ConfigSource{{Path: "host.json", Scope: "host", JSON: `{"servers":{}}`}}
-	}
-	s.order("config", func() (string, error) {
-		_, problems, stopped, err := s.hub.LoadConfig(forGood, all)
-		var said []string
-		if slices.Sort(stopped); len(stopped) > 0 {
-			said = append(said, "stopped "+strings.Join(stopped, ", "))
-		}
-		before := s.wrong
-		s.wrong = nil
-		for _, p := range problems {
-			if s.wrong = append(s.wrong, p.String()); !slices.Contains(before, p.String()) {
-				said = append(said, p.String())
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		return strings.Join(said, "; "), err
-	})
-}
-
-var shownKinds = map[string]event.PromptKind{"approvals": event.PromptToolApproval,
-	"launches": event.PromptServerLaunch, "inputs": event.PromptConfigInput, "sign-ins": event.PromptSignIn,
-	"sampling": event.PromptSampling}
-
-// shown reads the kinds of questions that a window shows, and its folders.
-func (s *stage) shown(words []string) (kinds []event.PromptKind, folders []hub.Root) {
-	i := slices.Index(words, "in")
-	if i < 0 {
-		i = len(words)
-	} else {
-		folders = s.roots(words[i+1:])
-	}
-	for _, word := range words[:i] {
-		kinds = append(kinds, shownKinds[word])
-	}
-	if i == 0 {
-		kinds = append([]event.PromptKind{event.PromptSignIn}, startKinds...)
-	}
-	return kinds, folders
-}
-
-func (s *stage) roots(folders []string) (list []hub.Root) {
-	for _, folder := range folders {
-		list = append(list, hub.Root{URI: "file://" + s.inside(folder)})
-	}
-	return list
-}
-
-// act is what a person does with a window.
-func (s *stage) act(name, verb string, words []string) {
-	v := s.views[name]
-	switch verb {
-	case "leaves":
-		v.win.Detach(true)
-		delete(s.views, name)
-	case "opens":
-		v.win.SetRoots(s.roots(words))
-	case "shows":
-		kinds, _ := s.shown(words)
-		v.win.SetCapabilities(kinds, true, nil)
-	case "browses":
-		s.web.browse(s.asked[len(s.asked)-1].SignIn.URL)
-		pass(time.Second) // the listener for the browser looks at times whether its page has been taken
-	default:
-		s.t.Fatalf("a window cannot %s", verb)
-	}
-}
-
-var scopes = map[string]event.ApprovalScope{"once": event.ScopeOnce, "window": event.ScopeWindow,
-	"workspace": event.ScopeWorkspace, "always": event.ScopeAlways}
-
-// answer is what a person says to a question, or to the newest one.
-func (s *stage) answer(name, text string) {
-	n := len(s.asked)
-	if before, to, is := strings.Cut(text, " to "); is {
-		text, n = before, s.number(to)
-	}
-	a := event.PromptAnswer{PromptID: s.asked[n-1].ID, Action: event.ActionAccept}
-	if before, is := strings.CutSuffix(text, " seen"); is {
-		text, a.LaunchHash = before, s.asked[n-1].Launch.Hash
-	}
-	switch word, rest, _ := strings.Cut(text, " "); {
-	case word == "yes" && rest != "":
-		a.Scope = scopes[rest]
-	case word == "yes":
-	case word == "no":
-		a.Action, a.Reason = event.ActionDecline, rest
-	case word == "dismiss":
-		a.Action = event.ActionDismiss
-	case word == "kept":
-		a.Content, a.KeptByHost = rest, true
-	default:
-		a.Content = text
-	}
-	err := s.views[name].win.Answer(a)
-	if s.must(err); err == nil {
-		s.answered, s.answerer = a, name
-	}
-}
-
-// call calls a tool: S TOOL and how.
-func (s *stage) call(words []string) {
-	c := hub.CallRequest{ID: fmt.Sprint("c", len(s.calls)+1), Server: words[0], Tool: words[1]}
-	for i := 2; i < len(words); i++ {
-		switch word := words[i]; word {
-		case "preapproved":
-			c.Preapproved = true
-		case "total", "idle":
-			i++
-			if d := s.duration(words[i]); word == "total" {
-				c.Timeouts.Total = &d
-			} else {
-				c.Timeouts.Idle = &d
+			var scenes []string
+			for scene := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
+				title, _, _ := strings.Cut(strings.TrimPrefix(scene, "# "), "\n")
+				t.Run(title, func(t *testing.T) {
+					got := converse(t, scene)
+					if scenes = append(scenes, got); got != scene && !*script.Update {
+						t.Errorf("%s (-want +got):\n%s", file, cmp.Diff(scene, got))
+					}
+				})
 			}
-		default:
-			c.Arguments = word
-		}
-	}
-	s.calls, s.tools = append(s.calls, s.world.call(c)), append(s.tools, c.Tool)
-}
-
-// behave makes the program or the site of a server do something, or be like that from its next start on.
-func (s *stage) behave(name, verb, text string) {
-	switch verb + " " + text {
-	case "is slow":
-		s.fakes[name], s.heard[name] = program(fakeserver.WithSilentProbe()), 0
-		return
-	case "is modern":
-		s.fakes[name], s.heard[name] = program(fakeserver.WithModern()), 0
-		return
-	case "is missing":
-		s.fall(name, &ill{err: &process.StartError{Command: name, Setting: "command", Message: "it was not found",
-			Err: fs.ErrNotExist}})
-		return
-	}
-	if s.web != nil {
-		at := s.web.sites[name]
-		at.set(func() {
-			switch verb {
-			case "is":
-				at.guarded = text == "guarded"
-			case "waits":
-				at.slow = make(chan struct{})
-			case "goes":
-				close(at.slow)
+			if *script.Update && !t.Failed() {
+				if err := os.WriteFile(file, []byte(strings.Join(scenes, "\n\n")+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
 			}
 		})
-		return
-	}
-	f := s.fake(name)
-	switch verb {
-	case "crashes":
-		f.Disconnect()
-	case "fails":
-		s.fall(name, &ill{err: errors.New(text)})
-	case "lingers":
-		s.fall(name, &ill{slow: s.duration(text)})
-	case "works":
-		s.fall(name, nil)
-	case "has":
-		tool, description, _ := strings.Cut(text, " ")
-		definition := fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, tool, description)
-		if strings.HasPrefix(text, "{") {
-			definition = text
-		}
-		f.ToolWith(definition, func(c *fakeserver.CallContext) { c.Text("done") })
-		_ = f.NotifyToolsChanged() // fails if it is not connected
-	default:
-		s.t.Fatalf("there is no step %q", name+" "+verb)
 	}
 }
 
-// outside makes the folders of a conversation those of the machine.
-func (s *stage) outside(text string) string {
-	root := filepath.ToSlash(s.dir)
-	for _, folder := range []string{"/repos/site", "/repos/lib", "/config/"} {
-		text = strings.ReplaceAll(text, folder, root+folder)
-	}
-	if s.web != nil {
-		for name, at := range s.web.sites {
-			text = strings.ReplaceAll(text, name+".test", at.host)
+// converse plays a scene, and returns it with what follows from each step. One with the step "eras" is played with
+// servers of each era; what follows in one of them alone is marked with its name.
+func converse(t *testing.T, scene string) string {
+	var steps []string
+	for line := range strings.SplitSeq(scene, "\n") {
+		if !strings.HasPrefix(line, "  ") {
+			steps = append(steps, line)
 		}
+	}
+	eras := []string{""}
+	if slices.Contains(steps, "eras") {
+		eras = []string{"legacy", "modern"}
+	}
+	follows := map[string][][]string{}
+	for _, era := range eras {
+		bubble(t, func(t *testing.T) { follows[era] = newStage(t, era).play(steps) })
+	}
+	var text strings.Builder
+	for i, step := range steps {
+		fmt.Fprintln(&text, step)
+		first, other := follows[eras[0]][i], follows[eras[len(eras)-1]][i]
+		for _, line := range first {
+			if slices.Contains(other, line) {
+				fmt.Fprintln(&text, "  "+line)
+			} else {
+				fmt.Fprintf(&text, "  %s: %s\n", eras[0], line)
+			}
+		}
+		for _, line := range other {
+			if !slices.Contains(first, line) {
+				fmt.Fprintf(&text, "  %s: %s\n", eras[1], line)
+			}
+		}
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// stage is a hub with those who take part in a scene.
+type stage struct {
+	t       *testing.T
+	era     string // of all servers, "" = as each says
+	options hub.Options
+	entries []string
+	actors  map[string]*actor
+	views   map[string]*spectator
+
+	*world // from the first step that is not about the servers
+	web    *webWorld
+	calls  map[string]*pendingCall
+	stops  map[string]context.CancelCauseFunc
+	said   map[string]bool   // calls of which it was told how they ended
+	order  []string          // of the calls
+	of     map[string]string // the requests of prompts
+	reply  []string          // what a step itself came to
+}
+
+// spectator is a window of the stage, and how much of what it was told stands in the scene.
+type spectator struct {
+	*view
+	heard int
+	ended bool
+}
+
+// actor is a server that does what the scene says: it answers a call of the tool "do" when told to.
+type actor struct {
+	*fakeserver.Server
+	name   string
+	tasks  *taskServer // it carries out "work" as a task
+	heard  int
+	conn   int
+	resume func()
+
+	declared *string       // the capabilities that it was told last; nil: they are not shown
+	holds    chan struct{} // closed when it may go on
+
+	mu        sync.Mutex                         // guards below
+	calls     map[string]*fakeserver.CallContext // the latest round of each call
+	returns   map[string]chan struct{}
+	questions map[string]*fakeserver.OutRequest
+	ids       map[string]string // what has a wire id
+}
+
+func newStage(t *testing.T, era string) *stage {
+	return &stage{t: t, era: era, actors: map[string]*actor{}, views: map[string]*spectator{},
+		calls: map[string]*pendingCall{}, stops: map[string]context.CancelCauseFunc{}, said: map[string]bool{},
+		of: map[string]string{}}
+}
+
+var stepWord = regexp.MustCompile(`\w+="[^"]*"|"[^"]*"|\S+`)
+
+// play does all steps, and returns what followed from each.
+func (s *stage) play(steps []string) (follows [][]string) {
+	for _, step := range steps {
+		words := stepWord.FindAllString(step, -1)
+		for i, w := range words {
+			words[i] = strings.Trim(w, `"`)
+			if name, value, has := strings.Cut(w, `="`); has && !strings.Contains(name, "{") {
+				words[i] = name + "=" + strings.TrimSuffix(value, `"`)
+			}
+		}
+		var lines []string
+		if !strings.HasPrefix(step, "#") && step != "eras" {
+			s.step(words)
+			if s.world != nil {
+				synctest.Wait()
+				lines = s.told()
+				if bad := s.hub.Inconsistent(); bad != "" {
+					s.t.Errorf("after %q: %s", step, bad)
+				}
+			}
+		}
+		follows = append(follows, lines)
+	}
+	for _, a := range s.actors {
+		if a.resume != nil {
+			a.resume()
+		}
+	}
+	s.hub.CancelRequests(hub.CancelScope{All: true}, "the end", event.OriginHost)
+	pass(2 * time.Minute) // outcomes of cancels, and answers that wait for withdrawals
+	if left := s.hub.Leftovers(); left != "" {
+		s.t.Errorf("left over: %s", left)
+	}
+	return follows
+}
+
+// own is the id of the hub that is shown without what is different in each hub.
+func (s *stage) own(id string) string {
+	if before, n, is := strings.Cut(id, "-"); is && slices.Contains([]string{"ask", "prompt", "start", "call"}, before) {
+		if n, err := strconv.Atoi(n); err == nil {
+			return ownID(s.hub, before, n)
+		}
+	}
+	return id
+}
+
+// told is what everybody was told since it was asked last.
+func (s *stage) told() []string {
+	lines := s.reply
+	s.reply = nil
+	for _, id := range s.order {
+		if c := s.calls[id]; !s.said[id] && c.over() {
+			s.said[id] = true
+			lines = append(lines, "caller: "+id+" "+endOf(c))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.actors)) {
+		for _, line := range s.actors[name].hears() {
+			lines = append(lines, name+": "+line)
+		}
+	}
+	texts := map[string]string{}
+	for name, v := range s.views {
+		texts[name] = s.seen(v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		alike := slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(n string) bool { return texts[n] != texts[name] })
+		if alike[0] == name {
+			for line := range strings.Lines(texts[name]) {
+				lines = append(lines, strings.Join(alike, ", ")+": "+strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(line, "-"+strings.ToLower(s.hub.ID()[:6])+"-", "-")
+	}
+	return lines
+}
+
+// seen is what a window was told. What belongs to one request stays in order; which of two is told of first may depend
+// on which of their goroutines runs first.
+func (s *stage) seen(v *spectator) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	type line struct{ key, text string }
+	var lines []line
+	for _, e := range v.events[v.heard:] {
+		if key, text := s.tell(e); text != "" {
+			lines = append(lines, line{key, text})
+		}
+	}
+	v.heard = len(v.events)
+	slices.SortStableFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
+	var text strings.Builder
+	for _, l := range lines {
+		fmt.Fprintln(&text, l.text)
+	}
+	if v.closed != nil && !v.ended {
+		v.ended = true
+		fmt.Fprintf(&text, "ended: %s\n", v.closed.Reason)
+	}
+	return text.String()
+}
+
+// tell puts an event into words, and says of which request it is. Starts of sessions and states of servers are left
+// out: they are shown elsewhere.
+func (s *stage) tell(e event.Event) (of, text string) {
+	switch b := e.Body.(type) {
+	case *event.RequestStarted:
+		r := b.Request
+		if r.Direction == event.Incoming {
+			text := fmt.Sprintf("%s begins: %s %s", r.ID, r.Method, strings.Trim(r.WireID, `"`))
+			if r.ParentRequestID != "" {
+				text += " of " + r.ParentRequestID
+			}
+			return r.ID, text
+		}
+		if r.Caller != "" {
+			return r.ID, r.ID + " begins for " + r.Caller
+		}
+		return r.ID, "" // the step says it
+	case *event.RequestProgressed:
+		text := b.RequestID + " " + b.State.String()
+		if p := b.Progress; p != nil {
+			text += fmt.Sprintf(" %v", p.Progress)
+			if p.Total != nil {
+				text += fmt.Sprintf("/%v %s", *p.Total, p.Message)
+			}
+		}
+		return unlessStart(b.RequestID, text+taskWords(b.Task))
+	case *event.RequestCancelling:
+		return b.RequestID, b.RequestID + " cancelling"
+	case *event.RequestCancelled:
+		text := fmt.Sprintf("%s cancelled by %s %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
+		if b.Direction == event.Outgoing {
+			if a := s.actors[b.Server]; b.ServerNotified() && b.Task == nil && !a.has(b.RequestID, b.WireID) {
+				text += ", which was " + b.WireID
+			}
+			text += fmt.Sprintf(", the cancel is %s%s", b.Sending.Delivery, quoted(b.Sending.Err))
+		}
+		if b.Err != nil {
+			text += ", error " + b.Err.Reason
+		}
+		return b.RequestID, text + mayGoOn(b.ServerMayContinue) + taskWords(b.Task) + timeWords(b.Timings)
+	case *event.RequestFinished:
+		text := b.RequestID + " " + b.State.String()
+		switch {
+		case b.Err != nil:
+			text += " " + b.Err.Reason
+		case b.McpError != nil:
+			text += fmt.Sprintf(" %d", b.McpError.Code)
+		}
+		return unlessStart(b.RequestID, text+mayGoOn(b.ServerMayContinue)+taskWords(b.Task)+timeWords(b.Timings))
+	case *event.RequestCancelDelivery:
+		return b.RequestID, fmt.Sprintf("%s: the cancel is %s%s", b.RequestID, b.Sending.Delivery, quoted(b.Sending.Err))
+	case *event.PromptOpened:
+		s.of[b.Prompt.ID] = b.Prompt.RequestID
+		return b.Prompt.RequestID, promptWords(&b.Prompt)
+	case *event.PromptClosed:
+		text := fmt.Sprintf("%s closes: %s by %s%s", b.PromptID, b.Cause, b.Origin, quoted(b.Reason))
+		if name := s.windowOf(b.WindowID); name != "" {
+			text += " of " + name
+		}
+		return s.of[b.PromptID], text
+	case *event.LogMessage:
+		if b.Logger == "mcphub" {
+			return "~", "log: " + b.Data
+		}
+	}
+	return "", ""
+}
+
+func (s *stage) windowOf(id string) string {
+	for name, v := range s.views {
+		if v.win.ID() == id && s.views[strings.TrimPrefix(name, "old-")] == v {
+			return name
+		}
+	}
+	return ""
+}
+
+// unlessStart leaves out what is told of the start of a session.
+func unlessStart(id, text string) (string, string) {
+	if strings.HasPrefix(id, "start-") {
+		return id, ""
+	}
+	return id, text
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %q", text)
+}
+
+func mayGoOn(may bool) string {
+	if may {
+		return ", may go on"
+	}
+	return ""
+}
+
+func taskWords(t *event.TaskInfo) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf(", task %s %s%s", t.ID, t.Status, quoted(t.Message))
+}
+
+// timeWords tells how long a request was open, if it took time.
+func timeWords(t event.Timings) string {
+	var parts []string
+	for name, d := range map[string]time.Duration{"queued": t.Queued, "active": t.Active, "human": t.Human} {
+		if d != 0 {
+			parts = append(parts, name+" "+d.String())
+		}
+	}
+	slices.Sort(parts)
+	return strings.TrimSuffix("; "+strings.Join(parts, " "), "; ")
+}
+
+func promptWords(p *event.PromptInfo) string {
+	text := fmt.Sprintf("%s opens: %s of %s", p.ID, p.Kind, p.RequestID)
+	if q := p.Question; q != nil && !slices.ContainsFunc([]string{"sampling", "form", "url"}, func(kind string) bool {
+		_, params := question(kind)
+		return string(q.Payload) == params
+	}) {
+		text += " with " + string(q.Payload)
+	}
+	if q := p.Question; q != nil && q.URL != "" {
+		text += fmt.Sprintf(", %s at %s (%s)", q.Message, q.URLHost, q.URL)
+		if q.Waiting {
+			text += ", waiting for the page"
+		}
+	}
+	if !p.Deadline.IsZero() {
+		text += ", for " + p.Deadline.Sub(p.Open).String()
 	}
 	return text
 }
 
-var (
-	onThisMachine = regexp.MustCompile(`[\\/]+(repos|config)[^ "':;,]*`)
-	promptID      = regexp.MustCompile(`prompt-[a-z0-9]+-[0-9]+`)
-)
-
-// inside is the way back.
-func (s *stage) inside(text string) string {
-	for _, dir := range []string{s.dir, filepath.ToSlash(s.dir), strings.ReplaceAll(s.dir, `\`, `\\`)} {
-		text = strings.ReplaceAll(text, dir, "")
+// endOf tells what a caller got.
+func endOf(c *pendingCall) string {
+	if c.err != nil {
+		return "got " + errorWords(c.err)
 	}
-	text = onThisMachine.ReplaceAllStringFunc(text, func(path string) string { // on Windows
-		return strings.ReplaceAll(strings.ReplaceAll(path, `\\`, "/"), `\`, "/")
-	})
-	text = promptID.ReplaceAllStringFunc(text, func(id string) string {
-		return fmt.Sprint(1 + slices.IndexFunc(s.asked, func(p event.PromptInfo) bool { return p.ID == id }))
-	})
-	if s.web != nil {
-		for name, at := range s.web.sites {
-			text = strings.ReplaceAll(text, at.host, name+".test")
+	text := string(c.result.Result)
+	var result struct {
+		Content []struct{ Text string }
+	}
+	switch {
+	case c.result.Error != nil:
+		text = fmt.Sprintf("error %d %s", c.result.Error.Code, c.result.Error.Message)
+	case json.Unmarshal(c.result.Result, &result) == nil && len(result.Content) == 1:
+		text = result.Content[0].Text
+	}
+	if c.result.IsError {
+		text += ", an error"
+	}
+	if c.result.Rounds > 1 && c.result.Task == nil {
+		text += fmt.Sprintf(", in %d rounds", c.result.Rounds)
+	}
+	return "got " + text + taskWords(c.result.Task) + timeWords(c.result.Timings)
+}
+
+// errorWords is an error with all that programs may read in it.
+func errorWords(err error) string {
+	e := event.AsError(err)
+	text := fmt.Sprintf("%s: %s", e.Reason, e.Message)
+	if e.Reason != string(e.Code) {
+		text = fmt.Sprintf("%s %s", e.Code, text)
+	}
+	var meta []string
+	for name, value := range e.Meta {
+		if name != "server" && name != "request_id" && name != "tool" {
+			meta = append(meta, fmt.Sprintf("%s=%q", name, value))
 		}
 	}
-	return text
+	slices.Sort(meta)
+	return strings.TrimSuffix(text+" ["+strings.Join(meta, " ")+"]", " []")
+}
+
+// hears is what a server was sent since it was asked last, without what belongs to sessions, lists and polls.
+func (a *actor) hears() (lines []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	received := a.Received()
+	for _, m := range received[a.heard:] {
+		if m.Method == "initialize" || m.Method == "server/discover" {
+			if a.conn != 0 && m.Conn != a.conn {
+				lines = append(lines, "connected anew")
+			}
+			a.conn = m.Conn
+		}
+		if a.declared != nil {
+			if text := capabilitiesIn(m); text != "" && text != *a.declared {
+				*a.declared = text
+				lines = append(lines, "declared are "+text)
+			}
+		}
+		wire := fmt.Sprint(m.Conn, " ", string(m.ID))
+		if m.IsRequest() {
+			a.ids[wire] = m.Method
+		}
+		switch m.Method {
+		case "initialize", "server/discover", "notifications/initialized", "tools/list", "tasks/get", "tasks/result",
+			"ping", "subscriptions/listen":
+		case "tools/call":
+			id := callID(m.Params)
+			a.ids[wire] = id
+			text := "call " + id
+			if answers := m.Param("inputResponses"); answers != nil {
+				text += " again, with " + string(answers)
+			}
+			if m.Param("task") != nil {
+				text += " as a task"
+			}
+			lines = append(lines, text)
+		case "notifications/cancelled":
+			switch of := a.named(m.Conn, m.Param("requestId")); of {
+			case "subscriptions/listen", "tasks/get", "tasks/result":
+			default:
+				lines = append(lines, fmt.Sprintf("cancel of %s, %s", of, m.Param("reason")))
+			}
+		case "":
+			lines = append(lines, fmt.Sprintf("answer to %s: %s", a.named(m.Conn, m.ID), answerOf(m)))
+		default:
+			lines = append(lines, strings.TrimSpace(m.Method+" "+string(m.Param("taskId"))+string(m.Param("inputResponses"))))
+		}
+	}
+	a.heard = len(received)
+	for i := 0; i < len(lines); { // which of two goroutines writes first may differ
+		kind, end := strings.Fields(lines[i])[0], i
+		for end < len(lines) && strings.Fields(lines[end])[0] == kind {
+			end++
+		}
+		slices.Sort(lines[i:end])
+		i = end
+	}
+	return lines
+}
+
+// capabilitiesIn returns the client's capabilities that a message declares, "" for none.
+func capabilitiesIn(m fakeserver.Message) string {
+	if m.Method == "initialize" {
+		return string(m.Param("capabilities"))
+	}
+	meta := fakeserver.Message{Params: m.Param("_meta")}
+	return string(meta.Param("io.modelcontextprotocol/clientCapabilities"))
+}
+
+// has reports whether a wire id was of that call.
+func (a *actor) has(id, wire string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key, of := range a.ids {
+		if _, this, _ := strings.Cut(key, " "); of == id && this == wire {
+			return true
+		}
+	}
+	return false
+}
+
+// named is a wire id as the scene has it.
+func (a *actor) named(conn int, wire json.RawMessage) string {
+	if id := a.ids[fmt.Sprint(conn, " ", string(wire))]; id != "" {
+		return id
+	}
+	return strings.Trim(string(wire), `"`)
+}
+
+// callID is the hub's id of a call, which stands in the arguments of all calls of a scene.
+func callID(params json.RawMessage) string {
+	var call struct{ Arguments struct{ ID string } }
+	_ = json.Unmarshal(params, &call)
+	return call.Arguments.ID
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,27 +52,6 @@ func (w *deliveryWorld) want(t *testing.T, pending int, told ...string) {
 	})
 }
 
-var delivered = event.Sending{Delivery: event.DeliveryDelivered}
-
-// The first outcome counts: a late one, and one of a cancel that never was on its way, change nothing.
-func TestOneOutcomeForEachCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newDeliveryWorld(t)
-		d := h.expect("r1", 1)
-		h.want(t, 1)
-		h.within(func() {
-			h.settle(nil, delivered)
-			h.settle(&delivery{request: "never"}, delivered)
-			h.settle(d, delivered)
-			h.settle(d, event.Sending{Delivery: event.DeliveryFailed, Err: "late"})
-			h.fail("the hub ends")
-		})
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		h.want(t, 0, "r1 delivered ")
-	})
-}
-
 // Cancels that are on their way when the hub ends have failed, told in the order in which the requests ended.
 func TestOutcomesAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -84,8 +62,6 @@ func TestOutcomesAtTheEnd(t *testing.T) {
 		h.within(func() { h.fail("bye") })
 		failed := []string{"r1 failed bye", "r3 failed bye", "r5 failed bye", "r7 failed bye", "r9 failed bye"}
 		h.want(t, 0, failed...)
-		time.Sleep(time.Hour)
-		h.want(t, 0)
 	})
 }
 
@@ -110,33 +86,5 @@ func TestFollow(t *testing.T) {
 		if log := h.log.String(); strings.Contains(log, "\nlevel=ERROR") || strings.Contains(log, secret) {
 			t.Errorf("log: %s", log)
 		}
-	})
-}
-
-// The end of a request waits a moment for a cancel that is on its way, and for nothing else.
-func TestAwaitDelivery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		wait := func(err error) time.Duration {
-			from := time.Now()
-			awaitDelivery(err)
-			return time.Since(from)
-		}
-		settled, tell := jsonrpc.NewCancelledError(errors.New("user"))
-		tell(nil)
-		for _, err := range []error{nil, errors.New("other"), settled} {
-			if d := wait(err); d != 0 {
-				t.Errorf("%v: waited %s", err, d)
-			}
-		}
-		near, tell := jsonrpc.NewCancelledError(errors.New("user"))
-		time.AfterFunc(40*time.Millisecond, func() { tell(nil) })
-		if d := wait(near); d != 40*time.Millisecond {
-			t.Errorf("waited %s for a server that is near", d)
-		}
-		far, tell := jsonrpc.NewCancelledError(errors.New("user"))
-		if d := wait(far); d != 100*time.Millisecond {
-			t.Errorf("waited %s for one that is not", d)
-		}
-		tell(nil) // nobody waits any more
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/grants"
-	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/schema"
 )
 
@@ -277,14 +276,6 @@ func (h *Hub) CountReleases() *atomic.Int64 {
 	n := &atomic.Int64{}
 	h.budgets.free = func() { n.Add(1) }
 	return n
-}
-
-// AskAs asks q as if a server had sent it in a request.
-func (h *Hub) AskAs(ctx context.Context, server string, q *mcp.Question) (mcp.Answer, error) {
-	var c *connection
-	s, _ := h.find(server)
-	h.within(func() { c = s.conn })
-	return c.Ask(ctx, q)
 }
 
 // BoundResults replaces the budget of the results in flight. It applies to servers that are configured afterwards.

@@ -1,12 +1,15 @@
 package hub
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os/exec"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
@@ -37,5 +40,26 @@ func TestFault(t *testing.T) {
 	}
 	if got := faultOf(errors.New(secret)); got != "" {
 		t.Errorf("what is unknown is told with %q", got)
+	}
+}
+
+// A quote of a server is cut between two code points: half of one would be invalid UTF-8 in windows and logs.
+func TestQuoteIsCutBetweenCodePoints(t *testing.T) {
+	s := New(Options{}).bareServer("s")
+	for n := range 4 {
+		text := strings.Repeat("x", n) + strings.Repeat("😀", 2000)
+		if got := s.quote(text); !utf8.ValidString(got) || !strings.HasPrefix(text, strings.TrimSuffix(got, "... (cut)")) {
+			t.Errorf("after %d bytes: %q", n, got[len(got)-20:])
+		}
+	}
+}
+
+// Whatever finds its way into the bundle for a bug report, no known secret leaves with it.
+func TestTraceBundleIsRedacted(t *testing.T) {
+	h := New(Options{Version: "v-tok-1234"})
+	defer h.Close(context.Background())
+	h.redactor.Add("tok-1234")
+	if got := h.TraceBundle(); got["version"] != "v-[redacted]" || got["os"] == nil {
+		t.Errorf("%v", got)
 	}
 }

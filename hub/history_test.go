@@ -66,53 +66,6 @@ func (v *view) windowCall(c hub.CallRequest) (*hub.CallResult, error) {
 	return o.result, o.err
 }
 
-// Every request that has ended is in the history, in both directions and of all methods, cancelled or not, with the
-// same event that told the windows of its end.
-func TestHistoryHoldsEveryEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		a := asking(elicitation, formParams)
-		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		v := w.everything()
-		w.call(hub.CallRequest{ID: "done", Server: "s", Tool: "echo"}).ok(t)
-		c := w.call(hub.CallRequest{ID: "asks", Server: "s", Tool: "ask"})
-		p := v.prompt()
-		if _, err := v.win.Cancel("asks", "no"); err != nil {
-			t.Fatal(err)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		got := w.history(1000)
-		want := []string{ownID(w.hub, "start", 2), "done", p.RequestID, "asks"}
-		if ids := endedIDs(got); fmt.Sprint(ids) != fmt.Sprint(want) {
-			t.Fatalf("the history is %v, want %v", ids, want)
-		}
-		for _, e := range got {
-			if e.Body != v.terminalOf(endedID(e.Body)) || e.Time.IsZero() {
-				t.Errorf("%+v is not the event that the windows got", e)
-			}
-		}
-		if ids := endedIDs(w.history(2)); fmt.Sprint(ids) != fmt.Sprint(want[2:]) {
-			t.Errorf("the latest two are %v", ids)
-		}
-		if n := len(w.history(0)); n != 0 {
-			t.Errorf("%d entries for a window that wants none", n)
-		}
-	})
-}
-
-// Of more than 1,000 requests that have ended the latest 1,000 are kept.
-func TestHistoryKeepsTheLatestThousand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", hanging()), "s:"+allow)
-		for i := range 1010 {
-			w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "echo"}).ok(t)
-		}
-		got := endedIDs(w.history(1000))
-		if len(got) != 1000 || got[0] != "r10" || got[999] != "r1009" {
-			t.Errorf("%d entries from %s to %s", len(got), got[0], got[len(got)-1])
-		}
-	})
-}
-
 // The windows are told the result of a window's call, up to 256 KiB, and its size. Of a host's call they are told the
 // size only.
 func TestResultOfAWindowsCallIsTold(t *testing.T) {
@@ -149,8 +102,7 @@ func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := resultServer()
 		s.Tool("fail", func(c *fakeserver.CallContext) { c.Error(-32000, strings.Repeat("no", 9<<20)) })
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
+		w, v := withWindow(t, s)
 		if _, err := v.windowCall(hub.CallRequest{ID: "small", Server: "s", Tool: "big",
 			Arguments: `{"n":100}`}); err != nil {
 			t.Fatal(err)
@@ -161,54 +113,6 @@ func TestHistoryBoundsOneHugeError_amount(t *testing.T) {
 			told == nil ||
 			event.PayloadSize(told) > 8<<10 {
 			t.Errorf("the caller got %d bytes, the windows %d", len(huge.result.Error.Message), event.PayloadSize(told))
-		}
-	})
-}
-
-// A snapshot has all ends of requests, with up to 2 MiB of results and up to 1 MiB of errors, those of the latest
-// requests. Events that were delivered do not change.
-func TestSnapshotBringsTheLatestResults(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := resultServer()
-		const data = 64 << 10
-		s.Tool("fail", func(c *fakeserver.CallContext) { c.ErrorData(-32000, "nono", `"`+strings.Repeat("x", data-2)+`"`) })
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
-		const size, calls = 200 << 10, 20
-		for i := range calls {
-			if _, err := v.windowCall(hub.CallRequest{ID: fmt.Sprintf("r%d", i),
-				Server: "s", Tool: "big", Arguments: fmt.Sprintf(`{"n":%d}`, size)}); err != nil {
-				t.Fatal(err)
-			}
-			<-w.call(hub.CallRequest{ID: fmt.Sprintf("f%d", i), Server: "s", Tool: "fail"}).done
-		}
-		got := w.history(2 * calls)
-		if len(got) != 2*calls {
-			t.Fatalf("%d ends", len(got))
-		}
-		results, errors := 0, 0
-		for i, e := range got {
-			end := e.Body.(*event.RequestFinished)
-			switch {
-			case end.McpError != nil && len(end.McpError.Data) == data:
-				errors++
-			case end.McpError != nil:
-				if errors > 0 || end.McpError.Code != -32000 || !strings.HasPrefix(end.McpError.Message, "nono") {
-					t.Errorf("entry %d has error %v after %d whole ones", i, end.McpError, errors)
-				}
-			case end.ResultSize != size || end.Result == "" && results > 0:
-				t.Errorf("entry %d has %d bytes of %d, after %d with a result", i, len(end.Result), end.ResultSize, results)
-			case end.Result != "":
-				results++
-			}
-		}
-		if results != 10 || errors != 15 {
-			t.Errorf("%d results and %d whole errors", results, errors)
-		}
-		for _, end := range eventsOf[*event.RequestFinished](v) {
-			if end.ResultSize == size && len(end.Result) != size || end.McpError != nil && len(end.McpError.Data) != data {
-				t.Fatal("an event that was delivered has been changed")
-			}
 		}
 	})
 }

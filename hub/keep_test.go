@@ -85,10 +85,8 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 			t.Errorf("arguments while it is open: %s", got)
 		}
 		w.cannotRead("hangs", journal.Result, event.ReasonRequestOpen)
-		if _, err := v.win.Cancel("hangs", "enough"); err != nil {
-			t.Fatal(err)
-		}
-		hangs.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.cancel("hangs", "enough")
+		hangs.cancelled(t)
 		if got := w.reads("hangs", journal.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments: %s", got)
 		}
@@ -118,14 +116,11 @@ func TestEndedRequestsCanBeRead(t *testing.T) {
 func TestWhatIsNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a := asking(elicitation, formParams)
-		w := newWorld(t, serversOf("s", a.Server), "s:"+allow)
-		v := w.everything()
+		w, v := withWindow(t, a.Server)
 		call := w.call(hub.CallRequest{ID: "asks", Server: "s", Tool: "ask", Arguments: `{"x":1}`})
 		p := v.prompt()
-		if _, err := v.win.Cancel("asks", ""); err != nil {
-			t.Fatal(err)
-		}
-		call.want(t, event.CodeCancelled, event.ReasonCancelled)
+		v.cancel("asks", "")
+		call.cancelled(t)
 		if got := w.reads("asks", journal.Arguments); got != `{"x":1}` {
 			t.Errorf("arguments: %s", got)
 		}

@@ -20,7 +20,7 @@ import (
 // played plays steps of a conversation in a hub that keeps its files in state, and returns what was said.
 func played(t *testing.T, state string, steps ...string) string {
 	t.Helper()
-	s := newStage(t, state)
+	s := newServerStage(t, state)
 	var said []string
 	for _, step := range steps {
 		said = append(said, s.play(step)...)
@@ -182,17 +182,13 @@ func TestEagerWorkspaceServerAsTheWindowComes_long(t *testing.T) {
 	if testing.Short() {
 		rounds = 30
 	}
-	for i := range rounds {
+	for range rounds {
 		bubble(t, func(t *testing.T) {
 			w := newWorldWith(t, hub.Options{}, serversOf("s", hanging()))
 			w.hub.EditConfig(makeEager)
-			seen := 0
 			come := make(chan struct{})
-			if _, _, err := w.hub.Attach(hub.Hello{WindowID: "blind"}, startSeen{func() {
-				if seen++; seen == 1+i%2 {
-					close(come)
-				}
-			}}); err != nil {
+			begun := sync.OnceFunc(func() { close(come) })
+			if _, _, err := w.hub.Attach(hub.Hello{WindowID: "blind"}, startSeen{begun}); err != nil {
 				t.Fatal(err)
 			}
 			var v *view

@@ -20,8 +20,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
 
-// modelSeeds is how many random histories a run goes through, a tenth of them with -short. One alone: go test -run
-// 'TestModel_long/seed_17$'.
+// modelSeeds is how many random histories a run goes through, a fifteenth of them with -short, since the explorer of
+// hub/core plays all orders of what the hub decides. One alone: go test -run 'TestModel_long/seed_17$'.
 const modelSeeds = 300
 
 // TestModel_long drives a hub with two servers and two windows through random histories of everything that can
@@ -29,7 +29,7 @@ const modelSeeds = 300
 func TestModel_long(t *testing.T) {
 	seeds := uint64(modelSeeds)
 	if testing.Short() {
-		seeds /= 10
+		seeds /= 15
 	}
 	happened := &tally{}
 	ran := uint64(0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,7 @@ func TestNoticesOfAServerAreBounded_amount(t *testing.T) {
 		s, l := hanging(), &logText{}
 		w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewJSONHandler(l, nil))}, serversOf("s", s), "s:"+allow)
 		v := w.everything()
-		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		w.begin("", "echo").ok(t)
 		const each = 2000
 		long := strings.Repeat("x", bounds.URIBytes)
 		for i := range each {
@@ -88,8 +89,7 @@ func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 			}
 			c.Text("done")
 		})
-		w := newWorld(t, serversOf("s", s), "s:"+allow)
-		v := w.everything()
+		w, v := withWindow(t, s)
 		w.call(hub.CallRequest{Server: "s", Tool: "flood"}).ok(t)
 		if refused != 100 {
 			t.Errorf("%d questions were refused and %d asked, want 100 and the others", refused, withdrawn)
@@ -100,82 +100,49 @@ func TestQuestionsOfAServerAreBoundedInTime(t *testing.T) {
 	})
 }
 
-// The subscriptions at one server are bounded, also when all are asked for at once; one that is given up makes room.
-func TestSubscriptionsOfAServerAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", offering().Server))
-		uri := func(i int) string { return fmt.Sprintf("file:///%d", i) }
-		results := make(chan error)
-		for i := range bounds.Subscriptions + 10 {
-			go func() { results <- w.hub.SubscribeResource(context.Background(), "s", uri(i)) }()
-		}
-		refused := 0
-		for range bounds.Subscriptions + 10 {
-			if err := <-results; err != nil {
-				if e := event.AsError(err); e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
-					t.Fatal(err)
-				}
-				refused++
+// The subscriptions at one server and those of one window are bounded, also when all are asked for at once; one that is
+// given up makes room, and another window has its own bound.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	for name, most := range map[string]int{"of a server": bounds.Subscriptions,
+		"of a window": bounds.ClientSubscriptions} {
+		subtest(t, name, func(t *testing.T) {
+			w := newWorld(t, serversOf("s", offering().Server))
+			ctx, subscribe, unsubscribe := context.Background(), w.hub.SubscribeResource, w.hub.UnsubscribeResource
+			if name == "of a window" {
+				win := w.everything().win
+				subscribe, unsubscribe = win.SubscribeResource, win.UnsubscribeResource
 			}
-		}
-		if refused != 10 {
-			t.Errorf("%d subscriptions were refused, want 10", refused)
-		}
-		for i := range bounds.Subscriptions + 10 {
-			if w.hub.SubscribeResource(context.Background(), "s", uri(i)) == nil { // it is subscribed already
-				if err := w.hub.UnsubscribeResource(context.Background(), "s", uri(i)); err != nil {
-					t.Fatal(err)
-				}
-				break
+			var mu sync.Mutex
+			var taken []string
+			var all sync.WaitGroup
+			for i := range most + 10 {
+				all.Go(func() {
+					uri := fmt.Sprintf("file:///%d", i)
+					err := subscribe(ctx, "s", uri)
+					mu.Lock()
+					defer mu.Unlock()
+					if e := event.AsError(err); err == nil {
+						taken = append(taken, uri)
+					} else if e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
+						t.Error(err)
+					}
+				})
 			}
-		}
-		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///new"); err != nil {
-			t.Errorf("there is room again, and: %v", err)
-		}
-	})
-}
-
-// The subscriptions of one window are bounded, also when it asks for all at once; what it gives up makes room, and
-// another window has its own bound.
-func TestSubscriptionsOfAWindowAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, serversOf("s", offering().Server))
-		win, ctx := w.everything().win, context.Background()
-		uri := func(i int) string { return fmt.Sprintf("file:///%d", i) }
-		results := make(chan error)
-		for i := range bounds.ClientSubscriptions + 10 {
-			go func() { results <- win.SubscribeResource(ctx, "s", uri(i)) }()
-		}
-		refused := 0
-		for range bounds.ClientSubscriptions + 10 {
-			if err := <-results; err != nil {
-				e := event.AsError(err)
-				if e.Code != event.CodeResourceExhausted || e.Reason != event.ReasonBoundExceeded {
-					t.Fatal(err)
-				}
-				refused++
+			if all.Wait(); len(taken) != most {
+				t.Fatalf("%d subscriptions were taken, want %d", len(taken), most)
 			}
-		}
-		if refused != 10 {
-			t.Errorf("%d subscriptions were refused, want 10", refused)
-		}
-		taken := -1
-		for i := range bounds.ClientSubscriptions + 10 {
-			if win.SubscribeResource(ctx, "s", uri(i)) == nil { // it is subscribed already
-				taken = i
-				break
+			if err := unsubscribe(ctx, "s", taken[0]); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := win.UnsubscribeResource(ctx, "s", uri(taken)); err != nil {
-			t.Fatal(err)
-		}
-		if err := win.SubscribeResource(ctx, "s", "file:///new"); err != nil {
-			t.Errorf("there is room again, and: %v", err)
-		}
-		if err := w.everything().win.SubscribeResource(ctx, "s", "file:///other"); err != nil {
-			t.Errorf("another window was refused: %v", err)
-		}
-	})
+			if err := subscribe(ctx, "s", "file:///new"); err != nil {
+				t.Errorf("there is room again, and: %v", err)
+			}
+			err := w.everything().win.SubscribeResource(ctx, "s", "file:///other")
+			if (err != nil) != (name == "of a server") {
+				t.Errorf("another window: %v", err)
+			}
+		})
+	}
 }
 
 // A notice that is told a second later is not told after the end of the hub: Close waits for the goroutine.
@@ -183,7 +150,7 @@ func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, l := hanging(), &logText{}
 		w := newWorldWith(t, hub.Options{Logger: slog.New(slog.NewJSONHandler(l, nil))}, serversOf("s", s), "s:"+allow)
-		w.call(hub.CallRequest{Server: "s", Tool: "echo"}).ok(t)
+		w.begin("", "echo").ok(t)
 		for range 2 * bounds.NoticeBurst {
 			if err := s.Notify("notifications/resources/list_changed", ""); err != nil {
 				t.Fatal(err)

@@ -137,32 +137,6 @@ func TestAnotherLeadsWhenTheLeaderGivesUp(t *testing.T) {
 	})
 }
 
-// A follower whose context ends stops waiting, with its cause; the search goes on for the others. One that waits twice
-// counts twice, and leaves one at a time.
-func TestFollowerStopsWaiting(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *inside) {
-		d := newDesk(h)
-		gone := errors.New("gone")
-		end := make(chan struct{})
-		var f *search
-		first := d.do(t.Context(), "k", "first", func(lead *search) (string, error) {
-			f = lead
-			<-end
-			return "found", nil
-		})
-		ctx, cancel := context.WithCancelCause(t.Context())
-		leaves, stays := d.do(ctx, "k", "twice", never(t)), d.do(t.Context(), "k", "twice", never(t))
-		cancel(gone)
-		wantsFound(t, "who stopped waiting", leaves, "", gone)
-		if names, _ := d.follow(f); !slices.Equal(names, []string{"twice"}) {
-			t.Errorf("the followers are %q", names)
-		}
-		close(end)
-		wantsFound(t, "the first", first, "found", nil)
-		wantsFound(t, "the other", stays, "found", nil)
-	})
-}
-
 // The goroutine that asks a question which several share panics. The others do not wait for ever: one of them asks now.
 // Finding B15.
 func TestPanicInASharedQuestion(t *testing.T) {

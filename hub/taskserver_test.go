@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
 	"testing/synctest"
 	"time"
 
@@ -103,17 +104,6 @@ func (s *taskServer) set(id, status, message string) {
 		return
 	}
 	s.change(id, func(t *fakeTask) { t.status, t.message = status, message })
-}
-
-// task is a copy of a task as it stands, once nothing moves.
-func (s *taskServer) task(id string) fakeTask {
-	synctest.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.tasks[id]; t != nil {
-		return *t
-	}
-	return fakeTask{}
 }
 
 const (
@@ -264,3 +254,12 @@ func (w *world) nothingLeft() {
 }
 
 func ptr(d time.Duration) *time.Duration { return &d }
+
+// eras runs a test with a task server of each era: with the tasks of 2025-11-25 and those of the extension.
+func eras(t *testing.T, f func(t *testing.T, s *taskServer)) {
+	for _, modern := range []bool{false, true} {
+		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
+			bubble(t, func(t *testing.T) { f(t, newTaskServer(modern)) })
+		})
+	}
+}

@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -22,81 +23,6 @@ func taskWeb(t *testing.T, s *taskServer, c hub.CallRequest) (*webWorld, *site, 
 		t.Fatalf("the call is %q: %v", got, call.err)
 	}
 	return w, w.sites["s"], v, call
-}
-
-// The session ends while a task works: the task is followed in a new session.
-func TestTaskSurvivesItsSession(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newTaskServer(false)
-		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
-		for range 3 {
-			at.http.Expire()
-			pass(5 * time.Second)
-			if got := w.state("r1"); got != "task_working" {
-				t.Fatalf("the call is %q: %v", got, c.err)
-			}
-		}
-		s.set("T-1", "completed", "")
-		pass(5 * time.Second)
-		c.ok(t)
-		v.terminalOf("r1")
-		if n := s.Count(fakeserver.Method("initialize")); n != 4 || toolCalls(s.Server) != 1 {
-			t.Errorf("%d sessions, %d calls", n, toolCalls(s.Server))
-		}
-		w.nothingLeft()
-	})
-}
-
-// Errors on the way to the server (here 503) do not end the call of a task.
-func TestTaskWhileItsServerIsInTrouble(t *testing.T) {
-	eras(t, func(t *testing.T, s *taskServer) {
-		w, at, _, c := taskWeb(t, s, hub.CallRequest{})
-		at.http.On("POST tasks/get", 0, fakeserver.Act{Status: 503})
-		pass(10 * time.Minute)
-		if got := w.state("r1"); got != "task_working" {
-			t.Fatalf("the call is %q: %v", got, c.err)
-		}
-		at.http.On("POST tasks/get", 0, fakeserver.Act{})
-		s.set("T-1", "completed", "")
-		pass(time.Minute)
-		c.ok(t)
-		w.nothingLeft()
-	})
-}
-
-// StopServer tells the server to cancel the task before it leaves.
-func TestStopServerBehindAURLDuringATask(t *testing.T) {
-	eras(t, func(t *testing.T, s *taskServer) {
-		w, _, v, c := taskWeb(t, s, hub.CallRequest{})
-		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
-			t.Fatal(err)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-		if end := v.terminalOf("r1").(*event.RequestCancelled); !end.ServerNotified() || !end.ServerMayContinue {
-			t.Errorf("%+v", end)
-		}
-		if n := s.task("T-1").cancels; n != 1 {
-			t.Errorf("%d tasks/cancel", n)
-		}
-		w.nothingLeft()
-	})
-}
-
-// A server that does not answer tasks/cancel does not hold up a stop for long.
-func TestStopServerThatIgnoresTheCancelOfATask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newTaskServer(true)
-		w, at, _, c := taskWeb(t, s, hub.CallRequest{})
-		at.http.On("POST tasks/cancel", 0, fakeserver.Act{Silent: true})
-		start := time.Now()
-		if _, err := w.hub.StopServer(context.Background(), "s", "enough"); err != nil {
-			t.Fatal(err)
-		}
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("the stop took %v", d)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
-	})
 }
 
 // The token ends while a task works: a person signs in anew and takes the time that it takes, and the task is followed
@@ -127,7 +53,7 @@ func TestSignInDeclinedDuringATask(t *testing.T) {
 		w, at, v, c := taskWeb(t, s, hub.CallRequest{})
 		at.set(func() { at.guarded = true })
 		pass(5 * time.Second)
-		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+		v.decline()
 		pass(time.Minute)
 		e := c.want(t, event.CodeFailedPrecondition, event.ReasonSignInDeclined)
 		if end := v.terminalOf("r1").(*event.RequestFinished); !end.ServerMayContinue ||
@@ -174,7 +100,7 @@ func TestConfigChangesDuringSignIn(t *testing.T) {
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "echo"})
 		p := v.prompt()
 		w.configure(`s:"headers":{"X-New":"1"},` + allow)
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c.cancelled(t)
 		v.wantClosed(p.ID, event.CauseParent, event.OriginParent, "the server's config changed")
 		if i := w.server("s"); i.SignIn != 0 || i.State != event.ServerStopped {
 			t.Errorf("%+v", i)
@@ -221,4 +147,37 @@ func TestSignInCancelAndReturnInTheSameInstant(t *testing.T) {
 			w.nothingLeft()
 		})
 	}
+}
+
+// Many tasks of one connection are all followed on the next one, whichever of them is there first.
+func TestManyTasksSurviveOneConnection(t *testing.T) {
+	eras(t, func(t *testing.T, s *taskServer) {
+		w, v := withWindow(t, s.Server)
+		var calls []*pendingCall
+		for i := range 20 {
+			calls = append(calls, w.call(hub.CallRequest{ID: fmt.Sprintf("r%d", i), Server: "s", Tool: "work"}))
+		}
+		pass(3 * time.Second)
+		for i := range 20 {
+			s.Disconnect()
+			pass(time.Duration(i) * 100 * time.Millisecond)
+		}
+		pass(time.Minute)
+		for i := range calls {
+			if got := w.state(fmt.Sprintf("r%d", i)); got != "task_working" {
+				t.Errorf("call %d is %q: %v", i, got, calls[i].err)
+			}
+			s.set(fmt.Sprintf("T-%d", i+1), "completed", "")
+		}
+		for _, c := range calls {
+			c.ok(t)
+		}
+		for i := range calls {
+			v.terminalOf(fmt.Sprintf("r%d", i))
+		}
+		if n := toolCalls(s.Server); n != 20 {
+			t.Errorf("%d calls", n)
+		}
+		w.nothingLeft()
+	})
 }

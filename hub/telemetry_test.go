@@ -104,19 +104,16 @@ func TestSpans(t *testing.T) {
 		want("client tools/call fail Error: error.type=tool_error " +
 			tool("fail", "mcphub.request.state=done network.transport=pipe [mcphub.round]"))
 
-		c := w.call(hub.CallRequest{ID: "r4", Server: "s", Tool: "hang"})
-		synctest.Wait()
-		if _, err := v.win.Cancel("r4", "SECRET"); err != nil {
-			t.Fatal(err)
-		}
-		c.want(t, event.CodeCancelled, event.ReasonCancelled)
+		c := w.begin("r4", "hang")
+		v.cancel("r4", "SECRET")
+		c.cancelled(t)
 		want("client tools/call hang Error: error.type=cancelled " +
 			tool("hang", "mcphub.request.state=cancelled network.transport=pipe [mcphub.round] [mcphub.cancel user]"))
 
 		// until then it would not be known whether the question is of this call or of the one that was cancelled
 		pass(30 * time.Second)
 		c = w.call(hub.CallRequest{ID: "r5", Server: "s", Tool: "ask"})
-		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
+		v.accept(formYes)
 		c.ok(t)
 		s = want("client tools/call ask Unset: " +
 			tool("ask", "mcphub.request.state=done network.transport=pipe [mcphub.round] "+
@@ -168,7 +165,7 @@ func TestSpansOfRounds(t *testing.T) {
 			serversOf("s", rounds(1)), "s:"+allow)
 		v := w.everything()
 		c := w.call(hub.CallRequest{ID: "r1", Server: "s", Tool: "ask"})
-		v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: formYes})
+		v.accept(formYes)
 		c.ok(t)
 		ended := recorder.Ended()
 		if got := spanLine(ended[len(ended)-1]); !strings.HasSuffix(got,

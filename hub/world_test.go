@@ -197,6 +197,12 @@ func (p *pendingCall) over() bool {
 	}
 }
 
+// cancelled checks that the call ended since somebody cancelled it, and gives its error.
+func (p *pendingCall) cancelled(t *testing.T) *event.Error {
+	t.Helper()
+	return p.want(t, event.CodeCancelled, event.ReasonCancelled)
+}
+
 // want checks that the call ended with an error of that code and reason, and gives it.
 func (p *pendingCall) want(t *testing.T, code event.Code, reason string) *event.Error {
 	t.Helper()
@@ -219,6 +225,28 @@ func (p *pendingCall) ok(t *testing.T) *hub.CallResult {
 		t.Fatalf("the call failed: %v", p.err)
 	}
 	return p.result
+}
+
+// begin calls a tool of server s, and returns when nothing moves.
+func (w *world) begin(id, tool string) *pendingCall {
+	defer synctest.Wait()
+	return w.call(hub.CallRequest{ID: id, Server: "s", Tool: tool})
+}
+
+// withWindow is a world with server s, whose tools need no approval, and a window that can show everything.
+func withWindow(t *testing.T, s *fakeserver.Server) (*world, *view) {
+	t.Helper()
+	w := newWorld(t, serversOf("s", s), "s:"+allow)
+	return w, w.everything()
+}
+
+// together does things at the same instant.
+func together(things ...func()) {
+	var all sync.WaitGroup
+	for _, do := range things {
+		all.Go(do)
+	}
+	all.Wait()
 }
 
 var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling, event.PromptElicitationForm,
@@ -371,6 +399,26 @@ func (v *view) answer(a event.PromptAnswer) {
 	}
 }
 
+// cancel cancels a request as the user of the window.
+func (v *view) cancel(id, why string) {
+	v.t.Helper()
+	if out, err := v.win.Cancel(id, why); out != event.OutcomeCancelling || err != nil {
+		v.t.Fatalf("the cancel gave %v, %v", out, err)
+	}
+}
+
+// accept answers the one open prompt with a Yes.
+func (v *view) accept(content string) {
+	v.t.Helper()
+	v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionAccept, Content: content})
+}
+
+// decline answers the one open prompt with a No.
+func (v *view) decline() {
+	v.t.Helper()
+	v.answer(event.PromptAnswer{PromptID: v.prompt().ID, Action: event.ActionDecline})
+}
+
 // pass lets fake time go by, and then waits until nothing moves.
 func pass(d time.Duration) {
 	faketime.Pass(d)
@@ -381,6 +429,12 @@ func pass(d time.Duration) {
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)
+}
+
+// subtest is a subtest in fake time.
+func subtest(t *testing.T, name string, f func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
 // cancels returns the params of the cancel notifications that a fake server got.
@@ -434,4 +488,55 @@ func hanging(opts ...fakeserver.Option) *fakeserver.Server {
 
 func serversOf(name string, s *fakeserver.Server) map[string]*fakeserver.Server {
 	return map[string]*fakeserver.Server{name: s}
+}
+
+// terminals returns the terminal events that v was told, in order, by request.
+func (v *view) terminals() map[string]string {
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ends := map[string]string{}
+	for _, e := range v.events {
+		switch b := e.Body.(type) {
+		case *event.RequestCancelled:
+			ends[b.RequestID] += "cancelled "
+		case *event.RequestFinished:
+			ends[b.RequestID] += b.State.String() + " "
+		}
+	}
+	return ends
+}
+
+// terminalOf gives the one terminal event of a request.
+func (v *view) terminalOf(id string) event.Body {
+	v.t.Helper()
+	var found []event.Body
+	for _, e := range eventsOf[*event.RequestCancelled](v) {
+		if e.RequestID == id {
+			found = append(found, e)
+		}
+	}
+	for _, e := range eventsOf[*event.RequestFinished](v) {
+		if e.RequestID == id {
+			found = append(found, e)
+		}
+	}
+	if len(found) != 1 {
+		v.t.Fatalf("request %s has %d terminal events", id, len(found))
+	}
+	return found[0]
+}
+
+// lastSeq is the number of the last event that the window was told.
+func (v *view) lastSeq() uint64 {
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.seq
+}
+
+// back attaches v's window again.
+func (w *world) back(v *view, kinds []event.PromptKind) *view {
+	return w.attach(hub.Hello{WindowID: v.win.ID(), Kinds: kinds, SamplingTools: true, ComesBackTo: w.hub.ID(),
+		MaxHistory: 10})
 }

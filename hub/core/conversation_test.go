@@ -53,7 +53,7 @@ func TestConversations(t *testing.T) {
 // A record for a report has neither what people and servers write nor what names a client, and yet keeps apart what
 // differs.
 func TestNotationForReport(t *testing.T) {
-	write := core.Notation{ForReport: true}
+	write := core.Notation{NoReasons: true, Numbered: true}
 	cause := &event.CancelCause{Origin: event.OriginUser, Reason: "SECRET"}
 	terms := core.Terms{Launch: "SECRET launch", Definition: "SECRET definition", Policy: event.PolicyAsk}
 	other := terms
@@ -66,6 +66,9 @@ func TestNotationForReport(t *testing.T) {
 		core.ClientGone{Client: "SECRET 2"},
 		core.TermsSeen{Prompt: 1, Terms: terms},
 		core.TermsSeen{Prompt: 1, Terms: other},
+		core.LaunchSeen{Server: 1, Entries: []core.LaunchEntry{
+			{EntryID: core.EntryID{File: "SECRET file", Launch: "SECRET launch"}},
+			{EntryID: core.EntryID{File: "SECRET 2"}, Form: core.Form{File: "SECRET 2", Hash: "SECRET"}, Held: true}}},
 		core.CancelAsked{ID: "a", Cause: cause},
 		core.CancelAccepted{Request: 1, Cancel: event.Cancellation{Origin: event.OriginUser, Reason: "SECRET"}, Cause: cause},
 		core.AskerLeft{Request: 2, Leave: core.Leave{End: core.End{Origin: event.OriginServer, Reason: "SECRET"},
@@ -79,6 +82,7 @@ Asked OfSome Among=1:client-2:deaf,0:client-3
 ClientGone Client="client-3"
 TermsSeen Prompt=1 Terms.Launch="launch-4" Terms.Definition="definition-5" Terms.Policy=ask
 TermsSeen Prompt=1 Terms.Launch="launch-4" Terms.Definition="definition-6" Terms.Policy=ask
+LaunchSeen Server=1 Entries=file-7#launch-4,file-8!hash-9
 CancelAsked ID="a" Cause=user
 CancelAccepted Request=1 Cancel.Origin=user
 AskerLeft Request=2 Leave.End.Origin=server Leave.Ends=user

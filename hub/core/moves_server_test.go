@@ -100,6 +100,7 @@ func (w *serverWorld) moves(seen *coverage) (moves []move[*serverWorld]) {
 	}
 	if w.rules.outdated {
 		tell("a file has changed", ServerOutdated{w.latest, because("file")})
+		tell("something else is to be seen of it", InfoChanged{w.latest})
 	}
 	if w.rules.removed {
 		tell("removed", ServerRemoved{w.latest, because("removed")})

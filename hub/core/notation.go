@@ -13,13 +13,11 @@ import (
 // of the conversations (testdata/*.txt) and of the flight record in a bug report.
 type Notation struct {
 	Start time.Time // times are written as what has passed since then
-	// ForReport leaves out the reasons of cancels, which people and servers write, and numbers clients, task labels,
-	// files, and hashes of launches, forms and definitions. What the core decides depends on which of them are equal
-	// alone.
-	ForReport bool
-	Numbered  bool // they are numbers already, since a report is played
+	// A report has neither the reasons of cancels, which people and servers write, nor what names clients, task labels and
+	// files, nor hashes: these are numbered. What the core decides depends on which of them are equal alone.
+	NoReasons, Numbered bool
 
-	numbered map[string]string
+	numbers map[string]string
 }
 
 // Line returns the line for an event or an effect.
@@ -34,7 +32,7 @@ func (n *Notation) fields(path string, of reflect.Value) (text string) {
 		f, name := of.Field(i), path+of.Type().Field(i).Name
 		switch {
 		case f.IsZero(), name == "Cancel.Time", name == "Cause" && of.FieldByName("Cancel").IsValid(),
-			n.ForReport && strings.HasSuffix(name, "Reason"):
+			n.NoReasons && strings.HasSuffix(name, "Reason"):
 			continue
 		case f.Kind() == reflect.Bool:
 			text += " " + name
@@ -56,7 +54,7 @@ func (n *Notation) fields(path string, of reflect.Value) (text string) {
 func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 	switch x := f.Interface().(type) {
 	case *event.CancelCause:
-		if n.ForReport {
+		if n.NoReasons {
 			return x.Origin.String(), true
 		}
 		return x.Origin.String() + "(" + strconv.Quote(x.Reason) + ")", true
@@ -70,12 +68,16 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 		return strconv.FormatUint(uint64(x.Request), 10) + ":" + n.number("Client", x.Client) + heard, true
 	case PastClient: // client:+2s
 		return n.number("Client", x.Client) + ":+" + x.Cancelled.Sub(n.Start).String(), true
-	case LaunchEntry: // file:launch, with ?hash if people have not agreed to that, or !hash if they have
-		text := n.number("File", x.File) + ":" + n.number("Launch", x.Launch)
+	case LaunchEntry: // file#launch, and then ?hash of what there is to agree to, or !hash if somebody has
+		text := n.number("File", x.File)
+		if x.Launch != "" {
+			text += "#" + n.number("Launch", x.Launch)
+		}
 		switch hash := n.number("Hash", x.Form.Hash); {
+		case x.Form == Form{}:
 		case x.Held:
 			text += "!" + hash
-		case x.Form != Form{}:
+		default:
 			text += "?" + hash
 		}
 		return text, true
@@ -102,19 +104,19 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 // number returns a text that stands in a report for the text of a field, if that is not to be in it.
 func (n *Notation) number(field, text string) string {
 	switch field {
-	case "Client", "Label", "Launch", "Definition", "File", "Hash":
-		if !n.ForReport || n.Numbered || text == "" {
+	case "Client", "Label", "File", "Launch", "Hash", "Definition":
+		if !n.Numbered || text == "" {
 			return text
 		}
 	default:
 		return text
 	}
 	key := field + text
-	if n.numbered[key] == "" {
-		if n.numbered == nil {
-			n.numbered = map[string]string{}
+	if n.numbers[key] == "" {
+		if n.numbers == nil {
+			n.numbers = map[string]string{}
 		}
-		n.numbered[key] = strings.ToLower(field) + "-" + strconv.Itoa(len(n.numbered)+1)
+		n.numbers[key] = strings.ToLower(field) + "-" + strconv.Itoa(len(n.numbers)+1)
 	}
-	return n.numbered[key]
+	return n.numbers[key]
 }

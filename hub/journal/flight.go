@@ -29,7 +29,7 @@ const toldBytes = 128
 
 // note adds an event and the effects that it gave.
 func (f *Flight) note(at time.Duration, e core.Event, effects []core.Effect) {
-	size := toldBytes * (1 + len(effects))
+	what, size := e, toldBytes*(1+len(effects))
 	switch e := e.(type) { // texts of strangers, and lists as long as calls are open
 	case core.Asked:
 		size += 40 * (len(e.Among) + len(e.Past))
@@ -39,6 +39,15 @@ func (f *Flight) note(at time.Duration, e core.Event, effects []core.Effect) {
 		size += len(e.ID) + len(e.Cause.Reason)
 	case core.AskerLeft:
 		size += len(e.Leave.End.Reason)
+	case core.ServerAdded:
+		e.Launch = withoutRules(e.Launch)
+		what, size = e, size+100*len(e.Launch)
+	case core.ServerConfigured:
+		e.Launch = withoutRules(e.Launch)
+		what, size = e, size+100*len(e.Launch)
+	case core.LaunchSeen:
+		e.Entries = withoutRules(e.Entries)
+		what, size = e, size+100*len(e.Entries)
 	}
 	if f.bytes+size > bounds.FlightBytes/2 {
 		f.partial = f.partial || f.older != nil
@@ -49,10 +58,19 @@ func (f *Flight) note(at time.Duration, e core.Event, effects []core.Effect) {
 		return
 	}
 	f.bytes += size
-	f.newer = append(f.newer, told{at, e})
+	f.newer = append(f.newer, told{at, what})
 	for _, effect := range effects {
 		f.newer = append(f.newer, told{at, effect})
 	}
+}
+
+// withoutRules returns entries without what they say of tools: that would keep old configs, and changes no effect.
+func withoutRules(entries []core.LaunchEntry) []core.LaunchEntry {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].Tools = nil
+	}
+	return entries
 }
 
 // Lines writes the record in the notation of the core, for a bug report. Unless it is partial, hub/core can play it, as
@@ -63,7 +81,7 @@ func (f *Flight) Lines() []string {
 		first += " partial"
 	}
 	lines, at := []string{"# began " + f.began.UTC().Format(time.RFC3339Nano), first}, time.Duration(0)
-	write := core.Notation{Start: f.began, ForReport: true}
+	write := core.Notation{Start: f.began, NoReasons: true, Numbered: true}
 	for _, t := range slices.Concat(f.older, f.newer) {
 		if t.at != at {
 			at = t.at

@@ -69,3 +69,35 @@ func TestHistoryIsBounded(t *testing.T) {
 		t.Errorf("%d ends, the latest is %s with %d bytes", len(latest), last.RequestID, len(last.Result))
 	}
 }
+
+// The latest thousand ends are kept. Those of them that come first lose their results and the data of their errors when
+// there is too much, and what was delivered before stays as it was.
+func TestHistoryKeepsTheLatest(t *testing.T) {
+	var y History
+	var delivered []*event.RequestFinished
+	const size = 200 << 10
+	for i := range 1010 {
+		end := &event.RequestFinished{RequestID: fmt.Sprint(i), Result: strings.Repeat("r", size)}
+		delivered = append(delivered, end)
+		y.Add(event.Event{Seq: uint64(i), Body: end})
+	}
+	latest, whole := y.Latest(5000), 0
+	for i, e := range latest {
+		switch end := e.Body.(*event.RequestFinished); {
+		case end.RequestID != fmt.Sprint(i+10):
+			t.Fatalf("end %d is that of request %s", i, end.RequestID)
+		case len(end.Result) == size:
+			whole++
+		case end.Result != "" || whole > 0:
+			t.Errorf("request %s has %d bytes of its result, after %d whole ones", end.RequestID, len(end.Result), whole)
+		}
+	}
+	if len(latest) != 1000 || whole != bounds.HistoryResults/size {
+		t.Errorf("%d ends, %d with their result", len(latest), whole)
+	}
+	for _, end := range delivered {
+		if len(end.Result) != size {
+			t.Fatalf("the end of request %s has changed since it was delivered", end.RequestID)
+		}
+	}
+}

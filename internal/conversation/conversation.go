@@ -48,7 +48,7 @@ func Play(text string, settled func(s *core.State, line string)) (string, error)
 			if partial != "" {
 				return "", ErrPartial
 			}
-			s, write.ForReport, write.Numbered = core.New(mark), true, true
+			s, write.NoReasons = core.New(mark), true
 			continue
 		}
 		e, err := read(line, start)
@@ -157,7 +157,14 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 		v.Client = client
 		return set(reflect.ValueOf(&v.Cancelled).Elem(), at, start)
 	case *core.LaunchEntry:
-		setLaunchEntry(v, text)
+		v.Tools = anyTool{}
+		if i := strings.IndexAny(text, "?!"); i >= 0 {
+			v.Held, v.Form.Hash, text = text[i] == '!', text[i+1:], text[:i]
+		}
+		v.File, v.Launch, _ = strings.Cut(text, "#")
+		if v.Form.Hash != "" {
+			v.Form.File = v.File
+		}
 		return nil
 	case interface{ String() string }:
 		return setWord(field, text)
@@ -181,18 +188,11 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 	return err
 }
 
-// setLaunchEntry reads file:launch for an entry that needs no consent, file:launch?hash for one that has none, and
-// file:launch!hash for one that has it.
-func setLaunchEntry(e *core.LaunchEntry, text string) {
-	id, hash, asks := strings.Cut(text, "?")
-	if !asks {
-		id, hash, e.Held = strings.Cut(text, "!")
-	}
-	e.File, e.Launch, _ = strings.Cut(id, ":")
-	if asks || e.Held {
-		e.Form = core.Form{File: e.File, Hash: hash}
-	}
-}
+// anyTool is what an entry says of its tools: the core decides nothing by it when it applies an event.
+type anyTool struct{}
+
+func (anyTool) Policy(string) event.Policy { return event.PolicyAsk }
+func (anyTool) Visible(string) bool        { return true }
 
 func setKinds(k *event.Kinds, text string) error {
 	words := strings.Split(text, ",")

@@ -12,8 +12,9 @@ import (
 const requirementsPage = "docs/contributing/requirements.md"
 
 var (
-	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
-	// A test of the editors part, and a conversation, are named by their file and title:
+	// A conversation is named by its file: `hub: TestConversations/cancel` is hub/testdata/cancel.txt.
+	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)(?:/([a-z]+))?`")
+	// A test of the editors part, and a conversation of an archive, are named by their file and title:
 	// `editors/host/test/relay.test.ts: a page that goes away breaks nothing`, `hub/testdata/launch.txtar: declined`.
 	titled = regexp.MustCompile(
 		"`(editors/[a-zA-Z0-9/.-]+\\.(?:ts|js|mjs)|[a-z0-9/]+/testdata/[a-z]+\\.txtar): ([^`]+)`")
@@ -50,6 +51,9 @@ func unshown(t *tree) []violation {
 			if !tests[n[1]+": "+n[2]] {
 				bad = append(bad, violation{requirementsPage, i + 1, fmt.Sprintf("package %s has no test %s", n[1], n[2])})
 			}
+			if file := n[1] + "/testdata/" + n[3] + ".txt"; n[3] != "" && t.text[file] == nil {
+				bad = append(bad, violation{requirementsPage, i + 1, "there is no " + file})
+			}
 		}
 		for _, n := range titles {
 			if !hasTitle(t.text[n[1]], n[2]) {
@@ -83,8 +87,8 @@ func TestRequirementsNameRealTests(t *testing.T) {
 
 func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 	finds(t, unshown(made(t, map[string]string{
-		"editors/host/test/a.test.ts": "test('it holds', () => {});",
-		"hub/testdata/a.txtar":        "All.\n-- it's asked --\nwindow one\n",
+		"editors/host/test/a.test.ts": "test('it holds', () => {});", "hub/testdata/talk.txt": "# They talk.",
+		"hub/testdata/a.txtar": "All.\n-- it's asked --\nwindow one\n",
 		"hub/a_test.go": "package hub\nimport \"testing\"\nfunc TestThere(t *testing.T) {}\nfunc TestHelper(x int) {}\n" +
 			"func FuzzThere(f *testing.F) {}\n",
 		requirementsPage: strings.Join([]string{
@@ -94,8 +98,9 @@ func TestRequirementsNameRealTestsFindsViolations(t *testing.T) {
 			"| good title | `editors/host/test/a.test.ts: it holds` |", "| half a title | `editors/host/test/a.test.ts: it` |",
 			"| good fuzzing | `hub: FuzzThere` |", "| a name that is misspelled | `hub: TestThere` `hub TestThere` |",
 			"| gone fuzzing | `hub: FuzzGone` |", "| a conversation | `hub/testdata/a.txtar: it's asked` |",
-			"| no conversation | `hub/testdata/a.txtar: asked` |",
+			"| no conversation | `hub/testdata/a.txtar: asked` |", "| a conversation | `hub: TestThere/talk` |",
+			"| no conversation | `hub: TestThere/silence` |",
 		}, "\n"),
 	})), requirementsPage+":4", requirementsPage+":5", requirementsPage+":6", requirementsPage+":7", requirementsPage+":9",
-		requirementsPage+":11", requirementsPage+":12", requirementsPage+":14")
+		requirementsPage+":11", requirementsPage+":12", requirementsPage+":14", requirementsPage+":16")
 }

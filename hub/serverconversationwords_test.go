@@ -16,7 +16,7 @@ import (
 )
 
 // report says what has followed from a step, once nothing moves.
-func (s *stage) report() {
+func (s *serverStage) report() {
 	synctest.Wait()
 	if bad := s.hub.Inconsistent(); bad != "" {
 		s.t.Errorf("inconsistent: %s", bad)
@@ -32,7 +32,7 @@ func (s *stage) report() {
 }
 
 // sayQuestions says which questions have closed, and which have opened for whom.
-func (s *stage) sayQuestions() {
+func (s *serverStage) sayQuestions() {
 	number := func(id string) int {
 		return 1 + slices.IndexFunc(s.asked, func(p event.PromptInfo) bool { return p.ID == id })
 	}
@@ -141,7 +141,7 @@ func questionWords(p event.PromptInfo) string {
 }
 
 // sayQuestion says all of a question.
-func (s *stage) sayQuestion(p event.PromptInfo) {
+func (s *serverStage) sayQuestion(p event.PromptInfo) {
 	switch {
 	case p.Launch != nil:
 		l := *p.Launch
@@ -170,7 +170,7 @@ func (s *stage) sayQuestion(p event.PromptInfo) {
 }
 
 // fields says the fields of a struct that have a value.
-func (s *stage) fields(of any) {
+func (s *serverStage) fields(of any) {
 	v := reflect.ValueOf(of)
 	for i := range v.NumField() {
 		if f := v.Field(i); !f.IsZero() && (f.Kind() != reflect.Slice || f.Len() > 0) {
@@ -261,7 +261,7 @@ func (w *witness) Deliver(e event.Event) {
 func (w *witness) Closed(*event.Error) {}
 
 // sayServers says how servers have become, step by step, and what windows were not told.
-func (s *stage) sayServers() {
+func (s *serverStage) sayServers() {
 	servers, _ := s.hub.Servers()
 	s.told.mu.Lock()
 	defer s.told.mu.Unlock()
@@ -296,7 +296,7 @@ func (s *stage) sayServers() {
 }
 
 // sayProcesses says what was started.
-func (s *stage) sayProcesses() {
+func (s *serverStage) sayProcesses() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	news := slices.Clone(s.opened[s.ran:]) // servers start at the same time
@@ -323,7 +323,7 @@ func (s *stage) sayProcesses() {
 }
 
 // sayMessages says which calls and cancels have reached servers, without the calls that have a result now.
-func (s *stage) sayMessages() {
+func (s *serverStage) sayMessages() {
 	answered := map[string]int{}
 	for i, c := range s.calls {
 		if c != nil && c.over() && c.err == nil {
@@ -354,7 +354,7 @@ func (s *stage) sayMessages() {
 }
 
 // sayEnds says which calls and orders have ended, and how.
-func (s *stage) sayEnds() {
+func (s *serverStage) sayEnds() {
 	for i, c := range s.calls {
 		if c == nil || !c.over() {
 			continue
@@ -362,7 +362,7 @@ func (s *stage) sayEnds() {
 		s.calls[i] = nil
 		text := ""
 		if c.err != nil {
-			text = errorWords(event.AsError(c.err))
+			text = troubleWords(event.AsError(c.err))
 		} else if text = textOf(s.t, c.result); c.result.Timings.Human >= time.Second {
 			text += fmt.Sprintf(", after people took %v", c.result.Timings.Human)
 		}
@@ -378,7 +378,7 @@ func (s *stage) sayEnds() {
 	s.orders = open
 }
 
-func errorWords(e *event.Error) string {
+func troubleWords(e *event.Error) string {
 	text := string(e.Code)
 	if e.Reason != text {
 		text += " " + e.Reason
@@ -402,7 +402,7 @@ func toolWords(tools []event.ToolInfo, troubles map[string]*event.Error, err err
 		words = append(words, word)
 	}
 	for _, name := range slices.Sorted(maps.Keys(troubles)) {
-		words = append(words, errorWords(troubles[name]))
+		words = append(words, troubleWords(troubles[name]))
 	}
 	return cmp.Or(strings.Join(words, ", "), "nothing"), err
 }
@@ -411,7 +411,7 @@ var scopeWords = map[event.ApprovalScope]string{event.ScopeOnce: "once", event.S
 	event.ScopeWorkspace: "workspace", event.ScopeAlways: "always"}
 
 // remembered lists what is remembered; what was agreed to at the same time has no order.
-func (s *stage) remembered() []event.Remembered {
+func (s *serverStage) remembered() []event.Remembered {
 	list := s.hub.Remembered("")
 	slices.SortStableFunc(list, func(a, b event.Remembered) int {
 		return cmp.Compare(rememberedWords(a), rememberedWords(b))
@@ -434,7 +434,7 @@ func rememberedWords(r event.Remembered) string {
 }
 
 // look says what windows show of a server beside its state.
-func (s *stage) look(name string) {
+func (s *serverStage) look(name string) {
 	i := s.server(name)
 	line := fmt.Sprintf("%s, from line %d of %s", i.Scope, i.ConfigLine, i.ConfigFile)
 	if i.State == event.ServerReady {
