@@ -97,7 +97,7 @@ release-image: $(EDITORS_STAMP) ## at a release: keep the contract for `make bre
 
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
-	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
+	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(EDITORS)/webview $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
 	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
@@ -427,7 +427,7 @@ drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
 
 .PHONY: check-editors
-check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios; eslint
+check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios; prettier, oxlint
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(EDITORS) && npm run --silent check -ws --if-present
 	cd $(EDITORS) && node_modules/.bin/tsc -p vscode/e2e && node_modules/.bin/tsc -p examples/agent && node_modules/.bin/tsc -p .

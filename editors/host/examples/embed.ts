@@ -45,7 +45,7 @@ for await (const { event } of window) {
     call ??= hub.requests
       .callTool({ requestId, server, tool, argumentsJson })
       .then(({ outcome }) => console.log(outcome.value), failed)
-      .finally(() => window.close());
+      .then(() => window.close());
   } else if (event.case === 'promptOpened' && event.value.prompt) ask(event.value.prompt);
   else if (event.case === 'promptClosed') console.log('No longer asked:', PromptCause[event.value.cause]);
 }

@@ -229,9 +229,9 @@ export class Hub {
       const live = await openHub(this.#options, this.#generation === 0, ending).catch(asHubError);
       if (live instanceof HubError) {
         // A hub that has never been ready is not tried again: the caller of start gets the error.
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
+        // oxlint-disable-next-line typescript/no-unnecessary-condition -- it may have been aborted meanwhile
         delay = ending.aborted ? undefined : this.#comeback(live, everReady ? patience.next() : undefined);
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
+        // oxlint-disable-next-line typescript/no-unnecessary-condition -- it may have been aborted meanwhile
       } else if (ending.aborted) {
         // Aborted just now: no other code knows this hub.
         await live.stop('the host stops the hub', this.#stopTimeoutMs);

@@ -212,7 +212,7 @@ async function forgetDraft(path: string): Promise<void> {
 async function read(path: string): Promise<KeepRecord | undefined | 'unreadable'> {
   let text: string;
   try {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- Windows has no such flag
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- Windows has no such flag
     const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     try {
       const info = await file.stat();

@@ -242,7 +242,7 @@ export class ReturningWindow implements HubWindow {
           ),
         );
       }
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- it may have been aborted meanwhile
       if (ended !== undefined && !signal.aborted && !mayComeBack(ended)) {
         throw ended;
       }

@@ -68,7 +68,7 @@ export async function callTool(world: CommandWorld, named?: unknown): Promise<vo
       await showResponse(world, tool, response);
     }
   } catch (error) {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set in a callback
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- set in a callback
     if (!cancelled || !(error instanceof HubError && error.code === 'cancelled')) {
       void vscode.window.showErrorMessage(`${title}: ${inMessage(describe(error), 300)}`);
     }

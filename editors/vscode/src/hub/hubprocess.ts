@@ -137,7 +137,7 @@ export class HubProcess implements vscode.Disposable {
     } catch (error) {
       this.#output.hub.warn(describe(error)); // the start reports what is missing
     }
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- the user may have left meanwhile
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- the user may have left meanwhile
     if (!this.#left) {
       await this.#hub.start().catch((error: unknown) => this.#output.hub.error(describe(error)));
     }

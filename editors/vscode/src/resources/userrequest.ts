@@ -52,7 +52,7 @@ export async function userRequest(
       },
     );
   } catch (error) {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set in a callback
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- set in a callback
     if (cancelled && error instanceof HubError && error.code === 'cancelled') {
       return undefined;
     }

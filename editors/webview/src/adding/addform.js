@@ -149,7 +149,7 @@ export function addForm(page, done, close) {
   function choose(id) {
     for (const one of radios) one.radio.checked = one.id === id;
     const isForm = id === 'command' || id === 'url';
-    if (isForm) form.show(/** @type {'command' | 'url'} */ (id));
+    if (isForm) form.show(id);
     else if (!made.has(id)) {
       const way = moreWays.find((one) => one.id === id);
       if (way) made.set(id, way.make(page, propose));

@@ -46,7 +46,7 @@ export async function listTools(page, of) {
   const tools = (response?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
   const size = tools.reduce((sum, { definitionJson }) => sum + (definitionJson?.length ?? 0), 0);
   if (size > mostResult) return { size, list: undefined };
-  const parsed = tools.map((tool) => /** @type {unknown} */ (nativeParse(tool.definitionJson ?? '{}')));
+  const parsed = tools.map((tool) => nativeParse(tool.definitionJson ?? '{}'));
   return { size, list: { tools: parsed } };
 }
 
@@ -93,7 +93,7 @@ async function carried(page, signal, begin) {
     const text = entry
       ? await readResult({ call }, entry, mostResult)
       : await readPart(call, requestId, 'REQUEST_PART_RESULT', mostResult);
-    return /** @type {unknown} */ (nativeParse(text));
+    return nativeParse(text);
   } catch (error) {
     throw new Refusal(-32000, whyUnread(error, t('The result could not be read.')));
   }

@@ -70,7 +70,7 @@ export function offerFrame({ name, title, definition, testid, build }) {
   const body = h('div', { class: 'body', hidden: true });
   const element = h('li', { class: 'tool', dataset: { testid } }, h('h5', {}, head), body);
   function expand() {
-    const open = body.hidden;
+    const open = Boolean(body.hidden);
     show(body, open);
     head.setAttribute('aria-expanded', String(open));
     if (open && !body.firstChild) replace(body, ...build(head));

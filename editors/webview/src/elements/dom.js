@@ -43,7 +43,7 @@ function present(children) {
  * @param {...(Child | readonly Child[])} children
  */
 export function replace(parent, ...children) {
-  parent.replaceChildren(...present(/** @type {Child[]} */ (children.flat())));
+  parent.replaceChildren(...present(children.flat()));
 }
 
 /**
@@ -88,8 +88,7 @@ const lists = new WeakMap();
  * @param {(element: HTMLElement, item: T) => void} [update] is called for new elements, too
  */
 export function patchList(parent, items, keyOf, create, update) {
-  /** @type {Map<string, HTMLElement>} */
-  const before = lists.get(parent) ?? new Map();
+  const before = lists.get(parent) ?? /** @type {Map<string, HTMLElement>} */ (new Map());
   /** @type {Map<string, HTMLElement>} */
   const now = new Map();
   for (const item of items) {

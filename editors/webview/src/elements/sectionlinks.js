@@ -5,7 +5,8 @@ import { roving } from './roving.js';
 
 /** @param {HTMLElement} place */
 export function sectionLinks(place) {
-  const sections = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('main section'));
+  /** @type {NodeListOf<HTMLElement>} */
+  const sections = document.querySelectorAll('main section');
   const links = [...sections].map((section) => {
     const heading = section.querySelector('h2');
     const name = heading?.firstChild?.textContent?.trim() ?? '';

@@ -187,7 +187,7 @@ export function schemaForm(schemaJson, { idPrefix, flat = false }) {
       say(notJson(error));
       return;
     }
-    show(whole, whole.hidden);
+    show(whole, Boolean(whole.hidden));
     show(top?.element ?? none, !asText());
     switcher.setAttribute('aria-pressed', String(asText()));
     say('');

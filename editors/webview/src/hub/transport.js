@@ -29,11 +29,12 @@ import { t } from '../words/t.js';
  * @returns {Transport}
  */
 export function relayTransport(receive) {
-  const api = /** @type {import('vscode-webview').WebviewApi<Memory>} */ (acquireVsCodeApi());
+  /** @type {import('vscode-webview').WebviewApi<Memory>} */
+  const api = acquireVsCodeApi();
   window.addEventListener('message', (event) => {
     if (isBelow(event.source)) return; // a view is not the host; the first read of large data takes long
     const data = /** @type {unknown} */ (event.data);
-    if (typeof data === 'object' && data !== null) receive(/** @type {AttachResponse} */ (data));
+    if (typeof data === 'object' && data !== null) receive(data);
   });
   return {
     open: true,

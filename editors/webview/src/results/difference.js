@@ -23,14 +23,15 @@ export function differingLines(before, after) {
   let tail = 0;
   const shorter = Math.min(before.length, after.length) - head;
   while (tail < shorter && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
-  const same = (/** @type {readonly string[]} */ lines) =>
-    lines.map((text) => /** @type {Line} */ ({ sign: ' ', text }));
   return [
-    ...same(before.slice(0, head)),
+    ...signed(' ', before.slice(0, head)),
     ...changed(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
-    ...same(before.slice(before.length - tail)),
+    ...signed(' ', before.slice(before.length - tail)),
   ];
 }
+
+/** @param {Line['sign']} sign @param {readonly string[]} lines @returns {Line[]} */
+const signed = (sign, lines) => lines.map((text) => ({ sign, text }));
 
 /** @param {readonly string[]} a @param {readonly string[]} b @returns {Line[]} */
 function changed(a, b) {
@@ -48,10 +49,7 @@ function changed(a, b) {
       if (x >= a.length && x - k >= b.length) return walkedBack(steps, a, b);
     }
   }
-  return [
-    ...a.map((text) => /** @type {Line} */ ({ sign: '-', text })),
-    ...b.map((text) => /** @type {Line} */ ({ sign: '+', text })),
-  ];
+  return [...signed('-', a), ...signed('+', b)];
 }
 
 /** @param {readonly Map<number, number>[]} steps @param {readonly string[]} a @param {readonly string[]} b */

@@ -25,9 +25,11 @@ export function runningSection(page) {
   const keys = roving(
     list,
     () => [...rows.values()].map((row) => row.element).filter((element) => element.isConnected),
-    (element) => [
-      .../** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(':scope > :not(.requests) button')),
-    ],
+    (element) => {
+      /** @type {NodeListOf<HTMLElement>} */
+      const buttons = element.querySelectorAll(':scope > :not(.requests) button');
+      return [...buttons];
+    },
   );
   const stopProblem = h('p', { class: 'problem', role: 'alert' });
   const stopAll = stopControl({

@@ -37,7 +37,7 @@ export function stopControl({ label, about, testid, worded = false, stop }) {
     'aria-expanded': 'false',
     'aria-controls': id,
     'dataset': { testid: `${testid}-with-reason` },
-    'onclick': () => expand(line.hidden),
+    'onclick': () => expand(Boolean(line.hidden)),
   });
 
   /** @param {boolean} wanted */

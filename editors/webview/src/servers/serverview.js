@@ -167,7 +167,7 @@ export function serverView(page, name) {
   );
 
   function expand() {
-    const open = body.hidden;
+    const open = Boolean(body.hidden);
     show(body, open);
     head.setAttribute('aria-expanded', String(open));
     if (!open) return;

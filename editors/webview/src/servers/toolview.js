@@ -74,7 +74,7 @@ export function toolView(page, tool) {
   const written = page.adding && toolPolicy(page, tool);
 
   function expand() {
-    const open = body.hidden;
+    const open = Boolean(body.hidden);
     show(body, open);
     head.setAttribute('aria-expanded', String(open));
     if (open && !body.firstChild) build();

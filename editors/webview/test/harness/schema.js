@@ -31,13 +31,12 @@ const bundled = await build({
   platform: 'node',
   write: false,
 });
-/**
- * @type {Promise<typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js')
- * & import('../../src/hub/methods.js').Contract & typeof import('@bufbuild/protobuf')>}
- */
-const loaded = import(
-  `data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`
-);
+const loaded =
+  /**
+   * @type {Promise<typeof import('../../../host/src/gen/mcphub/v1/editor_pb.js')
+   * & import('../../src/hub/methods.js').Contract & typeof import('@bufbuild/protobuf')>}
+   */
+  (import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? '').toString('base64')}`));
 const schema = await loaded;
 
 /** The services whose methods a page may call, and the types of their messages. */

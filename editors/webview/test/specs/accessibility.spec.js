@@ -363,7 +363,7 @@ async function listen(page) {
     });
     observer.observe(document.body, { subtree: true, childList: true, characterData: true });
   });
-  return () => page.evaluate(() => /** @type {string[]} */ (/** @type {{ said?: string[] }} */ (window).said ?? []));
+  return () => page.evaluate(() => /** @type {{ said?: string[] }} */ (window).said ?? []);
 }
 
 mainTest(
