@@ -30,6 +30,9 @@ func pack(t testing.TB, files ...file) []byte {
 	w := zip.NewWriter(&b)
 	for _, f := range files {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
+		if f.content == "" {
+			h.Method = zip.Store // a compressor for each of many thousand files takes half a minute
+		}
 		if f.mode != 0 {
 			h.SetMode(f.mode)
 		}
@@ -172,8 +175,9 @@ func (c *countedReads) ReadAt(p []byte, off int64) (n int, err error) {
 func TestHugeDirectory(t *testing.T) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for i := range 200_000 {
-		f, err := w.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("%0100d", i)})
+	long := strings.Repeat("x", 30_000)
+	for i := range 1_000 {
+		f, err := w.CreateRaw(&zip.FileHeader{Name: fmt.Sprintf("%04d", i) + long})
 		if err != nil {
 			t.Fatal(err)
 		}
