@@ -58,7 +58,7 @@ func manifestOf(path string) (manifest map[string]any, err error) {
 
 // answered runs a command and answers each question on its stdout with yes.
 func answered(t *testing.T, dir string, command []string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("it asks for something else"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, errors.New("it asks for something else"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
@@ -105,7 +105,7 @@ func TestInstalledFromTarballs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := registry(t, made(t, "../.."))
+	server := registry(t, madeHere(t).out)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		".npmrc":       "@mcphub:registry=" + server.URL + "/\n",

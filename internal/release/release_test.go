@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/licensecheck"
@@ -31,34 +33,72 @@ func own(t *testing.T) target {
 	return targets[i]
 }
 
-// made builds the release for this machine's target from the repository at root.
-func made(t *testing.T, root string) (out string) {
+// made builds the release for this machine's target from the repository at root into out.
+func made(t *testing.T, root, out string, vsix bool) *release {
 	t.Helper()
-	out = filepath.Join(t.TempDir(), "dist")
-	r := release{version: testVersion, root: root, out: out}
+	r := &release{version: testVersion, root: root, out: out, vsix: vsix}
 	r.make(own(t).name())
-	return out
+	return r
 }
 
-// Two builds in two folders give the same bytes, and the program in the archive reports the version.
+var (
+	hereOnce sync.Once
+	here     *release
+)
+
+// madeHere returns the release of this repository, with the extension if the packages of editors are installed. It is
+// built once for all tests, which only read it.
+func madeHere(t *testing.T) *release {
+	t.Helper()
+	hereOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "mcphub-release-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = os.Stat(installedPackages)
+		here = made(t, "../..", filepath.Join(dir, "dist"), err == nil)
+	})
+	if here == nil {
+		t.Fatal("the release could not be built: see the first test that needs it")
+	}
+	return here
+}
+
+const installedPackages = "../../editors/node_modules/.installed"
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if here != nil {
+		if err := os.RemoveAll(filepath.Dir(here.out)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
+}
+
+// Two builds in two folders give the same bytes, and the program in the archive reports the version. TestExtension
+// compares the extension, which the second folder cannot build.
 func TestSameBytesEverywhere(t *testing.T) {
-	first := made(t, "../..")
+	first := madeHere(t).out
 	elsewhere := filepath.Join(t.TempDir(), "another place")
 	if err := os.Mkdir(elsewhere, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// The copy has neither installed packages nor the git history.
-	const copied = `tar -C ../.. --exclude=node_modules --exclude=./.git --exclude=.editors -cf - . | tar -C "$0" -xf -`
+	const copied = `tar -C ../.. --exclude=node_modules --exclude=./.git --exclude=.editors --exclude=./bin -cf - . | tar -C "$0" -xf -`
 	if out, err := exec.Command("sh", "-c", copied, elsewhere).CombinedOutput(); err != nil {
 		t.Skipf("the repository cannot be copied: %s", out)
 	}
-	second := made(t, elsewhere)
+	second := made(t, elsewhere, filepath.Join(t.TempDir(), "dist"), false).out
 	sums := func(out string) string {
 		text, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text)
+		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(l string) bool {
+			return strings.HasSuffix(l, ".vsix")
+		})
+		return strings.Join(lines, "\n")
 	}
 	if sums(first) != sums(second) {
 		t.Errorf("two builds differ:\n%s\n%s", sums(first), sums(second))
@@ -78,7 +118,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 // The bill of materials names everything that is linked, each with a known licence, whose text is in the notices. It
 // names nothing that only tests use.
 func TestWhatIsLinkedIsNamed(t *testing.T) {
-	out := made(t, "../..")
+	out := madeHere(t).out
 	text, err := os.ReadFile(filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".cdx.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -176,24 +216,23 @@ func TestRepacked(t *testing.T) {
 // Two packed .vsix files are the same. The file contains the program with the right version, and names the code of
 // other authors in both the extension and the program.
 func TestExtension(t *testing.T) {
-	if _, err := os.Stat("../../editors/node_modules/.installed"); err != nil {
+	if _, err := os.Stat(installedPackages); err != nil {
 		t.Skip("the packages of editors/ are not installed: make test-release does it")
 	}
-	out := filepath.Join(t.TempDir(), "dist")
-	r := release{version: testVersion, root: "../..", out: out, vsix: true}
-	r.make(own(t).name())
-	name := filepath.Join(out, "mcphub-"+testVersion+"-"+own(t).name()+".vsix")
+	r := *madeHere(t)
+	name := filepath.Join(r.out, "mcphub-"+testVersion+"-"+own(t).name()+".vsix")
 	first, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(out, "programs", own(t).name(), own(t).program())
+	program := filepath.Join(r.out, "programs", own(t).name(), own(t).program())
 	notices, err := os.ReadFile(program + ".notices.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.out = t.TempDir()
 	r.extension(own(t), program, notices)
-	if second, err := os.ReadFile(name); err != nil || !bytes.Equal(first, second) {
+	if second, err := os.ReadFile(filepath.Join(r.out, filepath.Base(name))); err != nil || !bytes.Equal(first, second) {
 		t.Errorf("two files differ: %v", err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
