@@ -163,7 +163,7 @@ endif
 # TestServerDies_real needs what is real: processes, signals, the machine's clock (lane C). TestHeap_nightly counts what
 # depends on the machine, or takes long; TestModel_long has a short form, which asks testing.Short.
 # TestListBounds_amount moves tens of megabytes: without the race detector here, and with it in make nightly.
-REAL := internal/doctor internal/e2e internal/hostile internal/peers internal/soak plugin/host
+REAL := internal/e2e internal/soak internal/doctor internal/hostile internal/peers plugin/host
 # Packages without a goroutine run without the race detector, which finds nothing there and takes ten times as long. A
 # rule looks at them.
 SEQUENTIAL := hub/config hub/config/edit hub/core hub/jsontext hub/proposal \
@@ -183,14 +183,15 @@ test-go: build go-peers peers ## the Go tests of lane B, with the race detector 
 	  $(BUILT) go test -short -vet=off -parallel=4 -skip='$(NOT_B)|_amount$$' $(TESTFLAGS) $$packages
 NOT_B := _real$$|_real_long$$|_nightly$$
 
-# Lane C: one package after the other, since some promises are about time; the next ones are compiled meanwhile. The
-# demo comes first.
+# Lane C: two packages at a time, since most of these tests wait for other processes; what they show holds on a busy
+# machine. The demo comes first, and then, alone, the one test whose promise is a number of seconds.
+ALONE := TestHostKilled
 .PHONY: test-real
-test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show, one package at a time
+test-real: build go-peers peers ## lane C: what only processes, sockets and the machine's clock show
 	bin/mcphub demo </dev/null
-	$(BUILT) go test -short -vet=off $(IN_TURN) -parallel=4 -skip='_(nightly|amount)$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
-	$(BUILT) go test -short -vet=off $(IN_TURN) -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
-IN_TURN := $(if $(shell command -v flock),-p=2 -exec='flock -o $(CURDIR)/bin/mcphub',-p=1)
+	$(BUILT) go test -short -vet=off $(TESTFLAGS) -run='^($(ALONE))$$' $(E2E)
+	$(BUILT) go test -short -vet=off -p=2 -parallel=4 -skip='_(nightly|amount)$$|^($(ALONE))$$' $(TESTFLAGS) $(addprefix ./,$(REAL))
+	$(BUILT) go test -short -vet=off -p=2 -parallel=4 -run='_real(_long)?$$' $(TESTFLAGS) $(call marked,real|real_long)
 
 # Without the packages whose tests start programs that npm brings.
 .PHONY: test-core
@@ -263,10 +264,18 @@ test-editors: $(EDITORS_STAMP) ## the parts of the host package and of the exten
 
 OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub
 
+# Both at once, as in lane B.
 .PHONY: test-editors-real
 test-editors-real: build $(EDITORS_STAMP) peers ## the host package against the built binary, and the rest of the page's tests, with a real hub too
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-hosts-real test-page-more
+
+.PHONY: test-hosts-real
+test-hosts-real: build $(EDITORS_STAMP) peers
 	cd $(EDITORS) && MCPHUB_BINARY=$(CURDIR)/bin/mcphub npm run --silent test:real -w host
 	cd $(EDITORS) && npm run --silent test:real -w vscode
+
+.PHONY: test-page-more
+test-page-more: build $(EDITORS_STAMP) peers
 	cd $(EDITORS) && npm run --silent build -w webview && $(OF_PAGE) CI=true npm run --silent test:more -w webview
 
 .PHONY: test-newest-node
@@ -311,7 +320,7 @@ figures: build package peers ## measure what a person waits for, in the newest V
 .PHONY: test-release
 test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twice, licences, npm install from the tarballs
 	cd $(EDITORS) && npm run --silent build -w host
-	cd $(RELEASE) && go test -count=1 -timeout=10m ./...
+	cd $(RELEASE) && go test -count=1 -timeout=20m ./...
 
 # ONLY="hub/config demo" for some of it; go run ./internal/wine -run PATTERN PACKAGE for one test.
 .PHONY: test-windows

@@ -38,7 +38,7 @@ func leftAlone(t *testing.T, temporary string) {
 	}
 }
 
-// TestHostKilled does not run in parallel with other tests, since it checks treeBound.
+// TestHostKilled runs alone (ALONE in the Makefile), since it checks treeBound.
 func TestHostKilled(t *testing.T) {
 	p := newPlace(t)
 	h, temporary := p.host(servers{"fake": p.withChild()}, stageRunning)

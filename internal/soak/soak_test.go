@@ -23,9 +23,9 @@ var (
 
 const (
 	// shortCalls is the number of calls of each subject in the short form.
-	shortCalls = 180
+	shortCalls = 90
 	// shortCrossings is the number of calls of each lane through the gateway in the short form.
-	shortCrossings = 96
+	shortCrossings = 48
 	// leastBatch is the least number of calls in a batch, if there are as many.
 	leastBatch = 60
 )
