@@ -7,8 +7,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -127,15 +129,16 @@ func (c *client) initialize() {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-func waitFor(t *testing.T, s *fakeserver.Server, match func(fakeserver.Message) bool) fakeserver.Message {
+// received returns the first message that matches, once all goroutines of the bubble are blocked.
+func received(t *testing.T, s *fakeserver.Server, match func(fakeserver.Message) bool) fakeserver.Message {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("no such message"))
-	defer cancel()
-	m, err := s.WaitFor(ctx, match)
-	if err != nil {
-		t.Fatal(err)
+	synctest.Wait()
+	all := s.Received()
+	i := slices.IndexFunc(all, match)
+	if i < 0 {
+		t.Fatal("no such message")
 	}
-	return m
+	return all[i]
 }
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`

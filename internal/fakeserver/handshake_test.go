@@ -75,7 +75,7 @@ func TestExitOnProbeThenServedAgain(t *testing.T) {
 		c, end = dial(t, s)
 		defer end()
 		c.initialize()
-		if m := waitFor(t, s, fakeserver.Method("initialize")); m.Conn != 2 {
+		if m := received(t, s, fakeserver.Method("initialize")); m.Conn != 2 {
 			t.Errorf("initialize came on connection %d, want 2", m.Conn)
 		}
 	})

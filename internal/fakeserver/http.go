@@ -3,16 +3,12 @@ package fakeserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 var (
@@ -36,12 +32,6 @@ type HTTPOptions struct {
 	// Resumable gives every event an id, begins every stream with an event that has an id and no data, and serves GET with
 	// Last-Event-ID (2025-11-25 basic/transports "Resumability and Redelivery"). Modern streams are never resumable.
 	Resumable bool
-	// Retry is sent with the first event of a stream; 0 means no retry.
-	Retry time.Duration
-	// Sessionless sends no session id: one session serves all clients, until the next initialize.
-	Sessionless bool
-	// Endpoint is the data of the endpoint event of HTTP with SSE; "" means PathMessages with the session's id.
-	Endpoint string
 }
 
 // HTTP serves a [Server] over HTTP: Streamable HTTP of both eras at [PathMCP], HTTP with SSE at [PathSSE]. It is as
@@ -60,35 +50,27 @@ type HTTP struct {
 	// mu guards all fields below, and the state of sessions and streams. It is never held while blocking.
 	mu        sync.Mutex
 	closed    bool
-	busy      sync.WaitGroup      // handlers and servers; added to with mu held, and no more once closed
+	busy      sync.WaitGroup      // handlers; added to with mu held, and no more once closed
 	sessions  map[string]*session // by id
 	minted    int
 	acts      []act
 	exchanges []*exchange
-	steps     []string      // see Steps
-	changed   chan struct{} // closed and replaced when exchanges or steps grow
-	servers   []*http.Server
 }
 
 // NewHTTP returns a handler for s.
 func NewHTTP(s *Server, o HTTPOptions) *HTTP {
-	h := &HTTP{server: s, o: o, sessions: make(map[string]*session), changed: make(chan struct{})}
+	h := &HTTP{server: s, o: o, sessions: make(map[string]*session)}
 	h.ctx, h.close = context.WithCancelCause(context.Background())
 	return h
 }
 
-// Close ends every session, stream and in-memory listener and waits for everything that runs. Later requests are
-// answered with 503. It may be called more than once.
+// Close ends every session and stream, and waits for everything that runs. Later requests are answered with 503. It may
+// be called more than once.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
-	servers := h.servers
-	h.servers = nil
 	h.mu.Unlock()
 	h.close(errHTTPClosed)
-	for _, s := range servers {
-		_ = s.Close()
-	}
 	h.busy.Wait()
 }
 
@@ -123,8 +105,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client left while it was sending
 	}
 	defer x.over()
-	if x.act.answers() && !x.act.Handle {
-		x.actOut()
+	if x.act.Status != 0 {
+		x.plain(x.act.Status, x.act.Header["Content-Type"], x.act.Body)
 		return
 	}
 	switch {
@@ -223,19 +205,13 @@ func (c *conn) siblingOf(other *conn) bool {
 	return c == other || c.web != nil && other.web != nil && c.web.http == other.web.http && c.modern() && other.modern()
 }
 
-// Exchange is one HTTP request as it was received, and its outcome.
+// Exchange is one HTTP request as it was received.
 type Exchange struct {
 	N       int    // from 1, in the order of arrival
 	Verb    string // POST, GET, DELETE
-	Path    string
 	Header  http.Header
-	Body    string
-	Message Message // of Body; the zero value without one
-	Status  int     // of the answer; 0 while there is none
-	Events  int     // events that were written so far, including those without data
-	Ended   bool    // Closed and Cut say by whom
-	Closed  bool    // the client closed it before the end of the answer
-	Cut     bool    // the server broke the connection
+	Message Message // the zero value without one
+	Ended   bool
 }
 
 // exchange is the internal state of an Exchange.
@@ -244,7 +220,9 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	act     Act
+	body    []byte
 	seen    Exchange // guarded by HTTP.mu
+	closed  bool     // likewise: the client closed it before the end of the answer
 	session *session // of a POST with a request; guarded by HTTP.mu
 	reply   *stream  // likewise
 }
@@ -255,8 +233,7 @@ func (h *HTTP) arrived(w http.ResponseWriter, r *http.Request) (*exchange, error
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{http: h, w: w, r: r}
-	x.seen = Exchange{Verb: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
+	x := &exchange{http: h, w: w, r: r, body: body, seen: Exchange{Verb: r.Method, Header: r.Header.Clone()}}
 	if len(body) > 0 {
 		x.seen.Message = parse(body, 0)
 	}
@@ -264,9 +241,7 @@ func (h *HTTP) arrived(w http.ResponseWriter, r *http.Request) (*exchange, error
 	defer h.mu.Unlock()
 	x.seen.N = len(h.exchanges) + 1
 	h.exchanges = append(h.exchanges, x)
-	what := x.what()
-	x.act = h.actFor(what)
-	h.step("%d %s", x.seen.N, what)
+	x.act = h.actFor(x.what())
 	return x, nil
 }
 
@@ -281,28 +256,11 @@ func (x *exchange) what() string {
 	return x.seen.Verb
 }
 
-func (h *HTTP) step(format string, args ...any) { // called with mu held
-	h.steps = append(h.steps, fmt.Sprintf(format, args...))
-	close(h.changed)
-	h.changed = make(chan struct{})
-}
-
-// answered records the status.
-func (x *exchange) answered(status int) {
-	x.http.mu.Lock()
-	defer x.http.mu.Unlock()
-	x.seen.Status = status
-	x.http.step("%d status %d", x.seen.N, status)
-}
-
 // left records that the client closed the exchange.
 func (x *exchange) left() {
 	x.http.mu.Lock()
 	defer x.http.mu.Unlock()
-	if !x.seen.Closed {
-		x.seen.Closed = true
-		x.http.step("%d closed by the client", x.seen.N)
-	}
+	x.closed = true
 }
 
 // over records the end of the handler.
@@ -310,12 +268,6 @@ func (x *exchange) over() {
 	x.http.mu.Lock()
 	defer x.http.mu.Unlock()
 	x.seen.Ended = true
-	if x.seen.Closed || x.seen.Cut {
-		close(x.http.changed)
-		x.http.changed = make(chan struct{})
-		return
-	}
-	x.http.step("%d end", x.seen.N)
 }
 
 // Exchanges returns a copy of all exchanges so far, in the order of arrival.
@@ -329,35 +281,6 @@ func (h *HTTP) Exchanges() []Exchange {
 	return all
 }
 
-// Steps returns everything that happened so far, in order, one line each: "3 POST tools/call" or "3 GET" or "3 POST
-// response" when the third request came, "3 status 200" when its headers were sent, and one of "3 closed by the
-// client", "3 cut" and "3 end". A client can have a complete answer before its end is recorded, so wait until nothing
-// runs before you compare.
-func (h *HTTP) Steps() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.steps)
-}
-
-// WaitExchange returns the first exchange that matches, now or later. The error is the cause of ctx's end.
-func (h *HTTP) WaitExchange(ctx context.Context, match func(Exchange) bool) (Exchange, error) {
-	for {
-		h.mu.Lock()
-		changed := h.changed
-		h.mu.Unlock()
-		for _, x := range h.Exchanges() {
-			if match(x) {
-				return x, nil
-			}
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return Exchange{}, context.Cause(ctx)
-		}
-	}
-}
-
 // plain answers with a body. An empty contentType is left out.
 func (x *exchange) plain(status int, contentType, body string) {
 	if contentType != "" {
@@ -367,9 +290,8 @@ func (x *exchange) plain(status int, contentType, body string) {
 	if !x.hold() {
 		return
 	}
-	x.answered(status)
 	x.w.WriteHeader(status)
-	if _, err := x.shape().write(body); err != nil {
+	if err := x.shape().write(body); err != nil {
 		x.gone(err)
 	}
 }
@@ -390,13 +312,7 @@ func (x *exchange) gone(err error) {
 }
 
 // abort breaks the connection, or resets the stream of HTTP/2. It does not return.
-func (x *exchange) abort() {
-	x.http.mu.Lock()
-	x.seen.Cut = true
-	x.http.step("%d cut", x.seen.N)
-	x.http.mu.Unlock()
-	panic(http.ErrAbortHandler) // net/http then breaks the connection, and logs nothing
-}
+func (x *exchange) abort() { panic(http.ErrAbortHandler) } // net/http then breaks the connection, and logs nothing
 
 // Memory is a [net.Listener] whose connections are in-memory pipes. All waits on them are durable, so it works in a
 // testing/synctest bubble, where sockets do not.
@@ -406,7 +322,7 @@ type Memory struct {
 	once     sync.Once
 }
 
-// NewMemory returns a listener that is not served. [HTTP.Listen] returns one that is served.
+// NewMemory returns a listener that is not served.
 func NewMemory() *Memory {
 	return &Memory{accepted: make(chan net.Conn), done: make(chan struct{})}
 }
@@ -453,19 +369,3 @@ func (m *Memory) URL(path string) string { return "http://127.0.0.1:1" + path }
 
 // RoundTripper returns a transport that dials only m. The caller closes its idle connections.
 func (m *Memory) RoundTripper() *http.Transport { return &http.Transport{DialContext: m.Dial} }
-
-// Listen serves h in memory until Close, and returns a transport to reach it. For real sockets use h with
-// net/http/httptest.
-func (h *HTTP) Listen() (*Memory, *http.Transport) {
-	m := NewMemory()
-	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		_ = m.Close()
-		return m, m.RoundTripper()
-	}
-	h.servers = append(h.servers, server)
-	h.busy.Go(func() { _ = server.Serve(m) })
-	return m, m.RoundTripper()
-}

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -30,10 +29,13 @@ type web struct {
 func overHTTP(t *testing.T, s *fakeserver.Server, o fakeserver.HTTPOptions, body func(t *testing.T, w *web)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := fakeserver.NewHTTP(s, o)
-		memory, trip := h.Listen()
-		defer trip.CloseIdleConnections()
+		h, memory := fakeserver.NewHTTP(s, o), fakeserver.NewMemory()
+		served := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
+		go func() { _ = served.Serve(memory) }()
 		defer h.Close()
+		defer served.Close()
+		trip := memory.RoundTripper()
+		defer trip.CloseIdleConnections()
 		body(t, &web{t: t, http: h, trip: trip, base: memory.URL(""), headers: map[string]string{}})
 	})
 }
@@ -189,20 +191,4 @@ func (a *answer) has(parts ...string) string {
 func (a *answer) close() {
 	a.cancel(errClosed)
 	_ = a.res.Body.Close()
-}
-
-// steps checks the recorded steps from the given one on, once all goroutines of the bubble are blocked.
-func (w *web) steps(from int, want ...string) {
-	w.t.Helper()
-	synctest.Wait()
-	got := w.http.Steps()[from:]
-	if diff := cmp.Diff(want, got); diff != "" {
-		w.t.Errorf("steps (-want +got):\n%s", diff)
-	}
-}
-
-// mark returns the number of steps so far, once all goroutines of the bubble are blocked.
-func (w *web) mark() int {
-	synctest.Wait()
-	return len(w.http.Steps())
 }

@@ -1,14 +1,12 @@
 package fakeserver_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -115,8 +113,7 @@ func TestHTTPModernCloseCancels(t *testing.T) {
 		a := w.modern(7, "tools/call", `"name":"hang"`)
 		cancelled(a.close)
 
-		w.http.On("POST tools/call", 1, fakeserver.Act{Delay: time.Hour})
-		from := w.mark()
+		w.http.On("POST tools/call", 1, fakeserver.Act{Silent: true})
 		body, headers := modernCall(7, "tools/call", `"name":"hang"`)
 		answers, close := w.begin(http.MethodPost, fakeserver.PathMCP, body, headers...)
 		synctest.Wait()
@@ -124,8 +121,6 @@ func TestHTTPModernCloseCancels(t *testing.T) {
 		if a := <-answers; a != nil {
 			t.Errorf("answered %d", a.res.StatusCode)
 		}
-		w.steps(from, "3 POST tools/call", "4 POST notifications/cancelled", "4 status 202", "4 end",
-			"3 closed by the client")
 	})
 }
 
@@ -179,11 +174,6 @@ func TestHTTP2OneStreamOfMany(t *testing.T) {
 	var e *fakeserver.CancelledError
 	if err := <-causes; !errors.As(err, &e) || !e.Closed {
 		t.Errorf("cancelled by %v", err)
-	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the close was not seen"))
-	defer cancel()
-	if _, err := h.WaitExchange(ctx, func(x fakeserver.Exchange) bool { return x.N == 2 && x.Closed }); err != nil {
-		t.Error(err)
 	}
 	h.On("POST tools/call", 1, fakeserver.Act{Break: true})
 	body, headers := modernCall(3, "tools/call", `"name":"wait"`)

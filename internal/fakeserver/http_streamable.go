@@ -1,8 +1,6 @@
 package fakeserver
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 const (
@@ -23,8 +20,6 @@ const (
 	codeServer    = -32000 // the TypeScript SDK's code for every error of an HTTP request
 	codeNoSession = -32001 // a code of the TypeScript SDK, too
 )
-
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 // post serves a POST of Streamable HTTP in its era.
 func (x *exchange) post() {
@@ -74,29 +69,23 @@ func (x *exchange) postLegacy() {
 		return
 	}
 	if !m.IsRequest() {
-		s.conn.take([]byte(x.seen.Body), nil)
+		s.conn.take(x.body, nil)
 		x.accepted()
 		return
 	}
-	st := x.http.newStream(decimal(int64(x.seen.N)), x.act.JSON || x.http.o.JSON && !x.act.SSE)
+	st := x.http.newStream(strconv.Itoa(x.seen.N), x.http.o.JSON && !x.act.SSE)
 	x.http.mu.Lock()
 	x.session, x.reply = s, st
 	x.http.mu.Unlock()
-	if s.id != "" && !x.http.o.Sessionless && m.Method == "initialize" {
+	if m.Method == "initialize" {
 		x.w.Header().Set(headerSession, s.id)
 	}
-	s.conn.take([]byte(x.seen.Body), st)
+	s.conn.take(x.body, st)
 	x.respond(st, s)
 }
 
 // accepted answers a message that is not a request.
-func (x *exchange) accepted() {
-	if x.act.answers() {
-		x.actOut()
-		return
-	}
-	x.plain(http.StatusAccepted, "", "")
-}
+func (x *exchange) accepted() { x.plain(http.StatusAccepted, "", "") }
 
 // findSession returns the session of a request, or refuses it and returns nil. An initialize without a session begins
 // one.
@@ -106,19 +95,6 @@ func (x *exchange) findSession(initialize bool) *session {
 	if version != "" && !legacyRevisions[version] {
 		x.refuse(http.StatusBadRequest, codeServer, "Bad Request: Unsupported protocol version: "+version)
 		return nil
-	}
-	if h.o.Sessionless {
-		current := h.anySession()
-		switch {
-		case initialize && current != nil:
-			current.end(errExpired)
-			return h.open(h.ctx, true, false)
-		case initialize:
-			return h.open(h.ctx, true, false)
-		case current == nil:
-			x.refuse(http.StatusBadRequest, codeServer, "Bad Request: Server not initialized")
-		}
-		return current
 	}
 	if id == "" {
 		if initialize {
@@ -133,18 +109,6 @@ func (x *exchange) findSession(initialize bool) *session {
 		return nil
 	}
 	return s
-}
-
-// anySession returns the only session of a server that sends no session ids.
-func (h *HTTP) anySession() *session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.sessions {
-		if !s.sse {
-			return s
-		}
-	}
-	return nil
 }
 
 // listen serves the GET of a session: the standalone stream, or any stream from an event on.
@@ -168,7 +132,7 @@ func (x *exchange) listen() {
 			return
 		}
 	}
-	x.events(st, have, s.conn, "")
+	x.events(st, have, s.conn)
 }
 
 func (x *exchange) deleteSession() {
@@ -186,13 +150,10 @@ func (x *exchange) deleteSession() {
 
 // respond answers a request in the form of its stream.
 func (x *exchange) respond(st *stream, s *session) {
-	switch {
-	case x.act.answers():
-		x.actOut()
-	case st.json:
+	if st.json {
 		x.json(st, s.conn)
-	default:
-		x.events(st, 0, s.conn, "")
+	} else {
+		x.events(st, 0, s.conn)
 	}
 }
 
@@ -219,27 +180,24 @@ func (x *exchange) json(st *stream, c *conn) {
 	}
 }
 
-// events answers with a stream of events, beginning after the first have events. endpoint is the data of the first
-// event of HTTP with SSE.
-func (x *exchange) events(st *stream, have int, c *conn, endpoint string) {
+// events answers with a stream of events, beginning after the first have events. HTTP with SSE begins with its
+// endpoint.
+func (x *exchange) events(st *stream, have int, c *conn) {
 	reader, from := st.attach(have)
 	x.w.Header().Set("Content-Type", eventStream)
 	x.w.Header().Set("Cache-Control", "no-cache")
 	if !x.hold() {
 		return
 	}
-	x.answered(http.StatusOK)
 	x.w.WriteHeader(http.StatusOK)
 	out := x.shape()
 	err := out.out.Flush()
 	ids := x.http.o.Resumable && !c.modern() && !c.web.sse
-	retry := x.http.o.Retry
-	if err == nil && endpoint != "" {
-		err = x.event(out, "", "endpoint", 0, []string{endpoint})
+	if err == nil && c.web.sse {
+		err = out.event("", "endpoint", PathMessages+"?sessionId="+c.web.id)
 	}
 	if err == nil && ids {
-		err = x.event(out, st.eventID(from), "", retry, []string{""})
-		retry = 0
+		err = out.event(st.eventID(from), "", "")
 	}
 	for i, written := from, 0; err == nil; i++ {
 		data, ok, over, changed := st.next(reader, i)
@@ -251,8 +209,7 @@ func (x *exchange) events(st *stream, have int, c *conn, endpoint string) {
 			if ids {
 				id = st.eventID(i + 1)
 			}
-			err = x.event(out, id, "message", retry, x.act.lines(data))
-			retry = 0
+			err = out.event(id, "message", data)
 			if written++; err == nil && written == x.act.CutAfter {
 				err = errCut
 			} else if written == x.act.EndAfter {
@@ -274,25 +231,6 @@ func (x *exchange) events(st *stream, have int, c *conn, endpoint string) {
 		}
 	}
 	x.gone(err)
-}
-
-func (x *exchange) event(out *shaper, id, name string, retry time.Duration, data []string) error {
-	err := out.event(id, name, retry, data)
-	if err == nil {
-		x.http.mu.Lock()
-		x.seen.Events++
-		x.http.mu.Unlock()
-	}
-	return err
-}
-
-// lines returns the lines of an event's data.
-func (a Act) lines(data string) []string {
-	var b bytes.Buffer
-	if a.MultiLine && json.Indent(&b, []byte(data), "", " ") == nil {
-		data = b.String()
-	}
-	return strings.Split(data, "\n")
 }
 
 // stream holds all events of one answer, so that it can be read again from any event on. It is guarded by HTTP.mu.
@@ -397,7 +335,7 @@ func (h *HTTP) resume(s *session, id string) (st *stream, have int) {
 func (x *exchange) openSSE() {
 	s := x.http.open(x.http.ctx, true, true)
 	defer s.end(errInputEnded)
-	x.events(s.own, 0, s.conn, cmp.Or(x.http.o.Endpoint, PathMessages+"?sessionId="+s.id))
+	x.events(s.own, 0, s.conn)
 }
 
 // postSSE takes a message. Its answer comes on the stream.
@@ -407,11 +345,7 @@ func (x *exchange) postSSE() {
 		x.plain(http.StatusNotFound, "text/plain", "Session not found")
 		return
 	}
-	s.conn.take([]byte(x.seen.Body), nil)
-	if x.act.answers() {
-		x.actOut()
-		return
-	}
+	s.conn.take(x.body, nil)
 	x.plain(http.StatusAccepted, "text/plain", "Accepted")
 }
 
@@ -419,8 +353,7 @@ const (
 	headerMethod = "Mcp-Method"
 	headerName   = "Mcp-Name"
 
-	codeHeaders    = -32020 // 2026-07-28, basic/index "Error Codes"
-	codeCapability = -32021
+	codeHeaders = -32020 // 2026-07-28, basic/index "Error Codes"
 )
 
 // postModern serves one exchange of 2026-07-28. There is no session. If the client closes the exchange, the call is
@@ -435,21 +368,21 @@ func (x *exchange) postModern() {
 	s := x.http.open(x.http.ctx, false, false)
 	defer s.end(errExchanged)
 	if !m.IsRequest() {
-		s.conn.take([]byte(x.seen.Body), nil)
+		s.conn.take(x.body, nil)
 		x.accepted()
 		return
 	}
-	st := x.http.newStream("", x.act.JSON || x.http.o.JSON && !x.act.SSE)
-	call := s.conn.take([]byte(x.seen.Body), st)
+	st := x.http.newStream("", x.http.o.JSON && !x.act.SSE)
+	call := s.conn.take(x.body, st)
 	defer func() {
 		x.http.mu.Lock()
-		closed := x.seen.Closed
+		closed := x.closed
 		x.http.mu.Unlock()
 		if closed {
 			call.cancelBy(&CancelledError{Closed: true})
 		}
 	}()
-	if data, isAnswer := st.first(); isAnswer && !x.act.answers() {
+	if data, isAnswer := st.first(); isAnswer {
 		if status := statusOf(data); status != http.StatusOK {
 			x.plain(status, typeJSON, data)
 			return

@@ -2,7 +2,6 @@ package fakeserver
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 )
@@ -29,9 +28,6 @@ type Error struct {
 // IsRequest reports whether the message has a method and an id.
 func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// IsNotification reports whether the message has a method and no id.
-func (m Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
-
 // IsResponse reports whether the message answers a request of the server: no method, and a result or an error.
 func (m Message) IsResponse() bool {
 	return m.Method == "" && !m.Malformed && (m.Result != nil || m.Error != nil)
@@ -40,7 +36,7 @@ func (m Message) IsResponse() bool {
 // Param returns one member of the params as JSON text, or nil if it is absent.
 func (m Message) Param(key string) json.RawMessage { return member(m.Params, key) }
 
-// Method returns a predicate for [Server.WaitFor] and [Server.Count]: requests and notifications of this method.
+// Method returns a predicate for [Server.Count]: requests and notifications of this method.
 func Method(name string) func(Message) bool {
 	return func(m Message) bool { return m.Method == name }
 }
@@ -73,28 +69,6 @@ func (s *Server) Count(match func(Message) bool) int {
 		}
 	}
 	return n
-}
-
-// WaitFor returns the first received message that matches, including earlier ones, or waits for one. The error is the
-// cause of ctx's end.
-func (s *Server) WaitFor(ctx context.Context, match func(Message) bool) (Message, error) {
-	seen := 0
-	for {
-		s.mu.Lock()
-		fresh, changed := s.received[seen:], s.changed
-		s.mu.Unlock()
-		for _, m := range fresh {
-			if match(m) {
-				return m, nil
-			}
-		}
-		seen += len(fresh)
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return Message{}, context.Cause(ctx)
-		}
-	}
 }
 
 func parse(line []byte, conn int) Message {

@@ -13,7 +13,7 @@ import (
 func TestPauseReadingBlocksTheClient(t *testing.T) {
 	in(t, with(), func(t *testing.T, s *fakeserver.Server, c *client) {
 		c.initialize()
-		waitFor(t, s, fakeserver.Method("notifications/initialized"))
+		received(t, s, fakeserver.Method("notifications/initialized"))
 		resume := s.PauseReading()
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`) // read from the pipe, but not handled
 		wrote := make(chan struct{})
@@ -43,7 +43,7 @@ func TestProcessEnds(t *testing.T) {
 			"\n"); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, s, fakeserver.Method("tools/call"))
+		received(t, s, fakeserver.Method("tools/call"))
 		return s, p
 	}
 	t.Run("after its input, once the late answer is read", func(t *testing.T) {

@@ -1,11 +1,9 @@
 package fakeserver_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -90,7 +88,7 @@ func TestCancelReachesTheCallItNames(t *testing.T) {
 		if got := <-reasons; got != "enough" {
 			t.Errorf("reason %q, want enough", got)
 		}
-		waitFor(t, s, fakeserver.CancelOf(raw(`7`))) // a cancel is acted on before it is recorded
+		received(t, s, fakeserver.CancelOf(raw(`7`))) // a cancel is acted on before it is recorded
 		if n := s.Count(fakeserver.CancelOf(raw(`7`))); n != 1 {
 			t.Errorf("%d cancels of 7 recorded, want 1", n)
 		}
@@ -128,7 +126,7 @@ func TestServerAsksAndWithdraws(t *testing.T) {
 			t.Errorf("the tool got %s", got.Raw)
 		}
 		c.send(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too late"}}`)
-		if m := waitFor(t, s, fakeserver.ResponseTo(raw(`1`))); m.Error == nil || m.Error.Code != -1 {
+		if m := received(t, s, fakeserver.ResponseTo(raw(`1`))); m.Error == nil || m.Error.Code != -1 {
 			t.Errorf("recorded %+v, want the late error", m)
 		}
 	})
@@ -139,7 +137,7 @@ func TestOutRequestClosesWithTheConnection(t *testing.T) {
 		s := fakeserver.New()
 		c, end := dial(t, s)
 		c.initialize()
-		waitFor(t, s, fakeserver.Method("notifications/initialized"))
+		received(t, s, fakeserver.Method("notifications/initialized"))
 		o, err := s.Request("roots/list", "")
 		if err != nil {
 			t.Fatal(err)
@@ -195,16 +193,5 @@ func TestSendWritesRawBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want("{\"half\":garbage ")
-	})
-}
-
-func TestWaitForGivesUpWithTheCause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cause := errors.New("patience is over")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
-		defer cancel()
-		if _, err := fakeserver.New().WaitFor(ctx, fakeserver.Method("x")); !errors.Is(err, cause) {
-			t.Errorf("got %v", err)
-		}
 	})
 }
