@@ -25,7 +25,6 @@ func TestCancelStopsTools(t *testing.T) {
 		{"long_task", map[string]any{"steps": 10, "step_ms": 1000}, "2 of 10 steps done"},
 		{"scan_directory", map[string]any{"path": "testdata/tree", "timeout_ms": 600000, "entry_ms": 1000},
 			"2 directories, 1 files, 0 unreadable"},
-		{"batch_process", map[string]any{"items": 10, "item_ms": 1000}, "2 of 10 items done"},
 	} {
 		t.Run(tc.tool, func(t *testing.T) {
 			inBubble(t, clientOptions{}, func(t *testing.T, s *served, c *client) {

@@ -28,21 +28,17 @@ const (
 	PathSSE = "/sse" // HTTP with SSE (2024-11-05)
 )
 
-var (
-	// ErrRemote is wrapped by the error for an address that other machines can reach.
-	ErrRemote = errors.New("other machines could reach it, call its tools, and end it")
-	// ErrAddress is wrapped by the error for an invalid address.
-	ErrAddress = errors.New("not HOST:PORT")
-)
+// AddressError is the error for an address that is no address of this machine alone.
+type AddressError struct{ message string }
+
+// Error says what is wrong, and what to do.
+func (e *AddressError) Error() string { return e.message }
 
 // HTTPOptions configures [RunHTTP]. In and Out of Options are not used.
 type HTTPOptions struct {
 	Options
 	// Addr is the address to listen on, HOST:PORT; "" means a free port of 127.0.0.1.
 	Addr string
-	// AllowRemote permits an address that is not loopback. It also permits any name in the Host header, since the names of
-	// this host are not known here.
-	AllowRemote bool
 	// Ready is called once the server listens, with the URL of the server without a path. It may be nil.
 	Ready func(url string)
 }
@@ -57,7 +53,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
 	}
-	if err := checkAddress(o.Addr); err != nil && !(o.AllowRemote && errors.Is(err, ErrRemote)) {
+	if err := checkAddress(o.Addr); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
@@ -78,7 +74,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (err error) {
 
 // serveHTTP serves as RunHTTP does, on a listener that it closes.
 func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Journal) error {
-	h := NewHandler(o, j)
+	h := NewHandler(o.Options, j)
 	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ErrorLog: log.New(io.Discard, "", 0)}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -105,10 +101,11 @@ func serveHTTP(ctx context.Context, listener net.Listener, o HTTPOptions, j *Jou
 func checkAddress(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("%q is %w, 127.0.0.1:8080 say", addr, ErrAddress)
+		return &AddressError{fmt.Sprintf("%q is not HOST:PORT, 127.0.0.1:8080 say", addr)}
 	}
 	if !loopbackHost(host) {
-		return fmt.Errorf("will not listen on %q: %w; use 127.0.0.1", addr, ErrRemote)
+		return &AddressError{fmt.Sprintf("will not listen on %q: other machines could reach it, call its tools, and end it; "+
+			"use 127.0.0.1", addr)}
 	}
 	return nil
 }
@@ -124,12 +121,11 @@ const (
 // serve Streamable HTTP, checks where requests come from, and records what the SDK does not report. It is safe for
 // concurrent use.
 type Handler struct {
-	journal     *Journal
-	allowRemote bool
-	server      *mcp.Server
-	legacy      *mcp.StreamableHTTPHandler // with sessions
-	modern      *mcp.StreamableHTTPHandler // without sessions
-	sse         *sseHandler
+	journal *Journal
+	server  *mcp.Server
+	legacy  *mcp.StreamableHTTPHandler // with sessions
+	modern  *mcp.StreamableHTTPHandler // without sessions
+	sse     *sseHandler
 
 	ctx    context.Context // the context of all tools
 	cancel context.CancelCauseFunc
@@ -141,10 +137,10 @@ type Handler struct {
 }
 
 // NewHandler returns a handler. The caller must close it, and keeps ownership of the journal.
-func NewHandler(o HTTPOptions, j *Journal) *Handler {
-	h := &Handler{journal: j, allowRemote: o.AllowRemote}
+func NewHandler(o Options, j *Journal) *Handler {
+	h := &Handler{journal: j}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
-	h.server = build(h.ctx, o.Options, j)
+	h.server = build(h.ctx, o, j)
 	get := func(*http.Request) *mcp.Server { return h.server }
 	h.legacy = mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true})
 	// In a modern exchange, a close is the cancel (basic/patterns/cancellation). In the SDK this is an option.
@@ -190,7 +186,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 	defer h.busy.Done()
 
-	if why := forbidden(r, h.allowRemote); why != "" {
+	if why := forbidden(r); why != "" {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
@@ -256,22 +252,19 @@ func loopbackHost(host string) bool {
 // machine, neither from its own origin (the Origin header shows that) nor through a domain name of its own that
 // resolves to this machine (the Host header shows that). See 2025-11-25 basic/transports "Security Warning", and
 // 2026-07-28 likewise.
-func forbidden(r *http.Request, allowRemote bool) string {
-	if origin := r.Header.Get("Origin"); origin != "" && !goodOrigin(origin, r.Host, allowRemote) {
+func forbidden(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" && !goodOrigin(origin) {
 		return "Forbidden: the Origin is not this machine"
 	}
-	if !allowRemote && !goodHost(r.Host, r.Context().Value(http.LocalAddrContextKey)) {
+	if !goodHost(r.Host, r.Context().Value(http.LocalAddrContextKey)) {
 		return "Forbidden: the Host is not this server; use localhost, 127.0.0.1 or [::1] with its port"
 	}
 	return ""
 }
 
-func goodOrigin(origin, host string, allowRemote bool) bool {
+func goodOrigin(origin string) bool {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return false
-	}
-	return loopbackHost(u.Hostname()) || allowRemote && strings.EqualFold(u.Host, host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopbackHost(u.Hostname())
 }
 
 // goodHost also checks the port, if local is a TCP address: local is the server's end of the connection.

@@ -3,9 +3,7 @@ package demoserver_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -284,29 +282,6 @@ func TestHTTPLetsNoForeignPageIn(t *testing.T) {
 	})
 }
 
-// With AllowRemote, pages of other origins are still refused. Only a page from the server's own host name is allowed in
-// addition.
-func TestHTTPAllowedRemoteStillChecksTheOrigin(t *testing.T) {
-	j, err := demoserver.OpenJournal(io.Discard, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := demoserver.NewHandler(demoserver.HTTPOptions{AllowRemote: true}, j)
-	defer h.Close()
-	for origin, status := range map[string]int{"": 404, "http://box.example:8080": 404, "http://localhost": 404,
-		"http://box.example": 403, "https://evil.example": 403} {
-		r := httptest.NewRequest(http.MethodGet, "http://box.example:8080/x", nil)
-		if origin != "" {
-			r.Header.Set("Origin", origin)
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != status {
-			t.Errorf("Origin %q: status %d, want %d", origin, w.Code, status)
-		}
-	}
-}
-
 func TestHTTPListens(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	url := make(chan string, 1)
@@ -357,21 +332,10 @@ func TestHTTPListens(t *testing.T) {
 }
 
 func TestHTTPRefusesToBeReachedFromAfar(t *testing.T) {
-	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "server.example:0"} {
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "server.example:0", "localhost"} {
 		err := demoserver.RunHTTP(t.Context(), demoserver.HTTPOptions{Addr: addr})
-		if !errors.Is(err, demoserver.ErrRemote) || !strings.Contains(err.Error(), addr) {
+		if _, ok := errors.AsType[*demoserver.AddressError](err); !ok || !strings.Contains(err.Error(), addr) {
 			t.Errorf("%s: %v", addr, err)
 		}
-	}
-	if err := demoserver.RunHTTP(t.Context(), demoserver.HTTPOptions{Addr: "localhost",
-		AllowRemote: true}); !errors.Is(err, demoserver.ErrAddress) {
-		t.Errorf("no port: %v", err)
-	}
-	// An address that is allowed is listened on, and the server ends with its context.
-	ctx, stop := context.WithCancelCause(t.Context())
-	if err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{Addr: "0.0.0.0:0", AllowRemote: true, Ready: func(string) {
-		stop(errStop)
-	}}); err != nil {
-		t.Error(err)
 	}
 }

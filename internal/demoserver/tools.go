@@ -250,11 +250,6 @@ func (d *demo) addTimed() {
 // errSearchTime is the cause with which search_stream ends a search whose budget is spent.
 var errSearchTime = errors.New("the search's budget is spent")
 
-type batchArgs struct {
-	Items  int `json:"items,omitempty" jsonschema:"how many items there are"`
-	ItemMS int `json:"item_ms,omitempty" jsonschema:"how long an item takes, in milliseconds"`
-}
-
 type datasetArgs struct {
 	Rows    int `json:"rows,omitempty" jsonschema:"how many rows there are"`
 	Chunk   int `json:"chunk,omitempty" jsonschema:"how many rows are done between two looks for a cancel"`
@@ -279,24 +274,6 @@ const (
 
 // addBatches adds the tools that process many items and can report their progress.
 func (d *demo) addBatches() {
-	add(d, spec{
-		name: "batch_process", title: "Process a batch",
-		description: "Processes items one by one with progress. When it is cancelled, it writes down how many were done.",
-		traits:      additive,
-		bounds:      map[string]bound{"items": {1, 100000, 20}, "item_ms": {0, 600000, 200}},
-	}, func(ctx context.Context, c *call, in batchArgs) (*mcp.CallToolResult, any, error) {
-		for i := range in.Items {
-			if err := wait(ctx, ms(in.ItemMS)); err != nil {
-				// The client ignores the answer of a cancelled call, so the summary also goes to the journal.
-				summary := fmt.Sprintf("%d of %d items done", i, in.Items)
-				c.note(EventPartial, summary)
-				return nil, nil, fmt.Errorf("%s: %w", summary, err)
-			}
-			c.progress(ctx, i+1, in.Items, fmt.Sprintf("item %d done", i+1))
-		}
-		return text("all %d items done", in.Items), nil, nil
-	})
-
 	add(d, spec{
 		name: "process_dataset", title: "Process a dataset",
 		description: "Processes rows in chunks and looks for a cancel between two chunks only, never inside one.",
@@ -509,10 +486,6 @@ type crashArgs struct {
 	Code int `json:"code,omitempty" jsonschema:"the exit status"`
 }
 
-type floodArgs struct {
-	Events int `json:"events,omitempty" jsonschema:"how many progress notifications, and as many log messages, to send"`
-}
-
 type bigArgs struct {
 	Bytes int `json:"bytes,omitempty" jsonschema:"the length of the text to answer"`
 }
@@ -536,21 +509,6 @@ func (d *demo) addTroubles() {
 	}, func(_ context.Context, c *call, in crashArgs) (*mcp.CallToolResult, any, error) {
 		c.opts.Exit(in.Code)
 		return nil, nil, fmt.Errorf("still alive after exit %d", in.Code)
-	})
-
-	add(d, spec{
-		name: "flood", title: "Flood",
-		description: "Sends a storm of progress notifications and log messages as fast as it can.",
-		bounds:      map[string]bound{"events": {1, 1e6, 1000}},
-	}, func(ctx context.Context, c *call, in floodArgs) (*mcp.CallToolResult, any, error) {
-		for i := range in.Events {
-			if ctx.Err() != nil {
-				return nil, nil, fmt.Errorf("stopped after %d of %d events: %w", i, in.Events, context.Cause(ctx))
-			}
-			c.progress(ctx, i+1, in.Events, "")
-			c.log(ctx, "info", fmt.Sprintf("event %d", i+1))
-		}
-		return text("sent %d events", in.Events), nil, nil
 	})
 
 	add(d, spec{

@@ -27,7 +27,7 @@ func TestUnknownTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := demoserver.NewHandler(demoserver.HTTPOptions{}, j)
+	h := demoserver.NewHandler(demoserver.Options{}, j)
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
 		h.Close()
@@ -86,7 +86,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := demoserver.NewHandler(demoserver.HTTPOptions{}, j)
+	h := demoserver.NewHandler(demoserver.Options{}, j)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || strings.Contains(string(body), "mcphub/doctor") {

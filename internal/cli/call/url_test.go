@@ -37,7 +37,7 @@ func TestCallURL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := demoserver.NewHandler(demoserver.HTTPOptions{}, journal)
+			h := demoserver.NewHandler(demoserver.Options{}, journal)
 			p.AtEnd(func() { h.Close(); _ = journal.Close() })
 			return h
 		}

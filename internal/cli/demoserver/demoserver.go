@@ -22,12 +22,11 @@ import (
 // options are the flags of mcphub demo-server.
 type options struct {
 	*door.Factory
-	record      string
-	greet       string
-	http        string
-	overHTTP    bool
-	allowRemote bool
-	untilEOF    bool
+	record   string
+	greet    string
+	http     string
+	overHTTP bool
+	untilEOF bool
 }
 
 // NewDemoServerCmd returns mcphub demo-server.
@@ -55,27 +54,15 @@ func (o *options) register(set *pflag.FlagSet) {
 			o.http, o.overHTTP = v, true
 			return nil
 		})
-	set.BoolVar(&o.allowRemote, "allow-remote", false,
-		"with --http, let other machines in: its tools write files and can end it")
 	set.BoolVar(&o.untilEOF, "until-eof", false,
 		"with --http, end when the input ends too: a parent that dies leaves nothing behind")
-}
-
-func (o *options) check() error {
-	if o.untilEOF && !o.overHTTP {
-		return errors.New("--until-eof goes with --http ADDR: without, the input's end is the end anyway")
-	}
-	if o.allowRemote && !o.overHTTP {
-		return errors.New("--allow-remote goes with --http ADDR")
-	}
-	return nil
 }
 
 // run serves MCP on the process's own standard streams. It ends when its input ends, as the stdio transport requires
 // (MCP 2025-11-25, basic/lifecycle: shutdown). SIGTERM ends it like any other server.
 func (o *options) run() error {
-	if err := o.check(); err != nil {
-		return exit.Wrong(err)
+	if o.untilEOF && !o.overHTTP {
+		return exit.Wrongf("--until-eof goes with --http ADDR: without, the input's end is the end anyway")
 	}
 	if o.greet != "" {
 		o.Say("%s", o.greet)
@@ -97,9 +84,8 @@ func (o *options) runHTTP() error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	err := demoserver.RunHTTP(ctx, demoserver.HTTPOptions{
-		Options:     demoserver.Options{Log: o.Err, Record: o.record, Version: o.Version},
-		Addr:        o.http,
-		AllowRemote: o.allowRemote,
+		Options: demoserver.Options{Log: o.Err, Record: o.record, Version: o.Version},
+		Addr:    o.http,
 		Ready: func(url string) {
 			fmt.Fprintf(o.Out, "listening on %s%s (Streamable HTTP) and %s\n", url, demoserver.PathMCP, demoserver.PathSSE)
 			if o.untilEOF {
@@ -110,10 +96,7 @@ func (o *options) runHTTP() error {
 			}
 		},
 	})
-	switch {
-	case errors.Is(err, demoserver.ErrRemote):
-		return exit.Wrongf("--http: %w, or say --allow-remote", err)
-	case errors.Is(err, demoserver.ErrAddress):
+	if _, wrong := errors.AsType[*demoserver.AddressError](err); wrong {
 		return exit.Wrongf("--http: %w", err)
 	}
 	return err
