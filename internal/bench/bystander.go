@@ -181,7 +181,7 @@ func (a attack) suffer(ctx context.Context, o options, w *worst) {
 func calls(parallel int) driver {
 	return func(ctx context.Context, client *host.Client, _ string, began *atomic.Int64) {
 		repeat(ctx, parallel, began, func() {
-			_, _ = client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "evil", Tool: hostile.Tool}, bigAnswers)
+			_, _ = client.Hub.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "evil", Tool: hostile.Tool})
 		})
 	}
 }
@@ -190,7 +190,7 @@ func calls(parallel int) driver {
 func lists(server string) driver {
 	return func(ctx context.Context, client *host.Client, _ string, began *atomic.Int64) {
 		repeat(ctx, 2, began, func() {
-			_, _ = client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server}, bigAnswers)
+			_, _ = client.Servers.ListTools(ctx, &mcphubv1.ListToolsRequest{Server: server})
 		})
 	}
 }
@@ -202,7 +202,7 @@ func folders(made func(n int) string, n int) driver {
 		repeat(ctx, 1, began, func() {
 			_, _ = client.Servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{Sources: []*mcphubv1.ConfigSource{
 				{Scope: "host", Path: "bench.json", Json: config}, {Scope: "workspace", Path: "/folder/.mcp.json", Json: text},
-			}}, bigAnswers)
+			}})
 		})
 	}
 }

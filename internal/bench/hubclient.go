@@ -8,17 +8,12 @@ import (
 	"os"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"github.com/mcphub-go/mcphub/plugin/host"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // closeTime limits the time for the end of a hub.
 const closeTime = 10 * time.Second
-
-// bigAnswers allows long results and lists of many requests: gRPC's own limit is 4 MiB.
-var bigAnswers = grpc.MaxCallRecvMsgSize(2 * largeSize)
 
 // openHub starts a plugin, and gives it a config unless that is empty.
 func openHub(ctx context.Context, config, command string, args ...string) (*host.Client, error) {
@@ -89,10 +84,8 @@ func startServers(ctx context.Context, client *host.Client, names []string) erro
 }
 
 // callTool calls a tool of an echo server through the hub. The answer must be a result.
-func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string,
-	options ...grpc.CallOption) error {
-	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments},
-		options...)
+func callTool(ctx context.Context, client mcphubv1.McpHubServiceClient, server, tool, arguments string) error {
+	r, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: server, Tool: tool, ArgumentsJson: arguments})
 	if err == nil && r.GetResultJson() == "" {
 		err = errors.New("no result: " + r.GetError().GetMessage())
 	}
@@ -109,7 +102,7 @@ type window struct {
 func attach(ctx context.Context, client *host.Client, accepts bool) (*window, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &window{cancel: cancel, ended: make(chan struct{})}
-	stream, err := client.Editor.Attach(ctx, bigAnswers)
+	stream, err := client.Editor.Attach(ctx)
 	if err == nil {
 		hello := &mcphubv1.Hello{Title: "bench", PromptKinds: []mcphubv1.PromptKind{
 			mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL, mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,

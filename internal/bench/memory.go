@@ -71,7 +71,7 @@ func hangingMemory(ctx context.Context, o options, config, role string) look {
 // awaitRunning waits until n calls have been written to the server.
 func awaitRunning(ctx context.Context, client *host.Client, n int) {
 	for {
-		r := got(client.Hub.ListRequests(ctx, &mcphubv1.ListRequestsRequest{}, bigAnswers))
+		r := got(client.Hub.ListRequests(ctx, &mcphubv1.ListRequestsRequest{}))
 		running := 0
 		for _, x := range r.GetRequests() {
 			if x.GetState() == mcphubv1.RequestState_REQUEST_STATE_RUNNING && x.GetWireIdJson() != "" {

@@ -63,6 +63,15 @@ func (w *Window) WaitTerminal(requestID string) *mcphubv1.AttachResponse {
 	return found
 }
 
+// WaitProgress waits for progress of a request.
+func (w *Window) WaitProgress(requestID string) *mcphubv1.Progress {
+	w.tb.Helper()
+	return w.WaitEvent("progress of "+requestID, func(e *mcphubv1.AttachResponse) bool {
+		p := e.GetMcpRequestProgressed()
+		return p.GetRequestId() == requestID && p.GetProgress() != nil
+	}).GetMcpRequestProgressed().GetProgress()
+}
+
 // WaitEvent waits for the first event, past or future, for which match returns true.
 func (w *Window) WaitEvent(what string, match func(*mcphubv1.AttachResponse) bool) *mcphubv1.AttachResponse {
 	w.tb.Helper()

@@ -62,7 +62,7 @@ type Options struct {
 // test's goroutine.
 type Window struct {
 	tb     TB
-	stream grpc.BidiStreamingClient[mcphubv1.AttachRequest, mcphubv1.AttachResponse]
+	stream Stream
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed by read at the end of the stream
 
@@ -91,8 +91,25 @@ func Open(ctx context.Context, conn grpc.ClientConnInterface, o Options) *Window
 	return w
 }
 
+// Stream is the window's half of a stream, over gRPC or over the socket of a page.
+type Stream interface {
+	Send(*mcphubv1.AttachRequest) error
+	Recv() (*mcphubv1.AttachResponse, error)
+}
+
 // Attach does the same as Open, but returns the error of the stream.
 func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Window, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	return AttachOver(stream, cancel, o)
+}
+
+// AttachOver is Attach over a stream, which cancel breaks.
+func AttachOver(stream Stream, cancel context.CancelCauseFunc, o Options) (*Window, error) {
 	kinds := o.Kinds
 	if kinds == nil {
 		kinds = AllKinds
@@ -105,12 +122,6 @@ func Attach(ctx context.Context, conn grpc.ClientConnInterface, o Options) (*Win
 	if before := o.Back; before != nil {
 		m = before.takeModel()
 		hello.WindowId, hello.ComesBackTo, hello.MaxHistory = m.windowID, m.hubID, 1000
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stream, err := mcphubv1.NewEditorServiceClient(conn).Attach(ctx)
-	if err != nil {
-		cancel(err)
-		return nil, err
 	}
 	w := &Window{
 		tb: o.TB, stream: stream, cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}), model: m,
@@ -188,27 +199,42 @@ func (w *Window) send(r *mcphubv1.AttachRequest) {
 // Ask sends a message with a new message_id and waits for the reply.
 func (w *Window) Ask(r *mcphubv1.AttachRequest) *mcphubv1.Reply {
 	w.tb.Helper()
-	w.mu.Lock()
-	w.asked++
-	id := "m" + strconv.Itoa(w.asked)
-	w.mu.Unlock()
-	r.MessageId = id
-	w.send(r)
+	w.post(r)
 	var reply *mcphubv1.Reply
-	if !w.await(func() bool { reply = w.replies[id]; return reply != nil }) {
+	if !w.await(func() bool { reply = w.replies[r.GetMessageId()]; return reply != nil }) {
 		w.tb.Fatalf("no reply to %v: the stream ended: %v", r, w.Err())
 	}
 	return reply
 }
 
+// post sends a message with a new message_id.
+func (w *Window) post(r *mcphubv1.AttachRequest) {
+	w.mu.Lock()
+	w.asked++
+	r.MessageId = "m" + strconv.Itoa(w.asked)
+	w.mu.Unlock()
+	w.send(r)
+}
+
 // Call calls a method, one of the constants SERVICE_METHOD_FullMethodName, and waits for the reply.
 func (w *Window) Call(method string, request proto.Message) *mcphubv1.Reply {
+	w.tb.Helper()
+	return w.Ask(w.call(method, request))
+}
+
+// BeginTool calls a tool, and does not wait for the end of the call.
+func (w *Window) BeginTool(request *mcphubv1.CallToolRequest) {
+	w.tb.Helper()
+	w.post(w.call(mcphubv1.McpHubService_CallTool_FullMethodName, request))
+}
+
+func (w *Window) call(method string, request proto.Message) *mcphubv1.AttachRequest {
 	w.tb.Helper()
 	r, err := mcphubv1.NewCall(method, request)
 	if err != nil {
 		w.tb.Fatalf("call of %s: %v", method, err)
 	}
-	return w.Ask(r)
+	return r
 }
 
 // Close closes the window for good, and returns the status with which the hub ends the stream.

@@ -12,23 +12,12 @@ import (
 
 	"github.com/coder/websocket"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/mcphub-go/mcphub/internal/cli/door"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 	"github.com/mcphub-go/mcphub/internal/web"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
-
-// Tab is one tab of a browser: a socket to the page's server, and everything that came over it.
-type Tab struct {
-	t      *testing.T
-	socket *websocket.Conn
-	log    door.EventLog
-	Word   error         // with which the socket ended; written before ended is closed
-	Ended  chan struct{} // closed when the socket has ended
-	Ctx    context.Context
-}
 
 // Browser is a browser that has opened the page.
 type Browser struct {
@@ -78,19 +67,40 @@ func (b *Browser) Get(address string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// Tab opens a tab. Its cleanup ends its reader.
-func (b *Browser) Tab(title string) *Tab {
+// Tab opens a tab, whose window has its snapshot then. Its cleanup ends its reader.
+func (b *Browser) Tab(title string) *fakeeditor.Window {
 	b.t.Helper()
-	socket := b.Socket()
-	tb := &Tab{t: b.t, socket: socket, Ended: make(chan struct{}), Ctx: b.Ctx}
-	tb.Say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Hello{
-		Hello: &mcphubv1.Hello{Title: title, PromptKinds: door.AllKinds}}})
-	go tb.read()
-	b.t.Cleanup(func() {
-		_ = socket.CloseNow()
-		<-tb.Ended
-	})
-	return tb
+	page := &pageStream{b.Ctx, b.Socket()}
+	w, err := fakeeditor.AttachOver(page, func(error) { _ = page.socket.CloseNow() },
+		fakeeditor.Options{TB: b.t, Title: title})
+	if err != nil {
+		b.t.Fatalf("a tab: %v", err)
+	}
+	b.t.Cleanup(w.Break)
+	return w
+}
+
+// pageStream is the stream of a window over a page's socket.
+type pageStream struct {
+	ctx    context.Context
+	socket *websocket.Conn
+}
+
+func (p *pageStream) Send(m *mcphubv1.AttachRequest) error {
+	text, err := protojson.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return p.socket.Write(p.ctx, websocket.MessageText, text)
+}
+
+func (p *pageStream) Recv() (*mcphubv1.AttachResponse, error) {
+	_, text, err := p.socket.Read(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := new(mcphubv1.AttachResponse)
+	return m, protojson.Unmarshal(text, m)
 }
 
 // Socket opens a socket and sends the proof of the page.
@@ -112,122 +122,4 @@ func (b *Browser) Socket() *websocket.Conn {
 		b.t.Fatal(err)
 	}
 	return socket
-}
-
-func (tb *Tab) read() {
-	defer close(tb.Ended)
-	for {
-		_, text, err := tb.socket.Read(context.WithoutCancel(tb.Ctx))
-		m := new(mcphubv1.AttachResponse)
-		if err == nil {
-			err = protojson.Unmarshal(text, m)
-		}
-		if err != nil {
-			tb.Word = err
-			tb.log.End()
-			return
-		}
-		tb.log.Add(m)
-	}
-}
-
-// Say sends a message.
-func (tb *Tab) Say(m *mcphubv1.AttachRequest) {
-	tb.t.Helper()
-	text, err := protojson.Marshal(m)
-	if err == nil {
-		err = tb.socket.Write(tb.Ctx, websocket.MessageText, text)
-	}
-	if err != nil {
-		tb.t.Fatal(err)
-	}
-}
-
-// Call calls a tool.
-func (tb *Tab) Call(id, server, tool, arguments string) {
-	tb.t.Helper()
-	tb.Order(id, mcphubv1.McpHubService_CallTool_FullMethodName,
-		&mcphubv1.CallToolRequest{RequestId: id, Server: server, Tool: tool, ArgumentsJson: arguments})
-}
-
-// Order calls a method.
-func (tb *Tab) Order(id, method string, request proto.Message) {
-	tb.t.Helper()
-	m, err := mcphubv1.NewCall(method, request)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
-	m.MessageId = id
-	tb.Say(m)
-}
-
-// Answer answers a prompt.
-func (tb *Tab) Answer(a *mcphubv1.PromptAnswer) {
-	tb.t.Helper()
-	tb.Say(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
-}
-
-// Sees waits for an event that pick picks, of all since the tab was opened.
-func Sees[T any](tb *Tab, what string, pick func(*mcphubv1.AttachResponse) (T, bool)) T {
-	tb.t.Helper()
-	v, err := door.WaitFor(tb.Ctx, &tb.log, what, pick)
-	if err != nil {
-		tb.t.Fatalf("%v (the socket: %v)", err, tb.Word)
-	}
-	return v
-}
-
-// Done waits until a message has done what it asks for.
-func (tb *Tab) Done(messageID string) {
-	tb.t.Helper()
-	Sees(tb, "the reply", func(m *mcphubv1.AttachResponse) (bool, bool) {
-		if e := m.GetReply().GetError(); e != nil {
-			tb.t.Fatal(e)
-		}
-		return true, m.GetReply().GetMessageId() == messageID
-	})
-}
-
-// Snapshot waits for the snapshot.
-func (tb *Tab) Snapshot() *mcphubv1.Snapshot {
-	return Sees(tb, "the snapshot", func(e *mcphubv1.AttachResponse) (*mcphubv1.Snapshot, bool) {
-		return e.GetSnapshot(), e.GetSnapshot() != nil
-	})
-}
-
-// Prompt waits for a prompt of a server.
-func (tb *Tab) Prompt(server string) *mcphubv1.Prompt {
-	return Sees(tb, "a question of "+server, func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
-		p := e.GetPromptOpened().GetPrompt()
-		return p, p != nil && p.GetServer() == server
-	})
-}
-
-// Closed waits for the end of a prompt.
-func (tb *Tab) Closed(promptID string) *mcphubv1.PromptClosed {
-	return Sees(tb, "the end of the question", func(e *mcphubv1.AttachResponse) (*mcphubv1.PromptClosed, bool) {
-		return e.GetPromptClosed(), e.GetPromptClosed().GetPromptId() == promptID
-	})
-}
-
-// Progress waits for progress of a request.
-func (tb *Tab) Progress(id string) *mcphubv1.McpRequestProgressed {
-	return Sees(tb, "progress of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestProgressed, bool) {
-		p := e.GetMcpRequestProgressed()
-		return p, p.GetRequestId() == id && p.GetProgress() != nil
-	})
-}
-
-// Cancelled waits until a request was cancelled.
-func (tb *Tab) Cancelled(id string) *mcphubv1.McpRequestCancelled {
-	return Sees(tb, "the cancel of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestCancelled, bool) {
-		return e.GetMcpRequestCancelled(), e.GetMcpRequestCancelled().GetRequestId() == id
-	})
-}
-
-// Finished waits until a request has finished.
-func (tb *Tab) Finished(id string) *mcphubv1.McpRequestFinished {
-	return Sees(tb, "the end of "+id, func(e *mcphubv1.AttachResponse) (*mcphubv1.McpRequestFinished, bool) {
-		return e.GetMcpRequestFinished(), e.GetMcpRequestFinished().GetRequestId() == id
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
+	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -26,25 +27,26 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	b := clitest.BrowserAt(t, r.Stdout.First(t))
 	tb, two := b.Tab("one"), b.Tab("two")
 	var names []string
-	for _, s := range tb.Snapshot().GetServers() {
+	for _, s := range tb.Events()[1].GetSnapshot().GetServers() {
 		names = append(names, s.GetName())
 	}
 	if got := strings.Join(names, " "); got != "demo demo-http demo-http-legacy demo-legacy demo-workspace" {
 		t.Errorf("servers: %s", got)
 	}
-	tb.Call("c1", "demo", "sleep", `{"seconds":60,"steps":600}`)
-	tb.Progress("c1")
-	tb.Say(&mcphubv1.AttachRequest{MessageId: "stop", Message: &mcphubv1.AttachRequest_CancelMcpRequest{
-		CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "c1", Reason: "enough of it"},
-	}})
-	if c := tb.Cancelled("c1"); c.GetCancellation().GetReason() != "enough of it" {
+	begin := func(id, server, tool, arguments string) {
+		tb.BeginTool(&mcphubv1.CallToolRequest{RequestId: id, Server: server, Tool: tool, ArgumentsJson: arguments})
+	}
+	begin("c1", "demo", "sleep", `{"seconds":60,"steps":600}`)
+	tb.WaitProgress("c1")
+	tb.CancelRequest("c1", "enough of it")
+	if c := tb.WaitTerminal("c1").GetMcpRequestCancelled(); c.GetCancellation().GetReason() != "enough of it" {
 		t.Errorf("cancelled: %v", c)
 	}
 	records, err := filepath.Glob(filepath.Join(p.Folder, "mcphub-demo-*", "demo.jsonl"))
 	if err != nil || len(records) != 1 {
 		t.Fatalf("records %v, %v", records, err)
 	}
-	if err := door.Eventually(tb.Ctx, "the cancel at the server", func() (bool, error) {
+	if err := door.Eventually(b.Ctx, "the cancel at the server", func() (bool, error) {
 		// the page is told when the hub has sent it
 		text, err := os.ReadFile(records[0])
 		return strings.Contains(string(text), "enough of it"), err
@@ -53,21 +55,21 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 	}
 	clitest.HeardCancel(t, records[0], "enough of it")
 
-	tb.Call("c2", "demo-workspace", "echo", `{"text":"hi"}`)
-	launch := tb.Prompt("demo-workspace")
+	answer := func(a *mcphubv1.PromptAnswer) {
+		tb.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{AnswerPrompt: a}})
+	}
+	begin("c2", "demo-workspace", "echo", `{"text":"hi"}`)
+	launch := tb.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH)
 	if launch.GetServerLaunch().GetCommand() != p.Binary {
 		t.Fatalf("prompt %v", launch)
 	}
-	tb.Answer(door.Accept(launch, ""))
-	input := clitest.Sees(tb, "the question for the value", func(e *mcphubv1.AttachResponse) (*mcphubv1.Prompt, bool) {
-		q := e.GetPromptOpened().GetPrompt()
-		return q, q.GetConfigInput() != nil
-	})
+	answer(door.Accept(launch, ""))
+	input := tb.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT)
 	if input.GetConfigInput().GetSecret() {
 		t.Error("the value of the demo is secret, and would go to the person's keyring")
 	}
-	tb.Answer(door.Accept(input, `"Ada"`))
-	if f := tb.Finished("c2"); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
+	answer(door.Accept(input, `"Ada"`))
+	if f := tb.WaitTerminal("c2").GetMcpRequestFinished(); f.GetIsError() || f.GetHubError() != nil || !strings.Contains(f.GetResultJson(), "hi") {
 		t.Errorf("finished: %v", f)
 	}
 
@@ -77,21 +79,20 @@ func TestDemoWebEndToEnd_real(t *testing.T) {
 		t.Errorf("at a taken port: status %d, stdout %q, stderr %q", second.Status, second.Stdout, second.Stderr)
 	}
 
-	two.Snapshot()
-	tb.Call("c3", "demo", "sleep", `{"seconds":60,"steps":600}`)
-	tb.Progress("c3")
-	tb.Call("c4", "demo-legacy", "ask_name", "{}")
-	q := tb.Prompt("demo-legacy")
-	two.Prompt("demo-legacy")
+	begin("c3", "demo", "sleep", `{"seconds":60,"steps":600}`)
+	tb.WaitProgress("c3")
+	begin("c4", "demo-legacy", "ask_name", "{}")
+	q := tb.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM)
+	two.WaitShown(q.GetPromptId())
 	clitest.Interrupt(t, r)
-	for _, tb := range []*clitest.Tab{tb, two} {
-		if c := tb.Cancelled("c3"); c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SHUTDOWN {
+	for _, tb := range []*fakeeditor.Window{tb, two} {
+		c := tb.WaitTerminal("c3").GetMcpRequestCancelled()
+		if c.GetCancellation().GetOrigin() != mcphubv1.Origin_ORIGIN_SHUTDOWN {
 			t.Errorf("cancelled: %v", c)
 		}
-		tb.Closed(q.GetPromptId())
-		<-tb.Ended
-		if code := websocket.CloseStatus(tb.Word); code != 4014 {
-			t.Errorf("the socket ended with %v, want status 4014", tb.Word)
+		tb.WaitClosed(q.GetPromptId())
+		if err := tb.Wait(); websocket.CloseStatus(err) != 4014 {
+			t.Errorf("the socket ended with %v, want status 4014", err)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(p.Folder, "mcphub-demo-*")); err != nil || len(left) > 0 {

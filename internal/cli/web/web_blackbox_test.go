@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
+	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -28,7 +29,7 @@ func TestWebShowsOwnServers(t *testing.T) {
 	r := p.Start("web", one, "--config", two)
 	tb := clitest.BrowserAt(t, r.Stdout.First(t)).Tab("tab")
 	var names []string
-	for _, s := range tb.Snapshot().GetServers() {
+	for _, s := range tb.Events()[1].GetSnapshot().GetServers() {
 		names = append(names, s.GetName())
 		if s.GetName() == "odd" && len(s.GetProblems()) != 1 {
 			t.Errorf("the problems of the odd server: %v", s.GetProblems())
@@ -38,8 +39,8 @@ func TestWebShowsOwnServers(t *testing.T) {
 	if got := strings.Join(names, " "); got != "first odd second" {
 		t.Errorf("servers: %s", got)
 	}
-	tb.Call("c1", "second", "echo", `{"text":"hi"}`)
-	if f := tb.Finished("c1"); !strings.Contains(f.GetResultJson(), "hi") {
+	tb.BeginTool(&mcphubv1.CallToolRequest{RequestId: "c1", Server: "second", Tool: "echo", ArgumentsJson: `{"text":"hi"}`})
+	if f := tb.WaitTerminal("c1").GetMcpRequestFinished(); !strings.Contains(f.GetResultJson(), "hi") {
 		t.Errorf("finished: %v", f)
 	}
 	clitest.Interrupt(t, r)
@@ -66,21 +67,26 @@ func TestWebAddsDemo(t *testing.T) {
 	}
 	p.Binary = offered.Demo.Command // this program
 	tb := b.Tab("tab")
-	tb.Snapshot()
-	tb.Order("add", mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{
-		Server: offered.Demo.Server, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}})
-	tb.Done("add")
-	tb.Order("start", mcphubv1.McpServerService_StartServer_FullMethodName,
-		&mcphubv1.StartServerRequest{Server: offered.Demo.Server})
-	asked := tb.Prompt(offered.Demo.Server)
+	done := func(r *mcphubv1.Reply) {
+		if r.GetError() != nil {
+			t.Fatal(r.GetError())
+		}
+	}
+	done(tb.Call(mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{
+		Server: offered.Demo.Server, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: offered.Demo.EntryJSON}}))
+	started := make(chan *mcphubv1.Reply, 1)
+	go func() {
+		started <- tb.Call(mcphubv1.McpServerService_StartServer_FullMethodName,
+			&mcphubv1.StartServerRequest{Server: offered.Demo.Server})
+	}()
+	asked := tb.WaitPrompt(mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH)
 	launch := asked.GetServerLaunch()
 	if launch.GetCommand() != offered.Demo.Command || launch.GetWrittenBy() == nil {
 		t.Errorf("asked: %v", launch)
 	}
-	tb.Answer(&mcphubv1.PromptAnswer{PromptId: asked.GetPromptId(), Action: &mcphubv1.PromptAnswer_Accept{
-		Accept: &mcphubv1.AcceptPrompt{Scope: mcphubv1.ApprovalScope_APPROVAL_SCOPE_ONCE,
-			LaunchHash: launch.GetLaunchHash()}}})
-	tb.Done("start")
+	done(tb.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_AnswerPrompt{
+		AnswerPrompt: door.Accept(asked, "")}}))
+	done(<-started)
 	clitest.Interrupt(t, r)
 }
 
@@ -91,16 +97,17 @@ func TestWebWithoutConfig(t *testing.T) {
 	work := p.AtHome(nil)
 	r := p.Start("web", "--folder", work)
 	tb := clitest.BrowserAt(t, r.Stdout.First(t)).Tab("tab")
-	if servers := tb.Snapshot().GetServers(); len(servers) > 0 {
+	if servers := tb.Events()[1].GetSnapshot().GetServers(); len(servers) > 0 {
 		t.Errorf("servers: %v", servers)
 	}
 	file := filepath.Join(work, ".mcp.json")
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the file was made before anything was added:", err)
 	}
-	tb.Order("add", mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{Server: "mine",
-		ConfigFile: file, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}})
-	tb.Done("add")
+	if r := tb.Call(mcphubv1.ConfigService_AddServer_FullMethodName, &mcphubv1.AddServerRequest{Server: "mine",
+		ConfigFile: file, Entry: &mcphubv1.AddServerRequest_EntryJson{EntryJson: `{"command": "x"}`}}); r.GetError() != nil {
+		t.Fatal(r.GetError())
+	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"mine"`) {
 		t.Errorf("%s %v", text, err)
 	}
@@ -113,14 +120,13 @@ func TestHubDiesUnderThePage(t *testing.T) {
 	line, _ := p.DemoServer()
 	r := p.Start("web", "--stdio", line)
 	tb := clitest.BrowserAt(t, r.Stdout.First(t)).Tab("tab")
-	tb.Snapshot()
 	if err := p.Hub.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if status := r.Wait(); status != exit.Server || !strings.Contains(r.Stderr.String(), "the hub has ended") {
 		t.Errorf("status %d\n%s", status, r.Stderr.String())
 	}
-	<-tb.Ended
+	_ = tb.Wait()
 }
 
 // TestWebUsage: what cannot be served is a usage error before anything runs.
