@@ -59,38 +59,43 @@ func Stdio(cmd process.Command, maxMessageBytes int) Opener {
 		if err != nil {
 			return nil, err
 		}
-		var why atomic.Pointer[string]
-		blame := func(text string) { why.Store(&text) }
-		blame("the connection was closed")
-		stdout := &endNoter{Reader: p.Stdout()}
-		conn := jsonrpc.NewLineConn(stdout, p.Stdin(), jsonrpc.LineConnOptions{
-			MaxLine: maxMessageBytes,
-			Close: func() error {
-				if stdout.ended.Load() {
-					awaitExit(p)
-				}
-				p.Stop(*why.Load())
-				return nil
-			},
-		})
-		ended := func(how func() string) func() string {
-			return func() string {
-				select {
-				case <-p.Done():
-					return how()
-				default:
-					return ""
-				}
+		return OfProcess(p, maxMessageBytes), nil
+	}
+}
+
+// OfProcess returns the link of a process that was started for it, as Stdio does.
+func OfProcess(p *process.Process, maxMessageBytes int) *Link {
+	var why atomic.Pointer[string]
+	blame := func(text string) { why.Store(&text) }
+	blame("the connection was closed")
+	stdout := &endNoter{Reader: p.Stdout()}
+	conn := jsonrpc.NewLineConn(stdout, p.Stdin(), jsonrpc.LineConnOptions{
+		MaxLine: maxMessageBytes,
+		Close: func() error {
+			if stdout.ended.Load() {
+				awaitExit(p)
+			}
+			p.Stop(*why.Load())
+			return nil
+		},
+	})
+	ended := func(how func() string) func() string {
+		return func() string {
+			select {
+			case <-p.Done():
+				return how()
+			default:
+				return ""
 			}
 		}
-		return &Link{
-			PID:   p.PID(),
-			Conn:  conn,
-			Kill:  func(why string) { p.Kill(why) },
-			Blame: blame,
-			Ended: ended(func() string { return lastWords(p.Exit(), p.Stderr()) }),
-			Exit:  ended(func() string { return p.Exit().String() }),
-		}, nil
+	}
+	return &Link{
+		PID:   p.PID(),
+		Conn:  conn,
+		Kill:  func(why string) { p.Kill(why) },
+		Blame: blame,
+		Ended: ended(func() string { return lastWords(p.Exit(), p.Stderr()) }),
+		Exit:  ended(func() string { return p.Exit().String() }),
 	}
 }
 

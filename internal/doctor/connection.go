@@ -128,8 +128,8 @@ func (v *visit) explained(err error) error {
 		if v.proc != nil {
 			_ = v.peer.Close(errExamined)
 		}
-		if how := v.ended(); how != "" {
-			return errors.New(how)
+		if how := v.link.Ended; how != nil && how() != "" {
+			return errors.New(how())
 		}
 	}
 	return err

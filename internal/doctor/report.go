@@ -126,15 +126,11 @@ var checks = map[string]check{
 	"tool.annotations": {"2025-11-25 server/tools, annotations",
 		"hints are optional, and the worst is assumed without them",
 		"set readOnlyHint and destructiveHint, so that people are not asked about what changes nothing", ""},
-	"tool.output": {"2025-11-25 server/tools, output schema", "structured results must conform to outputSchema",
-		"make the result conform, or the schema true", ""},
 
 	"cancel.stop": {"2025-11-25 basic/utilities/cancellation", "the receiver should stop the work and free its resources",
 		"pass the request's cancellation (context, AbortSignal) on to everything that the tool waits for", ""},
 	"cancel.answer": {"2025-11-25 basic/utilities/cancellation", "no response should be sent for a cancelled request",
 		"drop the answer: the client has forgotten the request", ""},
-	"cancel.progress": {"2025-11-25 basic/utilities/progress", "progress stops once a request is over",
-		"send no progress after the cancel", ""},
 	"cancel.questions": {"2025-11-25 basic/utilities/cancellation", "a sender may withdraw its own request at any time",
 		"cancel the questions of a call with the call, so that nobody is asked for nothing", ""},
 	"cancel.delivery": {"2025-11-25 basic/transports, Streamable HTTP", "a notification is answered with 202",
@@ -154,56 +150,14 @@ var checks = map[string]check{
 		"end child processes when the server ends", ""},
 }
 
-const (
-	plainWidth = 80 // used if the width of the terminal is not known
-	leastWidth = 20
-)
-
 // The labels of the levels in Markdown.
 var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
-
-// WriteText writes the report for people, in lines of at most width columns; 80 if width is not known. With all, it
-// includes the findings of level Good. paint colours the headings by their levels; nil leaves them plain.
-func (r *Report) WriteText(w io.Writer, width int, all bool, paint func(Level, string) string) error {
-	if paint == nil {
-		paint = func(_ Level, text string) string { return text }
-	}
-	if width < leastWidth {
-		width = plainWidth
-	}
-	b := &strings.Builder{}
-	wrap(b, r.title(), width, "")
-	for _, line := range r.facts() {
-		wrap(b, line, width, "  ")
-	}
-	for _, level := range []Level{Mend, Improve, Note, Good} {
-		if r.Count(level) == 0 || level == Good && !all {
-			continue
-		}
-		fmt.Fprintf(b, "\n%s\n", paint(level, headings[level]))
-		for _, f := range r.Findings {
-			if f.Level != level {
-				continue
-			}
-			wrap(b, fmt.Sprintf("%s%s: %s", f.Check, f.where(), f.Seen), width, "  ")
-			if f.Do != "" {
-				wrap(b, "do: "+f.Do, width, "    ")
-			}
-			if f.Spec != "" && level != Good && level != Note {
-				wrap(b, fmt.Sprintf("%s: %s", f.Spec, f.Says), width, "    ")
-			}
-		}
-	}
-	fmt.Fprintf(b, "\n%s\n", r.verdict())
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 // WriteMarkdown writes the report for an issue in the server's project.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "## %s\n\n", escape(r.title()))
-	for _, line := range r.facts() {
+	fmt.Fprintf(b, "## %s\n\n", escape(r.Title()))
+	for _, line := range r.Facts() {
 		fmt.Fprintf(b, "- %s\n", escape(line))
 	}
 	b.WriteString("\n| | check | seen | what to do | specification |\n| --- | --- | --- | --- | --- |\n")
@@ -212,18 +166,16 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		if f.Says != "" {
 			spec += ": " + f.Says
 		}
-		fmt.Fprintf(b, "| %s | `%s`%s | %s | %s | %s |\n", labels[f.Level], f.Check, escape(f.where()), escape(f.Seen),
+		fmt.Fprintf(b, "| %s | `%s`%s | %s | %s | %s |\n", labels[f.Level], f.Check, escape(f.Where()), escape(f.Seen),
 			escape(f.Do), escape(spec))
 	}
-	fmt.Fprintf(b, "\n%s\n", r.verdict())
+	fmt.Fprintf(b, "\n%s\n", r.Verdict())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-var headings = map[Level]string{Mend: "To mend", Improve: "To improve", Note: "Good to know", Good: "As it should be"}
-
-// where returns the transport and era of a finding, if it has them.
-func (f Finding) where() string {
+// Where returns the transport and era of a finding, if it has them.
+func (f Finding) Where() string {
 	switch {
 	case f.Era != "":
 		return fmt.Sprintf(" (%s, %s)", f.Transport, f.Era)
@@ -233,14 +185,16 @@ func (f Finding) where() string {
 	return ""
 }
 
-func (r *Report) title() string {
+// Title returns whom the report is about.
+func (r *Report) Title() string {
 	if r.Says == "" {
 		return "mcphub doctor: " + r.Server
 	}
 	return fmt.Sprintf("mcphub doctor: %s, which calls itself %s", r.Server, r.Says)
 }
 
-func (r *Report) facts() []string {
+// Facts returns what was examined, and how.
+func (r *Report) Facts() []string {
 	facts := []string{fmt.Sprintf("examined on %s, in %v", r.Examined.UTC().Format(time.DateOnly),
 		r.Took.Round(100*time.Millisecond))}
 	if len(r.Revisions) > 0 {
@@ -257,7 +211,8 @@ func (r *Report) facts() []string {
 	return facts
 }
 
-func (r *Report) verdict() string {
+// Verdict returns the numbers of findings.
+func (r *Report) Verdict() string {
 	return fmt.Sprintf("%d to mend, %d to improve, %s, %d as it should be", r.Count(Mend), r.Count(Improve),
 		count(r.Count(Note), "note"), r.Count(Good))
 }
@@ -270,30 +225,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// wrap writes a text in lines of at most width columns. The first line is indented by indent, the others by two columns
-// more.
-func wrap(b *strings.Builder, text string, width int, indent string) {
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch n := len([]rune(word)); {
-		case column == 0:
-			b.WriteString(indent + word)
-			column = len(indent) + n
-		case column+1+n > width:
-			b.WriteString("\n" + indent + "  " + word)
-			column = len(indent) + 2 + n
-		default:
-			b.WriteString(" " + word)
-			column += 1 + n
-		}
-	}
-	b.WriteString("\n")
-}
-
 // escape makes a server's text safe for a cell of a Markdown table: it can open no markup, no link and no cell.
-func escape(text string) string {
-	return markup.Replace(text)
-}
+func escape(text string) string { return markup.Replace(text) }
 
 var markup = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[",
 	"]", "\\]", "!", "\\!", "@", "@\u200b", "#", "\\#", "\n", " ")

@@ -153,7 +153,7 @@ func (e *examination) wrote(v *visit) {
 		e.find("start.stdout", "", Good, "nothing but messages came on stdout")
 	}
 	if w.stderrLines > 0 {
-		e.find("start.stderr", "", Note, "lines on stderr: %d; %s", w.stderrLines, mcp.QuoteStderr(w.stderrTail))
+		e.find("start.stderr", "", Note, "lines on stderr: %d; %s", w.stderrLines, mcp.QuoteStderr(v.proc.Stderr()))
 	}
 }
 

@@ -3,9 +3,9 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"sync/atomic"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/process"
@@ -121,31 +121,26 @@ func (w Way) open(ctx context.Context, grace process.Grace, f *encoding) (*line,
 	if err != nil {
 		return nil, err
 	}
-	l.proc = proc
-	var blame atomic.Pointer[string]
-	why := "the examination is over"
-	blame.Store(&why)
-	stdout := &tap{from: proc.Stdout(), wire: l.wire}
-	conn := jsonrpc.NewLineConn(stdout, proc.Stdin(), jsonrpc.LineConnOptions{
-		Close: func() error {
-			if stdout.ended.Load() { // the process is about to exit by itself, and the report must not say that it was ended
-				await(proc.Done(), exiting)
-			}
-			proc.Stop(*blame.Load())
-			return nil
-		},
-	})
-	l.link = &mcp.Link{
-		Conn: conn, PID: proc.PID(),
-		Kill:  func(why string) { proc.Kill(why) },
-		Blame: func(why string) { blame.Store(&why) },
-		Ended: l.ended,
-	}
+	l.proc, l.link = proc, mcp.OfProcess(proc, 0)
+	l.link.Conn = heard{l.link.Conn.(jsonrpc.Stream), l.wire}
+	l.link.Blame("the examination is over")
 	return l, nil
 }
 
-// exiting is how long a process may take from the end of its stdout to its exit.
-const exiting = 100 * time.Millisecond
+// heard is a connection whose messages are recorded.
+type heard struct {
+	jsonrpc.Stream
+	wire *wire
+}
+
+// ReadMessage returns the next message, or what came in the place of one.
+func (h heard) ReadMessage(results *bounds.Account) (jsonrpc.Message, error) {
+	m, err := h.Stream.ReadMessage(results)
+	if err == nil && len(m.Text) <= lineBytes {
+		h.wire.line(m.Text)
+	}
+	return m, err
+}
 
 // await waits for done, or until d has passed.
 func await(done <-chan struct{}, d time.Duration) {
@@ -154,22 +149,5 @@ func await(done <-chan struct{}, d time.Duration) {
 	select {
 	case <-done:
 	case <-late.C:
-	}
-}
-
-// ended returns how the process ended, with what it said on stderr, or "" while it runs.
-func (l *line) ended() string {
-	if l.proc == nil {
-		return ""
-	}
-	select {
-	case <-l.proc.Done():
-		text := "the process ended: " + l.proc.Exit().String()
-		if said := l.wire.saidOnStderr(); said != "" {
-			text += "; " + said
-		}
-		return text
-	default:
-		return ""
 	}
 }

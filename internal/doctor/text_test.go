@@ -17,33 +17,6 @@ func sample() *Report {
 		}}
 }
 
-func TestTextForPeople(t *testing.T) {
-	var b strings.Builder
-	if err := sample().WriteText(&b, 60, false, nil); err != nil {
-		t.Fatal(err)
-	}
-	text := b.String()
-	for _, want := range []string{"files, which calls itself files 1.2\n", "\nTo mend\n  start.stdout (stdio): lines on",
-		"\n    do: write logs to stderr\n", "1 to mend, 0 to improve, 0 notes, 1 as it should be\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text lacks %q:\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "ping") {
-		t.Error("what is good is told unasked")
-	}
-	for _, line := range strings.Split(text, "\n") {
-		if len(line) > 60 {
-			t.Errorf("wider than 60: %q", line)
-		}
-	}
-	b.Reset()
-	if err := sample().WriteText(&b, 60, true, nil); err != nil ||
-		!strings.Contains(b.String(), "As it should be\n  ping") {
-		t.Errorf("with all: %v\n%s", err, b.String())
-	}
-}
-
 // Text of a server cannot add markup, pictures or table cells to an issue.
 func TestMarkdownIsSafe(t *testing.T) {
 	var b strings.Builder
@@ -61,23 +34,6 @@ func TestMarkdownIsSafe(t *testing.T) {
 	}
 	if first := strings.Index(text, "start.stdout"); first > strings.Index(text, "`ping`") {
 		t.Error("what must be mended does not come first")
-	}
-}
-
-// A count of one is written in the singular.
-func TestTextCountsOne(t *testing.T) {
-	r := sample()
-	r.Tools, r.Tokens, r.Calls = 1, 1, 1
-	r.Findings = append(r.Findings, Finding{Check: "start.ready", Level: Note, Seen: "ready at once"})
-	var b strings.Builder
-	if err := r.WriteText(&b, 120, false, nil); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"1 to mend, 0 to improve, 1 note, 1 as it should be\n",
-		"1 tool, about 1 token of definitions", "a tool was called 1 time, to be cancelled"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the text lacks %q:\n%s", want, b.String())
-		}
 	}
 }
 

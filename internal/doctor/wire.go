@@ -3,23 +3,19 @@ package doctor
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/jsontext"
-	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
 // Bounds of what is kept, since the server chooses how much it writes.
 const (
-	keptLines  = 5
-	keptStderr = 200     // enough for the line above a stack
-	lineBytes  = 1 << 20 // of a line on stdout; longer lines are not examined
-	idBytes    = 256     // of an id; the doctor's own ids are never longer
+	keptLines = 5
+	lineBytes = 1 << 20 // of a line on stdout; longer lines are not examined
+	idBytes   = 256     // of an id; the doctor's own ids are never longer
 )
 
 // wire records what a server wrote to its pipes.
@@ -28,7 +24,6 @@ type wire struct {
 	noise       []string // the first lines on stdout that are not a JSON object or array
 	noiseLines  int
 	stderrLines int
-	stderrTail  []string // the latest lines; at most keptStderr
 	encoding    *encoding
 	answers     map[string]time.Time // when each response came, by id as JSON text; at most keptAnswers
 	failed      map[string]bool      // the answers that are errors, or results with isError
@@ -45,20 +40,10 @@ func newWire(f *encoding) *wire {
 		changed: make(chan struct{})}
 }
 
-func (w *wire) stderr(text string) {
+func (w *wire) stderr(string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stderrLines++; len(w.stderrTail) >= keptStderr {
-		w.stderrTail = append(w.stderrTail[:0], w.stderrTail[1:]...)
-	}
-	w.stderrTail = append(w.stderrTail, bounds.Cut(text, bounds.ErrorTextBytes))
-}
-
-// saidOnStderr returns what the server wrote to stderr, in the words of a call that fails.
-func (w *wire) saidOnStderr() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return mcp.QuoteStderr(w.stderrTail)
+	w.stderrLines++
 }
 
 // encoding counts the messages that are not UTF-8. It is safe for concurrent use.
@@ -101,8 +86,7 @@ func around(text []byte) string {
 
 // line examines one line of stdout.
 func (w *wire) line(text []byte) {
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
+	if text = bytes.TrimSpace(text); len(text) == 0 {
 		return
 	}
 	w.encoding.hear(text)
@@ -165,40 +149,4 @@ func (w *wire) hasWithdrawn(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.withdrawn[id]
-}
-
-// tap is a reader that passes everything it reads to a wire.
-type tap struct {
-	from  io.Reader
-	wire  *wire
-	ended atomic.Bool
-	begun []byte // a line whose end has not come; nil while a line that is too long is skipped
-	long  bool
-}
-
-func (t *tap) Read(b []byte) (int, error) {
-	n, err := t.from.Read(b)
-	for rest := b[:n]; len(rest) > 0; {
-		part, after, ended := bytes.Cut(rest, []byte{'\n'})
-		switch {
-		case t.long:
-		case len(t.begun)+len(part) > lineBytes:
-			t.begun, t.long = nil, true
-		default:
-			t.begun = append(t.begun, part...)
-		}
-		if ended {
-			if !t.long {
-				t.wire.line(t.begun)
-			}
-			t.begun, t.long = t.begun[:0], false
-		}
-		rest = after
-	}
-	if err != nil {
-		t.wire.line(t.begun)
-		t.begun = nil
-		t.ended.Store(true)
-	}
-	return n, err
 }

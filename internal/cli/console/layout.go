@@ -14,7 +14,7 @@ import (
 // ForReading returns a line in the form for w: on a terminal it is broken at blanks before the terminal would break it
 // in the middle of a word. For other outputs it is not broken.
 func ForReading(w io.Writer, line string) string {
-	width := TerminalWidth(w)
+	width := terminalWidth(w)
 	if width == 0 {
 		return line + "\n"
 	}
@@ -61,8 +61,8 @@ func Hang(line string, indent, width int) string {
 	return strings.TrimRight(text, " ") + "\n"
 }
 
-// TerminalWidth returns the number of columns of the terminal w, 0 if w is not a terminal.
-func TerminalWidth(w io.Writer) int {
+// terminalWidth returns the number of columns of the terminal w, 0 if w is not a terminal.
+func terminalWidth(w io.Writer) int {
 	f := fileOf(w)
 	if f == nil {
 		return 0
@@ -90,7 +90,7 @@ const (
 
 // PageWidth returns the width of a help page for w.
 func PageWidth(w io.Writer) int {
-	width := TerminalWidth(w)
+	width := terminalWidth(w)
 	if width == 0 {
 		return PipeWidth
 	}
@@ -146,7 +146,7 @@ const leastLast = 20
 // nothing is cut. On a terminal the last column is cut at the end of the line. If that would leave less than leastLast,
 // each row becomes a few lines, one for each cell that is not empty.
 func (t Table) Write(w io.Writer) {
-	t.writeWithin(w, TerminalWidth(w), hasColours(w))
+	t.writeWithin(w, terminalWidth(w), hasColours(w))
 }
 
 // writeWithin is write for a terminal with this width; 0 means that there is no terminal.

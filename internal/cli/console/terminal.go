@@ -126,7 +126,7 @@ func NewLiveLine(w io.Writer) *LiveLine {
 	if !takesEscapes(w) {
 		return nil
 	}
-	return &LiveLine{w: w, width: func() int { return TerminalWidth(w) }}
+	return &LiveLine{w: w, width: func() int { return terminalWidth(w) }}
 }
 
 // ClearLine clears the line of the cursor.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -217,11 +218,48 @@ func (o *options) write(report *doctor.Report) error {
 		console.PrintValue(o.Out, report)
 		return nil
 	}
-	colours := map[doctor.Level]string{doctor.Mend: console.Red, doctor.Improve: console.Yellow,
-		doctor.Note: console.Bold, doctor.Good: console.Green}
-	return report.WriteText(o.Out, console.TerminalWidth(o.Out), o.all, func(level doctor.Level, text string) string {
-		return console.Paint(o.Out, colours[level], text)
-	})
+	writeText(o.Out, report, o.all)
+	return nil
+}
+
+// headings are those of the levels, in their order.
+var headings = []struct {
+	level        doctor.Level
+	text, colour string
+}{
+	{doctor.Mend, "To mend", console.Red}, {doctor.Improve, "To improve", console.Yellow},
+	{doctor.Note, "Good to know", console.Bold}, {doctor.Good, "As it should be", console.Green},
+}
+
+// writeText writes a report for people. With all, it includes the findings of level Good.
+func writeText(w io.Writer, r *doctor.Report, all bool) {
+	line := func(indent int, text string) {
+		text = strings.Repeat(" ", indent) + strings.Join(strings.Fields(text), " ")
+		fmt.Fprint(w, console.Hang(text, indent+2, console.PageWidth(w)))
+	}
+	line(0, r.Title())
+	for _, fact := range r.Facts() {
+		line(2, fact)
+	}
+	for _, h := range headings {
+		if r.Count(h.level) == 0 || h.level == doctor.Good && !all {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", console.Paint(w, h.colour, h.text))
+		for _, f := range r.Findings {
+			if f.Level != h.level {
+				continue
+			}
+			line(2, fmt.Sprintf("%s%s: %s", f.Check, f.Where(), f.Seen))
+			if f.Do != "" {
+				line(4, "do: "+f.Do)
+			}
+			if f.Spec != "" && (f.Level == doctor.Mend || f.Level == doctor.Improve) {
+				line(4, fmt.Sprintf("%s: %s", f.Spec, f.Says))
+			}
+		}
+	}
+	fmt.Fprintf(w, "\n%s\n", r.Verdict())
 }
 
 // resolved returns the server with that name as the hub would start it, with the values of its references.
