@@ -45,6 +45,13 @@ func (i ident) sight() presence {
 	return present
 }
 
+// Living reports whether a process still runs. One that has ended and was not waited for does not; one that cannot be
+// looked up does.
+func Living(pid int) bool {
+	_, living, err := lookUp(pid)
+	return living || err != nil && err != errNoProcess
+}
+
 // identify returns the identity of an existing process, which may be a zombie.
 func identify(pid int) (ident, error) {
 	start, _, err := lookUp(pid)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphub-go/mcphub/hub/process"
 	"github.com/mcphub-go/mcphub/internal/cli/browser"
 	"github.com/mcphub-go/mcphub/internal/cli/cmd"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
@@ -233,7 +234,7 @@ func failIf(wrong bool, format string, args ...any) {
 // survivors returns the processes of the demo that still run.
 func (s *stage) survivors() (alive []string) {
 	for pid, what := range s.processes {
-		if processAlive(pid) {
+		if process.Living(pid) {
 			alive = append(alive, fmt.Sprintf("%s (%d)", what, pid))
 		}
 	}
