@@ -101,6 +101,12 @@ var statuses = map[catalog.Status]mcphubv1.RegistryStatus{
 	catalog.Deleted:    mcphubv1.RegistryStatus_REGISTRY_STATUS_DELETED,
 }
 
+// RegistryServer returns a server of a registry in the words of the contract, for who searches without a hub.
+func RegistryServer(s catalog.Server) *mcphubv1.RegistryServer { return converter{}.registryServer(s) }
+
+// ServerProposal is RegistryServer for a way to have a server.
+func ServerProposal(o catalog.Offer) *mcphubv1.ServerProposal { return converter{}.offer(o) }
+
 func (c converter) registryServer(s catalog.Server) *mcphubv1.RegistryServer {
 	out := &mcphubv1.RegistryServer{Name: c.text(s.Name), Publisher: c.text(s.Publisher()), Title: c.text(s.Title),
 		Description: c.text(s.Description), Version: c.text(s.Version), Status: statuses[s.Status],

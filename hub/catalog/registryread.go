@@ -25,16 +25,16 @@ const (
 
 // Server is one version of a server.
 type Server struct {
-	Name          string    `json:"name"`
-	Title         string    `json:"title,omitempty"`
-	Description   string    `json:"description,omitempty"`
-	Version       string    `json:"version"`
-	Status        Status    `json:"status,omitempty"` // "" or another word if it is unknown
-	StatusMessage string    `json:"statusMessage,omitempty"`
-	Repository    string    `json:"repository,omitempty"` // http or https, or ""
-	Website       string    `json:"website,omitempty"`    // http or https, or ""
-	Published     time.Time `json:"published,omitzero"`
-	Kinds         []string  `json:"kinds"`
+	Name          string
+	Title         string
+	Description   string
+	Version       string
+	Status        Status // "" or another word if it is unknown
+	StatusMessage string
+	Repository    string // http or https, or ""
+	Website       string // http or https, or ""
+	Published     time.Time
+	Kinds         []string
 }
 
 // Publisher returns the part of the name that the official registry reserves for its owner.

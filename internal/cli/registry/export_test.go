@@ -4,10 +4,5 @@ import (
 	"github.com/mcphub-go/mcphub/hub/catalog"
 )
 
-// What the tests see of the registry commands.
-type (
-	ShownServer = foundServer
-	ShownWay    = offeredWay
-)
-
+// MostPages is how many pages are asked for at most.
 const MostPages = maxFound/catalog.MaxPage + barePages

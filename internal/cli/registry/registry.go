@@ -18,6 +18,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	"github.com/mcphub-go/mcphub/internal/cli/proposals"
+	"github.com/mcphub-go/mcphub/ipc"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 const (
@@ -45,7 +47,7 @@ func (o *options) register(c *cobra.Command) {
 	} else {
 		c.Flags().StringVar(&o.version, "version", "", "V\tversion; default: the latest")
 	}
-	c.Flags().BoolVar(&o.json, "json", false, "print one JSON object on one line")
+	c.Flags().BoolVar(&o.json, "json", false, "print the answer of RegistryService as one line of proto3 JSON")
 }
 
 const registryHelp = `A registry is a list of servers that others have published, by the API v0.1 of the official one.
@@ -115,12 +117,11 @@ func (o *options) search(words string) error {
 		}
 	}
 	if o.json {
-		list := make([]foundServer, len(found))
-		for i, s := range found {
-			list[i] = foundOf(s)
+		page := &mcphubv1.SearchRegistryResponse{NextCursor: q.Cursor, LeftOut: int32(unread)}
+		for _, s := range found {
+			page.Servers = append(page.Servers, ipc.RegistryServer(s))
 		}
-		console.PrintValue(o.Out, map[string]any{"servers": list, "more": q.Cursor != "",
-			"leftOut": unread})
+		console.PrintJSON(o.Out, page)
 		return nil
 	}
 	if unread > 0 {
@@ -145,53 +146,6 @@ func (o *options) search(words string) error {
 	return nil
 }
 
-// foundServer is a server in the form that --json prints.
-type foundServer struct {
-	catalog.Server
-	Publisher string `json:"publisher"`
-}
-
-func foundOf(s catalog.Server) foundServer {
-	s.Kinds = append([]string{}, s.Kinds...) // never null
-	s.Published = s.Published.UTC().Truncate(time.Second)
-	return foundServer{s, s.Publisher()}
-}
-
-// offeredWay is a proposal in the form that --json prints.
-type offeredWay struct {
-	Kind     string         `json:"kind"`
-	Subject  string         `json:"subject"`
-	Unusable string         `json:"unusable,omitempty"`
-	Warnings []string       `json:"warnings,omitempty"`
-	Inputs   []offeredInput `json:"inputs"`
-	Command  []string       `json:"command,omitempty"`
-	URL      string         `json:"url,omitempty"`
-}
-
-type offeredInput struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Required    bool     `json:"required"`
-	Secret      bool     `json:"secret"`
-	Choices     []string `json:"choices,omitempty"`
-	Defaults    []string `json:"defaults,omitempty"`
-}
-
-func offeredOf(p *proposal.Proposal) offeredWay {
-	w := offeredWay{Kind: p.Kind, Subject: p.Subject, Unusable: p.Unusable, Warnings: p.Warnings,
-		Inputs: []offeredInput{}}
-	for _, in := range p.Inputs {
-		w.Inputs = append(w.Inputs, offeredInput{proposals.InputName(in), in.Description, in.Required, in.Secret, in.Choices,
-			in.Defaults})
-	}
-	if e := p.Outline(); e.Command != "" {
-		w.Command = append([]string{e.Command}, e.Args...)
-	} else {
-		w.URL = e.URL
-	}
-	return w
-}
-
 func (o *options) show(words []string) error {
 	if len(words) == 0 {
 		return exit.Wrongf("NAME is missing")
@@ -205,16 +159,16 @@ func (o *options) show(words []string) error {
 		return proposals.ErrorOf(err)
 	}
 	if o.json {
-		ways := make([]offeredWay, len(offers))
-		for i, offer := range offers {
-			ways[i] = offeredOf(offer.Proposal)
+		r := &mcphubv1.GetRegistryServerResponse{Server: ipc.RegistryServer(s)}
+		for _, offer := range offers {
+			r.Proposals = append(r.Proposals, ipc.ServerProposal(offer))
 		}
-		console.PrintValue(o.Out, map[string]any{"server": foundOf(s), "proposals": ways})
+		console.PrintJSON(o.Out, r)
 		return nil
 	}
-	f, published := foundOf(s), ""
-	if !f.Published.IsZero() {
-		published = f.Published.Format(time.RFC3339)
+	published := ""
+	if !s.Published.IsZero() {
+		published = s.Published.UTC().Format(time.RFC3339)
 	}
 	out := o.Out
 	field := func(name, value string) {
@@ -222,12 +176,12 @@ func (o *options) show(words []string) error {
 			fmt.Fprint(out, console.ForReading(out, fmt.Sprintf("%-10s  %s", name, console.Escape(value))))
 		}
 	}
-	for _, row := range [][2]string{{"name", f.Name}, {"title", f.Title}, {"about", f.Description}, {"version", f.Version},
-		{"published", strings.TrimSpace(published + " by " + f.Publisher)}, {"source", f.Repository}, {"page", f.Website}} {
+	for _, row := range [][2]string{{"name", s.Name}, {"title", s.Title}, {"about", s.Description}, {"version", s.Version},
+		{"published", strings.TrimSpace(published + " by " + s.Publisher())}, {"source", s.Repository}, {"page", s.Website}} {
 		field(row[0], row[1])
 	}
 	if s.Status != catalog.Active && s.Status != "" {
-		field("status", string(f.Status)+" "+f.StatusMessage)
+		field("status", string(s.Status)+" "+s.StatusMessage)
 	}
 	for _, offer := range offers {
 		fmt.Fprintln(out)

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,10 +12,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protojson"
+
 	"github.com/mcphub-go/mcphub/internal/cli/clitest"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
 	"github.com/mcphub-go/mcphub/internal/cli/registry"
 	"github.com/mcphub-go/mcphub/internal/fakeregistry"
+	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
 // notesBundle writes a bundle into a file, and returns its hash.
@@ -106,13 +108,10 @@ func TestRegistryCommands(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, shown.Stdout)
 		}
 	}
-	var asJSON struct {
-		Proposals []registry.ShownWay
-		Server    registry.ShownServer
-	}
+	var asJSON mcphubv1.GetRegistryServerResponse
 	got := run(0, "", "registry", "show", "io.example/weather", "--json")
-	if json.Unmarshal([]byte(got.Stdout), &asJSON) != nil || len(asJSON.Proposals) != 1 ||
-		asJSON.Proposals[0].Command[0] != "npx" {
+	if protojson.Unmarshal([]byte(got.Stdout), &asJSON) != nil || len(asJSON.Proposals) != 1 ||
+		asJSON.Proposals[0].GetForm().GetCommand() != "npx" || asJSON.GetServer().GetPublisher() != "io.example" {
 		t.Error(got.Stdout)
 	}
 
