@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/internal/faketime"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
 
 // Server is a server process that lives as long as its test. Its methods may be called concurrently, but Wait only from
@@ -212,7 +212,10 @@ const (
 )
 
 // Event is one line of a server's journal.
-type Event = journal.Event
+type Event = program.Event
+
+// TagKey is the member of a request's _meta that the journal records, so that a test recognizes its call.
+const TagKey = program.TagKey
 
 func parseEvent(line string) (Event, bool) {
 	var e Event

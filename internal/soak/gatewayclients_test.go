@@ -19,7 +19,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/internal/peers"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
 // connect connects a client of the lane.
@@ -231,7 +230,7 @@ func (s *sdkClient) call(o order) ending {
 	defer cancel(nil)
 	defer after(o.CancelAfter, func() { cancel(errLeft) })()
 	result, err := s.session.CallTool(ctx, &sdk.CallToolParams{Name: o.Tool, Arguments: o.Arguments,
-		Meta: sdk.Meta{journal.TagKey: o.Tag}})
+		Meta: sdk.Meta{peers.TagKey: o.Tag}})
 	if err != nil {
 		stopped := ctx.Err() != nil
 		return ending{err: err.Error(), cancelled: stopped, waits: stopped && s.era == modern}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/internal/faketime"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
 // wireMessage is what raw clients read of a message.
@@ -79,7 +79,7 @@ const (
 
 // toolCall returns the message of a call. more are further members of params.
 func toolCall(id int64, o order, client int, era, more string) string {
-	meta := fmt.Sprintf("%q:%q", journal.TagKey, o.Tag)
+	meta := fmt.Sprintf("%q:%q", peers.TagKey, o.Tag)
 	if era == modern {
 		meta += fmt.Sprintf(`,"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 			`"io.modelcontextprotocol/clientInfo":{"name":"raw %d","version":"1"},`+

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/faketime"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
 const (
@@ -144,7 +144,7 @@ func (r *runner) call(tag string, c call, delay time.Duration, host bool) {
 	defer cancel.Stop()
 	r.view.start(tag)
 	result, err := r.hub.CallTool(ctx, hub.CallRequest{
-		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, journal.TagKey, tag),
+		ID: tag, Server: "s", Tool: c.tool, Arguments: c.arguments, Meta: fmt.Sprintf(`{%q:%q}`, peers.TagKey, tag),
 		Preapproved: true,
 	})
 	if e, ok := errors.AsType[*event.Error](err); ok && e.Reason != event.ReasonCancelled &&

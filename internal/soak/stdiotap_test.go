@@ -11,7 +11,7 @@ import (
 	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/hub/process"
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
+	"github.com/mcphub-go/mcphub/internal/peers"
 )
 
 // message has the members of a JSON-RPC message that a tap reads.
@@ -27,7 +27,7 @@ type message struct {
 
 func readMessage(text []byte) (m message, tag string) {
 	_ = json.Unmarshal(text, &m) // text that is not a message has no method
-	tag, _ = m.Params.Meta[journal.TagKey].(string)
+	tag, _ = m.Params.Meta[peers.TagKey].(string)
 	return m, tag
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcphub-go/mcphub/internal/peers/program"
-	"github.com/mcphub-go/mcphub/internal/peers/scenario"
 )
 
 // client runs the scenario.
@@ -28,7 +27,7 @@ type client struct {
 }
 
 func play(to program.Target) error {
-	questions := scenario.NewQuestions()
+	questions := program.NewQuestions()
 	c := &client{progress: map[string]func(){}}
 	made := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{},
@@ -38,7 +37,7 @@ func play(to program.Target) error {
 		},
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "a model", Role: "assistant",
-				Content: &mcp.TextContent{Text: scenario.Sampled}}, nil
+				Content: &mcp.TextContent{Text: program.Sampled}}, nil
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.mu.Lock()
@@ -66,7 +65,7 @@ func play(to program.Target) error {
 	if c.session, err = made.Connect(context.Background(), transport, options); err != nil {
 		return err
 	}
-	return scenario.Play(os.Stdout, c, to.Prefix, questions)
+	return program.Play(os.Stdout, c, to.Prefix, questions)
 }
 
 // authorized sends the header Authorization with every request.

@@ -19,7 +19,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
 	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
 
@@ -27,11 +26,11 @@ func main() {
 	program.Main(program.Server{Name: "gosdk", Stdio: serveStdio, HTTP: handler, Client: play})
 }
 
-func serveStdio(j *journal.Journal) error {
+func serveStdio(j *program.Journal) error {
 	return newServer(j).Run(context.Background(), &mcp.StdioTransport{})
 }
 
-func handler(j *journal.Journal, _ string) http.Handler {
+func handler(j *program.Journal, _ string) http.Handler {
 	server := newServer(j)
 	get := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
@@ -51,7 +50,7 @@ func handler(j *journal.Journal, _ string) http.Handler {
 	return mux
 }
 
-func newServer(j *journal.Journal) *mcp.Server {
+func newServer(j *program.Journal) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, nil)
 	add(s, j, "slow", "Works, with progress", slow)
 	add(s, j, "ask", "Asks by a form", ask)
@@ -63,7 +62,7 @@ func newServer(j *journal.Journal) *mcp.Server {
 
 // call is one tool call.
 type call struct {
-	*journal.Journal
+	*program.Journal
 	tool string
 	req  *mcp.CallToolRequest
 }
@@ -71,20 +70,20 @@ type call struct {
 type tool[In any] func(ctx context.Context, c call, in In) (*mcp.CallToolResult, error)
 
 // add adds a tool and writes down how its calls go.
-func add[In any](s *mcp.Server, j *journal.Journal, name, description string, run tool[In]) {
+func add[In any](s *mcp.Server, j *program.Journal, name, description string, run tool[In]) {
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest,
 		in In) (*mcp.CallToolResult, any, error) {
-		j.Note(journal.Event{Event: "started", Tool: name, Session: req.Session.ID()})
+		j.Note(program.Event{Event: "started", Tool: name, Session: req.Session.ID()})
 		result, err := run(ctx, call{j, name, req}, in)
 		switch {
 		case err == nil && result.InputRequests != nil:
-			j.Note(journal.Event{Event: "finished", Tool: name, Detail: "input_required"})
+			j.Note(program.Event{Event: "finished", Tool: name, Detail: "input_required"})
 		case err == nil:
-			j.Note(journal.Event{Event: "finished", Tool: name})
+			j.Note(program.Event{Event: "finished", Tool: name})
 		case ctx.Err() != nil:
-			j.Note(journal.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
+			j.Note(program.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
 		default:
-			j.Note(journal.Event{Event: "failed", Tool: name, Reason: err.Error()})
+			j.Note(program.Event{Event: "failed", Tool: name, Reason: err.Error()})
 		}
 		return result, nil, err
 	})
@@ -144,7 +143,7 @@ func (c call) round(question mcp.InputRequest) (*mcp.CallToolResult, error) {
 	p := c.req.Params
 	answer, ok := p.InputResponses["answer"]
 	if !ok {
-		c.Note(journal.Event{Event: "asked", Tool: c.tool})
+		c.Note(program.Event{Event: "asked", Tool: c.tool})
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"answer": question}, RequestState: "state of " +
 			c.tool}, nil
 	}
@@ -166,7 +165,7 @@ type askIn struct {
 
 // askByRequest is a tool that was not adapted to the modern era, in which the SDK refuses to send its question.
 func askByRequest(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {
-	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	c.Note(program.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.Elicit(ctx, form("Your name? "+in.About))
 	if err != nil {
 		return nil, err
@@ -179,7 +178,7 @@ func ask(ctx context.Context, c call, in askIn) (*mcp.CallToolResult, error) {
 	if c.modern() {
 		return c.round(form(question))
 	}
-	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	c.Note(program.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.Elicit(ctx, form(question))
 	if err != nil {
 		return nil, err
@@ -199,7 +198,7 @@ func sample(ctx context.Context, c call, in sampleIn) (*mcp.CallToolResult, erro
 	if c.modern() {
 		return c.round(params)
 	}
-	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	c.Note(program.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.CreateMessage(ctx, params)
 	if err != nil {
 		return nil, err
@@ -224,10 +223,10 @@ func askThenWithdraw(ctx context.Context, c call, in withdrawIn) (*mcp.CallToolR
 	withdrawn := fmt.Errorf("withdrawn: %s", in.Reason)
 	asking, cancel := context.WithTimeoutCause(ctx, time.Duration(or(in.After, 200))*time.Millisecond, withdrawn)
 	defer cancel()
-	c.Note(journal.Event{Event: "asked", Tool: c.tool})
+	c.Note(program.Event{Event: "asked", Tool: c.tool})
 	answer, err := c.req.Session.Elicit(asking, form("Quick: your name?"))
 	if errors.Is(context.Cause(asking), withdrawn) {
-		c.Note(journal.Event{Event: "withdrawn", Tool: c.tool, Reason: in.Reason})
+		c.Note(program.Event{Event: "withdrawn", Tool: c.tool, Reason: in.Reason})
 		if !in.AtOnce {
 			select {
 			case <-time.After(sendTime):

@@ -15,7 +15,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphub-go/mcphub/internal/peers/program"
-	"github.com/mcphub-go/mcphub/internal/peers/scenario"
 )
 
 // player runs the scenario.
@@ -27,7 +26,7 @@ type player struct {
 	progress map[string]func() // by token
 }
 
-type elicitor struct{ questions *scenario.Questions }
+type elicitor struct{ questions *program.Questions }
 
 func (e elicitor) Elicit(ctx context.Context, _ mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	name, err := e.questions.Name(ctx)
@@ -39,11 +38,11 @@ type sampler struct{}
 
 func (sampler) CreateMessage(context.Context, mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	return &mcp.CreateMessageResult{Model: "a model", SamplingMessage: mcp.SamplingMessage{Role: mcp.RoleAssistant,
-		Content: mcp.NewTextContent(scenario.Sampled)}}, nil
+		Content: mcp.NewTextContent(program.Sampled)}}, nil
 }
 
 func play(to program.Target) error {
-	questions := scenario.NewQuestions()
+	questions := program.NewQuestions()
 	p := &player{progress: map[string]func(){}}
 	var link transport.Interface
 	if to.URL != "" {
@@ -88,7 +87,7 @@ func play(to program.Target) error {
 	if _, err := p.client.Initialize(ctx, hello); err != nil {
 		return err
 	}
-	return scenario.Play(os.Stdout, p, to.Prefix, questions)
+	return program.Play(os.Stdout, p, to.Prefix, questions)
 }
 
 func (p *player) Tools(ctx context.Context) (names []string, err error) {

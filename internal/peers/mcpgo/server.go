@@ -20,7 +20,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
 	"github.com/mcphub-go/mcphub/internal/peers/program"
 )
 
@@ -28,14 +27,14 @@ func main() {
 	program.Main(program.Server{Name: "mcpgo", Stdio: serveStdio, HTTP: handler, Client: play})
 }
 
-func serveStdio(j *journal.Journal) error {
+func serveStdio(j *program.Journal) error {
 	s := server.NewStdioServer(newServer(j))
 	// The maximum that it allows: mcp-go loses the cancel of a call that still waits for a worker.
 	server.WithWorkerPoolSize(100)(s)
 	return s.Listen(context.Background(), os.Stdin, os.Stdout)
 }
 
-func handler(j *journal.Journal, base string) http.Handler {
+func handler(j *program.Journal, base string) http.Handler {
 	s := newServer(j)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", server.NewStreamableHTTPServer(s, server.WithStateful(true)))
@@ -47,7 +46,7 @@ func handler(j *journal.Journal, base string) http.Handler {
 
 // newServer returns a server with the tools of the other servers that it can offer: mcp-go cannot withdraw a question,
 // so there is no ask_then_withdraw.
-func newServer(j *journal.Journal) *server.MCPServer {
+func newServer(j *program.Journal) *server.MCPServer {
 	s := server.NewMCPServer("peer-mcpgo", "1.0.0", server.WithToolCapabilities(true), server.WithElicitation(),
 		server.WithRecovery())
 	s.EnableSampling()
@@ -64,19 +63,19 @@ func newServer(j *journal.Journal) *server.MCPServer {
 }
 
 // noting runs a tool and records its outcome.
-func noting(j *journal.Journal, name string, run server.ToolHandlerFunc) server.ToolHandlerFunc {
+func noting(j *program.Journal, name string, run server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		j.Note(journal.Event{Event: "started", Tool: name})
+		j.Note(program.Event{Event: "started", Tool: name})
 		result, err := run(ctx, r)
 		switch {
 		case err == nil && result.NeedsInput():
-			j.Note(journal.Event{Event: "finished", Tool: name, Detail: "input_required"})
+			j.Note(program.Event{Event: "finished", Tool: name, Detail: "input_required"})
 		case err == nil:
-			j.Note(journal.Event{Event: "finished", Tool: name})
+			j.Note(program.Event{Event: "finished", Tool: name})
 		case ctx.Err() != nil:
-			j.Note(journal.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
+			j.Note(program.Event{Event: "cancelled", Tool: name, Reason: context.Cause(ctx).Error()})
 		default:
-			j.Note(journal.Event{Event: "failed", Tool: name, Reason: err.Error()})
+			j.Note(program.Event{Event: "failed", Tool: name, Reason: err.Error()})
 		}
 		return result, err
 	}
@@ -97,7 +96,7 @@ func slow(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, erro
 // server.
 type asker struct {
 	server  *server.MCPServer
-	journal *journal.Journal
+	journal *program.Journal
 }
 
 const key = "answer"
@@ -113,7 +112,7 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 	if answer := server.ElicitationResponse(r.Params.InputResponses, key); answer != nil {
 		return again("ask", r, answer)
 	}
-	a.journal.Note(journal.Event{Event: "asked", Tool: "ask"})
+	a.journal.Note(program.Event{Event: "asked", Tool: "ask"})
 	if server.IsModernRequest(ctx) {
 		return server.NewInputRequestBuilder("state of ask").Elicit(key, question).ToolResult(), nil
 	}
@@ -126,7 +125,7 @@ func (a asker) ask(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 
 // askByRequest is a tool that was not adapted to the modern era, in which the SDK refuses to send its question.
 func (a asker) askByRequest(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	a.journal.Note(journal.Event{Event: "asked", Tool: "ask_by_request"})
+	a.journal.Note(program.Event{Event: "asked", Tool: "ask_by_request"})
 	answer, err := a.server.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
 		Message: "Your name? " + r.GetString("about", ""),
 		RequestedSchema: map[string]any{"type": "object",
@@ -147,7 +146,7 @@ func (a asker) sample(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTool
 	if answer := server.SamplingResponse(r.Params.InputResponses, key); answer != nil {
 		return again("sample", r, answer)
 	}
-	a.journal.Note(journal.Event{Event: "asked", Tool: "sample"})
+	a.journal.Note(program.Event{Event: "asked", Tool: "sample"})
 	if server.IsModernRequest(ctx) {
 		return server.NewInputRequestBuilder("state of sample").Sample(key, question).ToolResult(), nil
 	}

@@ -1,5 +1,6 @@
-// Package program holds what the programs of package peers that are written in Go have in common: how they are run, and
-// where they serve.
+// Package program holds what the programs of package peers that are written in Go have in common: how they are run,
+// where they serve, the journal of a server in the format of ../journal.mjs, and what a client does, as ../scenario.mjs
+// does: the outcome of each step is one line of JSON.
 //
 // What must not live here: any knowledge of the hub or of an SDK.
 package program
@@ -13,18 +14,16 @@ import (
 	"net/http"
 	"os"
 	"time"
-
-	"github.com/mcphub-go/mcphub/internal/peers/journal"
 )
 
 // Server is one server, made with any SDK.
 type Server struct {
 	Name string
 	// Stdio serves on stdin and stdout.
-	Stdio func(*journal.Journal) error
+	Stdio func(*Journal) error
 	// HTTP serves Streamable HTTP at /mcp and the transport of 2024-11-05 at /sse. base is the origin.
-	HTTP func(j *journal.Journal, base string) http.Handler
-	// Client runs package scenario as a client of the target.
+	HTTP func(j *Journal, base string) http.Handler
+	// Client plays the scenario as a client of the target.
 	Client func(Target) error
 }
 
@@ -54,7 +53,7 @@ func (s Server) run(args []string) error {
 		return fmt.Errorf("usage: %s stdio|http, or %[1]s client PREFIX legacy|auto stdio COMMAND...|http URL AUTHORIZATION",
 			s.Name)
 	}
-	j, err := journal.Open(os.Getenv("PEER_JOURNAL"))
+	j, err := openJournal(os.Getenv("PEER_JOURNAL"))
 	if err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func (s Server) run(args []string) error {
 
 // serveHTTP serves on a free port, prints its addresses as one line on stdout, and ends with its stdin, so that no
 // server outlives the process that started it.
-func (s Server) serveHTTP(j *journal.Journal) error {
+func (s Server) serveHTTP(j *Journal) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -1,8 +1,4 @@
-// Package journal writes the journal of the servers of package peers that are written in Go, in the format of
-// ../journal.mjs.
-//
-// What must not live here: knowledge of the hub, and anything that only one server needs.
-package journal
+package program
 
 import (
 	"bytes"
@@ -42,8 +38,8 @@ type Journal struct {
 	to io.Writer
 }
 
-// Open opens the file at path; "" means stderr.
-func Open(path string) (*Journal, error) {
+// openJournal opens the file at path; "" means stderr.
+func openJournal(path string) (*Journal, error) {
 	if path == "" {
 		return &Journal{to: os.Stderr}, nil
 	}

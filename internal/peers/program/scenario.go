@@ -1,8 +1,4 @@
-// Package scenario is the equivalent of scenario.mjs for clients with Go SDKs: what a client does with the servers
-// behind an address, and the outcome of each step as one line of JSON.
-//
-// What must not live here: any knowledge of the hub or of an SDK.
-package scenario
+package program
 
 import (
 	"context"
