@@ -163,23 +163,12 @@ func (w *Window) Prompts() []*mcphubv1.Prompt {
 	return open
 }
 
-// KindOf returns the kind of a prompt, derived from its question.
+// KindOf returns the kind of a prompt, which is named as its question.
 func KindOf(p *mcphubv1.Prompt) mcphubv1.PromptKind {
-	switch p.GetQuestion().(type) {
-	case *mcphubv1.Prompt_ToolApproval:
-		return mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL
-	case *mcphubv1.Prompt_Sampling:
-		return mcphubv1.PromptKind_PROMPT_KIND_SAMPLING
-	case *mcphubv1.Prompt_ElicitationForm:
-		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM
-	case *mcphubv1.Prompt_ElicitationUrl:
-		return mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL
-	case *mcphubv1.Prompt_SignIn:
-		return mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN
-	case *mcphubv1.Prompt_ServerLaunch:
-		return mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH
-	case *mcphubv1.Prompt_ConfigInput:
-		return mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT
+	m := p.ProtoReflect()
+	question := m.WhichOneof(m.Descriptor().Oneofs().ByName("question"))
+	if question == nil {
+		return mcphubv1.PromptKind_PROMPT_KIND_UNSPECIFIED
 	}
-	return mcphubv1.PromptKind_PROMPT_KIND_UNSPECIFIED
+	return mcphubv1.PromptKind(mcphubv1.PromptKind_value["PROMPT_KIND_"+strings.ToUpper(string(question.Name()))])
 }

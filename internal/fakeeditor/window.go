@@ -33,15 +33,7 @@ type TB interface {
 }
 
 // AllKinds are the prompt kinds of the contract.
-var AllKinds = []mcphubv1.PromptKind{
-	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
-	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
-	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
-	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
-	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
-	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
-	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
-}
+var AllKinds = mcphubv1.PromptKinds()
 
 // Options of a window. TB must be set.
 type Options struct {
@@ -51,10 +43,8 @@ type Options struct {
 	Kinds           []mcphubv1.PromptKind // nil: AllKinds; empty: none
 	Roots           []*mcphubv1.Root
 	SamplingTools   bool
-	Extensions      string  // JSON text: extensions of MCP that the window can show
 	MaxProgressRate int32   // 0: the hub's default
 	Back            *Window // an ended window that comes back: its model and its id are taken over
-	MaxHistory      int32   // 1,000 for a window that comes back
 	BreakAfter      int     // break the stream after that many messages; 0: do not
 }
 
@@ -116,7 +106,7 @@ func AttachOver(stream Stream, cancel context.CancelCauseFunc, o Options) (*Wind
 	}
 	hello := &mcphubv1.Hello{
 		WindowId: o.ID, Title: o.Title, PromptKinds: kinds, Roots: o.Roots, SamplingTools: o.SamplingTools,
-		ExtensionsJson: o.Extensions, MaxProgressRate: o.MaxProgressRate, MaxHistory: o.MaxHistory,
+		MaxProgressRate: o.MaxProgressRate,
 	}
 	m := newModel(len(kinds) == len(AllKinds))
 	if before := o.Back; before != nil {
@@ -343,17 +333,6 @@ func (w *Window) SetRoots(roots ...*mcphubv1.Root) *mcphubv1.Reply {
 	w.tb.Helper()
 	return w.Ask(
 		&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetRoots{SetRoots: &mcphubv1.SetRoots{Roots: roots}}})
-}
-
-// SetCapabilities changes the prompts that the window can show.
-func (w *Window) SetCapabilities(samplingTools bool, kinds ...mcphubv1.PromptKind) *mcphubv1.Reply {
-	w.tb.Helper()
-	w.mu.Lock()
-	w.model.allKinds = w.model.allKinds && len(kinds) == len(AllKinds)
-	w.mu.Unlock()
-	return w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_SetCapabilities{
-		SetCapabilities: &mcphubv1.SetCapabilities{PromptKinds: kinds, SamplingTools: samplingTools},
-	}})
 }
 
 // Serve serves s in memory until the end of the test, and returns a connection to it. If through is not nil, it sees

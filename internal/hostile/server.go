@@ -148,30 +148,12 @@ func Authority(page string) http.Handler {
 
 // ManyServers returns a file with n servers that would all be started at once.
 func ManyServers(n int) string {
-	var b strings.Builder
-	b.WriteString(`{"servers":{`)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `"s%d":{"command":"none","args":["%d"],"start":"eager"}`, i, i)
-	}
-	b.WriteString(`}}`)
-	return b.String()
+	return `{"servers":{` + many(n, `"s%[1]d":{"command":"none","args":["%[1]d"],"start":"eager"}`) + `}}`
 }
 
 // ManyVariables returns a file with one server that sets n environment variables.
 func ManyVariables(n int) string {
-	var b strings.Builder
-	b.WriteString(`{"servers":{"vars":{"command":"none","env":{`)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `"V%d":"%d"`, i, i)
-	}
-	b.WriteString(`}}}}`)
-	return b.String()
+	return `{"servers":{"vars":{"command":"none","env":{` + many(n, `"V%[1]d":"%[1]d"`) + `}}}}`
 }
 
 // ManyArguments returns a file with one server that has n arguments.
@@ -182,4 +164,13 @@ func ManyArguments(n int) string {
 // ManyLazyServers returns a file with n servers that start when they are needed.
 func ManyLazyServers(n int) string {
 	return strings.ReplaceAll(ManyServers(n), `,"start":"eager"`, "")
+}
+
+// many returns n texts with their numbers.
+func many(n int, format string) string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(texts, ",")
 }

@@ -18,15 +18,7 @@ import (
 )
 
 // AllKinds are all prompt kinds.
-var AllKinds = []mcphubv1.PromptKind{
-	mcphubv1.PromptKind_PROMPT_KIND_TOOL_APPROVAL,
-	mcphubv1.PromptKind_PROMPT_KIND_SAMPLING,
-	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_FORM,
-	mcphubv1.PromptKind_PROMPT_KIND_ELICITATION_URL,
-	mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN,
-	mcphubv1.PromptKind_PROMPT_KIND_SERVER_LAUNCH,
-	mcphubv1.PromptKind_PROMPT_KIND_CONFIG_INPUT,
-}
+var AllKinds = mcphubv1.PromptKinds()
 
 // ErrWindowClosed is the cause of what the end of a window has ended.
 var ErrWindowClosed = errors.New("the window was closed")

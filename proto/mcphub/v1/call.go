@@ -12,3 +12,12 @@ func NewCall(method string, request proto.Message) (*AttachRequest, error) {
 	packed, err := anypb.New(request)
 	return &AttachRequest{Message: &AttachRequest_Call{Call: &Call{Method: method, Request: packed}}}, err
 }
+
+// PromptKinds returns every kind of prompt. Their numbers have no gap.
+func PromptKinds() []PromptKind {
+	kinds := make([]PromptKind, len(PromptKind_name)-1)
+	for i := range kinds {
+		kinds[i] = PromptKind(i + 1)
+	}
+	return kinds
+}
