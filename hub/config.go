@@ -86,6 +86,7 @@ func (st *state) addServer(a configStep) {
 func (st *state) newServer(a configStep) *server {
 	st.made++
 	s := &server{hub: st.hub, number: st.made, name: a.conf.Name, allowance: st.budgets.of(a.conf.Name)}
+	s.launch.server = s
 	s.takeEntry(a)
 	return s
 }

@@ -187,7 +187,7 @@ func (h *Hub) StartWorkspaceEntry(ctx context.Context, name string) (event.Serve
 // launch is the set of config entries that may be launched under the name of one server. The core knows which of them
 // people have agreed to, and which one counts.
 type launch struct {
-	server  *server
+	server  *server       // never changes; all else is guarded by the hub's lock
 	entry   *grants.Entry // the entry that counts; nil if the config entry is broken
 	entries grants.Entries
 	beside  []grants.Entries // the entries of each scope, under their addresses

@@ -103,7 +103,8 @@ func (s *server) entry(broken bool) core.Entry {
 // takeEntry replaces the config entry of s. The caller calls reconsider afterwards.
 func (s *server) takeEntry(a configStep) {
 	s.conf, s.key, s.problems = a.conf, "", a.problems
-	s.launch = launch{server: s, entry: a.entry, entries: a.entries, beside: a.beside, place: a.place}
+	l := &s.launch
+	l.entry, l.entries, l.beside, l.place = a.entry, a.entries, a.beside, a.place
 	if a.entry != nil {
 		s.key = a.entry.Key
 	}
