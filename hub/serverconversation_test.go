@@ -62,6 +62,9 @@ import (
 // is cancelled).
 func TestServerConversations(t *testing.T) {
 	script.Converse(t, "testdata/*.txtar", func(t *testing.T, text string) func(string) []string {
+		if runtime.GOOS == "windows" && madeFile.MatchString(text) { // programs are scripts and links there
+			return nil
+		}
 		state := ""
 		if strings.Contains(text, "\nnext hub\n") || strings.Contains(text, "\nprogram ") {
 			state = t.TempDir()
@@ -69,6 +72,8 @@ func TestServerConversations(t *testing.T) {
 		return newServerStage(t, state).play
 	})
 }
+
+var madeFile = regexp.MustCompile(`(?m)^(write|link) `)
 
 // newServerStage returns a serverStage whose hub keeps its files in state. All ends with the test.
 func newServerStage(t *testing.T, state string) *serverStage {
@@ -173,9 +178,6 @@ func (s *serverStage) play(step string) []string {
 
 // file makes a file below /repos/site.
 func (s *serverStage) file(how, name, text string) {
-	if runtime.GOOS == "windows" {
-		s.t.Skip("programs are scripts and links here")
-	}
 	path := filepath.Join(s.dir, "repos/site", name)
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if how == "link" {
