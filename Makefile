@@ -212,7 +212,7 @@ soak: soak-models soak-calls soak-gateway ## the long forms of tests, and of the
 
 .PHONY: soak-models
 soak-models: build go-peers peers ## the long forms of tests
-	go test -vet=off -count=1 -timeout=20m -run='_long$$' ./hub/core
+	go test -vet=off -count=1 -timeout=40m -run='_long$$' ./hub/core
 	$(BUILT) go test -vet=off $(TESTFLAGS) -run '_long$$' $(subst sort -u,sort -u | grep -vx ./hub/core,$(call marked,long|real_long))
 
 # The calls are bounded at ten minutes with their start. SOAK="-soak.seed N -soak.only PATTERN" repeats some.
