@@ -78,8 +78,8 @@ func (st *state) addServer(a configStep) {
 	st.live[s.number] = s
 	// if a removed server of the same name has not ended yet, s waits for that: two processes of one name never run at
 	// once
-	st.apply(core.ServerAdded{Server: s.number, Name: s.name, Entry: s.entry(a.broken), Launch: st.hub.seen(a.entries),
-		Counts: s.launch.counts()})
+	st.apply(core.ServerAdded{Server: s.number, Name: s.name, Entry: s.entry(a.broken),
+		Launch: st.hub.launchEntries(a.entries), Counts: s.launch.counts()})
 }
 
 // newServer makes a server that is not in the table yet, and is not announced.
@@ -101,11 +101,11 @@ func (st *state) removeServer(s *server, why string) <-chan struct{} {
 
 func (st *state) changeServer(s *server, a configStep) <-chan struct{} {
 	old := s.conf
-	s.told = s.info()
+	s.lastShown = s.info()
 	s.takeEntry(a)
 	s.supersedeInputs()
 	done := s.reconsider(a.broken, &old, a.relaunch, cmp.Or(a.why, "the server's config changed"))
-	if !reflect.DeepEqual(s.told, s.info()) { // a reload of many servers announces only those that changed, and once
+	if !reflect.DeepEqual(s.lastShown, s.info()) { // a reload of many servers announces only those that changed, and once
 		s.changed()
 	}
 	st.policyChanged(s)
@@ -288,10 +288,10 @@ func (c *Config) wantedOf(all []namedEntries, have []*server) (want []wantedEntr
 		of[l.name] = l.number
 	}
 	for _, n := range all {
-		counts := c.hub.held().counting(of[n.entries[0].Conf.Name], n.entries)
+		counts := c.hub.held().entryThatCounts(of[n.entries[0].Conf.Name], n.entries)
 		want = append(want, wantedEntry{counts, n.entries, n.beside})
 		for _, entries := range grants.Besides(counts, n.beside) {
-			want = append(want, wantedEntry{c.hub.held().counting(of[entries[0].Conf.Name], entries), entries, nil})
+			want = append(want, wantedEntry{c.hub.held().entryThatCounts(of[entries[0].Conf.Name], entries), entries, nil})
 		}
 	}
 	return want

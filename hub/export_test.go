@@ -150,7 +150,7 @@ func (h *Hub) EditConfs(edit func(*config.Server)) {
 		broken := s.broken()
 		s.takeEntry(configStep{conf: s.conf, entry: counts, entries: entries, beside: s.launch.beside,
 			problems: s.problems, place: s.launch.place})
-		st.apply(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Launch: h.seen(entries),
+		st.apply(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Launch: h.launchEntries(entries),
 			Counts: s.launch.counts()})
 	}
 }

@@ -81,7 +81,7 @@ func (st *state) arrangeBeside(s *server, why string) {
 		}
 	}
 	for _, entries := range missing {
-		counts := st.counting(0, entries)
+		counts := st.entryThatCounts(0, entries)
 		st.addServer(configStep{conf: counts.Conf, entry: counts, entries: entries, place: s.launch.place})
 	}
 	at := map[string]int{}
@@ -110,20 +110,20 @@ func (st *state) consentsChanged() {
 			continue
 		}
 		by := st.core.Launch(s.number).AgreedBy
-		st.apply(core.LaunchSeen{Server: s.number, Entries: st.hub.seen(l.entries),
+		st.apply(core.LaunchSeen{Server: s.number, Entries: st.hub.launchEntries(l.entries),
 			AgreedHeld: by == core.Form{} || st.grants.Holds(grants.LaunchKey(s.name, by.File, by.Hash))})
 		st.policyChanged(s)
 	}
 }
 
-// seen returns what the core needs to know of entries. It is called with the lock.
-func (h *fixed) seen(entries grants.Entries) (list []core.LaunchEntry) {
+// launchEntries returns what the core needs to know of entries. It is called with the lock.
+func (h *fixed) launchEntries(entries grants.Entries) (list []core.LaunchEntry) {
 	for _, e := range entries {
-		seen := core.LaunchEntry{EntryID: entryID(e), Tools: toolRules{e.Conf.Approvals, e.Conf.Tools}}
+		one := core.LaunchEntry{EntryID: entryID(e), Tools: toolRules{e.Conf.Approvals, e.Conf.Tools}}
 		if e.Form != nil {
-			seen.Form, seen.Held = formOf(e.Form), h.grants.Holds(e.Form.Key)
+			one.Form, one.Held = formOf(e.Form), h.grants.Holds(e.Form.Key)
 		}
-		list = append(list, seen)
+		list = append(list, one)
 	}
 	return list
 }
@@ -146,9 +146,9 @@ func (r toolRules) Policy(tool string) event.Policy {
 
 func (r toolRules) Visible(tool string) bool { return r.filter.Visible(tool) }
 
-// counting returns the entry that counts of those of one name. n is the server of that name, 0 if there is none.
-func (st *state) counting(n core.ServerNumber, entries grants.Entries) *grants.Entry {
-	id := st.core.Counting(n, st.hub.seen(entries))
+// entryThatCounts returns the entry that counts of those of one name. n is the server of that name, 0 if there is none.
+func (st *state) entryThatCounts(n core.ServerNumber, entries grants.Entries) *grants.Entry {
+	id := st.core.EntryThatCounts(n, st.hub.launchEntries(entries))
 	return entries.Find(id.File, id.Launch)
 }
 

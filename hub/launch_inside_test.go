@@ -168,6 +168,27 @@ func TestConfigChangesMeanwhile(t *testing.T) {
 	})
 }
 
+// What a start saw before its entry was replaced is not kept, and the start looks again.
+func TestLookBeforeAChangeIsDropped(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *inside) {
+		conf := ofFolder("https://a.example/mcp")
+		conf.Behind = []config.Server{ofUser("https://b.example/mcp")}
+		h.reads(conf)
+		l := &h.the("s").launch
+		seen := l.look(t.Context(), conf, nil)
+		seen.form.Hash = "of another program"
+		h.update(func(st *state) {
+			form := l.entries[0].Form
+			h.agree(l.entries[0])
+			st.consentsChanged() // the folder's entry takes the place of the user's
+			if agreed, again, err := st.judged(t.Context(), l, &seen); agreed || !again || err != nil ||
+				l.entries[0].Form != form {
+				t.Errorf("agreed %v, again %v, error %v, form %+v", agreed, again, err, l.entries[0].Form)
+			}
+		})
+	})
+}
+
 // A yes that is taken back while values are asked for is none: what is started is what holds at the end.
 func TestYesIsTakenBackMeanwhile(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *inside) {

@@ -115,8 +115,10 @@ func (l *launch) judge(ctx context.Context, conf config.Server,
 // does not have to look again, a person has to be asked about seen.form otherwise.
 func (st *state) judged(ctx context.Context, l *launch, seen *launchSeen) (agreed, again bool, err error) {
 	name, unclear := l.server.name, seen.Refusal()
-	if e := l.entries.Find(seen.file, seen.key); e != nil && e == seen.entry && e.Form != nil && unclear == nil {
-		e.Form = &seen.form
+	e := l.entries.Find(seen.file, seen.key)
+	if e != nil && e.Form != nil && unclear == nil && seen.read == st.core.Launch(l.server.number).Read {
+		form := seen.form // the caller may look again, into seen
+		e.Form = &form
 	}
 	got := st.apply(core.LaunchLooked{Server: l.server.number, Entry: core.EntryID{File: seen.file, Launch: seen.key},
 		Read: seen.read, Form: formOf(&seen.form), Held: st.grants.Holds(seen.form.Key), Unclear: unclear != nil})
@@ -135,13 +137,7 @@ func (st *state) judged(ctx context.Context, l *launch, seen *launchSeen) (agree
 	case core.LaunchDeclined:
 		return false, false, l.errDeclined("the user declined to start it", seen.conf)
 	}
-	if got.needed.Need == core.NeedNothing {
-		return true, false, nil
-	}
-	if before, ok := st.grants.Before(seen.form.Key); ok {
-		seen.form.Question.Changed, seen.form.Question.Changes = true, seen.form.Changes(before)
-	}
-	return false, false, nil
+	return got.needed.Need == core.NeedNothing, false, nil
 }
 
 // ask asks until there is an answer to what there is to see.
@@ -151,7 +147,12 @@ func (l *launch) ask(ctx context.Context, conf config.Server, values map[string]
 		if err != nil || agreed {
 			return err
 		}
-		answer, err := l.hub().askLaunch(ctx, l.server, &seen.form, t, byHand)
+		form := &seen.form
+		if before, ok := l.hub().grants.Before(form.Key); ok {
+			// without the lock: a stranger chooses how long the texts are
+			form.Question.Changed, form.Question.Changes = true, form.Changes(before)
+		}
+		answer, err := l.hub().askLaunch(ctx, l.server, form, t, byHand)
 		// an answer may have been stored even if this caller has gone; Save may write a file, so it is called without the
 		// lock
 		l.hub().grants.Save()
@@ -172,7 +173,6 @@ type launchSeen struct {
 	grants.Sight
 	conf      config.Server // that was looked at
 	file, key string        // its entry: the file that has it, and its launch key
-	entry     *grants.Entry // nil if it is gone
 	read      uint64        // core.Launch.Read
 	form      grants.Form   // if the entry needs consent
 }
@@ -183,8 +183,8 @@ func (l *launch) look(ctx context.Context, conf config.Server, values map[string
 	seen := launchSeen{conf: conf, file: conf.Origin.File, key: conf.LaunchKey()}
 	l.hub().update(func(st *state) {
 		seen.read = st.core.Launch(l.server.number).Read
-		if seen.entry = l.entries.Find(seen.file, seen.key); seen.entry != nil {
-			seen.conf = seen.entry.Conf
+		if e := l.entries.Find(seen.file, seen.key); e != nil {
+			seen.conf = e.Conf
 		}
 	})
 	seen.Sight, seen.form = l.hub().launches.Look(ctx, seen.conf, values)

@@ -26,8 +26,9 @@ type server struct {
 	key      string // launch key of conf; "" until launchKey is called
 	problems []event.ConfigProblem
 	launch   launch
-	told     event.ServerInfo // to the windows, last
-	gone     bool             // the windows were told of its removal, and are sent nothing more about it
+	gone     bool // the windows were told of its removal, and are sent nothing more about it
+
+	lastShown event.ServerInfo // to the windows
 
 	conn      *connection     // while ready
 	leaving   *connection     // while the requests end whose session is to be closed
@@ -146,7 +147,7 @@ func (st *state) shown(s *server, e core.ServerShown) {
 	s.gone = e.Removed
 	info := s.complete(s.infoIn(e))
 	s.signInTold(info.SignIn)
-	s.told = info
+	s.lastShown = info
 	st.emit(&event.ServerChanged{Server: info, Removed: s.gone})
 }
 

@@ -118,8 +118,8 @@ func (s *server) reconsider(broken bool, old *config.Server, relaunch bool, why 
 	if !relaunch {
 		why = "the server was switched off"
 	}
-	done = s.ends(core.ServerConfigured{Server: s.number, Entry: s.entry(broken), Launch: s.hub.seen(s.launch.entries),
-		Counts: s.launch.counts(), Relaunch: relaunch,
+	done = s.ends(core.ServerConfigured{Server: s.number, Entry: s.entry(broken),
+		Launch: s.hub.launchEntries(s.launch.entries), Counts: s.launch.counts(), Relaunch: relaunch,
 		LimitChanged: !equalPointers(old.Timeouts.Connect, s.conf.Timeouts.Connect),
 		Cause:        &event.CancelCause{Origin: event.OriginHost, Reason: why}})
 	if !sameFilter(old.Tools, s.conf.Tools) {

@@ -129,7 +129,7 @@ func (w *Window) takePlaceNow() (windowPlace, error) {
 	return windowPlace{w}, nil
 }
 
-// over returns the turn and then calls tell, which may be nil. Whoever is told may begin the next order.
+// over gives the place back and then calls tell, which may be nil. Whoever is told may begin the next order.
 func (t windowPlace) over(tell func()) {
 	h := t.w.h
 	defer h.work.Done()

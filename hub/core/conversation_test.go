@@ -78,7 +78,7 @@ func TestNotationForReport(t *testing.T) {
 		got.WriteString(write.Line(what) + "\n")
 	}
 	if diff := cmp.Diff(`RequestMade ID="a" Call Label="label-1" Client="client-2"
-Asked OfSome Among=1:client-2:deaf,0:client-3
+Asked OfSome Among=1:client-2:unreachable,0:client-3
 ClientGone Client="client-3"
 TermsSeen Prompt=1 Terms.Launch="launch-4" Terms.Definition="definition-5" Terms.Policy=ask
 TermsSeen Prompt=1 Terms.Launch="launch-4" Terms.Definition="definition-6" Terms.Policy=ask

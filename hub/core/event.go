@@ -245,7 +245,7 @@ type ConnectionEnded struct {
 }
 
 // ServerAdded says that there is a new name in the config. Launch are the entries of the name, and Counts is the one
-// that Counting returned; a name with a broken entry has neither.
+// that EntryThatCounts returned; a name with a broken entry has neither.
 type ServerAdded struct {
 	Server ServerNumber
 	Name   string

@@ -71,7 +71,7 @@ func (w *serverWorld) configured(seen *coverage, c ServerConfigured) {
 		w.launched++
 	}
 	if c.Launch = w.entries(); len(c.Launch) > 0 {
-		c.Counts = w.st.Counting(c.Server, c.Launch)
+		c.Counts = w.st.EntryThatCounts(c.Server, c.Launch)
 	}
 	c.Relaunch = c.Relaunch || c.Counts != w.st.servers[c.Server].launch.counts
 	w.apply(seen, c)

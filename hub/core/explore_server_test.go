@@ -135,7 +135,7 @@ func (w *serverWorld) add(seen *coverage) {
 	w.latest++
 	w.declined = never
 	w.apply(seen, ServerAdded{Server: w.latest, Name: "s", Entry: w.entry, Launch: w.entries(),
-		Counts: w.st.Counting(0, w.entries())})
+		Counts: w.st.EntryThatCounts(0, w.entries())})
 }
 
 // apply applies an event, and carries out what follows, as package hub does. It returns what whoever applied it is

@@ -25,10 +25,11 @@ type LaunchEntry struct {
 	Tools ToolRules
 }
 
-// ToolRules is what an entry says of its tools. It does not change.
+// ToolRules is what an entry says of its tools. It does not change. No effect depends on it, so it is nil in a record
+// that is played.
 type ToolRules interface {
-	Policy(tool string) event.Policy
-	Visible(tool string) bool
+	Policy(tool string) event.Policy // whether calls of the tool are asked about
+	Visible(tool string) bool        // whether the tool is not hidden
 }
 
 func (e *LaunchEntry) mayLaunch() bool { return e.Form == Form{} || e.Held }
@@ -81,9 +82,9 @@ func (l *launch) take(entries []LaunchEntry, counts EntryID, relaunch bool) {
 	l.read++
 }
 
-// Counting returns the entry that counts of those that were read under a name. n is the server of that name, 0 if there
-// is none. While it is connected, its own entry stays the one that counts if that comes first.
-func (s *State) Counting(n ServerNumber, entries []LaunchEntry) EntryID {
+// EntryThatCounts returns the entry that counts of those that were read under a name. n is the server of that name, 0
+// if there is none. While it is connected, its own entry stays the one that counts if that comes first.
+func (s *State) EntryThatCounts(n ServerNumber, entries []LaunchEntry) EntryID {
 	next := max(0, slices.IndexFunc(entries, func(e LaunchEntry) bool { return e.mayLaunch() }))
 	if sv := s.servers[n]; sv != nil && sv.state == event.ServerReady {
 		if own := slices.IndexFunc(entries, func(e LaunchEntry) bool { return e.EntryID == sv.launch.counts }); own >= 0 {
@@ -101,7 +102,7 @@ func (s *State) replaceEntry(sv *server) bool {
 	if l.replaced || len(l.entries) < 2 || sv.removed || sv.entry.Broken || s.draining || l.asking > 0 {
 		return l.replaced
 	}
-	next := s.Counting(sv.n, l.entries)
+	next := s.EntryThatCounts(sv.n, l.entries)
 	if l.replaced = next != l.counts; l.replaced {
 		s.do(EntryReplaced{sv.n, next})
 	}

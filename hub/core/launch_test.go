@@ -90,7 +90,7 @@ func TestToolTerms(t *testing.T) {
 
 // The first entry of a name counts that needs no consent, or has it; without one, the first, about which people are
 // asked. While its server is connected, its own entry stays the one that counts, if that comes first.
-func TestCounting(t *testing.T) {
+func TestEntryThatCounts(t *testing.T) {
 	entries := func(held ...bool) (list []LaunchEntry) {
 		for i, h := range held {
 			list = append(list, LaunchEntry{EntryID: EntryID{File: fmt.Sprint(i)}, Form: Form{"f", fmt.Sprint(i)}, Held: h})
@@ -120,7 +120,7 @@ func TestCounting(t *testing.T) {
 			s.Apply(start, RequestMade{Prefix: "start", Server: 1, Start: true})
 			s.Apply(start, StartOver{Request: 1})
 		}
-		if got := s.Counting(1, entries(c.held...)); got.File != c.want {
+		if got := s.EntryThatCounts(1, entries(c.held...)); got.File != c.want {
 			t.Errorf("%+v: %s", c, got.File)
 		}
 	}

@@ -266,7 +266,7 @@ func (w *wireWorld) checkExchange(i int) {
 // Stages of the end of the transport: exchanges.close.
 const (
 	carrierOpen = iota
-	carrierFarewell
+	carrierClosing
 	carrierOver
 )
 
@@ -285,10 +285,10 @@ func (w *wireWorld) carrierMoves(add addMove) {
 	switch {
 	case w.closing >= 2 && w.carrier == carrierOpen:
 		add("the transport says its last words", func(w *wireWorld) {
-			w.carrier = carrierFarewell
-			all(w, transport.ExchangeEvent{What: transport.EvFarewell})
+			w.carrier = carrierClosing
+			all(w, transport.ExchangeEvent{What: transport.EvClosing})
 		})
-	case w.carrier == carrierFarewell:
+	case w.carrier == carrierClosing:
 		add("the transport ends", func(w *wireWorld) {
 			w.carrier = carrierOver
 			all(w, transport.ExchangeEvent{What: transport.EvEnd, Err: transport.ErrHTTPClosed})

@@ -138,11 +138,11 @@ func (w *wireWorld) wireCallMoves(i int, add addMove) {
 				w.out = slices.DeleteFunc(w.out, func(m message) bool { return m == message{kind: callMessage, n: i} })
 			}
 			c.outcome, c.phase = outcomeCancelled, wireLingers
-			switch w.table.real.Farewell(w.table.calls[i], c.known) {
-			case jsonrpc.FarewellCancel:
+			switch w.table.real.Notice(w.table.calls[i], c.known) {
+			case jsonrpc.NoticeCancel:
 				c.sent, c.phase = true, wireSaysCancel
 				w.saw("a cancel is written")
-			case jsonrpc.FarewellAbandon:
+			case jsonrpc.NoticeAbandon:
 				w.saw("a request that may not be cancelled is abandoned")
 				if w.rules.http {
 					w.abort(i)

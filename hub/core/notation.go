@@ -60,12 +60,12 @@ func (n *Notation) value(name string, f reflect.Value) (_ string, simple bool) {
 		return x.Origin.String() + "(" + strconv.Quote(x.Reason) + ")", true
 	case time.Time:
 		return "+" + x.Sub(n.Start).String(), true
-	case MayAsk: // 3:client, or 3:client:deaf if a question would not reach the client
-		heard := ":deaf"
+	case MayAsk: // 3:client, or 3:client:unreachable
+		reached := ":unreachable"
 		if x.Heard {
-			heard = ""
+			reached = ""
 		}
-		return strconv.FormatUint(uint64(x.Request), 10) + ":" + n.number("Client", x.Client) + heard, true
+		return strconv.FormatUint(uint64(x.Request), 10) + ":" + n.number("Client", x.Client) + reached, true
 	case PastClient: // client:+2s
 		return n.number("Client", x.Client) + ":+" + x.Cancelled.Sub(n.Start).String(), true
 	case LaunchEntry: // file#launch, and then ?hash of what there is to agree to, or !hash if somebody has

@@ -123,19 +123,19 @@ func (sv *server) restAnew() {
 
 // show tells the windows the state of the server.
 func (s *State) show(sv *server) {
-	sv.shown = s.seen(sv)
+	sv.shown = s.serverShown(sv)
 	s.do(sv.shown)
 }
 
 // showNew tells the windows the state of the server, if they know another one.
 func (s *State) showNew(sv *server) {
-	if s.seen(sv) != sv.shown {
+	if s.serverShown(sv) != sv.shown {
 		s.show(sv)
 	}
 }
 
-// seen returns the state of the server as windows see it.
-func (s *State) seen(sv *server) ServerShown {
+// serverShown returns the state of the server as windows see it.
+func (s *State) serverShown(sv *server) ServerShown {
 	return ServerShown{Server: sv.n, State: sv.state, Failures: sv.count(s.now), NextStart: sv.nextStart(),
 		Consent: s.consent(sv), Removed: sv.removed}
 }

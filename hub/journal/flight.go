@@ -13,23 +13,23 @@ import (
 type Flight struct {
 	mark         string // names the hub in the ids that it makes
 	began        time.Time
-	older, newer []told // newer is added to; once it has half of the room, it takes the place of older
-	bytes        int    // about how many bytes newer holds
-	partial      bool   // what came before is not kept
+	older, newer []noted // newer is added to; once it has half of the room, it takes the place of older
+	bytes        int     // about how many bytes newer holds
+	partial      bool    // what came before is not kept
 }
 
-// told is an event, or an effect that it gave.
-type told struct {
+// noted is an event, or an effect that it gave.
+type noted struct {
 	at   time.Duration // of the event
 	what any
 }
 
-// toldBytes is about how many bytes an event or an effect takes.
-const toldBytes = 128
+// notedBytes is about how many bytes an event or an effect takes.
+const notedBytes = 128
 
 // note adds an event and the effects that it gave.
 func (f *Flight) note(at time.Duration, e core.Event, effects []core.Effect) {
-	what, size := e, toldBytes*(1+len(effects))
+	what, size := e, notedBytes*(1+len(effects))
 	switch e := e.(type) { // texts of strangers, and lists as long as calls are open
 	case core.Asked:
 		size += 40 * (len(e.Among) + len(e.Past))
@@ -51,16 +51,16 @@ func (f *Flight) note(at time.Duration, e core.Event, effects []core.Effect) {
 	}
 	if f.bytes+size > bounds.FlightBytes/2 {
 		f.partial = f.partial || f.older != nil
-		f.older, f.newer, f.bytes = f.newer, make([]told, 0, len(f.newer)), 0
+		f.older, f.newer, f.bytes = f.newer, make([]noted, 0, len(f.newer)), 0
 	}
 	if size > bounds.FlightBytes/2 { // thousands of calls end at once
 		f.older, f.newer, f.partial = nil, nil, true
 		return
 	}
 	f.bytes += size
-	f.newer = append(f.newer, told{at, what})
+	f.newer = append(f.newer, noted{at, what})
 	for _, effect := range effects {
-		f.newer = append(f.newer, told{at, effect})
+		f.newer = append(f.newer, noted{at, effect})
 	}
 }
 

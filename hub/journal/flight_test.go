@@ -21,7 +21,7 @@ func TestFlightIsBounded(t *testing.T) {
 		}
 	}
 	kept := len(f.older) + len(f.newer)
-	if most := bounds.FlightBytes / toldBytes; kept > most || kept < most/2 {
+	if most := bounds.FlightBytes / notedBytes; kept > most || kept < most/2 {
 		t.Errorf("%d are kept, of at most %d", kept, most)
 	}
 	lines := f.Lines()
@@ -34,7 +34,7 @@ func TestFlightIsBounded(t *testing.T) {
 	if after := len(before.Lines()); after != text {
 		t.Errorf("a copy had %d lines, and has %d", text, after)
 	}
-	f.note(9000, core.Drained{}, make([]core.Effect, bounds.FlightBytes/toldBytes))
+	f.note(9000, core.Drained{}, make([]core.Effect, bounds.FlightBytes/notedBytes))
 	f.note(9001, core.Asked{Among: make([]core.MayAsk, bounds.FlightBytes/50)}, nil)
 	f.note(9002, core.Drained{}, nil)
 	if got := strings.Join(f.Lines()[1:], "\n"); got != "hub h partial\nat 9.002µs\nDrained" {

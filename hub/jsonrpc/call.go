@@ -134,18 +134,18 @@ func (c *Call) cancelWith(cause error) bool {
 	}
 	c.known = !p.out.remove(&c.frame)
 	reason := CancelReason(cause)
-	switch p.tracker.table.Farewell(&c.entry, c.known) {
-	case FarewellCancel:
+	switch p.tracker.table.Notice(&c.entry, c.known) {
+	case NoticeCancel:
 		cancelled.Sent = true
 		p.count.add(&p.count.CancelsSent)
 		p.opts.Route.Cancel(p, c.entry.ID, reason, cancelled.settle)
-	case FarewellLate: // reported when the late response comes: see LateResponse.Settle
-	case FarewellAbandon:
+	case NoticeLate: // reported when the late response comes: see LateResponse.Settle
+	case NoticeAbandon:
 		if abandoner, ok := p.opts.Route.(Abandoner); ok {
 			abandoner.Abandon(p, c.entry.ID)
 		}
 		fallthrough
-	case FarewellNone:
+	case NoticeNone:
 		cancelled.settle(ErrCancelNotNeeded)
 	}
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {

@@ -151,29 +151,29 @@ func (t *Table) GivenUp(e *Tracked, settle func(error)) (taken bool, forgotten c
 	return true, t.late.add(e.ID, cancelledCall{method: e.Method, quiet: e.Quiet, tag: e.tag, settle: settle})
 }
 
-// Farewell is what is still written about a call that was given up.
-type Farewell uint8
+// GivenUpNotice is what is still written about a call that was given up.
+type GivenUpNotice uint8
 
 // What is written about a call that was given up.
 const (
-	FarewellNone    Farewell = iota // nothing: the peer does not know the call
-	FarewellCancel                  // the cancel that the connection has for it
-	FarewellLate                    // nothing before its late response says what is to be cancelled (How.Quiet)
-	FarewellAbandon                 // nothing: it may not be cancelled, but what the connection holds for it is released
+	NoticeNone    GivenUpNotice = iota // nothing: the peer does not know the call
+	NoticeCancel                       // the cancel that the connection has for it
+	NoticeLate                         // nothing before its late response says what is to be cancelled (How.Quiet)
+	NoticeAbandon                      // nothing: it may not be cancelled; what the connection holds is released
 )
 
-// Farewell returns what is still written about a call that was given up. written is false if its request was taken out
-// of the queue, and so is never written.
-func (t *Table) Farewell(e *Tracked, written bool) Farewell {
+// Notice returns what is still written about a call that was given up. written is false if its request was taken out of
+// the queue, and so is never written. It looks only at what never changes.
+func (t *Table) Notice(e *Tracked, written bool) GivenUpNotice {
 	switch {
 	case !written:
-		return FarewellNone
+		return NoticeNone
 	case e.Quiet:
-		return FarewellLate
+		return NoticeLate
 	case !t.cancellable(e.Method):
-		return FarewellAbandon
+		return NoticeAbandon
 	}
-	return FarewellCancel
+	return NoticeCancel
 }
 
 // Answered takes the call that a response answers. late reports whether that call was cancelled, and g is then what was

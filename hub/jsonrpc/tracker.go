@@ -37,7 +37,7 @@ type RequestTracker struct {
 	server string
 	many   atomic.Bool // see crowded; written with mu held
 
-	mu    sync.Mutex // guards table
+	mu    sync.Mutex // guards table, but for what never changes of it
 	table Table
 }
 

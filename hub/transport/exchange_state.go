@@ -66,10 +66,10 @@ const (
 	EvFailed                            // it failed, and the server may have acted on it
 	EvCancel                            // CancelAndAbort, in the legacy era
 	EvAbort                             // Abort
-	EvClock                             // the time of ExchangeOrders.wait is over
+	EvClock                             // the time of ExchangeOrders.Wait is over
 	EvReturned                          // the goroutine of the exchange returns
 	EvPosted                            // the notification was answered, or failed
-	EvFarewell                          // Close has begun: see lastWords
+	EvClosing                           // Close has begun: see exchanges.lastWords
 	EvEnd                               // the transport has ended
 )
 
@@ -158,7 +158,7 @@ func (x *ExchangeState) Step(e ExchangeEvent) (do ExchangeOrders) {
 		}
 	case EvPosted:
 		x.posted(&do, e.Err)
-	case EvFarewell:
+	case EvClosing:
 		x.closing = true
 		switch {
 		case x.cancel == cancelAcknowledged:
@@ -250,8 +250,7 @@ func (x *ExchangeState) GivenUp() bool { return x.stage == stageDropped || x.can
 func (x *ExchangeState) Dropped() bool { return x.stage == stageDropped }
 
 var exchangeEventNames = [...]string{"back", "conn", "last", "wrote", "headers", "answered", "refused", "failed",
-	"cancel",
-	"abort", "clock", "returned", "posted", "farewell", "end"}
+	"cancel", "abort", "clock", "returned", "posted", "closing", "end"}
 
 func (k ExchangeEventKind) String() string { return exchangeEventNames[k] }
 

@@ -60,7 +60,7 @@ func (w *stateWorld) step(t *testing.T, ev ExchangeEvent) ExchangeOrders {
 			t.Fatalf("a second notification: %v", w.log)
 		case !w.ever:
 			t.Fatalf("a notification about a request that was never written: %v", w.log)
-		case !w.headers && w.writtenT.Add(cancelDelay).After(w.now) && ev.What != EvFarewell:
+		case !w.headers && w.writtenT.Add(cancelDelay).After(w.now) && ev.What != EvClosing:
 			t.Fatalf("a notification %v after its call: %v", w.now.Sub(w.writtenT), w.log)
 		}
 	}
@@ -164,7 +164,7 @@ func (w *stateWorld) play(t *testing.T) {
 	}
 	w.ended = true
 	if w.rnd.IntN(2) == 0 {
-		w.step(t, ExchangeEvent{What: EvFarewell})
+		w.step(t, ExchangeEvent{What: EvClosing})
 	}
 	w.step(t, ExchangeEvent{What: EvEnd, Err: ErrHTTPClosed})
 	if w.posting {

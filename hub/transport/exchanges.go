@@ -372,7 +372,7 @@ func (e *exchanges) lastWords() {
 	e.mu.Lock()
 	var outcomes []outcome
 	for _, ex := range e.st.cancels {
-		_, got := e.stepLocked(ex, ExchangeEvent{What: EvFarewell})
+		_, got := e.stepLocked(ex, ExchangeEvent{What: EvClosing})
 		outcomes = append(outcomes, got)
 	}
 	var quiet chan struct{}

@@ -149,7 +149,7 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 		return set(reflect.ValueOf(&(*v).Origin).Elem(), origin, start)
 	case *core.MayAsk:
 		n, client, _ := strings.Cut(text, ":")
-		v.Client, v.Heard = strings.CutSuffix(client, ":deaf")
+		v.Client, v.Heard = strings.CutSuffix(client, ":unreachable")
 		v.Heard = !v.Heard
 		return set(reflect.ValueOf(&v.Request).Elem(), n, start)
 	case *core.PastClient:
@@ -157,7 +157,6 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 		v.Client = client
 		return set(reflect.ValueOf(&v.Cancelled).Elem(), at, start)
 	case *core.LaunchEntry:
-		v.Tools = anyTool{}
 		if i := strings.IndexAny(text, "?!"); i >= 0 {
 			v.Held, v.Form.Hash, text = text[i] == '!', text[i+1:], text[:i]
 		}
@@ -187,12 +186,6 @@ func set(field reflect.Value, text string, start time.Time) (err error) {
 	setInt(field, i)
 	return err
 }
-
-// anyTool is what an entry says of its tools: the core decides nothing by it when it applies an event.
-type anyTool struct{}
-
-func (anyTool) Policy(string) event.Policy { return event.PolicyAsk }
-func (anyTool) Visible(string) bool        { return true }
 
 func setKinds(k *event.Kinds, text string) error {
 	words := strings.Split(text, ",")

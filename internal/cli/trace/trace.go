@@ -45,6 +45,9 @@ then: of all requests and servers, without reasons. Who develops McpHub can play
 			if len(files) == 0 {
 				return exit.Wrongf("which file? mcphub call ... --trace FILE writes one")
 			}
+			if core && asItIs {
+				return exit.Wrongf("--core and --json exclude each other: --json prints the whole file")
+			}
 			return printTrace(f.Streams, files[0], asItIs, core)
 		},
 	}
