@@ -2,12 +2,9 @@ package hub_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,172 +13,255 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	"github.com/mcphub-go/mcphub/internal/script"
 )
 
-// TestConversations plays testdata/*.txt: what people, hosts and servers do, and what each of them is then told. A file
-// has scenes, each with a hub of its own, which begin with what they show (lines with "#"). A line is a step; what
-// follows from it is indented, and is written anew with -update. After each scene all is cancelled, and nothing may be
-// left. conversationsteps_test.go has the steps.
+// TestConversations plays testdata: what people, hosts, servers and files do, and what each of them is then told. Each
+// has a hub of its own. At its end all is cancelled and the hub ends, and nothing may be left. Steps that say how the
+// hub begins come first:
+//
+//	each legacy modern                 it is played with servers of each era
+//	about servers                      what follows is how servers become and what they run, not how requests go on
+//	hub return=3m                      how long windows may take to come back
+//	environment NAME=VALUE...          of the hub
+//	server s modern tasks http guarded slow ask idle=10s approvals={...}
+//
+// Then, in any order, steps of hosts, programs and people:
+//
+//	file F TEXT                        a config file is written, and all are read: user, disk (the user's too, and really
+//	                                   there), folder and lib (of /repos/site and /repos/lib), trusted (by the host),
+//	                                   plain (no scope), host. TEXT is the file, or "NAME {entry}", or "gone"
+//	program adds s {ENTRY}, program changes s {PATCH}, program removes s, program undoes [N]
+//	write FILE TEXT, link FILE TARGET  another file below /repos/site
+//	window w form url no-tools extension-x={} back history=5 folder=/a program (its window)
+//	call r1 do {"n":1} server=s owner=w label=x of=client app-of=r0 idle=3s preapproved prefers-task
+//	read r1 file:///a                  with the same
+//	after 10s
+//	history r1, trace r1, state s, question prompt-1, remembered    what is kept and shown
+//	forget N                           what is in line N of what is remembered
+//	next hub                           the hub ends, and another one begins with the same files
+//	host cancels r1 "why", cancels all|server=s|label=x, cancels-at s r1 "why", gives-up r1 (user cancels: for a person)
+//	host starts s, stops s "why", restarts s, switches-on s, switches-off s, takes s (the folder's entry of a name),
+//	  lists s, lists-known s, signs-in s, signs-out s, loads ENTRIES, drains "why", closes
+//	w cancels r1 "why", calls r1 do, stops s "why", restarts s "why", switches-off s, unmutes s, shows form,
+//	  opens file:///a, browses, breaks (it may come back), closes; old-w is its attachment of before
+//	w accepts prompt-1 {"name":"Ada"}, accepts prompt-1 [once|window|workspace|always] [seen] (all of the launch),
+//	  declines prompt-1 why, mutes prompt-1, dismisses prompt-1, enters prompt-1 "value", keeps prompt-1 "value" (for the
+//	  hub); the newest question needs no name
+//
+// and steps of servers, in conversationservers_test.go.
 func TestConversations(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no conversations: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var scenes []string
-			for scene := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-				title, _, _ := strings.Cut(strings.TrimPrefix(scene, "# "), "\n")
-				t.Run(title, func(t *testing.T) {
-					got := converse(t, scene)
-					if scenes = append(scenes, got); got != scene && !*script.Update {
-						t.Errorf("%s (-want +got):\n%s", file, cmp.Diff(scene, got))
-					}
-				})
-			}
-			if *script.Update && !t.Failed() {
-				if err := os.WriteFile(file, []byte(strings.Join(scenes, "\n\n")+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+	script.Converse(t, "testdata/*.txtar", func(t *testing.T, text, era string) func(string) []string {
+		if runtime.GOOS == "windows" && madeFile.MatchString(text) { // programs are scripts and links there
+			return nil
+		}
+		s := newStage(t, era)
+		if configFile.MatchString(text) {
+			s.keepFiles(text)
+		}
+		t.Cleanup(s.close)
+		return s.play
+	})
 }
 
-// converse plays a scene, and returns it with what follows from each step. One with the step "eras" is played with
-// servers of each era; what follows in one of them alone is marked with its name.
-func converse(t *testing.T, scene string) string {
-	var steps []string
-	for line := range strings.SplitSeq(scene, "\n") {
-		if !strings.HasPrefix(line, "  ") {
-			steps = append(steps, line)
-		}
-	}
-	eras := []string{""}
-	if slices.Contains(steps, "eras") {
-		eras = []string{"legacy", "modern"}
-	}
-	follows := map[string][][]string{}
-	for _, era := range eras {
-		bubble(t, func(t *testing.T) { follows[era] = newStage(t, era).play(steps) })
-	}
-	var text strings.Builder
-	for i, step := range steps {
-		fmt.Fprintln(&text, step)
-		first, other := follows[eras[0]][i], follows[eras[len(eras)-1]][i]
-		for _, line := range first {
-			if slices.Contains(other, line) {
-				fmt.Fprintln(&text, "  "+line)
-			} else {
-				fmt.Fprintf(&text, "  %s: %s\n", eras[0], line)
-			}
-		}
-		for _, line := range other {
-			if !slices.Contains(first, line) {
-				fmt.Fprintf(&text, "  %s: %s\n", eras[1], line)
-			}
-		}
-	}
-	return strings.TrimSpace(text.String())
-}
+var (
+	madeFile   = regexp.MustCompile(`(?m)^(write|link) `)
+	configFile = regexp.MustCompile(`(?m)^file `)
+	lasting    = regexp.MustCompile(`(?m)^(next hub|program .*)$`)
+)
 
-// stage is a hub with those who take part in a scene.
+// stage is a hub with those who take part in a conversation.
 type stage struct {
 	t       *testing.T
 	era     string // of all servers, "" = as each says
+	about   string // "servers", "" = requests
 	options hub.Options
 	entries []string
-	actors  map[string]*actor
-	views   map[string]*spectator
+	files   *configFiles // nil if the entries are those of the servers
+
+	amu    sync.Mutex // guards actors
+	actors map[string]*actor
 
 	*world // from the first step that is not about the servers
 	web    *webWorld
-	calls  map[string]*pendingCall
-	stops  map[string]context.CancelCauseFunc
-	said   map[string]bool   // calls of which it was told how they ended
-	order  []string          // of the calls
-	of     map[string]string // the requests of prompts
-	reply  []string          // what a step itself came to
+	views  map[string]*spectator
+	told   *witness // of servers, nil if nothing is said of them
+
+	calls   map[string]*pendingCall
+	stops   map[string]context.CancelCauseFunc
+	said    map[string]bool // calls of which it was told how they ended
+	callIDs []string        // in order
+	orders  []*order
+	asked   []event.PromptInfo
+	reply   []string // what a step itself came to
 }
 
-// spectator is a window of the stage, and how much of what it was told stands in the scene.
+// spectator is a window of the stage, and how much of what it was told stands in the conversation.
 type spectator struct {
 	*view
 	heard int
 	ended bool
 }
 
-// actor is a server that does what the scene says: it answers a call of the tool "do" when told to.
-type actor struct {
-	*fakeserver.Server
-	name   string
-	tasks  *taskServer // it carries out "work" as a task
-	heard  int
-	conn   int
-	resume func()
-
-	declared *string       // the capabilities that it was told last; nil: they are not shown
-	holds    chan struct{} // closed when it may go on
-
-	mu        sync.Mutex                         // guards below
-	calls     map[string]*fakeserver.CallContext // the latest round of each call
-	returns   map[string]chan struct{}
-	questions map[string]*fakeserver.OutRequest
-	ids       map[string]string // what has a wire id
+// order is something that a host or a window wants and that may take its time.
+type order struct {
+	what   string
+	done   chan struct{}
+	said   string
+	waited bool // beyond its step
 }
 
 func newStage(t *testing.T, era string) *stage {
 	return &stage{t: t, era: era, actors: map[string]*actor{}, views: map[string]*spectator{},
-		calls: map[string]*pendingCall{}, stops: map[string]context.CancelCauseFunc{}, said: map[string]bool{},
-		of: map[string]string{}}
+		calls: map[string]*pendingCall{}, stops: map[string]context.CancelCauseFunc{}, said: map[string]bool{}}
 }
 
-var stepWord = regexp.MustCompile(`\w+="[^"]*"|"[^"]*"|\S+`)
+var (
+	stepWord = regexp.MustCompile(`\w+="[^"]*"|"[^"]*"|\S+`)
+	promptID = regexp.MustCompile(`^(prompt|ask)-`)
+)
 
-// play does all steps, and returns what followed from each.
-func (s *stage) play(steps []string) (follows [][]string) {
-	for _, step := range steps {
-		words := stepWord.FindAllString(step, -1)
-		for i, w := range words {
-			words[i] = strings.Trim(w, `"`)
-			if name, value, has := strings.Cut(w, `="`); has && !strings.Contains(name, "{") {
-				words[i] = name + "=" + strings.TrimSuffix(value, `"`)
-			}
+// play does a step, and returns what followed from it.
+func (s *stage) play(step string) []string {
+	words := stepWord.FindAllString(step, -1)
+	for i, w := range words {
+		words[i] = strings.Trim(w, `"`)
+		if name, value, has := strings.Cut(w, `="`); has && !strings.Contains(name, "{") {
+			words[i] = name + "=" + strings.TrimSuffix(value, `"`)
 		}
-		var lines []string
-		if !strings.HasPrefix(step, "#") && step != "eras" {
-			s.step(words)
-			if s.world != nil {
-				synctest.Wait()
-				lines = s.told()
-				if bad := s.hub.Inconsistent(); bad != "" {
-					s.t.Errorf("after %q: %s", step, bad)
-				}
-			}
+	}
+	switch more := words[1:]; words[0] {
+	case "about":
+		s.about = more[0]
+		return nil
+	case "hub":
+		s.options.WindowReturn = s.duration(strings.TrimPrefix(more[0], "return="))
+		return nil
+	case "environment":
+		s.environment(strings.Fields(s.outside(step))[1:])
+		return nil
+	case "server":
+		s.addServer(more[0], more[1:])
+		return nil
+	case "write", "link":
+		s.make(words[0], more[0], after(step, 2))
+		return nil
+	}
+	s.begin()
+	s.step(step, words)
+	synctest.Wait()
+	lines := s.follows()
+	if bad := s.hub.Inconsistent(); bad != "" {
+		s.t.Errorf("after %q: %s", step, bad)
+	}
+	return lines
+}
+
+// after returns what follows the first n words.
+func after(step string, n int) string {
+	for range n {
+		_, step, _ = strings.Cut(step, " ")
+		step = strings.TrimSpace(step)
+	}
+	return step
+}
+
+// begin begins a hub, if there is none.
+func (s *stage) begin() {
+	if s.world != nil {
+		return
+	}
+	fakes := map[string]*fakeserver.Server{}
+	for name, a := range s.actors {
+		fakes[name] = a.Server
+	}
+	switch {
+	case s.web != nil:
+		s.web = newWebWorld(s.t, fakeserver.HTTPOptions{}, fakes, s.entries...)
+		s.world = s.web.world
+		for name, a := range s.actors {
+			s.web.sites[name].guarded = a.guarded
 		}
-		follows = append(follows, lines)
+	case s.files != nil: // whose programs come into being when they are started
+		s.options.Open = func(c config.Server, stderr func(string)) mcp.Opener {
+			s.actor(c.Command)
+			return s.open(c, stderr)
+		}
+		s.world = newWorldWith(s.t, s.options, nil)
+		s.world.servers = fakes
+	default:
+		s.world = newWorldWith(s.t, s.options, fakes, s.entries...)
+	}
+	if s.about == "servers" {
+		s.told = &witness{signIns: map[string]string{}, known: map[string]string{}}
+		if _, _, err := s.hub.Attach(hub.Hello{WindowID: "witness"}, s.told); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// close cancels what is open and ends the hub, in which nothing may be left then.
+func (s *stage) close() {
+	if s.world == nil {
+		return
 	}
 	for _, a := range s.actors {
 		if a.resume != nil {
 			a.resume()
+			a.resume = nil
 		}
 	}
 	s.hub.CancelRequests(hub.CancelScope{All: true}, "the end", event.OriginHost)
 	pass(2 * time.Minute) // outcomes of cancels, and answers that wait for withdrawals
-	if left := s.hub.Leftovers(); left != "" {
-		s.t.Errorf("left over: %s", left)
+	if len(s.openOrders()) == 0 {
+		s.nothingLeft()
 	}
-	return follows
+	s.hub.Drain(context.Background(), "")
+	s.nothingLeft()
+	for _, id := range s.callIDs {
+		if !s.calls[id].over() {
+			s.t.Errorf("call %s does not end", id)
+		}
+	}
+	if err := s.hub.Close(context.Background()); err != nil {
+		s.t.Error(err)
+	}
+	synctest.Wait()
+	if open := s.openOrders(); len(open) > 0 {
+		s.t.Errorf("%s does not end", open[0].what)
+	}
+	s.callIDs, s.orders, s.asked, s.world, s.told = nil, nil, nil, nil, nil
+	clear(s.views)
+}
+
+// ordered has an order carried out in the background.
+func (s *stage) ordered(what string, do func() (string, error)) {
+	o := &order{what: what, done: make(chan struct{})}
+	s.orders = append(s.orders, o)
+	go func() {
+		defer close(o.done)
+		said, err := do()
+		if err != nil {
+			said = errorWords(err)
+		}
+		o.said = said
+	}()
+}
+
+func (s *stage) openOrders() []*order {
+	return slices.DeleteFunc(slices.Clone(s.orders), func(o *order) bool {
+		select {
+		case <-o.done:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 // own is the id of the hub that is shown without what is different in each hub.
@@ -194,335 +274,26 @@ func (s *stage) own(id string) string {
 	return id
 }
 
-// told is what everybody was told since it was asked last.
-func (s *stage) told() []string {
-	lines := s.reply
-	s.reply = nil
-	for _, id := range s.order {
-		if c := s.calls[id]; !s.said[id] && c.over() {
-			s.said[id] = true
-			lines = append(lines, "caller: "+id+" "+endOf(c))
-		}
+func (s *stage) say(format string, a ...any) { s.reply = append(s.reply, fmt.Sprintf(format, a...)) }
+
+func (s *stage) trouble(who string, err error) {
+	if err != nil {
+		s.say("%s: %s", who, errorWords(err))
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.actors)) {
-		for _, line := range s.actors[name].hears() {
-			lines = append(lines, name+": "+line)
-		}
-	}
-	texts := map[string]string{}
-	for name, v := range s.views {
-		texts[name] = s.seen(v)
-	}
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		alike := slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(n string) bool { return texts[n] != texts[name] })
-		if alike[0] == name {
-			for line := range strings.Lines(texts[name]) {
-				lines = append(lines, strings.Join(alike, ", ")+": "+strings.TrimSuffix(line, "\n"))
-			}
-		}
-	}
-	for i, line := range lines {
-		lines[i] = strings.ReplaceAll(line, "-"+strings.ToLower(s.hub.ID()[:6])+"-", "-")
-	}
-	return lines
 }
 
-// seen is what a window was told. What belongs to one request stays in order; which of two is told of first may depend
-// on which of their goroutines runs first.
-func (s *stage) seen(v *spectator) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	type line struct{ key, text string }
-	var lines []line
-	for _, e := range v.events[v.heard:] {
-		if key, text := s.tell(e); text != "" {
-			lines = append(lines, line{key, text})
-		}
+func (s *stage) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	v.heard = len(v.events)
-	slices.SortStableFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
-	var text strings.Builder
-	for _, l := range lines {
-		fmt.Fprintln(&text, l.text)
-	}
-	if v.closed != nil && !v.ended {
-		v.ended = true
-		fmt.Fprintf(&text, "ended: %s\n", v.closed.Reason)
-	}
-	return text.String()
+	return d
 }
 
-// tell puts an event into words, and says of which request it is. Starts of sessions and states of servers are left
-// out: they are shown elsewhere.
-func (s *stage) tell(e event.Event) (of, text string) {
-	switch b := e.Body.(type) {
-	case *event.RequestStarted:
-		r := b.Request
-		if r.Direction == event.Incoming {
-			text := fmt.Sprintf("%s begins: %s %s", r.ID, r.Method, strings.Trim(r.WireID, `"`))
-			if r.ParentRequestID != "" {
-				text += " of " + r.ParentRequestID
-			}
-			return r.ID, text
-		}
-		if r.Caller != "" {
-			return r.ID, r.ID + " begins for " + r.Caller
-		}
-		return r.ID, "" // the step says it
-	case *event.RequestProgressed:
-		text := b.RequestID + " " + b.State.String()
-		if p := b.Progress; p != nil {
-			text += fmt.Sprintf(" %v", p.Progress)
-			if p.Total != nil {
-				text += fmt.Sprintf("/%v %s", *p.Total, p.Message)
-			}
-		}
-		return unlessStart(b.RequestID, text+taskWords(b.Task))
-	case *event.RequestCancelling:
-		return b.RequestID, b.RequestID + " cancelling"
-	case *event.RequestCancelled:
-		text := fmt.Sprintf("%s cancelled by %s %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
-		if b.Direction == event.Outgoing {
-			if a := s.actors[b.Server]; b.ServerNotified() && b.Task == nil && !a.has(b.RequestID, b.WireID) {
-				text += ", which was " + b.WireID
-			}
-			text += fmt.Sprintf(", the cancel is %s%s", b.Sending.Delivery, quoted(b.Sending.Err))
-		}
-		if b.Err != nil {
-			text += ", error " + b.Err.Reason
-		}
-		return b.RequestID, text + mayGoOn(b.ServerMayContinue) + taskWords(b.Task) + timeWords(b.Timings)
-	case *event.RequestFinished:
-		text := b.RequestID + " " + b.State.String()
-		switch {
-		case b.Err != nil:
-			text += " " + b.Err.Reason
-		case b.McpError != nil:
-			text += fmt.Sprintf(" %d", b.McpError.Code)
-		}
-		return unlessStart(b.RequestID, text+mayGoOn(b.ServerMayContinue)+taskWords(b.Task)+timeWords(b.Timings))
-	case *event.RequestCancelDelivery:
-		return b.RequestID, fmt.Sprintf("%s: the cancel is %s%s", b.RequestID, b.Sending.Delivery, quoted(b.Sending.Err))
-	case *event.PromptOpened:
-		s.of[b.Prompt.ID] = b.Prompt.RequestID
-		return b.Prompt.RequestID, promptWords(&b.Prompt)
-	case *event.PromptClosed:
-		text := fmt.Sprintf("%s closes: %s by %s%s", b.PromptID, b.Cause, b.Origin, quoted(b.Reason))
-		if name := s.windowOf(b.WindowID); name != "" {
-			text += " of " + name
-		}
-		return s.of[b.PromptID], text
-	case *event.LogMessage:
-		if b.Logger == "mcphub" {
-			return "~", "log: " + b.Data
-		}
+func (s *stage) number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return "", ""
-}
-
-func (s *stage) windowOf(id string) string {
-	for name, v := range s.views {
-		if v.win.ID() == id && s.views[strings.TrimPrefix(name, "old-")] == v {
-			return name
-		}
-	}
-	return ""
-}
-
-// unlessStart leaves out what is told of the start of a session.
-func unlessStart(id, text string) (string, string) {
-	if strings.HasPrefix(id, "start-") {
-		return id, ""
-	}
-	return id, text
-}
-
-func quoted(text string) string {
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf(" %q", text)
-}
-
-func mayGoOn(may bool) string {
-	if may {
-		return ", may go on"
-	}
-	return ""
-}
-
-func taskWords(t *event.TaskInfo) string {
-	if t == nil {
-		return ""
-	}
-	return fmt.Sprintf(", task %s %s%s", t.ID, t.Status, quoted(t.Message))
-}
-
-// timeWords tells how long a request was open, if it took time.
-func timeWords(t event.Timings) string {
-	var parts []string
-	for name, d := range map[string]time.Duration{"queued": t.Queued, "active": t.Active, "human": t.Human} {
-		if d != 0 {
-			parts = append(parts, name+" "+d.String())
-		}
-	}
-	slices.Sort(parts)
-	return strings.TrimSuffix("; "+strings.Join(parts, " "), "; ")
-}
-
-func promptWords(p *event.PromptInfo) string {
-	text := fmt.Sprintf("%s opens: %s of %s", p.ID, p.Kind, p.RequestID)
-	if q := p.Question; q != nil && !slices.ContainsFunc([]string{"sampling", "form", "url"}, func(kind string) bool {
-		_, params := question(kind)
-		return string(q.Payload) == params
-	}) {
-		text += " with " + string(q.Payload)
-	}
-	if q := p.Question; q != nil && q.URL != "" {
-		text += fmt.Sprintf(", %s at %s (%s)", q.Message, q.URLHost, q.URL)
-		if q.Waiting {
-			text += ", waiting for the page"
-		}
-	}
-	if !p.Deadline.IsZero() {
-		text += ", for " + p.Deadline.Sub(p.Open).String()
-	}
-	return text
-}
-
-// endOf tells what a caller got.
-func endOf(c *pendingCall) string {
-	if c.err != nil {
-		return "got " + errorWords(c.err)
-	}
-	text := string(c.result.Result)
-	var result struct {
-		Content []struct{ Text string }
-	}
-	switch {
-	case c.result.Error != nil:
-		text = fmt.Sprintf("error %d %s", c.result.Error.Code, c.result.Error.Message)
-	case json.Unmarshal(c.result.Result, &result) == nil && len(result.Content) == 1:
-		text = result.Content[0].Text
-	}
-	if c.result.IsError {
-		text += ", an error"
-	}
-	if c.result.Rounds > 1 && c.result.Task == nil {
-		text += fmt.Sprintf(", in %d rounds", c.result.Rounds)
-	}
-	return "got " + text + taskWords(c.result.Task) + timeWords(c.result.Timings)
-}
-
-// errorWords is an error with all that programs may read in it.
-func errorWords(err error) string {
-	e := event.AsError(err)
-	text := fmt.Sprintf("%s: %s", e.Reason, e.Message)
-	if e.Reason != string(e.Code) {
-		text = fmt.Sprintf("%s %s", e.Code, text)
-	}
-	var meta []string
-	for name, value := range e.Meta {
-		if name != "server" && name != "request_id" && name != "tool" {
-			meta = append(meta, fmt.Sprintf("%s=%q", name, value))
-		}
-	}
-	slices.Sort(meta)
-	return strings.TrimSuffix(text+" ["+strings.Join(meta, " ")+"]", " []")
-}
-
-// hears is what a server was sent since it was asked last, without what belongs to sessions, lists and polls.
-func (a *actor) hears() (lines []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	received := a.Received()
-	for _, m := range received[a.heard:] {
-		if m.Method == "initialize" || m.Method == "server/discover" {
-			if a.conn != 0 && m.Conn != a.conn {
-				lines = append(lines, "connected anew")
-			}
-			a.conn = m.Conn
-		}
-		if a.declared != nil {
-			if text := capabilitiesIn(m); text != "" && text != *a.declared {
-				*a.declared = text
-				lines = append(lines, "declared are "+text)
-			}
-		}
-		wire := fmt.Sprint(m.Conn, " ", string(m.ID))
-		if m.IsRequest() {
-			a.ids[wire] = m.Method
-		}
-		switch m.Method {
-		case "initialize", "server/discover", "notifications/initialized", "tools/list", "tasks/get", "tasks/result",
-			"ping", "subscriptions/listen":
-		case "tools/call":
-			id := callID(m.Params)
-			a.ids[wire] = id
-			text := "call " + id
-			if answers := m.Param("inputResponses"); answers != nil {
-				text += " again, with " + string(answers)
-			}
-			if m.Param("task") != nil {
-				text += " as a task"
-			}
-			lines = append(lines, text)
-		case "notifications/cancelled":
-			switch of := a.named(m.Conn, m.Param("requestId")); of {
-			case "subscriptions/listen", "tasks/get", "tasks/result":
-			default:
-				lines = append(lines, fmt.Sprintf("cancel of %s, %s", of, m.Param("reason")))
-			}
-		case "":
-			lines = append(lines, fmt.Sprintf("answer to %s: %s", a.named(m.Conn, m.ID), answerOf(m)))
-		default:
-			lines = append(lines, strings.TrimSpace(m.Method+" "+string(m.Param("taskId"))+string(m.Param("inputResponses"))))
-		}
-	}
-	a.heard = len(received)
-	for i := 0; i < len(lines); { // which of two goroutines writes first may differ
-		kind, end := strings.Fields(lines[i])[0], i
-		for end < len(lines) && strings.Fields(lines[end])[0] == kind {
-			end++
-		}
-		slices.Sort(lines[i:end])
-		i = end
-	}
-	return lines
-}
-
-// capabilitiesIn returns the client's capabilities that a message declares, "" for none.
-func capabilitiesIn(m fakeserver.Message) string {
-	if m.Method == "initialize" {
-		return string(m.Param("capabilities"))
-	}
-	meta := fakeserver.Message{Params: m.Param("_meta")}
-	return string(meta.Param("io.modelcontextprotocol/clientCapabilities"))
-}
-
-// has reports whether a wire id was of that call.
-func (a *actor) has(id, wire string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for key, of := range a.ids {
-		if _, this, _ := strings.Cut(key, " "); of == id && this == wire {
-			return true
-		}
-	}
-	return false
-}
-
-// named is a wire id as the scene has it.
-func (a *actor) named(conn int, wire json.RawMessage) string {
-	if id := a.ids[fmt.Sprint(conn, " ", string(wire))]; id != "" {
-		return id
-	}
-	return strings.Trim(string(wire), `"`)
-}
-
-// callID is the hub's id of a call, which stands in the arguments of all calls of a scene.
-func callID(params json.RawMessage) string {
-	var call struct{ Arguments struct{ ID string } }
-	_ = json.Unmarshal(params, &call)
-	return call.Arguments.ID
+	return n
 }

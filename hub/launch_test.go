@@ -16,18 +16,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/event"
 )
 
-// played plays steps of a conversation in a hub that keeps its files in state, and returns what was said.
-func played(t *testing.T, state string, steps ...string) string {
-	t.Helper()
-	s := newServerStage(t, state)
-	var said []string
-	for _, step := range steps {
-		said = append(said, s.play(step)...)
-	}
-	s.close()
-	return strings.Join(said, "\n")
-}
-
 // launchesKept returns the file of consents.
 func launchesKept(t *testing.T, state string) string {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 const requirementsPage = "docs/contributing/requirements.md"
 
 var (
-	// A conversation is named by its file: `hub: TestConversations/cancel` is hub/testdata/cancel.txt.
+	// A conversation of events is named by its file: `hub/core: TestConversations/early` is hub/core/testdata/early.txt.
 	named = regexp.MustCompile("`([a-z0-9/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)(?:/([a-z]+))?`")
 	// A test of the editors part, and a conversation of an archive, are named by their file and title:
 	// `editors/host/test/relay.test.ts: a page that goes away breaks nothing`, `hub/testdata/launch.txtar: declined`.
