@@ -29,7 +29,7 @@ import (
 //	about servers                      what follows is how servers become and what they run, not how requests go on
 //	hub return=3m                      how long windows may take to come back
 //	environment NAME=VALUE...          of the hub
-//	server s modern tasks http guarded slow ask idle=10s approvals={...}
+//	server s modern tasks offers http guarded slow ask idle=10s approvals={...}
 //
 // Then, in any order, steps of hosts, programs and people:
 //
@@ -40,14 +40,15 @@ import (
 //	write FILE TEXT, link FILE TARGET  another file below /repos/site
 //	window w form url no-tools extension-x={} back history=5 folder=/a program (its window)
 //	call r1 do {"n":1} server=s owner=w label=x of=client app-of=r0 idle=3s preapproved prefers-task
-//	read r1 file:///a                  with the same
+//	read r1 file:///a, get r1 greet {"who":"Ada"}    with the same: a resource, a prompt template (server s offers)
 //	after 10s
 //	history r1, trace r1, state s, question prompt-1, remembered    what is kept and shown
 //	forget N                           what is in line N of what is remembered
 //	next hub                           the hub ends, and another one begins with the same files
 //	host cancels r1 "why", cancels all|server=s|label=x, cancels-at s r1 "why", gives-up r1 (user cancels: for a person)
 //	host starts s, stops s "why", restarts s, switches-on s, switches-off s, takes s (the folder's entry of a name),
-//	  lists s, lists-known s, signs-in s, signs-out s, loads ENTRIES, drains "why", closes
+//	  lists s, lists-known s, lists-rest s, completes s greet who A, subscribes s URI, signs-in s, signs-out s,
+//	  loads ENTRIES, drains "why", closes
 //	w cancels r1 "why", calls r1 do, stops s "why", restarts s "why", switches-off s, unmutes s, shows form,
 //	  opens file:///a, browses, breaks (it may come back), closes; old-w is its attachment of before
 //	w accepts prompt-1 {"name":"Ada"}, accepts prompt-1 [once|window|workspace|always] [seen] (all of the launch),
@@ -118,7 +119,8 @@ type order struct {
 
 func newStage(t *testing.T, era string) *stage {
 	return &stage{t: t, era: era, actors: map[string]*actor{}, views: map[string]*spectator{},
-		calls: map[string]*pendingCall{}, stops: map[string]context.CancelCauseFunc{}, said: map[string]bool{}}
+		calls: map[string]*pendingCall{}, said: map[string]bool{},
+		stops: map[string]context.CancelCauseFunc{}}
 }
 
 var (

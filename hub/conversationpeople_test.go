@@ -18,14 +18,8 @@ func (s *stage) step(step string, words []string) {
 	switch who {
 	case "window":
 		s.addWindow(more[0], more[1:])
-	case "call":
-		ctx, stop := context.WithCancelCause(context.Background())
-		s.stops[more[0]] = stop
-		s.began(more[0], s.callContext(ctx, s.callOf(more[0], more[1], more[2:])))
-	case "read":
-		c := s.callOf(more[0], "", more[2:])
-		c.URI = more[1]
-		s.began(more[0], s.world.read(c))
+	case "call", "read", "get":
+		s.request(who, more[0], more[1], more[2:])
 	case "after":
 		pass(s.duration(more[0]))
 	case "state":
@@ -63,6 +57,28 @@ func (s *stage) step(step string, words []string) {
 			s.act(s.actor(who), more[0], more[1:], after(step, 2))
 		}
 	}
+}
+
+// request calls a tool, reads a resource or fills a prompt template.
+func (s *stage) request(what, id, subject string, words []string) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	s.stops[id] = stop
+	c := s.callOf(id, "", words)
+	send := s.hub.CallTool
+	switch what {
+	case "call":
+		c.Tool = subject
+	case "read":
+		c.URI, send = subject, s.hub.ReadResource
+	case "get":
+		c.McpPrompt, send = subject, s.hub.GetMcpPrompt
+		if !strings.HasPrefix(c.Arguments, `{"id":`) {
+			if err := json.Unmarshal([]byte(c.Arguments), &c.PromptArguments); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	s.began(id, aside(func() (*hub.CallResult, error) { return send(ctx, c) }))
 }
 
 var promptKinds = map[string]event.PromptKind{"approval": event.PromptToolApproval, "sampling": event.PromptSampling,
@@ -172,6 +188,8 @@ func (s *stage) callOf(id, tool string, words []string) hub.CallRequest {
 			c.Caller = client(value)
 		case "of-deaf": // which cannot be asked
 			c.Caller = cannotBeAsked{client(value)}
+		case "meta":
+			c.Meta = value
 		case "preapproved":
 			c.Preapproved = true
 		case "prefers-task":
@@ -278,6 +296,25 @@ var serverOrders = map[string]func(h *hub.Hub, server, why string) (string, erro
 	"lists":     func(h *hub.Hub, server, _ string) (string, error) { return toolWords(h.Tools(forGood, server)) },
 	"lists-known": func(h *hub.Hub, server, _ string) (string, error) {
 		return toolWords(h.KnownTools(forGood, server))
+	},
+	"lists-rest": restWords,
+	"completes": func(h *hub.Hub, server, what string) (string, error) {
+		words := strings.Fields(what)
+		c := hub.Completion{Server: server, McpPrompt: words[0], Argument: words[1]}
+		if strings.Contains(words[0], "{") {
+			c.McpPrompt, c.URITemplate = "", words[0]
+		}
+		if len(words) > 2 {
+			c.Value, c.Context = words[2], map[string]string{"b": "c"}
+		}
+		r, err := h.Complete(forGood, c)
+		if err != nil {
+			return "", err
+		}
+		return resultWords(r), nil
+	},
+	"subscribes": func(h *hub.Hub, server, uri string) (string, error) {
+		return "", h.SubscribeResource(forGood, server, uri)
 	},
 }
 

@@ -24,11 +24,13 @@ import (
 //	s has TOOL DESCRIPTION, has {DEFINITION}    it has a tool, or another definition of one, and tells so
 //	s lets-go                          what it holds: initialize (server s holds=initialize), or another method
 //	s is guarded|open, waits, goes-on (it is slow to tell where to sign in), forgets-session: of a server behind a URL
+//	s changes tools|resources|prompts  what it offers (server s offers): file:///a, and what "hang", "none", "ask" name
 //	s http "POST tasks/get" 0 503      what it answers to the nth of such requests, 0 to all; or silent, broken, cut
 type actor struct {
 	*fakeserver.Server
 	name    string
 	tasks   *taskServer // it carries out "work" as a task
+	offer   *offer      // it has resources and prompt templates
 	guarded bool        // it is behind a URL and wants a sign-in
 	heard   int
 	conn    int
@@ -79,7 +81,7 @@ func (s *stage) addServer(name string, words []string) {
 	a := &actor{name: name, calls: map[string]*fakeserver.CallContext{}, returns: map[string]chan struct{}{},
 		questions: map[string]*fakeserver.OutRequest{}, ids: map[string]string{}}
 	var opts []fakeserver.Option
-	modern, tasks, web, asks := s.era == "modern", false, false, false
+	modern, tasks, web, asks, offers := s.era == "modern", false, false, false, false
 	var holds, refuses string
 	var limits, members []string
 	for _, w := range words {
@@ -89,6 +91,8 @@ func (s *stage) addServer(name string, words []string) {
 			modern = true
 		case "tasks":
 			tasks = true
+		case "offers":
+			offers = true
 		case "http":
 			web = true
 		case "guarded":
@@ -122,11 +126,15 @@ func (s *stage) addServer(name string, words []string) {
 	if modern && !tasks {
 		opts = append(opts, fakeserver.WithModern())
 	}
-	if tasks {
+	switch {
+	case offers:
+		a.offer = offering(opts...)
+		a.Server, a.offer.modern = a.offer.Server, modern
+	case tasks:
 		a.tasks = newTaskServer(modern, opts...)
 		a.Server = a.tasks.Server
 		a.ToolWith(`{"name":"either","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, a.do)
-	} else {
+	default:
 		a.Server = fakeserver.New(opts...)
 	}
 	a.holds = make(chan struct{})
@@ -243,6 +251,8 @@ func (s *stage) act(a *actor, verb string, words []string, text string) {
 		a.questions[words[0]].Cancel(words[1])
 	case "sends":
 		err = a.Notify(words[0], strings.Join(words[1:], ""))
+	case "changes":
+		err = a.offer.tell("notifications/"+words[0]+"/list_changed", "")
 	case "has":
 		tool, description, _ := strings.Cut(text, " ")
 		definition := fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, tool, description)

@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
 )
@@ -153,6 +156,22 @@ func toolWords(tools []event.ToolInfo, troubles map[string]*event.Error, err err
 
 var scopeWords = map[event.ApprovalScope]string{event.ScopeOnce: "once", event.ScopeWindow: "window",
 	event.ScopeWorkspace: "workspace", event.ScopeAlways: "always"}
+
+// restWords is what a server offers beside its tools.
+func restWords(h *hub.Hub, server, _ string) (string, error) {
+	resources, err := h.Resources(forGood, server)
+	templates, err2 := h.ResourceTemplates(forGood, server)
+	prompts, err3 := h.McpPrompts(forGood, server)
+	var words []string
+	for _, list := range []any{resources, templates, prompts} {
+		text, err := json.Marshal(list)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, string(text))
+	}
+	return strings.Join(words, " "), errors.Join(err, err2, err3)
+}
 
 // remembered lists what is remembered; what was agreed to at the same time has no order.
 func (s *stage) remembered() []event.Remembered {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
@@ -146,7 +148,7 @@ func (s *stage) tell(e event.Event) (of, text string) {
 	case *event.RequestCancelled:
 		text := fmt.Sprintf("%s cancelled by %s %q", b.RequestID, b.Cancellation.Origin, b.Cancellation.Reason)
 		if b.Direction == event.Outgoing {
-			if a := s.actors[b.Server]; b.ServerNotified() && b.Task == nil && !a.has(b.RequestID, b.WireID) {
+			if a := s.actors[b.Server]; b.Tool != "" && b.ServerNotified() && b.Task == nil && !a.has(b.RequestID, b.WireID) {
 				text += ", which was " + b.WireID
 			}
 			text += fmt.Sprintf(", the cancel is %s%s", b.Sending.Delivery, quoted(b.Sending.Err))
@@ -166,6 +168,14 @@ func (s *stage) tell(e event.Event) (of, text string) {
 		return unlessStart(b.RequestID, text+mayGoOn(b.ServerMayContinue)+taskWords(b.Task)+timeWords(b.Timings))
 	case *event.RequestCancelDelivery:
 		return b.RequestID, fmt.Sprintf("%s: the cancel is %s%s", b.RequestID, b.Sending.Delivery, quoted(b.Sending.Err))
+	case *event.ToolsChanged:
+		return "~", "the tools of " + b.Server + " have changed"
+	case *event.ResourcesChanged:
+		return "~", "the resources of " + b.Server + " have changed"
+	case *event.McpPromptsChanged:
+		return "~", "the prompt templates of " + b.Server + " have changed"
+	case *event.ResourceUpdated:
+		return "~", b.URI + " of " + b.Server + " has changed"
 	case *event.LogMessage:
 		if b.Logger == "mcphub" {
 			return "~", "log: " + b.Data
@@ -229,23 +239,27 @@ func endOf(c *pendingCall) string {
 	if c.err != nil {
 		return "got " + errorWords(c.err)
 	}
-	text := string(c.result.Result)
+	return "got " + resultWords(c.result)
+}
+
+func resultWords(r *hub.CallResult) string {
+	text := string(r.Result)
 	var result struct {
 		Content []struct{ Text string }
 	}
 	switch {
-	case c.result.Error != nil:
-		text = fmt.Sprintf("error %d %s", c.result.Error.Code, c.result.Error.Message)
-	case json.Unmarshal(c.result.Result, &result) == nil && len(result.Content) == 1:
+	case r.Error != nil:
+		text = strings.TrimSpace(fmt.Sprintf("error %d %s %s", r.Error.Code, r.Error.Message, r.Error.Data))
+	case json.Unmarshal(r.Result, &result) == nil && len(result.Content) == 1:
 		text = result.Content[0].Text
 	}
-	if c.result.IsError {
+	if r.IsError {
 		text += ", an error"
 	}
-	if c.result.Rounds > 1 && c.result.Task == nil {
-		text += fmt.Sprintf(", in %d rounds", c.result.Rounds)
+	if r.Rounds > 1 && r.Task == nil {
+		text += fmt.Sprintf(", in %d rounds", r.Rounds)
 	}
-	return "got " + text + taskWords(c.result.Task) + timeWords(c.result.Timings)
+	return text + taskWords(r.Task) + timeWords(r.Timings)
 }
 
 // errorWords is an error with all that programs may read in it.
@@ -314,7 +328,14 @@ func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 		case "":
 			lines = append(lines, fmt.Sprintf("answer to %s: %s", a.named(m.Conn, m.ID), answerOf(m)))
 		default:
-			lines = append(lines, strings.TrimSpace(m.Method+" "+string(m.Param("taskId"))+string(m.Param("inputResponses"))))
+			text := m.Method
+			for _, param := range []string{"taskId", "uri", "name", "arguments", "ref", "context", "inputResponses"} {
+				text = strings.TrimSpace(text + " " + string(m.Param(param)))
+			}
+			if meta := hostsMeta.FindString(string(m.Param("_meta"))); meta != "" {
+				text += " with " + meta
+			}
+			lines = append(lines, text)
 		}
 	}
 	a.heard = len(received)
@@ -328,6 +349,9 @@ func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 	}
 	return lines
 }
+
+// hostsMeta is a member of _meta that only a host gives.
+var hostsMeta = regexp.MustCompile(`"x/[^,}]*`)
 
 // capabilitiesIn returns the client's capabilities that a message declares, "" for none.
 func capabilitiesIn(m fakeserver.Message) string {

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,6 +56,17 @@ func offering(opts ...fakeserver.Option) *offer {
 	})
 	s.Handle("resources/unsubscribe", func(c *fakeserver.CallContext) { c.Result(`{}`) })
 	return s
+}
+
+// tell sends a notification, in the modern era on each open subscription.
+func (s *offer) tell(method, params string) (err error) {
+	if !s.modern {
+		return s.Notify(method, params)
+	}
+	for _, sub := range s.Subscriptions() {
+		err = errors.Join(err, sub.Notify(method, params))
+	}
+	return err
 }
 
 // act does what the name of the subject says: hang, fail, or ask. Otherwise it answers with result.

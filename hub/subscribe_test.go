@@ -120,27 +120,6 @@ func TestSubscribeResource(t *testing.T) {
 	})
 }
 
-// A subscription that the server refuses is an error, and is not tried again on the next connection.
-func TestSubscribeRefused(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := offering()
-		w := newWorld(t, serversOf("s", s.Server))
-		if err := w.hub.SubscribeResource(context.Background(), "s", "file:///none"); event.AsError(err) == nil ||
-			event.AsError(err).Reason != event.ReasonServerFailed {
-			t.Errorf("%v", err)
-		}
-		s.Disconnect()
-		pass(time.Second)
-		if _, err := w.hub.StartServer(context.Background(), "s"); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if n := s.Count(fakeserver.Method("resources/subscribe")); n != 1 {
-			t.Errorf("asked %d times", n)
-		}
-	})
-}
-
 // The connection ends while a subscription is on its way: either it fails, or it holds on the next connection, too.
 func TestSubscribeWhileTheConnectionChanges(t *testing.T) {
 	inBothEras(t, func(t *testing.T, s *offer) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
-	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 )
 
@@ -225,19 +224,6 @@ func (w *world) down(name string, is *fakeserver.Server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.servers[name] = is
-}
-
-// request gives what the hub shows of an open request, once nothing moves.
-func (w *world) request(id string) event.RequestInfo {
-	w.t.Helper()
-	synctest.Wait()
-	for _, r := range w.hub.Requests("") {
-		if r.ID == id {
-			return r
-		}
-	}
-	w.t.Fatalf("request %s is not open", id)
-	return event.RequestInfo{}
 }
 
 // nothingLeft checks that nothing is kept of requests that are over, and that the hub's state does not contradict
