@@ -519,6 +519,8 @@ func TestInAllOrders_long(t *testing.T) {
 			people: 1, asks: true, unasked: true, removed: true, long: true},
 		{name: "a server of a folder, and of the user, which falls, whose program and config change", people: 1, asks: true,
 			behind: true, rewrites: 1, changes: 1, falls: true, drains: true, long: true},
+		{name: "a server of a folder, and of the user, which falls, is removed and replaced", people: 1, asks: true,
+			behind: true, falls: true, removed: true, long: true},
 		{name: "a server whose entry changes twice, which two want", people: 2, fails: true, falls: true, changes: 2,
 			switches: true, long: true},
 		{name: "a server that is removed and replaced", people: 2, falls: true, removed: true, long: true},
