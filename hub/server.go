@@ -268,8 +268,13 @@ func (s *server) up() bool { return s.conn != nil }
 // running reports whether there is a connection or a start of one.
 func (s *server) running() bool { return s.conn != nil || s.attempt != nil }
 
-// unwanted reports whether a start is under way for which nobody waits.
-func (s *server) unwanted() bool { return s.attempt != nil && !s.now().Wanted }
+// unwanted reports whether nobody waits for what is under way: a start, or what a connection does in the background.
+func (s *server) unwanted() bool {
+	if s.attempt != nil {
+		return !s.now().Wanted
+	}
+	return s.conn != nil && !s.hub.held().core.InUse(s.number)
+}
 
 // disabled reports whether the server is switched off, by the config or by setEnabled.
 func (s *server) disabled() bool { return s.now().Off }

@@ -26,9 +26,49 @@ func TestRestartAsksNobodyToSignIn(t *testing.T) {
 		at.set(func() { clear(at.tokens) })
 		at.http.Expire()
 		pass(time.Hour)
-		v.noPrompt()
+		if asked := eventsOf[*event.PromptOpened](v); len(asked) != 2 { // for the consent, and while the browser was open
+			t.Errorf("asked %d times", len(asked))
+		}
 		if info := w.server("s"); info.Failures != 0 || next(info) != 0 {
 			t.Errorf("%+v", info)
+		}
+		c = w.echo() // somebody waits now
+		w.signIn(v)
+		c.ok(t)
+		w.nothingLeft()
+	})
+}
+
+// The token ends while nobody uses the server: its stream asks nobody for a sign-in, and is open again after that of the
+// next call.
+func TestStreamAsksNobodyToSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := guardedWorld(t)
+		v := w.person()
+		change := func() {
+			t.Helper()
+			if err := at.NotifyToolsChanged(); err != nil {
+				t.Fatal(err)
+			}
+			last[*event.ToolsChanged](v)
+		}
+		at.http.On("GET", 1, fakeserver.Act{EndAfter: 1})
+		at.set(func() { at.guarded = false })
+		w.echo().ok(t)
+		at.set(func() { at.guarded = true })
+		change() // behind which the stream ends
+		pass(time.Hour)
+		v.noPrompt()
+		if asked := eventsOf[*event.PromptOpened](v); len(asked) != 0 {
+			t.Errorf("asked %d times, and nobody waits", len(asked))
+		}
+		c := w.echo()
+		w.signIn(v)
+		c.ok(t)
+		pass(time.Minute)
+		change()
+		if n := len(eventsOf[*event.ToolsChanged](v)); n != 2 {
+			t.Errorf("%d changes were told, want 2", n)
 		}
 		w.nothingLeft()
 	})

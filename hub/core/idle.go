@@ -88,6 +88,12 @@ func (s *State) idled(sv *server, subscribed bool) {
 		Reason: "nothing has used the server for " + sv.entry.IdleStop.String()}, false)
 }
 
+// InUse reports whether somebody uses the connection of a server, or a request of it is open. It looks at all requests.
+func (s *State) InUse(n ServerNumber) bool {
+	sv := s.servers[n]
+	return sv != nil && s.inUse(sv)
+}
+
 // inUse reports whether somebody uses the connection, or a request of the server is open, in either direction. Tasks,
 // too, are open until they end.
 func (s *State) inUse(sv *server) bool {

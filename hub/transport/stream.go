@@ -267,6 +267,8 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 				return
 			}
 			over, vain = true, 0 // a request that is on its way hears of it, too, and then it has surely not run
+		case failed != nil && failed.Status == http.StatusUnauthorized && s.auth != nil:
+			vain++ // whoever uses the server next signs in
 		case failed != nil && noStream(failed.Status) && at.lastID != "":
 			at.lastID = "" // perhaps the server only does not know the id
 			vain++
