@@ -39,8 +39,8 @@ func TestRestartAsksNobodyToSignIn(t *testing.T) {
 	})
 }
 
-// The token ends while nobody uses the server: its stream asks nobody for a sign-in, and is open again after that of the
-// next call.
+// The token ends while nobody uses the server: its stream asks nobody for a sign-in, and is open again after that of
+// the next call.
 func TestStreamAsksNobodyToSignIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, at := guardedWorld(t)
