@@ -378,8 +378,12 @@ func (s *stage) click(name string, v *spectator, verb string, words []string, te
 	switch verb {
 	case "accepts", "enters", "keeps", "declines", "mutes", "dismisses", "shrugs":
 		err = s.answer(v, verb, words, text)
-	case "cancels":
-		s.cancels(name, words[0], words[1], v.win.Cancel)
+	case "cancels": // a request, or that of a question
+		id := words[0]
+		if strings.HasPrefix(id, "prompt-") {
+			id = s.prompt(id).RequestID
+		}
+		s.cancels(name, id, words[1], v.win.Cancel)
 	case "unmutes":
 		_, err = s.hub.MuteServer(words[0], false)
 	case "calls":

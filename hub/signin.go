@@ -149,6 +149,8 @@ func (s *server) signIn(ctx context.Context, conf *config.Server) error {
 	case sign == nil: // the resolved config has an Authorization header
 		return s.errNoSignIn()
 	}
+	var stops uint64
+	s.hub.within(func() { stops = s.now().Stops })
 	want := func(by int) {
 		s.hub.within(func() {
 			if s.auth != nil && s.auth.signIn == sign {
@@ -161,6 +163,14 @@ func (s *server) signIn(ctx context.Context, conf *config.Server) error {
 	defer want(-1)
 	if err = sign.SignIn(ctx); err == nil || ctx.Err() != nil {
 		return err
+	}
+	var stopped bool
+	s.hub.within(func() {
+		stopped = !s.hub.held().core.Draining() && (s.removed() || s.now().Stops != stops)
+	})
+	if stopped { // and the question has closed, or the sign-in has: whichever was first
+		words := promptWordsOf(&event.PromptInfo{Kind: event.PromptSignIn, SignIn: &event.SignInQuestion{}})
+		return words.stopped(s.name)
 	}
 	return s.errSignIn(err)
 }
