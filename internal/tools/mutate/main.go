@@ -21,9 +21,9 @@
 // The file -out gets one line of JSON for each change, as soon as it is known. After a stop the same command goes on
 // where it ended. -lanes own asks the first lane alone; the same command with both lanes then asks the other about what
 // was not found. -list FILE makes the changes of an earlier run again, after the code has moved: a change is known by
-// its file, function, operator, the text of its line and its place among equal ones, not by the number of the line.
-// What is not in the code any more is reported as gone. -only PATTERN takes those that match: an id, a file, a function
-// or an operator.
+// its file, function, operator, the text of its line and its place among equal ones, not by the number of the line. If
+// it is not there, a function of that name in another file, or of another type, is taken. What is not in the code any
+// more is reported as gone. -only PATTERN takes those that match: an id, a file, a function or an operator.
 //
 // What the figures mean: a change found by "own" is found where a reader looks for the test. One found by B alone is
 // found by a test of another package: good enough to land code, but it shows a promise that its own package does not
@@ -159,7 +159,7 @@ func choose(o options, book *book) (chosen []mutant, err error) {
 		found := all
 		all = nil
 		for _, r := range listed {
-			i := slices.IndexFunc(found, func(m mutant) bool { return m.ID == r.ID })
+			i := find(found, r.mutant)
 			switch {
 			case r.Verdict == verdictNoCode:
 			case i >= 0:

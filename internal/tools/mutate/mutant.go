@@ -129,6 +129,26 @@ func nameOf(fn *ast.FuncDecl) string {
 	}
 }
 
+// find returns the index of m in all, -1 if it is not in the code any more. A function may have moved to another file,
+// and a method to another type.
+func find(all []mutant, m mutant) int {
+	if i := slices.IndexFunc(all, func(one mutant) bool { return one.ID == m.ID }); i >= 0 {
+		return i
+	}
+	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	at := -1
+	for i, one := range all {
+		if last(one.Func) == last(m.Func) && one.Operator == m.Operator && one.Text == m.Text &&
+			one.Ordinal == m.Ordinal && one.Before == m.Before {
+			if at >= 0 {
+				return -1 // it could be either
+			}
+			at = i
+		}
+	}
+	return at
+}
+
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

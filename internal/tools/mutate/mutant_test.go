@@ -32,6 +32,28 @@ func (q *queue[T]) f(n int, ok bool) (string, bool, error) {
 }
 `
 
+// A change is found where its function has gone, unless it could be two.
+func TestFind(t *testing.T) {
+	of := func(name, text string) []mutant {
+		all, err := mutantsOf(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	was := of("p/p.go", sample)[0]
+	moved := of("p/other.go", strings.Replace(sample, "queue[T]", "table[T]", 1))
+	if i := find(moved, was); i != 0 {
+		t.Errorf("a moved change is at %d", i)
+	}
+	if i := find(slices.Concat(moved, of("p/third.go", sample)), was); i != -1 {
+		t.Errorf("one of two is at %d", i)
+	}
+	if i := find(of("p/p.go", strings.Replace(sample, "n == 0", "n <= 0", 1)), was); i != -1 {
+		t.Errorf("one that is gone is at %d", i)
+	}
+}
+
 // Each operator changes what it names, within functions and within one line.
 func TestOperators(t *testing.T) {
 	want := `negate n == 0 && !ok -> !(n == 0 && !ok)
