@@ -21,7 +21,7 @@ func TestEveryEffectCounts_nightly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const loop = "for _, effect := range st.core.Apply(time.Now(), e) {\n"
+	const loop = "for _, effect := range effects {\n"
 	if bytes.Count(source, []byte(loop)) != 1 {
 		t.Fatal("apply.go does not go through the effects as it did")
 	}
