@@ -6,12 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/testing/protocmp"
-
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
@@ -96,64 +90,4 @@ func mustQuote(t *testing.T, s string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// TestModelToolsRefused: each wrong request is refused with its code and its reason.
-func TestModelToolsRefused(t *testing.T) {
-	h := &fakeHub{}
-	conn := serve(t, h, Options{})
-	models, calls := mcphubv1.NewModelToolServiceClient(conn), mcphubv1.NewMcpHubServiceClient(conn)
-	ctx := t.Context()
-	for name, tt := range map[string]struct {
-		do     func() error
-		code   codes.Code
-		reason string
-	}{
-		"no such profile": {func() error {
-			_, err := models.ListModelTools(ctx, &mcphubv1.ListModelToolsRequest{Profile: "q"})
-			return err
-		}, codes.NotFound, "PROFILE_NOT_FOUND"},
-		"no query": {func() error {
-			_, err := models.SearchTools(ctx, &mcphubv1.SearchToolsRequest{})
-			return err
-		}, codes.InvalidArgument, "INVALID_REQUEST"},
-		"no such result": {func() error {
-			_, err := models.ReadResult(ctx, &mcphubv1.ReadResultRequest{ResultId: "../../etc/passwd"})
-			return err
-		}, codes.NotFound, "RESULT_NOT_FOUND"},
-		"negative offset": {func() error {
-			_, err := models.ReadResult(ctx, &mcphubv1.ReadResultRequest{ResultId: "A", Offset: -1})
-			return err
-		}, codes.InvalidArgument, "INVALID_REQUEST"},
-		"no such tool": {func() error {
-			_, err := calls.CallTool(ctx, &mcphubv1.CallToolRequest{ModelName: "s__none"})
-			return err
-		}, codes.NotFound, "TOOL_NOT_FOUND"},
-		"two names": {func() error {
-			_, err := calls.CallTool(ctx, &mcphubv1.CallToolRequest{ModelName: "s__none", Server: "s"})
-			return err
-		}, codes.InvalidArgument, "INVALID_REQUEST"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err, reason := status.Convert(tt.do()), ""
-			for _, d := range err.Details() {
-				if info, ok := d.(*errdetails.ErrorInfo); ok {
-					reason = info.GetReason()
-				}
-			}
-			if err.Code() != tt.code || reason != tt.reason {
-				t.Errorf("%v %s: %s", err.Code(), reason, err.Message())
-			}
-		})
-	}
-}
-
-func TestListProfiles(t *testing.T) {
-	conn := serve(t, &fakeHub{}, Options{})
-	got, err := mcphubv1.NewModelToolServiceClient(conn).ListProfiles(t.Context(), &mcphubv1.ListProfilesRequest{})
-	want := &mcphubv1.ListProfilesResponse{Profiles: []*mcphubv1.Profile{{Name: "p", File: "f.json", Line: 3,
-		Servers: []string{"s"}}}}
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" || err != nil {
-		t.Errorf("profiles (-want +got):\n%s%v", diff, err)
-	}
 }

@@ -11,9 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/anypb"
 
-	"github.com/mcphub-go/mcphub/hub"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -22,34 +27,6 @@ import (
 
 func callMessage(messageID, requestID, tool string) *mcphubv1.AttachRequest {
 	return callOf(messageID, &mcphubv1.CallToolRequest{RequestId: requestID, Server: "s", Tool: tool})
-}
-
-// orderMessages returns calls of methods that take time, by the name of the method.
-func orderMessages() map[string]*mcphubv1.AttachRequest {
-	orders := map[string]*mcphubv1.AttachRequest{}
-	for _, r := range []proto.Message{
-		&mcphubv1.CallToolRequest{RequestId: "r", Server: "s", Tool: "t"},
-		&mcphubv1.ListToolsRequest{},
-		&mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1},
-		&mcphubv1.ReadResourceRequest{Server: "s", Uri: "u"},
-		&mcphubv1.ListResourcesRequest{Server: "s"},
-		&mcphubv1.ListResourceTemplatesRequest{Server: "s"},
-		&mcphubv1.ListMcpPromptsRequest{Server: "s"},
-		&mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p"},
-		&mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}},
-		&mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "u"},
-		&mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "u"},
-		&mcphubv1.StartServerRequest{Server: "s"},
-		&mcphubv1.StopServerRequest{Server: "s", Reason: "why"},
-		&mcphubv1.RestartServerRequest{Server: "s", Reason: "why"},
-		&mcphubv1.SetServerEnabledRequest{Server: "s"},
-		&mcphubv1.SignInRequest{Server: "s"},
-		&mcphubv1.SignOutRequest{Server: "s"},
-	} {
-		m := callOf("", r)
-		orders[m.GetCall().GetMethod()[strings.LastIndex(m.GetCall().GetMethod(), "/")+1:]] = m
-	}
-	return orders
 }
 
 // rawWindow is a window whose messages the test itself sends and receives.
@@ -140,86 +117,6 @@ func (w rawWindow) close() {
 		}
 	}
 }
-
-// Each order reaches the hub, the user's own ones through the window; the reply has the answer, or the error.
-func TestOrdersOfAWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{call: func(_ context.Context, c hub.CallRequest) (*hub.CallResult, error) {
-			return &hub.CallResult{RequestID: c.ID}, nil
-		}}
-		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
-		for name, m := range orderMessages() {
-			r := w.Ask(m)
-			tools := responseOf[*mcphubv1.ListToolsResponse](r).GetTools()
-			if r.GetError() != nil || (name == "ListTools") != (len(tools) == 1) {
-				t.Errorf("%s: %v", name, r)
-			}
-		}
-		all := &mcphubv1.CancelRequestsRequest{Scope: &mcphubv1.CancelRequestsRequest_Server{Server: "s"}}
-		if r := w.Ask(callOf("", all)); len(responseOf[*mcphubv1.CancelRequestsResponse](r).GetRequestIds()) != 2 {
-			t.Errorf("CancelRequests: %v", r)
-		}
-		if r := w.Ask(
-			callOf("", &mcphubv1.GetTraceRequest{})); r.GetError() != nil ||
-			responseOf[*mcphubv1.GetTraceResponse](r) == nil {
-			t.Errorf("GetTrace: %v", r)
-		}
-		if r := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_CancelMcpRequest{
-			CancelMcpRequest: &mcphubv1.CancelMcpRequest{RequestId: "r", Reason: "why"},
-		}}); r.GetCancelOutcome() != mcphubv1.CancelOutcome_CANCEL_OUTCOME_CANCELLING {
-			t.Errorf("cancel_mcp_request: %v", r)
-		}
-		did := map[string]bool{}
-		for _, a := range h.window(0).actions {
-			did[a] = true
-		}
-		for _, want := range []string{"stop s why", "restart s why", "switch s", "sign out of s", "cancel r why"} {
-			if !did[want] {
-				t.Errorf("the window was not asked to %q: %v", want, h.window(0).actions)
-			}
-		}
-		h.mu.Lock()
-		h.failure, h.call = &event.Error{Code: event.CodeNotFound, Reason: event.ReasonServerNotFound, Message: "no"},
-			func(context.Context, hub.CallRequest) (*hub.CallResult, error) {
-				return nil, &event.Error{Code: event.CodeNotFound, Reason: event.ReasonServerNotFound, Message: "no"}
-			}
-		h.mu.Unlock()
-		for name, m := range orderMessages() {
-			if r := w.Ask(m); r.GetError().GetReason() != event.ReasonServerNotFound || r.GetResponse() != nil {
-				t.Errorf("%s that fails: %v", name, r)
-			}
-		}
-		h.mu.Lock()
-		h.full = true
-		h.mu.Unlock()
-		for name, m := range orderMessages() {
-			if r := w.Ask(m); r.GetError().GetReason() != event.ReasonQueueFull {
-				t.Errorf("%s of a window with too much under way: %v", name, r)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// A panic in an order is one failed order: neither the process nor the window ends.
-func TestPanicInAnOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &panickingHub{fakeHub: &fakeHub{}}
-		w := fakeeditor.Open(t.Context(), serve(t, h, Options{}), fakeeditor.Options{TB: t})
-		if r := w.Ask(orderMessages()["StartServer"]); r.GetError().GetReason() != reasonInternal {
-			t.Errorf("got %v", r)
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-type panickingHub struct{ *fakeHub }
-
-func (panickingHub) StartServer(context.Context, string) (event.ServerInfo, error) { panic("no") }
 
 // Replies of quick messages come in their order, and none waits for a long one; that of a long one comes when it is
 // over.
@@ -452,5 +349,164 @@ func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 			t.Errorf("the server was off in the end %d times; %d calls were refused", wrong, refused)
 		}
 		w.close()
+	})
+}
+
+// Each unary method of the contract says what it is for a window, and those of hosts are refused to windows.
+func TestEveryMethodHasAnOrdering(t *testing.T) {
+	known := map[string]bool{}
+	protoregistry.GlobalFiles.RangeFilesByPackage("mcphub.v1", func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			for j := range file.Services().Get(i).Methods().Len() {
+				if m := file.Services().Get(i).Methods().Get(j); !m.IsStreamingClient() {
+					known["/"+string(m.Parent().FullName())+"/"+string(m.Name())] = true
+				}
+			}
+		}
+		return true
+	})
+	for path := range known {
+		if _, has := orderings[path]; !has {
+			t.Errorf("%s has none", path)
+		}
+	}
+	for path := range orderings {
+		if !known[path] {
+			t.Errorf("there is no method %s", path)
+		}
+	}
+	if len(known) < 40 {
+		t.Errorf("%d methods", len(known))
+	}
+}
+
+// An error of the hub reaches hosts and windows from each method with code, reason and metadata; a request that lacks a
+// field is refused before the hub sees it, and so is an order of a window with too much under way.
+func TestErrorsOfEveryMethod(t *testing.T) {
+	for method, request := range map[string]string{
+		"CallTool":              `{"server":"s","tool":"t"}`,
+		"CancelRequest":         `{"requestId":"r"}`,
+		"ReadRequest":           `{"requestId":"r","part":"REQUEST_PART_RESULT"}`,
+		"StartServer":           `{"server":"s"}`,
+		"StopServer":            `{"server":"s"}`,
+		"RestartServer":         `{"server":"s"}`,
+		"SetServerEnabled":      `{"server":"s"}`,
+		"MuteServer":            `{"server":"s"}`,
+		"SignIn":                `{"server":"s"}`,
+		"SignOut":               `{"server":"s"}`,
+		"SetLogLevel":           `{"server":"s","level":"debug"}`,
+		"ListResources":         `{"server":"s"}`,
+		"ListResourceTemplates": `{"server":"s"}`,
+		"ReadResource":          `{"server":"s","uri":"a:b"}`,
+		"SubscribeResource":     `{"server":"s","uri":"a:b"}`,
+		"UnsubscribeResource":   `{"server":"s","uri":"a:b"}`,
+		"ListMcpPrompts":        `{"server":"s"}`,
+		"GetMcpPrompt":          `{"server":"s","name":"p"}`,
+		"Complete":              `{"server":"s","argument":"a","mcpPrompt":"p"}`,
+		"ListTools":             "", // nothing has to be in it
+	} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &fakeHub{}
+				s := &stage{t: t, fake: h, conn: serve(t, h, Options{})}
+				w := fakeeditor.Open(t.Context(), s.conn, fakeeditor.Options{TB: t})
+				path, empty, out := s.messages(method)
+				full := proto.Clone(empty)
+				if request != "" {
+					s.must(protojson.Unmarshal([]byte(request), full))
+				}
+				h.failure = &event.Error{Code: event.CodeFailedPrecondition, Reason: event.ReasonSignInDeclined, Message: "no",
+					Meta: map[string]string{"server_may_continue": "true"}}
+				want := `FAILED_PRECONDITION SIGN_IN_DECLINED: no {"server_may_continue":"true"}`
+				if err := s.conn.Invoke(t.Context(), path, full, out); statusWords(err) != want {
+					t.Errorf("a host got %s", statusWords(err))
+				}
+				if r := w.Ask(callOf("", full)); r.GetError().GetReason() != event.ReasonSignInDeclined ||
+					r.GetResponse() != nil {
+					t.Errorf("a window got %v", r)
+				}
+				h.full = true
+				reason := event.ReasonQueueFull
+				if orderings[path] == atOnce {
+					reason = event.ReasonSignInDeclined // it takes no room
+				}
+				if r := w.Ask(callOf("", full)); r.GetError().GetReason() != reason {
+					t.Errorf("a window with too much under way got %v", r)
+				}
+				if request == "" {
+					return
+				}
+				err := s.conn.Invoke(t.Context(), path, empty, out)
+				if status.Code(err) != codes.InvalidArgument || reasonOf(err) != event.ReasonInvalidRequest {
+					t.Errorf("without what it needs: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What cannot be spelled in JSON, or is huge, is refused, too.
+func TestCallsThatAreRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		in   *anypb.Any
+		text string
+	}{
+		"unknown message": {&anypb.Any{TypeUrl: "x/y.Z"}, "x/y.Z"},
+		"a huge type":     {&anypb.Any{TypeUrl: "x/" + strings.Repeat("y", 8<<20)}, "call.request: is a"},
+		"broken message": {&anypb.Any{TypeUrl: "type.googleapis.com/mcphub.v1.CallToolRequest", Value: []byte{0xff}},
+			"call.request: is not a valid message"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := fakeeditor.Open(t.Context(), serve(t, &fakeHub{}, Options{}), fakeeditor.Options{TB: t})
+			e := w.Ask(&mcphubv1.AttachRequest{Message: &mcphubv1.AttachRequest_Call{Call: &mcphubv1.Call{
+				Method: mcphubv1.McpHubService_CallTool_FullMethodName, Request: row.in}}}).GetError()
+			if e.GetReason() != event.ReasonInvalidRequest || !strings.Contains(e.GetMessage(), row.text) ||
+				len(e.GetMessage()) > 2048 {
+				t.Errorf("%s: %v", name, e)
+			}
+		})
+	}
+}
+
+// A window gets the first entries of a list, and learns how many there are; it can search.
+func TestWindowsGetShortLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := serve(t, &fakeHub{entries: 2999}, Options{})
+		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t})
+		for _, c := range []struct {
+			query          string
+			limit          int32
+			given, matched int
+		}{{"", 0, 1000, 3000}, {"", 5000, 1000, 3000}, {"299", 0, 12, 12}, {"", 2, 2, 3000}} {
+			r := &mcphubv1.ListResourcesRequest{Server: "s", Query: c.query, Limit: c.limit}
+			var l mcphubv1.ListResourcesResponse
+			if err := w.Ask(callOf("", r)).GetResponse().UnmarshalTo(&l); err != nil || len(l.GetResources()) != c.given ||
+				int(l.GetMatched()) != c.matched {
+				t.Errorf("%+v: %d of %d, %v", c, len(l.GetResources()), l.GetMatched(), err)
+			}
+		}
+		all, err := mcphubv1.NewMcpServerServiceClient(conn).ListResources(t.Context(),
+			&mcphubv1.ListResourcesRequest{Server: "s"})
+		if err != nil || len(all.GetResources()) != 3000 {
+			t.Errorf("a host got %d, %v", len(all.GetResources()), err)
+		}
+	})
+}
+
+// panickingHub panics in an order.
+type panickingHub struct{ *fakeHub }
+
+func (panickingHub) StartServer(context.Context, string) (event.ServerInfo, error) { panic("no") }
+
+// A panic in an order is one failed order: neither the process nor the window ends.
+func TestPanicInAnOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fakeeditor.Open(t.Context(), serve(t, panickingHub{&fakeHub{}}, Options{}), fakeeditor.Options{TB: t})
+		if r := w.Ask(callOf("", &mcphubv1.StartServerRequest{Server: "s"})); r.GetError().GetReason() != reasonInternal {
+			t.Errorf("got %v", r)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -145,9 +145,9 @@ func TestOutboxSendsLastProgress(t *testing.T) {
 
 func TestOutboxFlushesBeforeTerminal(t *testing.T) {
 	ends := map[string]event.Body{
-		"finished":   finished("a"),
-		"cancelled":  &event.RequestCancelled{RequestID: "a"},
-		"cancelling": &event.RequestCancelling{RequestID: "a"},
+		"mcpRequestFinished":   finished("a"),
+		"mcpRequestCancelled":  &event.RequestCancelled{RequestID: "a"},
+		"mcpRequestCancelling": &event.RequestCancelling{RequestID: "a"},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,8 @@ func TestOutboxFlushesBeforeTerminal(t *testing.T) {
 				synctest.Wait()
 				m.emit(progressed("a", 2), progressed("b", 2), progressed("a", 3), end)
 				synctest.Wait()
-				if got := shape(m.sent); got != "started started progress progress progress "+name {
+				want := "mcpRequestStarted mcpRequestStarted" + strings.Repeat(" mcpRequestProgressed", 3) + " " + name
+				if got := shape(m.sent); got != want {
 					t.Errorf("got %s", got)
 				}
 				if values, at := m.progressOf("a"); !slices.Equal(values, []float64{1, 3}) || at[1] != 0 {

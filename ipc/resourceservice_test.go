@@ -1,7 +1,6 @@
 package ipc
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -22,130 +20,6 @@ import (
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
-
-// Each method about resources, prompt templates, completion and sign-in returns what the hub returns.
-func TestResourceServiceAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := mcphubv1.NewMcpServerServiceClient(serve(t, &fakeHub{}, Options{}))
-		ctx := t.Context()
-		resources, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: "s"})
-		want(t, err, resources,
-			&mcphubv1.ListResourcesResponse{Resources: []*mcphubv1.Resource{{Server: "s", Uri: "file:///a"}}, Matched: 1})
-		templates, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: "s"})
-		want(t, err, templates,
-			&mcphubv1.ListResourceTemplatesResponse{ResourceTemplates: []*mcphubv1.ResourceTemplate{{Server: "s",
-				UriTemplate: "file:///{a}"}}, Matched: 1})
-		none := &mcphubv1.Timings{Queued: timings(event.Timings{}).GetQueued(), Active: timings(event.Timings{}).GetActive(),
-			Human: timings(event.Timings{}).GetHuman()}
-		read, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{RequestId: "r", Server: "s", Uri: "file:///a"})
-		want(t, err, read, &mcphubv1.ReadResourceResponse{RequestId: "r",
-			Outcome: &mcphubv1.ReadResourceResponse_ResultJson{ResultJson: `{"contents":[]}`}, Timings: none})
-		_, err = client.SubscribeResource(ctx, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: "file:///a"})
-		want(t, err, 0, 0)
-		_, err = client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s", Uri: "file:///a"})
-		want(t, err, 0, 0)
-		prompts, err := client.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: "s"})
-		want(t, err, prompts, &mcphubv1.ListMcpPromptsResponse{Prompts: []*mcphubv1.McpPrompt{
-			{Server: "s", Name: "p", Arguments: []*mcphubv1.McpPromptArgument{{Name: "a", Required: true}}},
-		}, Matched: 1})
-		prompt, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{RequestId: "r", Server: "s", Name: "p"})
-		want(t, err, prompt, &mcphubv1.GetMcpPromptResponse{RequestId: "r",
-			Outcome: &mcphubv1.GetMcpPromptResponse_ResultJson{ResultJson: `{"messages":[]}`}, Timings: none})
-		uri, err := client.ExpandUriTemplate(ctx, &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "a:{b}",
-			Values: map[string]string{"b": "x y"}})
-		want(t, err, uri, &mcphubv1.ExpandUriTemplateResponse{Uri: "a:x%20y"})
-		values, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: "a",
-			Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}})
-		want(t, err, values,
-			&mcphubv1.CompleteResponse{
-				Outcome: &mcphubv1.CompleteResponse_ResultJson{ResultJson: `{"completion":{"values":[]}}`}})
-		server := func(state mcphubv1.SignInState) *mcphubv1.Server {
-			return &mcphubv1.Server{Name: "s", SignIn: state, Counters: &mcphubv1.ConnectionCounters{}}
-		}
-		in, err := client.SignIn(ctx, &mcphubv1.SignInRequest{Server: "s"})
-		want(t, err, in, &mcphubv1.SignInResponse{Server: server(mcphubv1.SignInState_SIGN_IN_STATE_SIGNED_IN)})
-		out, err := client.SignOut(ctx, &mcphubv1.SignOutRequest{Server: "s"})
-		want(t, err, out, &mcphubv1.SignOutResponse{Server: server(mcphubv1.SignInState_SIGN_IN_STATE_NEEDED)})
-	})
-}
-
-// An error of the hub reaches the host from each method with code, reason and metadata; a request that lacks a field is
-// refused before the hub sees it.
-func TestResourceServiceFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{failure: &event.Error{
-			Code: event.CodeFailedPrecondition, Reason: event.ReasonSignInDeclined,
-			Message: "no", Meta: map[string]string{"server": "s", "server_may_continue": "true"},
-		}}
-		client := mcphubv1.NewMcpServerServiceClient(serve(t, h, Options{}))
-		prompt := &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}
-		for name, do := range map[string]func(ctx context.Context, valid bool) error{
-			"ListResources": func(ctx context.Context, valid bool) error {
-				_, err := client.ListResources(ctx, &mcphubv1.ListResourcesRequest{Server: when(valid, "s")})
-				return err
-			},
-			"ListResourceTemplates": func(ctx context.Context, valid bool) error {
-				_, err := client.ListResourceTemplates(ctx, &mcphubv1.ListResourceTemplatesRequest{Server: when(valid, "s")})
-				return err
-			},
-			"ReadResource": func(ctx context.Context, valid bool) error {
-				_, err := client.ReadResource(ctx, &mcphubv1.ReadResourceRequest{Server: "s", Uri: when(valid, "a:b")})
-				return err
-			},
-			"SubscribeResource": func(ctx context.Context, valid bool) error {
-				_, err := client.SubscribeResource(ctx, &mcphubv1.SubscribeResourceRequest{Server: "s", Uri: when(valid, "a:b")})
-				return err
-			},
-			"UnsubscribeResource": func(ctx context.Context, valid bool) error {
-				_, err := client.UnsubscribeResource(ctx, &mcphubv1.UnsubscribeResourceRequest{Server: "s",
-					Uri: when(valid, "a:b")})
-				return err
-			},
-			"ListMcpPrompts": func(ctx context.Context, valid bool) error {
-				_, err := client.ListMcpPrompts(ctx, &mcphubv1.ListMcpPromptsRequest{Server: when(valid, "s")})
-				return err
-			},
-			"GetMcpPrompt": func(ctx context.Context, valid bool) error {
-				_, err := client.GetMcpPrompt(ctx, &mcphubv1.GetMcpPromptRequest{Server: "s", Name: when(valid, "p")})
-				return err
-			},
-			"Complete": func(ctx context.Context, valid bool) error {
-				_, err := client.Complete(ctx, &mcphubv1.CompleteRequest{Server: "s", Argument: when(valid, "a"),
-					Reference: prompt})
-				return err
-			},
-			"SignIn": func(ctx context.Context, valid bool) error {
-				_, err := client.SignIn(ctx, &mcphubv1.SignInRequest{Server: when(valid, "s")})
-				return err
-			},
-			"SignOut": func(ctx context.Context, valid bool) error {
-				_, err := client.SignOut(ctx, &mcphubv1.SignOutRequest{Server: when(valid, "s")})
-				return err
-			},
-		} {
-			err := do(t.Context(), true)
-			if status.Code(err) != codes.FailedPrecondition || reasonOf(err) != event.ReasonSignInDeclined {
-				t.Errorf("%s: %v (%s)", name, err, reasonOf(err))
-			}
-			for _, d := range status.Convert(err).Details() {
-				if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetMetadata()["server_may_continue"] != "true" {
-					t.Errorf("%s: metadata %v", name, info.GetMetadata())
-				}
-			}
-			if err := do(t.Context(), false); status.Code(err) != codes.InvalidArgument ||
-				reasonOf(err) != event.ReasonInvalidRequest {
-				t.Errorf("%s without what it needs: %v (%s)", name, err, reasonOf(err))
-			}
-		}
-	})
-}
-
-func when(given bool, text string) string {
-	if given {
-		return text
-	}
-	return ""
-}
 
 func TestResourceValidation(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n+1) }

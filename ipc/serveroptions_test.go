@@ -139,9 +139,6 @@ func TestNoPayloadInLog(t *testing.T) {
 				return nil, &event.Error{Code: event.CodeUnavailable, Reason: event.ReasonServerGone,
 					Message: "SECRET", Err: errors.New("SECRET")}
 			},
-			answer: func(event.PromptAnswer) error {
-				return &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidContent, Message: "SECRET"}
-			},
 		}
 		conn := serve(t, h, book.options())
 		client := mcphubv1.NewMcpHubServiceClient(conn)
@@ -151,6 +148,7 @@ func TestNoPayloadInLog(t *testing.T) {
 		}
 		_, _ = client.CallTool(t.Context(), &mcphubv1.CallToolRequest{Server: "s", RequestId: "SECRET\x01"})
 		w := fakeeditor.Open(t.Context(), conn, fakeeditor.Options{TB: t, Title: "SECRET"})
+		h.failure = &event.Error{Code: event.CodeInvalidArgument, Reason: event.ReasonInvalidContent, Message: "SECRET"}
 		w.Accept("p", `{"k":"SECRET"}`)
 		_ = w.Close()
 		synctest.Wait()

@@ -170,28 +170,3 @@ func TestReasonCrossesGRPCWordForWord(t *testing.T) {
 		}
 	})
 }
-
-// A cancelled gRPC call reaches the hub as the end of its context.
-func TestCallContextReachesHub(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		over := make(chan error, 1)
-		h := &fakeHub{call: func(ctx context.Context, _ hub.CallRequest) (*hub.CallResult, error) {
-			<-ctx.Done()
-			over <- ctx.Err()
-			return nil, &event.Error{Code: event.CodeCancelled, Reason: event.ReasonCancelled}
-		}}
-		client := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{}))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() {
-			synctest.Wait()
-			cancel(nil)
-		}()
-		if _, err := client.CallTool(ctx, &mcphubv1.CallToolRequest{Server: "s",
-			Tool: "t"}); status.Code(err) != codes.Canceled {
-			t.Errorf("got %v, want CANCELLED", err)
-		}
-		if err := <-over; !errors.Is(err, context.Canceled) {
-			t.Errorf("the hub saw %v", err)
-		}
-	})
-}
