@@ -224,6 +224,8 @@ func (s *stage) decide(verb, rest string) {
 		close(s.fake.hold)
 	case "ends":
 		s.fake.window(0).sink.Closed(&event.Error{Code: event.Code(id), Reason: more, Message: "over"})
+	case "drains":
+		s.fake.draining = true
 	case "closes":
 		s.must(s.real.Close(context.Background()))
 	default:

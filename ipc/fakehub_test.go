@@ -11,9 +11,13 @@ import (
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/catalog"
 	"github.com/mcphub-go/mcphub/hub/config"
+	"github.com/mcphub-go/mcphub/hub/config/edit"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
+	"github.com/mcphub-go/mcphub/hub/proposal"
+	"github.com/mcphub-go/mcphub/hub/sources"
 	"github.com/mcphub-go/mcphub/hub/toolset"
 	"github.com/mcphub-go/mcphub/internal/faketime"
 )
@@ -22,13 +26,14 @@ import (
 // windows, whose orders run on goroutines.
 type fakeHub struct {
 	// nil: a result
-	call    func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
-	failure error           // of every method that can fail
-	full    bool            // windows have too much under way
-	hold    chan struct{}   // when not nil, requests wait for it
-	entries int             // how many resources there are beyond one
-	early   []event.Body    // delivered while a window attaches
-	start   hub.WindowStart // what windows are sent first
+	call     func(ctx context.Context, c hub.CallRequest) (*hub.CallResult, error)
+	failure  error         // of every method that can fail
+	full     bool          // windows have too much under way
+	hold     chan struct{} // when not nil, requests wait for it
+	draining bool
+	entries  int             // how many resources there are beyond one
+	early    []event.Body    // delivered while a window attaches
+	start    hub.WindowStart // what windows are sent first
 
 	orders sync.WaitGroup // of windows, while they run
 
@@ -83,11 +88,11 @@ func plain(v reflect.Value) string {
 
 func (h *fakeHub) ID() string         { return "hub-1" }
 func (h *fakeHub) Version() string    { return "1.2.3" }
-func (h *fakeHub) Draining() bool     { return false }
+func (h *fakeHub) Draining() bool     { return h.draining }
 func (h *fakeHub) WatchConfig(w bool) { h.did("WatchConfig", w) }
 
-func (h *fakeHub) Config() configFiles    { panic("no test asks the fake hub for it") }
-func (h *fakeHub) Catalog() serverCatalog { panic("no test asks the fake hub for it") }
+func (h *fakeHub) Config() configFiles    { return fakeFiles{hub: h} }
+func (h *fakeHub) Catalog() serverCatalog { return fakeCatalog{h} }
 
 func (h *fakeHub) ModelTools() *toolset.Catalog {
 	return toolset.NewCatalog(h, "", slog.New(slog.DiscardHandler))
@@ -285,6 +290,66 @@ func (h *fakeHub) Remembered(server string) []event.Remembered {
 func (h *fakeHub) Forget(ids []string) int {
 	h.did("Forget", ids)
 	return len(ids)
+}
+
+// fakeFiles adds servers to a file.
+type fakeFiles struct {
+	configFiles // what no test asks for
+	hub         *fakeHub
+}
+
+func (f fakeFiles) AddServer(_ context.Context, to sources.Target, form edit.Form, _ edit.Settings) (sources.Written,
+	error) {
+	f.hub.did("AddServer", to, form)
+	if f.hub.failure != nil {
+		return sources.Written{}, f.hub.failure
+	}
+	return sources.Written{Server: to.Server, File: "f.json"}, nil
+}
+
+// fakeCatalog finds one server, and a bundle.
+type fakeCatalog struct{ hub *fakeHub }
+
+func (c fakeCatalog) Search(ctx context.Context, base string, q catalog.Query) (catalog.Page, error) {
+	c.hub.did("Search", base, q)
+	return catalog.Page{Servers: []catalog.Server{filled[catalog.Server]()}, Next: "next", LeftOut: 2},
+		c.hub.wait(ctx, "Search")
+}
+
+func (c fakeCatalog) Server(_ context.Context, base, name, version string) (catalog.Server, []catalog.Offer, error) {
+	c.hub.did("Server", base, name, version)
+	http := &proposal.Proposal{Server: "web", URL: proposal.Literal("https://example.com"), Transport: "http",
+		Headers: []proposal.Named{{Name: "H", Text: proposal.Text{{Input: "in"}}}}, Inputs: []proposal.Input{{ID: "in"}}}
+	return catalog.Server{Name: name, Version: version, Status: catalog.Deleted}, []catalog.Offer{c.offer("p"),
+		{ID: "q", Proposal: http}, {ID: "r", Proposal: &proposal.Proposal{Unusable: "no", Warnings: []string{"odd"}}},
+		{ID: "s", Proposal: &proposal.Proposal{Download: &proposal.Download{}}}}, c.hub.failure
+}
+
+func (fakeCatalog) offer(id string) catalog.Offer {
+	in := filled[proposal.Input]()
+	return catalog.Offer{ID: id, Bundle: new(filled[catalog.Bundle]()), Proposal: &proposal.Proposal{Server: "local",
+		Kind: "npm", Subject: "subject", Command: "npx", Dir: "/d", Args: []proposal.Group{{proposal.Literal("-y")}},
+		Env: []proposal.Named{{Name: "E", Text: proposal.Text{{Input: in.ID}}}}, Inputs: []proposal.Input{in}}}
+}
+
+func (c fakeCatalog) ReadBundle(_ context.Context, file string) (catalog.Offer, error) {
+	c.hub.did("ReadBundle", file)
+	return c.offer("of " + file), c.hub.failure
+}
+
+func (c fakeCatalog) FetchBundle(_ context.Context, id string) (catalog.Offer, error) {
+	c.hub.did("FetchBundle", id)
+	return c.offer("of " + id), c.hub.failure
+}
+
+func (c fakeCatalog) Fill(id string, values map[string][]string) (proposal.Entry, error) {
+	c.hub.did("Fill", id, values)
+	return proposal.Entry{Server: "local", Command: "npx", Missing: []string{"in"}}, c.hub.failure
+}
+
+func (c fakeCatalog) Unpack(_ context.Context, id string) (undo func(), err error) {
+	c.hub.did("Unpack", id)
+	return func() { c.hub.did("undo of Unpack", id) }, nil
 }
 
 // Windows.
