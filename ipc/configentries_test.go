@@ -43,7 +43,7 @@ func TestConfigEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		missing := filepath.Join(dir, "later", "mcp.json")
-		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		_, conn := realHub(t, fakeserver.New())
 		ctx, configs := t.Context(), mcphubv1.NewConfigServiceClient(conn)
 		loaded, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
 			WatchedByHost: true, Sources: []*mcphubv1.ConfigSource{

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
@@ -22,7 +23,7 @@ import (
 func TestConfigService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "cline_mcp_settings.json")
-		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		_, conn := realHub(t, fakeserver.New())
 		ctx, configs := t.Context(), mcphubv1.NewConfigServiceClient(conn)
 		_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{
 			Sources: []*mcphubv1.ConfigSource{{Scope: "user", Path: file}}, WatchedByHost: true})
@@ -84,7 +85,7 @@ func TestConfigService(t *testing.T) {
 func TestWindowWritesConfig(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "mcp.json")
-		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		_, conn := realHub(t, fakeserver.New())
 		_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(t.Context(), &mcphubv1.ReloadConfigRequest{
 			Sources: []*mcphubv1.ConfigSource{{Scope: "user", Path: file}}, WatchedByHost: true})
 		if err != nil {
@@ -126,7 +127,7 @@ func TestConfigServiceByScope(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, conn := realHubIn(t, t.TempDir(), fakeserver.New())
+		_, conn := realHub(t, fakeserver.New())
 		ctx, configs := t.Context(), mcphubv1.NewConfigServiceClient(conn)
 		servers := mcphubv1.NewMcpServerServiceClient(conn)
 		r, err := servers.ReloadConfig(ctx, &mcphubv1.ReloadConfigRequest{WatchedByHost: true,
@@ -163,4 +164,16 @@ func TestConfigServiceByScope(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// responseOf returns the response of a reply, nil if it has none of that type.
+func responseOf[R proto.Message](r *mcphubv1.Reply) (response R) {
+	if r.GetResponse() != nil {
+		m, err := r.GetResponse().UnmarshalNew()
+		if err != nil {
+			panic(err)
+		}
+		response, _ = m.(R)
+	}
+	return response
 }

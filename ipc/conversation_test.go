@@ -163,7 +163,8 @@ func (s *stage) begin(capabilities string) {
 		s.open = slices.DeleteFunc(s.open, func(o *fakeserver.CallContext) bool { return o == c })
 	}
 	s.server.Tool("do", wait)
-	for _, method := range []string{"resources/read", "resources/subscribe", "completion/complete"} {
+	for _, method := range []string{"resources/read", "resources/subscribe", "resources/unsubscribe",
+		"completion/complete"} {
 		s.server.Handle(method, wait)
 	}
 	s.dir = s.t.TempDir()
@@ -382,22 +383,24 @@ func (s *stage) told() (lines []string) {
 }
 
 // seen is what windows were sent since they were asked last. Which of a reply and an event comes first at a real hub
-// depends on goroutines, so replies stand first. What several windows were told alike stands once.
+// depends on goroutines, so replies stand first, by their ids. What several windows were told alike stands once.
 func (s *stage) seen() (lines []string) {
 	texts := map[string]string{}
 	names := slices.Sorted(maps.Keys(s.views))
 	for _, name := range names {
 		v := s.views[name]
 		v.mu.Lock()
+		var replies []string
 		begins := len(v.told) > 0 && v.told[0].GetWelcome() != nil
 		for _, m := range v.told {
 			if text := s.shown(m); m.GetReply() != nil && !begins && s.real != nil {
-				lines = append(lines, name+": "+text)
+				replies = append(replies, name+": "+text)
 			} else if text != "" {
 				texts[name] += text + "\n"
 			}
 		}
-		v.told = nil
+		slices.Sort(replies)
+		lines, v.told = append(lines, replies...), nil
 		if v.end != nil {
 			texts[name] += "ends " + statusWords(v.end) + "\n"
 			delete(s.views, name)

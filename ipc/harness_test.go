@@ -1,14 +1,21 @@
 package ipc
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/mcphub-go/mcphub/hub"
+	"github.com/mcphub-go/mcphub/hub/config"
 	"github.com/mcphub-go/mcphub/hub/event"
+	"github.com/mcphub-go/mcphub/hub/jsonrpc"
+	"github.com/mcphub-go/mcphub/hub/mcp"
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
+	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -21,6 +28,40 @@ func serve(t *testing.T, d domain, o Options) *grpc.ClientConn {
 		t.Cleanup(h.orders.Wait) // after the connection has closed
 	}
 	return fakeeditor.Serve(t, s, nil)
+}
+
+// realHub serves a real hub with one scriptable MCP server named "s". A test that uses gateways calls it outside a
+// synctest bubble, all others inside one.
+func realHub(t *testing.T, server *fakeserver.Server) (*hub.Hub, *grpc.ClientConn) {
+	t.Helper()
+	var mu sync.Mutex // guards processes
+	var processes []*fakeserver.Process
+	h := hub.New(hub.Options{Version: "test", StateDir: t.TempDir(), Open: func(config.Server, func(string)) mcp.Opener {
+		return func(context.Context) (*mcp.Link, error) {
+			p := server.Start(context.Background())
+			mu.Lock()
+			processes = append(processes, p)
+			mu.Unlock()
+			conn := jsonrpc.NewLineConn(p.Stdout, p.Stdin, jsonrpc.LineConnOptions{Close: p.End})
+			return &mcp.Link{Conn: conn, Kill: func(string) { p.Kill() }}, nil
+		}
+	}})
+	conn := serve(t, wholeHub{h}, Options{})
+	t.Cleanup(func() { // before the connection closes
+		if err := h.Close(context.Background()); err != nil {
+			t.Errorf("closing the hub: %v", err)
+		}
+		for _, p := range processes {
+			_ = p.Wait()
+		}
+	})
+	_, err := mcphubv1.NewMcpServerServiceClient(conn).ReloadConfig(t.Context(), &mcphubv1.ReloadConfigRequest{
+		Sources: []*mcphubv1.ConfigSource{{Scope: "host", Path: "test.json", Json: `{"mcpServers":{"s":{"command":"s"}}}`}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, conn
 }
 
 // pathOf returns the gRPC path of a unary method, "" if the contract has none of this name.
@@ -76,16 +117,4 @@ func shape(messages []*mcphubv1.AttachResponse) string {
 func nameOf(m *mcphubv1.AttachResponse) string {
 	r := m.ProtoReflect()
 	return r.WhichOneof(r.Descriptor().Oneofs().ByName("event")).JSONName()
-}
-
-// responseOf returns the response of a reply, nil if it has none of that type.
-func responseOf[R proto.Message](r *mcphubv1.Reply) (response R) {
-	if r.GetResponse() != nil {
-		m, err := r.GetResponse().UnmarshalNew()
-		if err != nil {
-			panic(err)
-		}
-		response, _ = m.(R)
-	}
-	return response
 }

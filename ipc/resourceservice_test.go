@@ -5,19 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/mcphub-go/mcphub/hub/event"
-	"github.com/mcphub-go/mcphub/internal/fakeeditor"
-	"github.com/mcphub-go/mcphub/internal/fakeserver"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -179,68 +172,4 @@ func TestConversionInFillsEveryField(t *testing.T) {
 		got.URITemplate != "" {
 		t.Errorf("%+v", got)
 	}
-}
-
-// A read through the real hub: its subject, its cancel by the host, and what an attached window is told of it and of
-// changed resources.
-func TestEndToEndRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakeserver.New(fakeserver.WithCapabilities(`{"tools":{},"resources":{"subscribe":true,"listChanged":true}}`))
-		s.Handle("resources/read", func(c *fakeserver.CallContext) { _ = c.Hang() })
-		s.Handle("resources/subscribe", func(c *fakeserver.CallContext) { c.Result(`{}`) })
-		_, conn := realHub(t, s)
-		e, err := fakeeditor.Attach(t.Context(), conn, fakeeditor.Options{TB: t})
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := mcphubv1.NewMcpServerServiceClient(conn)
-		done := make(chan error, 1)
-		go func() {
-			_, err := client.ReadResource(t.Context(), &mcphubv1.ReadResourceRequest{RequestId: "r1", Server: "s", Uri: "a:b"})
-			done <- err
-		}()
-		synctest.Wait()
-		open, err := mcphubv1.NewMcpHubServiceClient(conn).ListRequests(t.Context(), &mcphubv1.ListRequestsRequest{})
-		if err != nil || len(open.GetRequests()) != 1 || open.GetRequests()[0].GetSubject() != "a:b" ||
-			open.GetRequests()[0].GetMethod() != "resources/read" {
-			t.Errorf("%v, %v", open, err)
-		}
-		if _, err := mcphubv1.NewMcpHubServiceClient(conn).CancelRequest(t.Context(),
-			&mcphubv1.CancelRequestRequest{RequestId: "r1", Reason: "no"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; status.Code(err) != codes.Canceled || reasonOf(err) != event.ReasonCancelled {
-			t.Errorf("%v", err)
-		}
-		if _, err := client.SubscribeResource(t.Context(), &mcphubv1.SubscribeResourceRequest{Server: "s",
-			Uri: "a:b"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Notify("notifications/resources/updated", `{"uri":"a:b"}`); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Notify("notifications/resources/list_changed", ""); err != nil {
-			t.Fatal(err)
-		}
-		<-time.NewTimer(time.Second).C
-		synctest.Wait()
-		cancelled, updated, changed := 0, 0, 0
-		for _, m := range e.Events() {
-			switch ev := m.GetEvent().(type) {
-			case *mcphubv1.AttachResponse_McpRequestCancelled:
-				if ev.McpRequestCancelled.GetSubject() == "a:b" && ev.McpRequestCancelled.GetServerNotified() {
-					cancelled++
-				}
-			case *mcphubv1.AttachResponse_ResourceUpdated:
-				if ev.ResourceUpdated.GetUri() == "a:b" && ev.ResourceUpdated.GetServer() == "s" {
-					updated++
-				}
-			case *mcphubv1.AttachResponse_ResourcesChanged:
-				changed++
-			}
-		}
-		if cancelled != 1 || updated != 1 || changed != 1 {
-			t.Errorf("the window was told of %d ends, %d updates, %d changes", cancelled, updated, changed)
-		}
-	})
 }

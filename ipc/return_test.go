@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
 
 	"github.com/mcphub-go/mcphub/internal/fakeeditor"
 	"github.com/mcphub-go/mcphub/internal/fakeserver"
@@ -99,6 +100,22 @@ func cutAfter(t *testing.T, n int) (cut bool) {
 		t.Errorf("(-never cut +cut):\n%s", diff)
 	}
 	return cut
+}
+
+type called struct {
+	response *mcphubv1.CallToolResponse
+	err      error
+}
+
+// call calls a tool in the background.
+func call(t *testing.T, conn grpc.ClientConnInterface, r *mcphubv1.CallToolRequest) <-chan called {
+	done := make(chan called, 1)
+	r.Server = "s"
+	go func() {
+		resp, err := mcphubv1.NewMcpHubServiceClient(conn).CallTool(t.Context(), r)
+		done <- called{resp, err}
+	}()
+	return done
 }
 
 const question = `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
