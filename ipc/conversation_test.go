@@ -131,7 +131,9 @@ func (s *stage) play(step string) []string {
 		s.must(err)
 		faketime.Pass(d)
 	case "file":
-		s.must(os.WriteFile(filepath.Join(s.dir, verb), []byte(rest), 0o600))
+		name := filepath.Join(s.dir, verb)
+		s.must(os.MkdirAll(filepath.Dir(name), 0o700))
+		s.must(os.WriteFile(name, []byte(rest), 0o600))
 	case "read":
 		text, err := os.ReadFile(filepath.Join(s.dir, verb))
 		s.must(err)
