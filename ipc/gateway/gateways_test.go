@@ -22,10 +22,13 @@ func TestSetOfGateways(t *testing.T) {
 	defer h.Close(context.Background())
 	set := gateway.NewSet(h)
 	var opened []*gateway.Opened
-	for range gateway.MaxOpen {
+	for i := range gateway.MaxOpen {
 		o, err := set.Open(gateway.Options{Title: "t"}, 0)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if i > 0 && o.Endpoint.Token == opened[i-1].Endpoint.Token {
+			t.Error("two gateways have one token")
 		}
 		opened = append(opened, o)
 	}
@@ -44,6 +47,13 @@ func TestSetOfGateways(t *testing.T) {
 	}
 	if !set.Close(opened[0].ID) || set.Close(opened[0].ID) || len(set.List()) != gateway.MaxOpen-1 {
 		t.Errorf("after a close there are %d", len(set.List()))
+	}
+	if _, err := set.Open(gateway.Options{Profile: "nobody's"}, 0); !errors.As(err, &failed) ||
+		failed.Reason != event.ReasonProfileNotFound {
+		t.Errorf("a profile that is not there: %v", err)
+	}
+	if _, err := set.Open(gateway.Options{}, 0); err != nil {
+		t.Errorf("one more, after one was closed and one failed: %v", err)
 	}
 	set.CloseAll()
 	if _, err := set.Open(gateway.Options{}, 0); !errors.As(err, &failed) || failed.Reason != event.ReasonDraining {
