@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -359,5 +362,135 @@ func TestInvalidUTF8Replaced(t *testing.T) {
 		if err != nil {
 			t.Errorf("%T: %v", body, err)
 		}
+	}
+}
+
+// fillMessage sets every field below m; of a oneof the last branch.
+func fillMessage(m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		switch {
+		case f.IsMap():
+			m.Mutable(f).Map().Set(protoreflect.ValueOfString("key").MapKey(), protoreflect.ValueOfString("text"))
+		case f.IsList() && f.Message() != nil:
+			fillMessage(m.Mutable(f).List().AppendMutable().Message())
+		case f.IsList():
+			m.Mutable(f).List().Append(valueFor(f))
+		case f.Message() != nil:
+			fillMessage(m.Mutable(f).Message())
+		default:
+			m.Set(f, valueFor(f))
+		}
+	}
+}
+
+func valueFor(f protoreflect.FieldDescriptor) protoreflect.Value {
+	switch f.Kind() {
+	case protoreflect.StringKind:
+		if f.Name() == "extensions_json" {
+			return protoreflect.ValueOfString(`{"a/b":{}}`)
+		}
+		return protoreflect.ValueOfString("text")
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(true)
+	case protoreflect.EnumKind:
+		return protoreflect.ValueOfEnum(1)
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(1)
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(1)
+	}
+	return protoreflect.ValueOfUint64(1)
+}
+
+// zeros lists the fields of a struct that have their zero value.
+func zeros(v reflect.Value, path string) (found []string) {
+	for i := range v.NumField() {
+		name := path + "." + v.Type().Field(i).Name
+		switch f := v.Field(i); {
+		case f.IsZero():
+			found = append(found, name)
+		case f.Kind() == reflect.Struct:
+			found = append(found, zeros(f, name)...)
+		}
+	}
+	return found
+}
+
+// No field that a host sets is forgotten on its way to the hub.
+func TestConversionInFillsEveryField(t *testing.T) {
+	traced := metadata.NewIncomingContext(t.Context(), metadata.Pairs("traceparent", "00-1", "tracestate", "a=b",
+		"baggage", "c=d"))
+	// Gateways set these, and no host.
+	gateways := []string{"CallRequest.Further", "CallRequest.Caller", "CallRequest.Questions", "CallRequest.LogLevel"}
+	unnamed := append(gateways[:2:2], "CallRequest.CallerName", "CallRequest.Questions", "CallRequest.LogLevel")
+	for _, c := range []struct {
+		message proto.Message
+		convert func(proto.Message) any
+		except  []string
+	}{
+		{&mcphubv1.CallToolRequest{}, func(m proto.Message) any {
+			return callRequest(traced, m.(*mcphubv1.CallToolRequest))
+		}, append(gateways, "CallRequest.URI", "CallRequest.McpPrompt", "CallRequest.PromptArguments")},
+		{&mcphubv1.ReadResourceRequest{}, func(m proto.Message) any {
+			return resourceRequest(traced, m.(*mcphubv1.ReadResourceRequest))
+		}, append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved", "CallRequest.PreferTask",
+			"CallRequest.McpPrompt", "CallRequest.PromptArguments")},
+		{&mcphubv1.GetMcpPromptRequest{}, func(m proto.Message) any {
+			return mcpPromptRequest(traced, m.(*mcphubv1.GetMcpPromptRequest))
+		}, slices.Insert(append(unnamed, "CallRequest.Tool", "CallRequest.Arguments", "CallRequest.Preapproved",
+			"CallRequest.PreferTask", "CallRequest.URI"), 4, "CallRequest.AppOf")},
+		// fillMessage sets the other branch of the oneof
+		{&mcphubv1.CompleteRequest{}, func(m proto.Message) any {
+			return completion(m.(*mcphubv1.CompleteRequest))
+		}, []string{"Completion.McpPrompt", "Completion.Meta", "Completion.Further"}},
+		{&mcphubv1.Hello{}, func(m proto.Message) any { return helloOf(m.(*mcphubv1.Hello)) }, nil},
+	} {
+		fillMessage(c.message.ProtoReflect())
+		got := c.convert(c.message)
+		if diff := cmp.Diff(c.except, zeros(reflect.ValueOf(got), reflect.TypeOf(got).Name())); diff != "" {
+			t.Errorf("%T: fields that stay empty (-want +got):\n%s", c.message, diff)
+		}
+	}
+	if got := completion(
+		&mcphubv1.CompleteRequest{Reference: &mcphubv1.CompleteRequest_McpPrompt{McpPrompt: "p"}}); got.McpPrompt != "p" ||
+		got.URITemplate != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Each kind of trace entry is converted to its field of the contract.
+func TestTraceConversion(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	var c converter
+	got := c.trace(event.TraceInfo{
+		Request: event.RequestInfo{ID: "r1", Server: "s", Method: "tools/call", State: event.StateDone}, Omitted: 3,
+		TraceID: "abc",
+		Entries: []event.TraceEntry{
+			{Time: at, State: event.StateRunning},
+			{Time: at, Message: &event.TraceMessage{Direction: event.Outgoing, Type: "request", Method: "tools/call",
+				WireID: "7",
+				Bytes:  99}},
+			{Time: at, Message: &event.TraceMessage{Direction: event.Incoming, Type: "error", Method: "tools/call", WireID: "7",
+				Bytes: 9, ErrorCode: -32000, Dropped: true}},
+			{Time: at, Cancellation: &event.Cancellation{Origin: event.OriginUser, Reason: "no", Time: at}},
+			{Time: at, Prompt: &event.TracePrompt{PromptID: "prompt-1", Kind: event.PromptSampling,
+				Cause: event.CauseWithdrawn}},
+			{Time: at, Err: &event.Error{Code: event.CodeCancelled, Reason: "CANCELLED", Message: "cancelled"}},
+		},
+	})
+	want := new(mcphubv1.Trace)
+	if err := protojson.Unmarshal([]byte(`{"request":{"requestId":"r1","server":"s","method":"tools/call","state":"REQUEST_STATE_DONE"},"omittedEntries":3,"traceId":"abc","entries":[
+		{"time":"2026-01-02T03:04:05.000000006Z","state":{"state":"REQUEST_STATE_RUNNING"}},
+		{"time":"2026-01-02T03:04:05.000000006Z","message":{"direction":"REQUEST_DIRECTION_OUTGOING","type":"request","method":"tools/call","wireIdJson":"7","sizeBytes":99}},
+		{"time":"2026-01-02T03:04:05.000000006Z","message":{"direction":"REQUEST_DIRECTION_INCOMING","type":"error","method":"tools/call","wireIdJson":"7","sizeBytes":9,"errorCode":-32000,"dropped":true}},
+		{"time":"2026-01-02T03:04:05.000000006Z","cancellation":{"origin":"ORIGIN_USER","reason":"no","time":"2026-01-02T03:04:05.000000006Z"}},
+		{"time":"2026-01-02T03:04:05.000000006Z","prompt":{"promptId":"prompt-1","kind":"PROMPT_KIND_SAMPLING","cause":"PROMPT_CAUSE_WITHDRAWN"}},
+		{"time":"2026-01-02T03:04:05.000000006Z","hubError":{"code":"CANCELLED","reason":"CANCELLED","message":"cancelled"}}]}`), want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

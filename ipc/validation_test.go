@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,12 @@ func TestValidation(t *testing.T) {
 		change(r)
 		return r
 	}
+	read := func(change func(*mcphubv1.ReadResourceRequest)) *mcphubv1.ReadResourceRequest {
+		r := &mcphubv1.ReadResourceRequest{Server: "s", Uri: "a:b"}
+		change(r)
+		return r
+	}
+	template := &mcphubv1.CompleteRequest_UriTemplate{UriTemplate: "a:{b}"}
 	attach := func(m any) *mcphubv1.AttachRequest {
 		switch m := m.(type) {
 		case *mcphubv1.Hello:
@@ -155,19 +162,48 @@ func TestValidation(t *testing.T) {
 		{"hello, history", attach(&mcphubv1.Hello{MaxHistory: 1000}), ""},
 		{"hello, long history", attach(&mcphubv1.Hello{MaxHistory: 1001}), "hello.max_history:"},
 		{"hello, negative history", attach(&mcphubv1.Hello{MaxHistory: -1}), "hello.max_history:"},
-		{"window call", call(func(*mcphubv1.CallToolRequest) {}), ""},
-		{"window call, no tool", call(func(r *mcphubv1.CallToolRequest) { r.Tool = "" }), "tool:"},
-		{"window cancel scope, none", &mcphubv1.CancelRequestsRequest{}, "scope:"},
-		{"window list", &mcphubv1.ListToolsRequest{}, ""},
-		{"window list, long server", &mcphubv1.ListToolsRequest{Server: long(1024)}, "server:"},
-		{"window start", &mcphubv1.StartServerRequest{}, "server:"},
-		{"window stop", &mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}, "reason:"},
-		{"window restart", &mcphubv1.RestartServerRequest{}, "server:"},
-		{"window mute", &mcphubv1.MuteServerRequest{}, "server:"},
-		{"window switch", &mcphubv1.SetServerEnabledRequest{}, "server:"},
-		{"window sign-in", &mcphubv1.SignInRequest{}, "server:"},
-		{"window sign-out", &mcphubv1.SignOutRequest{}, "server:"},
-		{"window trace", &mcphubv1.GetTraceRequest{MaxTraces: -1}, "max_traces:"},
+		{"stop, long reason", &mcphubv1.StopServerRequest{Server: "s", Reason: long(64 << 10)}, "reason:"},
+		{"sign-in", &mcphubv1.SignInRequest{}, "server:"},
+		{"sign-out", &mcphubv1.SignOutRequest{}, "server:"},
+		{"trace", &mcphubv1.GetTraceRequest{MaxTraces: -1}, "max_traces:"},
+		{"read", read(func(*mcphubv1.ReadResourceRequest) {}), ""},
+		{"read, id with newline", read(func(r *mcphubv1.ReadResourceRequest) { r.RequestId = "a\nb" }), "request_id:"},
+		{"read, no server", read(func(r *mcphubv1.ReadResourceRequest) { r.Server = "" }), "server:"},
+		{"read, large meta", read(func(r *mcphubv1.ReadResourceRequest) { r.MetaJson = long(1 << 20) }), "meta_json:"},
+		{"read, long label", read(func(r *mcphubv1.ReadResourceRequest) { r.TaskLabel = long(256) }), "task_label:"},
+		{"read, long owner", read(func(r *mcphubv1.ReadResourceRequest) { r.OwnerWindowId = long(128) }), "owner_window_id:"},
+		{"read, long uri", read(func(r *mcphubv1.ReadResourceRequest) { r.Uri = long(64 << 10) }), "uri:"},
+		{"subscribe, no uri", &mcphubv1.SubscribeResourceRequest{Server: "s"}, "uri:"},
+		{"unsubscribe, no server", &mcphubv1.UnsubscribeResourceRequest{Uri: "a:b"}, "server:"},
+		{"prompt", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p", Arguments: map[string]string{"a": ""}}, ""},
+		{"prompt, argument without a name", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p",
+			Arguments: map[string]string{"": "x"}}, "arguments:"},
+		{"prompt, large argument", &mcphubv1.GetMcpPromptRequest{Server: "s", Name: "p",
+			Arguments: map[string]string{"a": long(1 << 20)}}, "arguments:"},
+		{"complete", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template}, ""},
+		{"complete, of nothing", &mcphubv1.CompleteRequest{Server: "s", Argument: "a"}, "reference:"},
+		{"complete, of a prompt without a name", &mcphubv1.CompleteRequest{Server: "s", Argument: "a",
+			Reference: &mcphubv1.CompleteRequest_McpPrompt{}}, "mcp_prompt:"},
+		{"complete, no argument", &mcphubv1.CompleteRequest{Server: "s", Reference: template}, "argument:"},
+		{"complete, context", &mcphubv1.CompleteRequest{Server: "s", Argument: "a", Reference: template,
+			Context: map[string]string{"": "x"}}, "context:"},
+		{"list, negative limit", &mcphubv1.ListResourcesRequest{Server: "s", Limit: -1}, "limit:"},
+		{"list, long query", &mcphubv1.ListMcpPromptsRequest{Server: "s", Query: long(1024)}, "query:"},
+		{"list of templates, no server", &mcphubv1.ListResourceTemplatesRequest{}, "server:"},
+		{"expand, nothing", &mcphubv1.ExpandUriTemplateRequest{}, "uri_template:"},
+		{"expand, a value without a name", &mcphubv1.ExpandUriTemplateRequest{UriTemplate: "a:{b}",
+			Values: map[string]string{"": "x"}}, "values:"},
+		{"sign in, long server", &mcphubv1.SignInRequest{Server: long(1024)}, "server:"},
+		{"hello, extensions", attach(&mcphubv1.Hello{
+			ExtensionsJson: `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}`}), ""},
+		{"hello, extensions, no object", attach(&mcphubv1.Hello{ExtensionsJson: `[]`}), "hello.extensions_json:"},
+		{"hello, extensions, null", attach(&mcphubv1.Hello{ExtensionsJson: `null`}), "hello.extensions_json:"},
+		{"hello, extensions, no member", attach(&mcphubv1.Hello{ExtensionsJson: `{"a/b":1}`}), "hello.extensions_json:"},
+		{"capabilities, extensions, no prefix", attach(&mcphubv1.SetCapabilities{ExtensionsJson: `{"ui":{}}`}),
+			"set_capabilities.extensions_json:"},
+		{"capabilities, extensions, large", attach(&mcphubv1.SetCapabilities{
+			ExtensionsJson: `{"a/b":{"c":"` + long(64<<10) + `"}}`}), "set_capabilities.extensions_json:"},
+		{"sign-in kind", &mcphubv1.Hello{PromptKinds: []mcphubv1.PromptKind{mcphubv1.PromptKind_PROMPT_KIND_SIGN_IN}}, ""},
 		{"gateway", &mcphubv1.OpenGatewayRequest{}, ""},
 		{"gateway, port", &mcphubv1.OpenGatewayRequest{Port: 65536}, "port:"},
 		{"gateway, long title", &mcphubv1.OpenGatewayRequest{Title: long(256)}, "title:"},
@@ -176,6 +212,12 @@ func TestValidation(t *testing.T) {
 		{"gateway, questions", &mcphubv1.OpenGatewayRequest{Questions: 9}, "questions:"},
 		{"gateway, tools", &mcphubv1.OpenGatewayRequest{Tools: 9}, "tools:"},
 		{"gateway, none", &mcphubv1.CloseGatewayRequest{}, "gateway_id:"},
+		{"forget, empty id", &mcphubv1.ForgetRequest{RememberedIds: []string{""}}, "remembered_ids[0]:"},
+		{"forget, many", &mcphubv1.ForgetRequest{RememberedIds: slices.Repeat([]string{"x"}, 4097)}, "remembered_ids:"},
+		{"read request, no id", &mcphubv1.ReadRequestRequest{Part: 1}, "request_id:"},
+		{"read request, no part", &mcphubv1.ReadRequestRequest{RequestId: "r"}, "part:"},
+		{"read request, part", &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 9}, "part:"},
+		{"read request, offset", &mcphubv1.ReadRequestRequest{RequestId: "r", Part: 1, Offset: -1}, "offset:"},
 		{"no message", &mcphubv1.AttachRequest{}, "message:"},
 		{"long message id", cancelMessage(long(128), "r"), "message_id:"},
 	}
