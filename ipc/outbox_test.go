@@ -204,43 +204,6 @@ func TestOutboxPacesAnIDUsedAgain(t *testing.T) {
 	})
 }
 
-func TestOutboxDropsLogsWithCount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hold := make(chan struct{})
-		m := newMailbox(20, hold)
-		m.emit(started("a"))
-		synctest.Wait() // its send blocks
-		for i := range 1000 {
-			m.emit(&event.LogMessage{Server: "s", Data: fmt.Sprint(i)})
-		}
-		m.emit(finished("a"))
-		close(hold)
-		synctest.Wait()
-		counts := func() (logs int, dropped []int64) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			for _, r := range m.sent {
-				if r.GetLogMessage() != nil {
-					logs++
-				}
-				if d := r.GetDropped(); d != nil {
-					dropped = append(dropped, d.GetLogMessages())
-				}
-			}
-			return logs, dropped
-		}
-		logs, dropped := counts()
-		const room = bounds.WindowLogs / 4 // of one server
-		if logs != room || !slices.Equal(dropped, []int64{1000 - room}) {
-			t.Errorf("%d log messages, dropped %v; want %d and %d", logs, dropped, room, 1000-room)
-		}
-		m.end(t)
-		if m.sent[2].GetMcpRequestFinished() == nil { // after the start and the notice
-			t.Errorf("the end of the request came after log messages: %v", m.sent[2])
-		}
-	})
-}
-
 // However often logs are dropped, the window is told so at most once a second, and the counts add up.
 func TestOutboxTellsDroppedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
