@@ -51,7 +51,8 @@ import (
 //	after DURATION              time passes
 //	x{1000}                     in a step: 1000 letters
 //
-// The hub is one that only notes what it is asked, and that steps drive (decide), or a real one:
+// The hub is one that only notes what it is asked. Its steps are those of decide ("hub emits started r", "hub fails
+// CODE REASON", "hub holds", "hub goes on"); with "log" as the first step the log is shown. Or it is a real one:
 //
 //	server {CAPABILITIES}       the first step: a hub with a server s, whose tool do waits for the next steps
 //	s result {JSON}             it answers the oldest request that waits; s progress TEXT tells of its progress
@@ -76,6 +77,7 @@ type stage struct {
 	gives  map[string]context.CancelCauseFunc // what the host calls, by method
 	views  map[string]*view
 
+	log      logBook
 	server   *fakeserver.Server
 	heard    int
 	question *fakeserver.OutRequest
@@ -107,7 +109,7 @@ func (s *stage) play(step string) []string {
 	who, what, _ := strings.Cut(step, " ")
 	if s.conn == nil && who != "server" {
 		s.fake = &fakeHub{}
-		s.conn = serve(s.t, s.fake, Options{})
+		s.conn = serve(s.t, s.fake, s.log.options(who == "log"))
 	}
 	verb, rest, _ := strings.Cut(what, " ")
 	if s.dir != "" {
@@ -126,6 +128,7 @@ func (s *stage) play(step string) []string {
 		s.decide(verb, rest)
 	case "host":
 		s.call(verb, rest)
+	case "log":
 	case "after":
 		d, err := time.ParseDuration(what)
 		s.must(err)
@@ -197,14 +200,16 @@ func (s *stage) act(verb, rest string) {
 
 // decide does what the hub does.
 func (s *stage) decide(verb, rest string) {
-	id, more, _ := strings.Cut(rest, " ")
+	what, more, _ := strings.Cut(rest, " ")
 	body := func() event.Body {
-		kind, id, _ := strings.Cut(rest, " ")
-		switch kind {
+		id := more
+		switch what {
 		case "started":
 			return started(id)
 		case "progressed":
 			return progressed(id, 1)
+		case "nothing":
+			return (*event.PromptClosed)(nil)
 		}
 		return finished(id)
 	}
@@ -218,15 +223,22 @@ func (s *stage) decide(verb, rest string) {
 	case "has": // in its snapshot
 		s.fake.start.Snapshot = &event.Snapshot{Time: time.Now(), Requests: []event.RequestInfo{{ID: rest}}}
 	case "fails":
-		s.fake.failure = &event.Error{Code: event.Code(id), Reason: more, Message: "no"}
-	case "works":
-		s.fake.failure = nil
+		reason, message, _ := strings.Cut(more, " ")
+		e := &event.Error{Code: event.Code(what), Reason: reason, Message: cmp.Or(message, "no")}
+		if message != "" {
+			e.Meta, e.Err = map[string]string{"server": message}, errors.New(message)
+		}
+		s.fake.failure = e
+	case "breaks":
+		s.fake.failure = errors.New(strings.ReplaceAll(rest, `\n`, "\n"))
+	case "panics":
+		s.fake.panics = true
 	case "holds":
 		s.fake.hold = make(chan struct{})
 	case "goes":
 		close(s.fake.hold)
 	case "ends":
-		s.fake.window(0).sink.Closed(&event.Error{Code: event.Code(id), Reason: more, Message: "over"})
+		s.fake.window(0).sink.Closed(&event.Error{Code: event.Code(what), Reason: more, Message: "over"})
 	case "drains":
 		s.fake.draining = true
 	case "closes":
@@ -236,7 +248,7 @@ func (s *stage) decide(verb, rest string) {
 	}
 }
 
-// message returns the request message of a method, or else an empty one for its response.
+// messages returns the path of a method, and empty messages for its request and its response.
 func (s *stage) messages(method string) (path string, in, out proto.Message) {
 	path = pathOf(method)
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "."))
@@ -360,6 +372,7 @@ func (s *stage) told() (lines []string) {
 		s.fake.asked = nil
 		s.fake.mu.Unlock()
 	}
+	lines = append(lines, s.log.lines()...)
 	if s.server != nil {
 		received := s.server.Received()
 		for _, m := range received[s.heard:] {

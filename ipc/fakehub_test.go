@@ -31,6 +31,7 @@ type fakeHub struct {
 	full     bool          // windows have too much under way
 	hold     chan struct{} // when not nil, requests wait for it
 	draining bool
+	panics   bool            // in orders to servers, and while a window attaches
 	entries  int             // how many resources there are beyond one
 	early    []event.Body    // delivered while a window attaches
 	start    hub.WindowStart // what windows are sent first
@@ -127,6 +128,9 @@ func (h *fakeHub) CallTool(ctx context.Context, c hub.CallRequest) (*hub.CallRes
 		return h.call(ctx, c)
 	}
 	r := &hub.CallResult{RequestID: c.ID, Result: json.RawMessage(`{"content":[]}`), Rounds: 1}
+	if c.Arguments != "" {
+		r.Result = json.RawMessage(c.Arguments)
+	}
 	if c.Tool == "wrong" {
 		r.Result, r.Error = nil, &event.McpError{Code: -32000, Message: "no", Data: "[1]"}
 	}
@@ -183,6 +187,9 @@ func (h *fakeHub) Drain(_ context.Context, reason string) (int, int) {
 
 func (h *fakeHub) server(s event.ServerInfo, what, name string, args ...any) (event.ServerInfo, error) {
 	h.did(what, append([]any{name}, args...)...)
+	if h.panics {
+		panic("secret of the hub")
+	}
 	s.Name = name
 	return s, h.failure
 }
@@ -356,6 +363,9 @@ func (c fakeCatalog) Unpack(_ context.Context, id string) (undo func(), err erro
 
 func (h *fakeHub) Attach(hello hub.Hello, sink hub.Sink) (window, *hub.WindowStart, error) {
 	h.did("Attach", hello)
+	if h.panics {
+		panic("secret of the hub")
+	}
 	if h.failure != nil {
 		return nil, nil, h.failure
 	}

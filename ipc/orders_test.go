@@ -1,7 +1,6 @@
 package ipc
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -204,24 +203,6 @@ func TestOrdersOfOneWindowTakeEffectInTheirOrder(t *testing.T) {
 			if list, _ := h.Servers(); list[0].State == event.ServerDisabled {
 				t.Fatalf("round %d: the server is off in the end", i)
 			}
-		}
-	})
-}
-
-// panickingHub panics in an order.
-type panickingHub struct{ *fakeHub }
-
-func (panickingHub) StartServer(context.Context, string) (event.ServerInfo, error) { panic("no") }
-
-// A panic in an order is one failed order: neither the process nor the window ends.
-func TestPanicInAnOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := fakeeditor.Open(t.Context(), serve(t, panickingHub{&fakeHub{}}, Options{}), fakeeditor.Options{TB: t})
-		if r := w.Ask(callOf("", &mcphubv1.StartServerRequest{Server: "s"})); r.GetError().GetReason() != reasonInternal {
-			t.Errorf("got %v", r)
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 }
