@@ -4,15 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
 )
 
@@ -232,17 +228,4 @@ func TestValidation(t *testing.T) {
 			t.Errorf("%s: the error %q does not name %s", c.name, err, c.field)
 		}
 	}
-}
-
-// A request that validation refuses reaches no handler, and the status has the reason.
-func TestValidationOverTheWire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &fakeHub{} // its CallTool would panic
-		_, err := mcphubv1.NewMcpHubServiceClient(serve(t, h, Options{})).CallTool(t.Context(),
-			&mcphubv1.CallToolRequest{Server: "s"})
-		if s := status.Convert(err); s.Code() != codes.InvalidArgument || reasonOf(err) != event.ReasonInvalidRequest ||
-			!strings.HasPrefix(s.Message(), "tool:") {
-			t.Errorf("got %v (%s), want INVALID_ARGUMENT INVALID_REQUEST about tool", err, reasonOf(err))
-		}
-	})
 }
