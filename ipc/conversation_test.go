@@ -71,6 +71,7 @@ type stage struct {
 	ctx    context.Context // of the host's calls
 	conn   *grpc.ClientConn
 	fake   *fakeHub
+	goOn   func() // releases what the fake hub holds
 	real   *hub.Hub
 	dir    string
 	result string                             // the id of the last result that was kept
@@ -234,9 +235,11 @@ func (s *stage) decide(verb, rest string) {
 	case "panics":
 		s.fake.panics = true
 	case "holds":
-		s.fake.hold = make(chan struct{})
+		hold := make(chan struct{})
+		s.fake.hold, s.goOn = hold, sync.OnceFunc(func() { close(hold) })
+		s.t.Cleanup(s.goOn)
 	case "goes":
-		close(s.fake.hold)
+		s.goOn()
 	case "ends":
 		s.fake.window(0).sink.Closed(&event.Error{Code: event.Code(what), Reason: more, Message: "over"})
 	case "drains":
