@@ -222,7 +222,7 @@ func (m *message) request(c *mcphubv1.Call) error {
 	}
 }
 
-var errGivenUp = errors.New("the window gave it up")
+var errGivenUp = &event.CancelCause{Origin: event.OriginUser, Reason: "the window gave it up"}
 
 // givable holds the pending calls of one window that it can give up, by the ids of their messages.
 type givable struct {

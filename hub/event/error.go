@@ -164,6 +164,9 @@ func StoppedWaiting(ctx context.Context, err error) error {
 	if _, ok := err.(*Error); ok {
 		return err
 	}
+	if cause, ok := errors.AsType[*CancelCause](context.Cause(ctx)); ok && cause.Reason != "" {
+		return Fail(CodeCancelled, ReasonCancelled, nil, "%s", cause.Reason)
+	}
 	return Fail(CodeCancelled, ReasonCancelled, nil, "the host stopped waiting")
 }
 
