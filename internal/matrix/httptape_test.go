@@ -166,9 +166,9 @@ func (x *tapedExchange) over(broken, left bool) {
 	switch {
 	case broken:
 		x.tape.line(x.name, "broken by the server")
+	case x.status != 0 && !x.stream:
 	case x.name == http.MethodGet && x.tape.finishing():
 		x.tape.line(x.name, "over") // the hub closes the stream and deletes the session; either may come first
-	case x.status != 0 && !x.stream:
 	case left && !x.answered:
 		x.tape.line(x.name, "closed by the hub")
 	case !x.answered:

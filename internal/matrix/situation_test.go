@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -34,10 +33,7 @@ const (
 )
 
 // binding is a revision with a transport.
-type binding struct {
-	transport, revision string
-	capabilities        string // that the server declares; "" for the default of the fake
-}
+type binding struct{ transport, revision string }
 
 func (b binding) modern() bool { return b.revision == rev2607 }
 func (b binding) name() string { return b.transport + "/" + b.revision }
@@ -52,68 +48,133 @@ func (b binding) path() string {
 // everywhere lists all bindings that exist. The older HTTP with SSE belongs to 2024-11-05, but in practice it is also
 // used with 2025-11-25 (server-everything).
 var everywhere = []binding{
-	{transport: stdio, revision: rev2411}, {transport: stdio, revision: rev2503}, {transport: stdio, revision: rev2506},
-	{transport: stdio, revision: rev2511}, {transport: stdio, revision: rev2607},
-	{transport: sse, revision: rev2411}, {transport: sse, revision: rev2511},
-	{transport: web, revision: rev2503}, {transport: web, revision: rev2506}, {transport: web, revision: rev2511},
-	{transport: web, revision: rev2607},
+	{stdio, rev2411}, {stdio, rev2503}, {stdio, rev2506}, {stdio, rev2511}, {stdio, rev2607},
+	{sse, rev2411}, {sse, rev2511},
+	{web, rev2503}, {web, rev2506}, {web, rev2511}, {web, rev2607},
 }
 
-func where(keep func(binding) bool) (list []binding) {
+// in reports whether a binding is among those that a selector names: alternatives that are separated by "|", of words
+// that must all hold.
+func (b binding) in(selector string) bool {
+	for alternative := range strings.SplitSeq(selector, "|") {
+		if !slices.ContainsFunc(strings.Fields(alternative), func(word string) bool { return !b.is(word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b binding) is(word string) bool {
+	switch word {
+	case "everywhere", loose:
+		return true
+	case "legacy":
+		return !b.modern()
+	case "modern":
+		return b.modern()
+	case "link": // the connection is one stream
+		return b.transport != web
+	}
+	return word == b.transport || word == b.revision
+}
+
+// situation is a row of the matrix: an entry of testdata/*.txtar (doc.go has the grammar).
+type situation struct {
+	file, name, about string
+	on                []binding
+	with              []string
+	steps             []scripted
+}
+
+// scripted is a step for the bindings of a selector.
+type scripted struct{ selector, text string }
+
+// loose is the word for a step with independent HTTP exchanges, whose order the protocol does not fix.
+const loose = "loose"
+
+func situations(t *testing.T) (all []situation) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no situations: %v", err)
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range a.Files {
+			all = append(all, read(t, file, f))
+		}
+	}
+	return all
+}
+
+func read(t *testing.T, file string, f txtar.File) situation {
+	t.Helper()
+	s := situation{file: file, name: f.Name}
+	for line := range strings.Lines(string(f.Data)) {
+		line = strings.TrimSuffix(line, "\n")
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "":
+		case "#":
+			s.about = strings.TrimSpace(s.about + " " + rest)
+		case "on":
+			s.on = where(t, rest)
+		case "with":
+			s.with = append(s.with, rest)
+		default:
+			step := scripted{"everywhere", line}
+			if selector, text, found := strings.Cut(line, ") "); found && line[0] == '(' {
+				step = scripted{selector[1:], text}
+			}
+			where(t, step.selector)
+			s.steps = append(s.steps, step)
+		}
+	}
+	if s.about == "" || len(s.on) == 0 || len(s.steps) == 0 {
+		t.Fatalf("%s: %s says not what, where and how", file, s.name)
+	}
+	return s
+}
+
+func where(t *testing.T, selector string) (list []binding) {
+	t.Helper()
 	for _, b := range everywhere {
-		if keep(b) {
+		if b.in(selector) {
 			list = append(list, b)
 		}
+	}
+	if len(list) == 0 {
+		t.Fatalf("%q selects nothing", selector)
 	}
 	return list
 }
 
-var (
-	legacy  = where(func(b binding) bool { return !b.modern() })
-	modern  = where(binding.modern)
-	overWeb = where(func(b binding) bool { return b.transport == web })
-	oneLink = where(func(b binding) bool { return b.transport != web })
-	tasks   = where(func(b binding) bool { return b.revision == rev2511 })
-)
-
-// situation is a row of the matrix. play sets up the server, starts the cell, and plays the steps.
-type situation struct {
-	name, test, about string
-	on                []binding
-	longWaits         bool // it takes a minute or more of fake time
-	play              func(*cell)
-}
-
-// run plays a situation in each of its bindings and compares the transcripts.
-func run(t *testing.T, s situation) {
-	t.Helper()
-	if s.test != t.Name() {
-		t.Fatalf("the test of %s is called %s", s.name, s.test)
-	}
-	got := map[string]map[string]string{}
-	for _, b := range s.on {
-		t.Run(b.name(), func(t *testing.T) {
-			var text string
-			synctest.Test(t, func(t *testing.T) {
-				c := newCell(t, b)
-				s.play(c)
-				c.close()
-				text = c.tape.text()
-			})
-			if *update {
-				if got[b.transport] == nil {
-					got[b.transport] = map[string]string{}
+// TestMatrix plays each situation in each of its bindings, and compares the transcripts.
+func TestMatrix(t *testing.T) {
+	for _, s := range situations(t) {
+		got := map[binding]string{}
+		for _, b := range s.on {
+			t.Run(s.name+"/"+b.name(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := newCell(t, b, s.with)
+					c.play(s.steps)
+					c.close()
+					got[b] = c.transcript()
+				})
+				if *update {
+					return
 				}
-				got[b.transport][b.revision] = text
-				return
-			}
-			if diff := cmp.Diff(lines(golden(t, s, b)), lines(text)); diff != "" {
-				t.Errorf("the transcript differs (-golden +got); whole:\n%s\n%s", text, diff)
-			}
-		})
-	}
-	for transport, sections := range got {
-		write(t, s, transport, sections)
+				if diff := cmp.Diff(lines(golden(t, s, b)), lines(got[b])); diff != "" {
+					t.Errorf("the transcript differs (-golden +got); whole:\n%s\n%s", got[b], diff)
+				}
+			})
+		}
+		if *update {
+			write(t, s, got)
+		}
 	}
 }
 
@@ -123,7 +184,7 @@ func goldenFile(s situation, transport string) string {
 	return filepath.Join("testdata", transport, s.name+".txtar")
 }
 
-// golden reads the expected transcript of a cell.
+// golden reads the expected transcript of a cell. A section of the file is named by its revisions.
 func golden(t *testing.T, s situation, b binding) string {
 	t.Helper()
 	a, err := txtar.ParseFile(goldenFile(s, b.transport))
@@ -131,7 +192,7 @@ func golden(t *testing.T, s situation, b binding) string {
 		t.Fatal(err)
 	}
 	for _, f := range a.Files {
-		if f.Name == b.revision {
+		if slices.Contains(strings.Fields(f.Name), b.revision) {
 			return string(f.Data)
 		}
 	}
@@ -139,35 +200,53 @@ func golden(t *testing.T, s situation, b binding) string {
 	return ""
 }
 
-// write writes transcripts. Sections of cells that did not run are kept.
-func write(t *testing.T, s situation, transport string, sections map[string]string) {
+// write writes the transcripts of a situation. Revisions in which they are the same share one.
+func write(t *testing.T, s situation, got map[binding]string) {
 	t.Helper()
-	name := goldenFile(s, transport)
-	a, err := txtar.ParseFile(name)
-	if err != nil {
-		a = &txtar.Archive{}
+	archives := map[string]*txtar.Archive{}
+	for _, b := range s.on {
+		text, ran := got[b]
+		if !ran {
+			t.Logf("%s was not played everywhere, and is not written", s.name)
+			return
+		}
+		if archives[b.transport] == nil {
+			archives[b.transport] = &txtar.Archive{}
+		}
+		a := archives[b.transport]
+		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return string(f.Data) == text })
+		if i < 0 {
+			a.Files = append(a.Files, txtar.File{Name: b.revision, Data: []byte(text)})
+		} else {
+			a.Files[i].Name += " " + b.revision
+		}
 	}
-	a.Comment = []byte(s.about + "\n\n")
-	for revision, text := range sections {
-		a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == revision })
-		a.Files = append(a.Files, txtar.File{Name: revision, Data: []byte(text)})
-	}
-	slices.SortFunc(a.Files, func(a, b txtar.File) int { return strings.Compare(a.Name, b.Name) })
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-		t.Fatal(err)
+	for transport, a := range archives {
+		name := goldenFile(s, transport)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// textOf returns the text of a tool's result.
-func textOf(result json.RawMessage) string {
-	var r struct {
-		Content []struct{ Text string }
+// TestTranscriptsHaveSituations: a transcript that no situation writes says nothing.
+func TestTranscriptsHaveSituations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if json.Unmarshal(result, &r) != nil || len(r.Content) == 0 {
-		return ""
+	known := map[string]bool{}
+	for _, s := range situations(t) {
+		for _, b := range s.on {
+			known[goldenFile(s, b.transport)] = true
+		}
 	}
-	return r.Content[0].Text
+	for _, file := range files {
+		if !known[file] {
+			t.Errorf("%s is of no situation", file)
+		}
+	}
 }

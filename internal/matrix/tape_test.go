@@ -21,9 +21,10 @@ type step struct {
 	title string // "" is not shown
 	// The exchanges of a loose step are independent of each other. They are written one after the other, sorted by
 	// their names.
-	loose  bool
-	wire   []*entry
-	window []string
+	loose   bool
+	wire    []*entry
+	window  []string
+	callers []string // whose order is that of goroutines
 }
 
 // entry is one line on the wire. exchange is empty over stdio.
@@ -87,6 +88,15 @@ func (t *tape) windowLine(format string, args ...any) {
 	t.tell()
 }
 
+// callerLine records what somebody who called or ordered something was told.
+func (t *tape) callerLine(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.steps[len(t.steps)-1]
+	s.callers = append(s.callers, fmt.Sprintf(format, args...))
+	t.tell()
+}
+
 // has reports whether any step has such a line on the wire. The channel is closed when there are more lines.
 func (t *tape) has(exchange, text string) (bool, <-chan struct{}) {
 	t.mu.Lock()
@@ -146,10 +156,12 @@ func (s *step) text() string {
 		}
 		b.WriteString(e.text + "\n")
 	}
+	for _, c := range slices.Sorted(slices.Values(s.callers)) {
+		b.WriteString("caller: " + c + "\n")
+	}
 	for _, w := range s.window {
 		b.WriteString("window: " + w + "\n")
 	}
-	b.WriteString("\n")
 	return b.String()
 }
 

@@ -2,7 +2,7 @@ package matrix
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,11 +82,6 @@ func (v *view) Deliver(e event.Event) {
 			b.Cancellation.Reason, b.Sending.Delivery, b.ServerMayContinue)
 		v.terminal(b.RequestID, b)
 	case *event.RequestCancelDelivery:
-		if over, ok := v.ended[b.RequestID].(*event.RequestCancelled); ok {
-			now := *over
-			now.Sending = b.Sending
-			v.ended[b.RequestID] = &now
-		}
 		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)
 	case *event.RequestFinished:
 		if !v.started[b.RequestID] {
@@ -100,7 +95,11 @@ func (v *view) Deliver(e event.Event) {
 		v.terminal(b.RequestID, b)
 	case *event.PromptOpened:
 		v.opened = append(v.opened, b.Prompt)
-		v.tape.windowLine("%s opened: %s for %s", b.Prompt.ID, b.Prompt.Kind, b.Prompt.RequestID)
+		of := ""
+		if b.Prompt.ParentRequestID != "" {
+			of = " of " + b.Prompt.ParentRequestID
+		}
+		v.tape.windowLine("%s opened: %s for %s%s", b.Prompt.ID, b.Prompt.Kind, b.Prompt.RequestID, of)
 	case *event.PromptClosed:
 		if v.closed[b.PromptID] != nil {
 			v.t.Errorf("%s closed twice", b.PromptID)
@@ -122,41 +121,22 @@ func (v *view) terminal(id string, b event.Body) { // called with mu held
 // Closed implements hub.Sink.
 func (v *view) Closed(*event.Error) {}
 
-// end returns the terminal event of a request, with the delivery of the cancel as far as it is known, or nil if there
-// is none yet.
-func (v *view) end(id string) event.Body {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.ended[id]
-}
-
-// questions returns the request ids of the server's questions.
-func (v *view) questions() (ids []string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, p := range v.opened {
-		if p.ParentRequestID != "" && !slices.Contains(ids, p.RequestID) {
-			ids = append(ids, p.RequestID)
-		}
-	}
-	return ids
-}
-
-// prompt returns the only open prompt. It fails the test if there is not exactly one.
-func (v *view) prompt() event.PromptInfo {
+// prompt returns a prompt: "prompt-2", or the only open one, or the only open one of a kind.
+func (v *view) prompt(which string) event.PromptInfo {
 	v.t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var open []event.PromptInfo
+	var found []event.PromptInfo
 	for _, p := range v.opened {
-		if v.closed[p.ID] == nil {
-			open = append(open, p)
+		if n, byNumber := strings.CutPrefix(which, "prompt-"); byNumber && strings.HasSuffix(p.ID, "-"+n) ||
+			!byNumber && v.closed[p.ID] == nil && strings.Contains(p.Kind.String(), which) {
+			found = append(found, p)
 		}
 	}
-	if len(open) != 1 {
-		v.t.Fatalf("%d prompts are open, want 1", len(open))
+	if len(found) != 1 {
+		v.t.Fatalf("there are %d prompts %q, want 1", len(found), which)
 	}
-	return open[0]
+	return found[0]
 }
 
 // complete checks that every request has ended and every prompt is closed.
