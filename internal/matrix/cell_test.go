@@ -37,7 +37,7 @@ var capabilities = map[string]string{
 type cell struct {
 	t       *testing.T
 	binding binding
-	with    []string
+	situation
 	fake    *fakeserver.Server
 	http    *fakeserver.HTTP // nil over stdio
 	tape    *tape
@@ -49,6 +49,7 @@ type cell struct {
 	ending  []chan struct{}                              // those of the calls that were cancelled in this step
 	served  *served
 	release func()
+	ended   bool   // a step has ended the session
 	settled func() // waits until the current step is complete
 	idle    func(time.Duration)
 	gone    func() // waits until the hub has closed its last connection; nil in a bubble, which waits for that itself
@@ -56,8 +57,8 @@ type cell struct {
 
 // newCell returns a cell for a synctest bubble. Its server exists, but its hub does not yet, so that the situation can
 // first say what the server does.
-func newCell(t *testing.T, b binding, with []string) *cell {
-	c := bareCell(t, b, with)
+func newCell(t *testing.T, b binding, s situation) *cell {
+	c := bareCell(t, b, s)
 	c.settled = synctest.Wait
 	c.idle = func(d time.Duration) {
 		faketime.Pass(d)
@@ -83,13 +84,13 @@ func newCell(t *testing.T, b binding, with []string) *cell {
 
 // bareCell returns a cell without a connection. Streams of 2025-11-25 can be resumed, so the transcripts show that the
 // stream of a cancelled call is not.
-func bareCell(t *testing.T, b binding, with []string) *cell {
-	c := &cell{t: t, binding: b, with: with, tape: newTape()}
+func bareCell(t *testing.T, b binding, s situation) *cell {
+	c := &cell{t: t, binding: b, situation: s, tape: newTape()}
 	o := []fakeserver.Option{fakeserver.WithRevision(b.revision)}
 	if b.modern() {
 		o[0] = fakeserver.WithModern()
 	}
-	for _, w := range with {
+	for _, w := range s.with {
 		switch declared := capabilities[w]; {
 		case declared != "" && b.modern():
 			o = append(o, fakeserver.WithCapabilities(`{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`))
@@ -101,15 +102,16 @@ func bareCell(t *testing.T, b binding, with []string) *cell {
 	}
 	c.fake = fakeserver.New(o...)
 	c.served = newServed(c)
+	t.Cleanup(func() {
+		if t.Failed() && c.hub != nil { // else the goroutines of the hub hide why
+			c.served.endAll(true)
+			_ = c.hub.Close(context.Background())
+		}
+	})
 	if b.transport != stdio {
 		c.http = fakeserver.NewHTTP(c.fake, fakeserver.HTTPOptions{Resumable: b.revision == rev2511})
 	}
 	return c
-}
-
-// listens reports whether the hub keeps a subscriptions/listen open.
-func (c *cell) listens() bool {
-	return c.binding.modern() && !slices.ContainsFunc(c.with, func(w string) bool { return capabilities[w] != "" })
 }
 
 // listen serves a handler on in-memory connections until the end of the test.
@@ -155,7 +157,7 @@ func (c *cell) connect() {
 	if _, err := c.hub.StartServer(context.Background(), "s"); err != nil {
 		c.t.Fatal(err)
 	}
-	if c.listens() {
+	if c.binding.modern() && c.listens() {
 		c.subscribed()
 		if c.binding.transport == web {
 			c.await("subscriptions/listen", "<")
@@ -188,11 +190,10 @@ func (c *cell) await(exchange, text string) {
 	}
 }
 
-// fallen waits until the hub knows that the server is gone, if that ends the session. Over Streamable HTTP a stream
-// that breaks does so only where it is resumed (2025-11-25), and the server refuses that.
+// fallen waits until the hub knows that the session is over, if a step has ended it.
 func (c *cell) fallen() {
 	c.t.Helper()
-	if c.binding.transport == web && c.binding.revision != rev2511 {
+	if !c.ended {
 		return
 	}
 	select {
@@ -218,15 +219,23 @@ func (c *cell) subscribed() *fakeserver.Subscription {
 // transcript returns all that is on the tape.
 func (c *cell) transcript() string { return c.plain(c.tape.text()) }
 
-// plain takes the name of the revision out of the headers, so that revisions that differ in it alone share a
-// transcript.
+// plain takes the name of the revision out of the headers, and leaves out the header where a legacy revision demands it
+// (from 2025-06-18 on, after the start), so that revisions that differ in it alone share a transcript.
 func (c *cell) plain(text string) string {
-	return strings.ReplaceAll(text, "Mcp-Protocol-Version="+c.binding.revision, "Mcp-Protocol-Version=<revision>")
+	const header, absent = " Mcp-Protocol-Version=", " without its version"
+	if !c.binding.modern() && c.binding.revision >= rev2506 {
+		for _, asked := range []string{"Mcp-Session-Id=<session>", "POST /messages"} {
+			text = strings.ReplaceAll(text, asked, asked+absent)
+		}
+		text = strings.ReplaceAll(text, absent+header+c.binding.revision, "")
+	}
+	return strings.ReplaceAll(text, header+c.binding.revision, header+"<revision>")
 }
 
 // close closes the hub, and checks that no request, prompt, exchange or second subscription is left.
 func (c *cell) close() {
 	c.t.Helper()
+	c.tape.begin("the hub ends", true)
 	for _, returned := range c.calls {
 		<-returned
 	}
@@ -245,9 +254,8 @@ func (c *cell) close() {
 	if n := len(c.fake.Subscriptions()); n > 1 {
 		c.t.Errorf("%d subscriptions are open", n)
 	}
-	c.tape.begin("the hub ends", true)
 	c.tape.finish()
-	c.served.forget(true)
+	c.served.endAll(true)
 	if err := c.hub.Close(context.Background()); err != nil {
 		c.t.Errorf("closing the hub: %v", err)
 	}

@@ -1,7 +1,8 @@
 // Package matrix checks the table of cancellations: every protocol revision, over every transport that it has, in every
 // situation in which a request can end before its answer. Each cell runs the real hub against the scriptable fake
 // server and compares all messages on the wire, and what callers and the window are told, with a transcript in
-// testdata/<transport>/<situation>.txtar, where revisions that behave the same share a section.
+// testdata/<transport>/<situation>.txtar. There revisions that behave the same share a section, and what is always the
+// same is left out: the revision in headers where it has to be, the metadata of a modern request, and how the hub ends.
 //
 // The package contains only tests. A cell is deterministic because it waits until nothing changes (in a
 // testing/synctest bubble, where time is fake), or, over real sockets, until the transcript is as expected. `go test
@@ -14,8 +15,8 @@
 // in parentheses, and consist of several actions, with "; " between them.
 //
 // A selector is made of words that must all hold (stdio, sse, http, a revision, legacy, modern, link for any transport
-// but Streamable HTTP, everywhere), and of alternatives of these, with "|" between them. "loose" marks a step with
-// independent exchanges, whose order the protocol does not fix.
+// but Streamable HTTP, everywhere), and of alternatives of these, with "|" between them. "loose" marks a step whose
+// exchanges are independent of each other: the protocol does not fix their order.
 //
 //	call TOOL                            a call, r1, r2 and so on; the server answers "echo", and keeps others open
 //	cancel ID REASON                     as the user does

@@ -28,10 +28,7 @@ func taped(t *tape, next http.Handler) http.Handler {
 		m := messageIn(body)
 		x := &tapedExchange{ResponseWriter: w, tape: t, name: exchangeName(r, m), id: string(m.ID)}
 		x.aside = r.URL.Path == fakeserver.PathMessages || m.Method == "" && m.ID != nil
-		x.asked = t.line(x.name, "%s %s%s", r.Method, r.URL.Path, protocolHeaders(r))
-		if len(body) > 0 {
-			t.line(x.name, "> %s", body)
-		}
+		x.asked = t.line(x.name, "%s", strings.TrimSpace(r.Method+" "+r.URL.Path+protocolHeaders(r)+" "+string(body)))
 		defer func() {
 			broken := recover()
 			x.over(broken != nil, r.Context().Err() != nil)
@@ -46,6 +43,9 @@ func taped(t *tape, next http.Handler) http.Handler {
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Params struct {
+		RequestID json.RawMessage `json:"requestId"` // of a cancel
+	} `json:"params"`
 }
 
 func messageIn(body []byte) (m message) {
@@ -60,7 +60,7 @@ func exchangeName(r *http.Request, m message) string {
 	case m.Method != "" && m.ID != nil:
 		return m.Method + " " + string(m.ID)
 	case m.Method != "":
-		return m.Method
+		return strings.TrimRight(m.Method+" "+string(m.Params.RequestID), " ")
 	case m.ID != nil:
 		return "answer to " + string(m.ID)
 	}

@@ -57,21 +57,21 @@ func (s *served) inputs(kinds string) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-// state returns the JSON members of task T-1 in some status. The task is polled once a minute.
+// state returns the JSON members of task T-1 in some status.
 func (s *served) state(status string) string {
 	if s.c.binding.modern() {
-		return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttlMs":null,"pollIntervalMs":60000`, status)
+		return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttlMs":null`, status)
 	}
-	return fmt.Sprintf(
-		`"taskId":"T-1","status":%q,"ttl":null,"pollInterval":60000,"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`, status)
+	return fmt.Sprintf(`"taskId":"T-1","status":%q,"ttl":null,`, status) +
+		`"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z"`
 }
 
-// made returns the result of a call that has become the task.
+// made returns the result of a call that has become the task. It alone says that the task is polled once a minute.
 func (s *served) made(status string) string {
 	if s.c.binding.modern() {
-		return `{"resultType":"task",` + s.state(status) + `}`
+		return `{"resultType":"task",` + s.state(status) + `,"pollIntervalMs":60000}`
 	}
-	return `{"task":{` + s.state(status) + `}}`
+	return `{"task":{` + s.state(status) + `,"pollInterval":60000}}`
 }
 
 // reply answers a request about a task: "ok", an error ("-32602 gone"), or the status of the task, which may have a

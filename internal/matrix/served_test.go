@@ -20,7 +20,6 @@ type served struct {
 	mu      sync.Mutex // guards what follows
 	changed chan struct{}
 	kept    []*kept
-	asked   []*fakeserver.OutRequest
 	replies map[string]string // by method: see reply; "" keeps the request
 	tools   []string
 	ending  bool // nothing is kept any more
@@ -28,9 +27,10 @@ type served struct {
 
 // kept is a request that waits for its answer. It stays also when it is cancelled.
 type kept struct {
-	name string // of the tool, or of the method
-	call *fakeserver.CallContext
-	over chan struct{}
+	name  string // of the tool, or of the method
+	call  *fakeserver.CallContext
+	ended bool // guarded by served.mu
+	over  chan struct{}
 }
 
 func newServed(c *cell) *served {
@@ -90,7 +90,7 @@ func (s *served) tool(name string) {
 
 func (s *served) keeping(name string) fakeserver.Handler {
 	return func(call *fakeserver.CallContext) {
-		k := &kept{name, call, make(chan struct{})}
+		k := &kept{name: name, call: call, over: make(chan struct{})}
 		s.mu.Lock()
 		if s.ending {
 			s.mu.Unlock()
@@ -113,15 +113,15 @@ func (s *served) keeping(name string) fakeserver.Handler {
 	}
 }
 
-// find returns the newest request of a name that is kept, and waits for one.
-func (s *served) find(name string) *kept {
+// find returns the newest request of a name, which is still open unless past is set, and waits for one.
+func (s *served) find(name string, past bool) *kept {
 	ctx, cancel := context.WithTimeoutCause(s.c.t.Context(), faketime.Long, errNothingCame)
 	defer cancel()
 	for {
 		s.mu.Lock()
 		changed := s.changed
 		for _, k := range slices.Backward(s.kept) {
-			if k.name == name {
+			if k.name == name && (past || !k.ended) {
 				s.mu.Unlock()
 				return k
 			}
@@ -135,18 +135,18 @@ func (s *served) find(name string) *kept {
 	}
 }
 
-// end forgets a request.
+// end lets the handler of a request return.
 func (s *served) end(k *kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.kept, k); i >= 0 {
-		s.kept = slices.Delete(s.kept, i, i+1)
+	if !k.ended {
+		k.ended = true
 		close(k.over)
 	}
 }
 
-// forget forgets all requests, so that nothing keeps the server, or its connection, from ending.
-func (s *served) forget(ending bool) {
+// endAll ends all requests, so that nothing keeps the server, or its connection, from ending.
+func (s *served) endAll(ending bool) {
 	s.mu.Lock()
 	kept := slices.Clone(s.kept)
 	s.ending = ending
@@ -156,20 +156,26 @@ func (s *served) forget(ending bool) {
 	}
 }
 
-// expand replaces "$NAME" by the id of a request that is kept.
+// expand replaces "$NAME" by the id, or the progress token, of the newest request of that name.
 func (s *served) expand(text string) string {
-	before, after, found := strings.Cut(text, `"requestId":$`)
-	if !found {
-		return text
+	for _, member := range []string{`"requestId":`, `"progressToken":`} {
+		if before, after, found := strings.Cut(text, member+"$"); found {
+			i := strings.IndexAny(after, ",}")
+			k := s.find(after[:i], true)
+			value := k.call.ID
+			if member == `"progressToken":` {
+				value = k.call.ProgressToken()
+			}
+			text = before + member + string(value) + after[i:]
+		}
 	}
-	i := strings.IndexAny(after, ",}")
-	return before + `"requestId":` + string(s.find(after[:i]).call.ID) + after[i:]
+	return text
 }
 
 // request does something in the course of a request that is kept.
 func (s *served) request(name, text string) {
 	s.c.t.Helper()
-	k := s.find(name)
+	k := s.find(name, strings.HasPrefix(text, "progresses"))
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "progresses":
@@ -236,9 +242,11 @@ func (s *served) act(text string) {
 	case "sends":
 		err = s.c.fake.SendLine(rest)
 	case "disconnects":
-		s.forget(false)
+		s.endAll(false)
+		s.c.ended = true
 		s.c.fake.Disconnect()
 	case "expires":
+		s.c.ended = true
 		s.c.http.Expire()
 	case "listening":
 		switch sub := s.c.subscribed(); rest {

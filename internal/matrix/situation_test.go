@@ -89,7 +89,7 @@ type situation struct {
 // scripted is a step for the bindings of a selector.
 type scripted struct{ selector, text string }
 
-// loose is the word for a step with independent HTTP exchanges, whose order the protocol does not fix.
+// loose is the word for a step with independent exchanges, whose order the protocol does not fix.
 const loose = "loose"
 
 func situations(t *testing.T) (all []situation) {
@@ -155,20 +155,21 @@ func where(t *testing.T, selector string) (list []binding) {
 // TestMatrix plays each situation in each of its bindings, and compares the transcripts.
 func TestMatrix(t *testing.T) {
 	for _, s := range situations(t) {
-		got := map[binding]string{}
+		got, want := map[binding]string{}, map[binding]string{}
+		if !*update {
+			want = golden(t, s)
+		}
 		for _, b := range s.on {
 			t.Run(s.name+"/"+b.name(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					c := newCell(t, b, s.with)
+					c := newCell(t, b, s)
 					c.play(s.steps)
 					c.close()
 					got[b] = c.transcript()
 				})
-				if *update {
-					return
-				}
-				if diff := cmp.Diff(lines(golden(t, s, b)), lines(got[b])); diff != "" {
-					t.Errorf("the transcript differs (-golden +got); whole:\n%s\n%s", got[b], diff)
+				if !*update && got[b] != want[b] {
+					t.Errorf("the transcript differs (-golden +got); whole:\n%s\n%s", got[b],
+						cmp.Diff(lines(want[b]), lines(got[b])))
 				}
 			})
 		}
@@ -184,20 +185,57 @@ func goldenFile(s situation, transport string) string {
 	return filepath.Join("testdata", transport, s.name+".txtar")
 }
 
-// golden reads the expected transcript of a cell. A section of the file is named by its revisions.
-func golden(t *testing.T, s situation, b binding) string {
+// golden reads the expected transcripts. A section of a file is named by its revisions.
+func golden(t *testing.T, s situation) map[binding]string {
 	t.Helper()
-	a, err := txtar.ParseFile(goldenFile(s, b.transport))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range a.Files {
-		if slices.Contains(strings.Fields(f.Name), b.revision) {
-			return string(f.Data)
+	all := map[binding]string{}
+	for _, b := range s.on {
+		if _, read := all[b]; read {
+			continue
+		}
+		a, err := txtar.ParseFile(goldenFile(s, b.transport))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range a.Files {
+			for revision := range strings.FieldsSeq(f.Name) {
+				of := binding{b.transport, revision}
+				all[of] = string(f.Data)
+				if !strings.Contains(all[of], endTitle) {
+					all[of] += s.usualEnd(of)
+				}
+			}
+		}
+		if _, read := all[b]; !read {
+			t.Fatalf("%s has no section %s", goldenFile(s, b.transport), b.revision)
 		}
 	}
-	t.Fatalf("%s has no section %s", goldenFile(s, b.transport), b.revision)
-	return ""
+	return all
+}
+
+const endTitle = "# the hub ends\n"
+
+// usualEnd returns how the hub ends, where nothing is special: files leave it out.
+func (s situation) usualEnd(b binding) string {
+	switch listens := b.modern() && s.listens(); {
+	case b.transport == stdio && listens:
+		return endTitle + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"the hub is shutting down"}}` +
+			"\n> end\n< end\n"
+	case b.transport == stdio:
+		return endTitle + "> end\n< end\n"
+	case b.transport == sse:
+		return endTitle + "[GET] over\n"
+	case !b.modern():
+		return endTitle + "[DELETE] DELETE /mcp Mcp-Session-Id=<session>\n[DELETE] status 200\n[GET] over\n"
+	case listens:
+		return endTitle + "[subscriptions/listen 2] closed by the hub\n"
+	}
+	return endTitle
+}
+
+// listens reports whether the hub keeps a subscriptions/listen open to a modern server.
+func (s situation) listens() bool {
+	return !slices.ContainsFunc(s.with, func(w string) bool { return capabilities[w] != "" })
 }
 
 // write writes the transcripts of a situation. Revisions in which they are the same share one.
@@ -214,6 +252,7 @@ func write(t *testing.T, s situation, got map[binding]string) {
 			archives[b.transport] = &txtar.Archive{}
 		}
 		a := archives[b.transport]
+		text = strings.TrimSuffix(text, s.usualEnd(b))
 		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return string(f.Data) == text })
 		if i < 0 {
 			a.Files = append(a.Files, txtar.File{Name: b.revision, Data: []byte(text)})

@@ -71,7 +71,7 @@ func (c *cell) duration(text string) time.Duration {
 func (c *cell) act(action string) {
 	c.t.Helper()
 	if first, name, found := strings.Cut(strings.TrimSuffix(action, " is cancelled"), " when "); found {
-		k := c.served.find(name)
+		k := c.served.find(name, false)
 		go func() {
 			select {
 			case <-k.call.Cancelled():
@@ -164,10 +164,8 @@ func (c *cell) cancel(id, reason string) {
 	id, again := strings.CutSuffix(id, ",again")
 	outcome, err := c.hub.CancelRequest(id, "", reason, event.OriginUser)
 	c.report("cancel of "+id+":", err)
-	if !again {
+	if outcome == event.OutcomeUnknown || outcome == event.OutcomeAlreadyFinished && !again {
 		c.tape.callerLine("cancel of %s: %s", id, outcome)
-	} else if outcome == event.OutcomeUnknown {
-		c.t.Errorf("a second cancel of %s: %s", id, outcome)
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(id, "r")); err == nil && outcome == event.OutcomeCancelling {
 		c.ending = append(c.ending, c.calls[n-1])
@@ -216,6 +214,7 @@ func (c *cell) misbehave(text string) {
 		a.CutAfter = number
 	case "status":
 		a.Status = number
+		c.ended = c.ended || what == "GET" // nothing of a session goes on without its streams
 		if number == http.StatusTooManyRequests {
 			a.Header = map[string]string{"Retry-After": "30"}
 		}

@@ -28,10 +28,10 @@ with SSE is of 2024-11-05 (and spoken with 2025-11-25 in practice). The section 
 | --- | --- | --- | --- | --- |
 `)
 	for _, s := range situations(t) {
-		cells := map[string][]string{}
+		cells, transcripts := map[string][]string{}, golden(t, s)
 		for _, on := range s.on {
 			name := on.revision
-			if on.transport != stdio && waits(golden(t, s, on)) {
+			if on.transport != stdio && waits(transcripts[on]) {
 				name = "*" + name + "*"
 			}
 			cells[on.transport] = append(cells[on.transport], name)

@@ -19,8 +19,8 @@ type tape struct {
 
 type step struct {
 	title string // "" is not shown
-	// The exchanges of a loose step are independent of each other. They are written one after the other, sorted by
-	// their names.
+	// The exchanges of a loose step are independent of each other, and so is what the window is told of several requests
+	// and prompts. They are written one after the other, sorted by their names.
 	loose   bool
 	wire    []*entry
 	window  []string
@@ -143,10 +143,15 @@ func (s *step) text() string {
 	if s.title == "" {
 		return ""
 	}
-	lines := s.wire
+	lines, window := s.wire, s.window
 	if s.loose {
-		lines = slices.Clone(lines)
+		lines, window = slices.Clone(lines), slices.Clone(window)
 		slices.SortStableFunc(lines, func(a, b *entry) int { return strings.Compare(a.exchange, b.exchange) })
+		slices.SortStableFunc(window, func(a, b string) int {
+			a, _, _ = strings.Cut(a, " ")
+			b, _, _ = strings.Cut(b, " ")
+			return strings.Compare(a, b)
+		})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", s.title)
@@ -159,7 +164,7 @@ func (s *step) text() string {
 	for _, c := range slices.Sorted(slices.Values(s.callers)) {
 		b.WriteString("caller: " + c + "\n")
 	}
-	for _, w := range s.window {
+	for _, w := range window {
 		b.WriteString("window: " + w + "\n")
 	}
 	return b.String()

@@ -14,7 +14,7 @@ var allKinds = []event.PromptKind{event.PromptToolApproval, event.PromptSampling
 	event.PromptElicitationURL}
 
 // view is a window that records on the tape what it is told about requests, prompts and tools. The request that starts
-// a session is left out.
+// a session is left out, and so is that a call has started.
 type view struct {
 	t    *testing.T
 	tape *tape
@@ -62,7 +62,9 @@ func (v *view) Deliver(e event.Event) {
 			return
 		}
 		v.started[b.Request.ID] = true
-		v.tape.windowLine("%s started: %s %s", b.Request.ID, b.Request.Direction, b.Request.Method)
+		if b.Request.Direction == event.Incoming {
+			v.tape.windowLine("%s started: %s", b.Request.ID, b.Request.Method)
+		}
 	case *event.RequestProgressed:
 		if !v.started[b.RequestID] {
 			return
