@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -86,51 +85,6 @@ func TestSubscribeGivenUpIsTakenBack(t *testing.T) {
 				if got, want := len(lines(f, protocol.MethodUnsubscribe)),
 					map[bool]int{true: 0, false: 1}[wantedAgain]; got != want {
 					t.Errorf("%d unsubscribes, want %d", got, want)
-				}
-			})
-		})
-	}
-}
-
-// Finding B8. The result of a task is on its way when a poll that overtook it says that the task is unknown: the
-// session waits for the result, and the task is lost only if none comes.
-func TestTaskResultOvertakenByAPoll(t *testing.T) {
-	for name, c := range map[string]struct {
-		result func(c *fakeserver.CallContext)
-		lost   bool
-		after  time.Duration
-	}{
-		"comes": {result: func(c *fakeserver.CallContext) { c.Result(taskResult) }, after: 5 * time.Second},
-		"is refused": {result: func(c *fakeserver.CallContext) {
-			c.Error(-32602, "unknown task")
-		}, after: 5 * time.Second, lost: true},
-		"never comes": {result: func(c *fakeserver.CallContext) {
-			_ = c.Hang()
-		}, after: time.Second + pollPatience, lost: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newTaskServer(taskCapabilities)
-				f.Tool("t", func(c *fakeserver.CallContext) { c.Result(f.made(`"status":"input_required","pollInterval":1000`)) })
-				f.Handle(protocol.MethodTaskGet, func(c *fakeserver.CallContext) { c.Error(-32602, "unknown task") })
-				f.Handle(protocol.MethodTaskResult, func(call *fakeserver.CallContext) {
-					if c.after < pollPatience {
-						pass(c.after)
-					}
-					c.result(call)
-				})
-				s := connect(t, f.Server, &recorder{})
-				began := time.Now()
-				o := <-begin(background, s, &CallRequest{Name: "t", TaskSupport: TaskRequired})
-				var lost *TaskLostError
-				switch {
-				case c.lost && !errors.As(o.err, &lost), !c.lost && (o.err != nil || string(o.result.Raw) != taskResult):
-					t.Errorf("got %s, %v", rawOf(o.result), o.err)
-				case time.Since(began) != c.after:
-					t.Errorf("it took %v, want %v", time.Since(began), c.after)
-				case len(lines(f.Server, protocol.MethodTaskGet)) != 1 || len(lines(f.Server, protocol.MethodTaskCancel)) != 0:
-					t.Errorf("%d polls, %d cancels", len(lines(f.Server, protocol.MethodTaskGet)),
-						len(lines(f.Server, protocol.MethodTaskCancel)))
 				}
 			})
 		})

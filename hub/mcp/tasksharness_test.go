@@ -130,19 +130,6 @@ func taskIDs(f *taskServer, method string) (out []string) {
 	return out
 }
 
-// notedCancels returns the request ids of all notifications/cancelled, and whether one of them is of a tools/call.
-func notedCancels(f *taskServer) (ids []string, ofCall bool) {
-	calls := map[string]bool{}
-	for _, m := range lines(f.Server, protocol.MethodCallTool) {
-		calls[string(m.ID)] = true
-	}
-	for _, m := range lines(f.Server, "notifications/cancelled") {
-		id := string(m.Param("requestId"))
-		ids, ofCall = append(ids, id), ofCall || calls[id]
-	}
-	return ids, ofCall
-}
-
 // runningTask calls t and lets it become a task that is polled.
 func runningTask(t *testing.T, f *taskServer, s *Session,
 	h *told) (out <-chan outcome, cancel context.CancelCauseFunc) {
