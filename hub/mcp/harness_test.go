@@ -271,16 +271,5 @@ func lines(f *fakeserver.Server, method string) []fakeserver.Message {
 	return out
 }
 
-// responses are the responses that the fake has received.
-func responses(f *fakeserver.Server) []fakeserver.Message {
-	var out []fakeserver.Message
-	for _, m := range f.Received() {
-		if m.IsResponse() {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // pass lets fake time go by.
 func pass(d time.Duration) { faketime.Pass(d) }

@@ -3,8 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,94 +59,6 @@ func cancelledCall(t *testing.T, s *Session, c *CallRequest) {
 	cancel(&stopped{"enough"})
 	finished(t, out)
 	synctest.Wait()
-}
-
-// Finding B16. A question that comes after its call was cancelled is shown to nobody, and is answered if the server
-// does not withdraw it within withdrawGrace.
-func TestQuestionOfACancelledCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &recorder{ask: accepting(`{}`)}
-		a, s := hanging(t, h)
-		cancelledCall(t, s, &CallRequest{Name: "t"})
-		form := a.elicit(formParams)
-		if got := a.answered(form); got != "" {
-			t.Errorf("answered at once: %s", got)
-		}
-		pass(withdrawGrace)
-		if got := a.answered(form); !strings.Contains(got, `"result":{"action":"cancel"}`) {
-			t.Errorf("answered %q", got)
-		}
-		sampling, err := a.f.Request(protocol.MethodSampling, samplingParams)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pass(withdrawGrace)
-		if got := a.answered(sampling); !strings.Contains(got, `"code":-1`) {
-			t.Errorf("answered %q", got)
-		}
-		withdrawn := a.elicit(formParams)
-		withdrawn.Cancel("the call was cancelled")
-		pass(time.Minute)
-		if got := a.answered(withdrawn); got != "" {
-			t.Errorf("a withdrawn question was answered: %s", got)
-		}
-		if n := len(h.questions()); n != 0 {
-			t.Errorf("%d questions were asked", n)
-		}
-	})
-}
-
-// Finding B16. A question has a call only if there is no doubt which: a cancelled call counts until it is answered, or
-// lingerTime has passed.
-func TestWhoseQuestion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &recorder{ask: accepting(`{}`)}
-		a, s := hanging(t, h)
-		ctx, end := context.WithCancelCause(background)
-		defer end(errQuestionOver)
-		expect := func(when string, want *CallRequest) {
-			t.Helper()
-			before := len(h.questions())
-			a.elicit(formParams)
-			switch qs := h.questions(); {
-			case len(qs) != before+1:
-				t.Errorf("%s: %d questions were asked, want one", when, len(qs)-before)
-			case qs[before].Call != want:
-				t.Errorf("%s: the question is of %+v, want %+v", when, qs[before].Call, want)
-			}
-		}
-		expect("no call", nil)
-		live := &CallRequest{Name: "t"}
-		begin(ctx, s, live)
-		synctest.Wait()
-		expect("one live call", live)
-		cancelledCall(t, s, &CallRequest{Name: "t"})
-		expect("a live and a cancelled one", nil)
-		pass(lingerTime - time.Second)
-		expect("the cancelled one has a second left", nil)
-		pass(time.Second)
-		expect("it counts no more", live)
-
-		cancelled, cancel := context.WithCancelCause(background)
-		out := begin(cancelled, s, &CallRequest{Name: "t"})
-		synctest.Wait()
-		cancel(&stopped{"enough"})
-		finished(t, out)
-		synctest.Wait()
-		calls := lines(a.f, protocol.MethodCallTool)
-		a.f.SendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, calls[len(calls)-1].ID))
-		synctest.Wait()
-		expect("the cancelled one was answered", live)
-		end(&stopped{"enough"})
-		synctest.Wait()
-		pass(lingerTime)
-		expect("nothing is left", nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if l := &s.lingering; len(l.calls) != 0 || len(l.queue) != 0 {
-			t.Errorf("calls are still recorded: %+v", l)
-		}
-	})
 }
 
 // A server that answers a call as soon as it reads its cancel has answered it, also if the session has not recorded the
@@ -327,52 +239,30 @@ func TestQuestionOfSome(t *testing.T) {
 	})
 }
 
-// Finding B16. On the stream of a cancelled call a question belongs to that call, however late it comes.
-func TestHTTPQuestionOfACancelledCall(t *testing.T) {
+// Finding B16. On the stream of a call that was cancelled, or answered, a question belongs to that call, however late
+// it comes: nobody is asked.
+func TestHTTPQuestionOfACallThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newExchanges(legacyServer(silent))
 		h := &recorder{ask: accepting(`{}`)}
 		s := mustDial(t, f, h)
+		begin(background, s, &CallRequest{Name: "answered"})
+		synctest.Wait()
+		f.result("3", callResult)
 		begin(background, s, &CallRequest{Name: "live"})
 		synctest.Wait()
-		cancelledCall(t, s, &CallRequest{Name: "gone"})
-		for _, late := range []time.Duration{0, 2 * lingerTime} {
-			pass(late)
-			f.say("4", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?"}}`)
+		cancelledCall(t, s, &CallRequest{Name: "cancelled"})
+		for i, stream := range []string{"3", "5", "5"} {
+			pass(time.Duration(i) * lingerTime)
+			f.say(stream, `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?"}}`)
 			pass(withdrawGrace)
 			synctest.Wait()
 		}
 		answer := `POST   {"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}`
-		if got := f.lines(); len(got) < 2 || got[len(got)-1] != answer || got[len(got)-2] != answer ||
+		if got := f.lines(); len(got) < 3 || !slices.Equal(got[len(got)-3:], []string{answer, answer, answer}) ||
 			len(h.questions()) != 0 {
 			t.Errorf("the wire: %q; %d questions were asked", got, len(h.questions()))
 		}
-		f.result("3", callResult)
-	})
-}
-
-// Finding B16. A question that names a task belongs to it, also after the task was given up: nobody is asked.
-func TestQuestionOfATaskThatIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newTaskServer(taskCapabilities, `"status":"working"`)
-		h := &recorder{ask: accepting(`{}`)}
-		s := connect(t, f.Server, h)
-		ctx, cancel := context.WithCancelCause(background)
-		out := begin(ctx, s, &CallRequest{Name: "t", TaskSupport: TaskRequired})
-		pass(time.Second)
-		cancel(&stopped{"enough"})
-		finished(t, out)
-		a := asks{t, f.Server}
-		for _, params := range []string{strings.TrimSuffix(formParams, "}") +
-			`,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T-1"}}}`, formParams} {
-			r := a.elicit(params)
-			pass(withdrawGrace)
-			if got := a.answered(r); !strings.Contains(got, `"cancel"`) {
-				t.Errorf("answered %q", got)
-			}
-		}
-		if n := len(h.questions()); n != 0 {
-			t.Errorf("%d questions were asked", n)
-		}
+		f.result("4", callResult)
 	})
 }

@@ -70,18 +70,6 @@ func TestTooManyRequests(t *testing.T) {
 			})
 		})
 	}
-	t.Run("abort while it waits", func(t *testing.T) {
-		inWebWorld(t, map[string]func(*exchangeSeen){"x": refuse(429, "30", 99)}, func(w *webWorld) {
-			w.modern()
-			w.send("1", "x")
-			elapse(time.Second)
-			w.s.Abort("1")
-			w.wantNothing()
-			if n := len(w.requests("x")); n != 1 {
-				w.Errorf("sent %d times", n)
-			}
-		})
-	})
 }
 
 // There is no timeout for the headers of an answer: a tool may work for an hour before they come.

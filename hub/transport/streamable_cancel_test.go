@@ -18,52 +18,6 @@ import (
 var cancelNote = []byte(
 	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
 
-// from returns what was noted from the first note key on.
-func (f *fakeWeb) from(key string) []string {
-	notes := f.noted()
-	return notes[max(0, slices.Index(notes, key)):]
-}
-
-func TestCancelAndAbort(t *testing.T) {
-	for name, open := range map[string]func(*exchangeSeen){
-		"before headers": func(*exchangeSeen) {},
-		"mid-stream":     func(x *exchangeSeen) { x.events("id: 1\ndata: " + hello + "\n\n") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			on := map[string]func(*exchangeSeen){}
-			inWebWorld(t, on, func(w *webWorld) {
-				on["tools/call"] = func(x *exchangeSeen) { open(x); x.left(); w.note("closed") }
-				on["notifications/cancelled"] = func(x *exchangeSeen) {
-					elapse(2 * time.Second)
-					w.note("answered")
-					x.accepted()
-				}
-				w.legacy("2025-11-25")
-				w.send("1", "tools/call")
-				synctest.Wait()
-				w.s.CancelAndAbort("1", cancelNote, func(error) {})
-				w.s.CancelAndAbort("1", cancelNote, func(error) {}) // one cancel for an id
-				w.s.CancelAndAbort("unknown", cancelNote, func(error) {})
-				elapse(time.Minute)
-				if d := cmp.Diff([]string{"tools/call", "notifications/cancelled", "answered", "closed"},
-					w.from("tools/call")); d != "" {
-					w.Error(d)
-				}
-				x := w.requests("notifications/cancelled")[0]
-				if x.Body != string(cancelNote) || x.Header.Get("Mcp-Session-Id") != "s-1" ||
-					x.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
-					w.Errorf("the notification was %s with %v", x.Body, x.Header)
-				}
-				if name == "mid-stream" {
-					w.wantBody("1", hello)
-				}
-				w.wantNothing()
-				w.wantOpen(0)
-			})
-		})
-	}
-}
-
 // A cancellation that is on its way when the transport is closed still reaches the server, and a server that does not
 // answer it delays Close by lastWordsTime.
 func TestCancelAndAbortBeforeClose(t *testing.T) {
@@ -103,24 +57,6 @@ func TestCancelAndAbortBeforeClose(t *testing.T) {
 	}
 }
 
-func TestCancelAndAbortUnanswered(t *testing.T) {
-	on := map[string]func(*exchangeSeen){}
-	inWebWorld(t, on, func(w *webWorld) {
-		var closed time.Duration
-		on["tools/call"] = func(x *exchangeSeen) { x.left(); closed = time.Since(w.began) }
-		on["notifications/cancelled"] = func(x *exchangeSeen) { x.left() }
-		w.legacy("2025-11-25")
-		w.send("1", "tools/call")
-		synctest.Wait()
-		from := time.Since(w.began)
-		w.s.CancelAndAbort("1", cancelNote, func(error) {})
-		w.wantNothing()
-		if closed-from != cancelDelay+cancelTimeout {
-			w.Errorf("the stream was closed after %v", closed-from)
-		}
-	})
-}
-
 func TestCancelAndAbortStillDelivers(t *testing.T) {
 	on := map[string]func(*exchangeSeen){}
 	inWebWorld(t, on, func(w *webWorld) {
@@ -138,31 +74,6 @@ func TestCancelAndAbortStillDelivers(t *testing.T) {
 		w.wantBody("1", `{"jsonrpc":"2.0","id":1,"result":"late"}`)
 		w.wantNothing()
 	})
-}
-
-func TestCancelAndAbortIsNotResumed(t *testing.T) {
-	for name, when := range map[string]time.Duration{"the stream ends after the cancel": 0,
-		"while it waits to resume": 2 * time.Second} {
-		t.Run(name, func(t *testing.T) {
-			on := map[string]func(*exchangeSeen){
-				"tools/call":              func(x *exchangeSeen) { x.events("id: 1\nretry: 60000\n\n"); elapse(time.Second) },
-				"notifications/cancelled": func(x *exchangeSeen) { elapse(3 * time.Second); x.accepted() },
-				"GET":                     resumed(func(x *exchangeSeen, _ int) { x.left() }),
-			}
-			inWebWorld(t, on, func(w *webWorld) {
-				w.legacy("2025-11-25")
-				w.send("1", "tools/call")
-				elapse(when)
-				synctest.Wait()
-				w.s.CancelAndAbort("1", cancelNote, func(error) {})
-				w.wantNothing()
-				w.wantOpen(0)
-				if len(w.resumptions()) != 0 || len(w.requests("notifications/cancelled")) != 1 {
-					w.Errorf("%q", w.noted())
-				}
-			})
-		})
-	}
 }
 
 // A request that was not written yet is aborted without a notification: the server has nothing to cancel.
@@ -187,22 +98,6 @@ func TestCancelAndAbortBeforeWritten(t *testing.T) {
 			})
 		})
 	}
-	t.Run("while it waits to be sent again", func(t *testing.T) {
-		on := map[string]func(*exchangeSeen){"tools/call": func(x *exchangeSeen) {
-			x.w.Header().Set("Retry-After", "30")
-			x.w.WriteHeader(429)
-		}}
-		inWebWorld(t, on, func(w *webWorld) {
-			w.legacy("2025-11-25")
-			w.send("1", "tools/call")
-			elapse(time.Second)
-			w.s.CancelAndAbort("1", cancelNote, func(error) {})
-			w.wantNothing()
-			if d := cmp.Diff([]string{"tools/call"}, w.from("tools/call")); d != "" {
-				w.Error(d)
-			}
-		})
-	})
 }
 
 // The last byte of a body races with the cancellation: every request that the server has got was cancelled there by a
@@ -267,24 +162,6 @@ func TestCancelAndAbortWhileAConnectionIsTaken(t *testing.T) {
 			w.Errorf("told %v", err)
 		}
 	}, func(_ *webWorld, o *HTTPOptions) { o.RoundTripper = slip(o.RoundTripper) })
-}
-
-func TestAbortBeforeHeaders(t *testing.T) {
-	on := map[string]func(*exchangeSeen){}
-	inWebWorld(t, on, func(w *webWorld) {
-		on["tools/call"] = func(x *exchangeSeen) { x.left(); w.note("closed") }
-		w.modern()
-		w.send("1", "tools/call")
-		synctest.Wait()
-		w.s.Abort("1")
-		w.s.Abort("1")
-		w.s.Abort("unknown")
-		w.wantNothing()
-		w.wantOpen(0)
-		if d := cmp.Diff([]string{"tools/call", "closed"}, w.noted()); d != "" {
-			w.Error(d)
-		}
-	})
 }
 
 func TestAbortMidStream(t *testing.T) {

@@ -330,21 +330,6 @@ func TestStandaloneStream(t *testing.T) {
 	})
 }
 
-func TestServerRequestsOnEitherStream(t *testing.T) {
-	const ask = `{"jsonrpc":"2.0","id":0,"method":"elicitation/create"}`
-	on := map[string]func(*exchangeSeen){
-		"GET":        func(x *exchangeSeen) { x.events("data: " + ask + "\n\n"); x.left() },
-		"tools/call": func(x *exchangeSeen) { x.events("data: " + ask + "\n\ndata: " + x.answer("1") + "\n\n") },
-	}
-	inWebWorld(t, on, func(w *webWorld) {
-		w.legacy("2025-11-25")
-		w.wantBody("", ask)
-		w.send("7", "tools/call")
-		w.wantBody("7", ask)
-		w.wantBody("7", `{"jsonrpc":"2.0","id":7,"result":1}`)
-	})
-}
-
 func TestIdleCostsNoGoroutine(t *testing.T) {
 	inWebWorld(t, nil, func(w *webWorld) {
 		w.legacy("2025-11-25")
