@@ -112,7 +112,7 @@ func (s *Session) attach(l *Link) {
 		OnOutgoingCancelled: s.listen.endedByServer,
 		OnLateResponse:      s.lateResponse,
 		Route:               routeFor(l, s.Era),
-		Overtaken:           l.Exchanges != nil,
+		Overtaken:           l.Exchanges != nil && !l.LegacyOnly, // HTTP+SSE has one stream, in order
 		MaxIncoming:         s.o.MaxIncoming,
 		Results:             s.o.Results,
 		StallLimit:          s.o.StallLimit,
