@@ -58,6 +58,10 @@ func TestToolTerms(t *testing.T) {
 			want: "ask ask ask ask ask"},
 		{what: "a look has found another form, and a consent to it", events: []Event{LaunchLooked{Server: 1,
 			Entry: EntryID{"f", "l"}, Read: 1, Form: Form{"f", "3"}, Held: true}}, want: "allow deny hidden ask allow"},
+		{what: "a look has found a consent, and then another version is seen, connected", events: append([]Event{
+			LaunchLooked{Server: 1, Entry: EntryID{"f", "l"}, Read: 1, Form: Form{"f", "1"}, Held: true}},
+			append(up, LaunchSeen{Server: 1, Entries: entry("2", false, later), AgreedHeld: true})...),
+			want: "allow ask! ask! ask ask"},
 		{what: "a broken entry", held: true, events: []Event{ServerConfigured{Server: 1, Entry: Entry{Broken: true},
 			Relaunch: true, Cause: because("config")}}, want: "ask ask ask ask ask"},
 	} {
