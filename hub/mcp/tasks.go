@@ -413,6 +413,9 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 		s.log.Debug("tasks/cancel is over", "failed", err != nil)
 		if cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err); ok {
 			err = cancelled.Cause // the end of the session, or cancelPatience is over
+			if s.link.Exchanges != nil {
+				_ = s.link.Exchanges.Abort(call.ID().String()) // else it would stay open to the end of the session
+			}
 		}
 		told(err)
 	}) {
