@@ -20,6 +20,7 @@ type served struct {
 	mu      sync.Mutex // guards what follows
 	changed chan struct{}
 	kept    []*kept
+	came    map[string]int    // requests whose handler has begun, by name
 	replies map[string]string // by method: see reply; "" keeps the request
 	tools   []string
 	ending  bool // nothing is kept any more
@@ -34,12 +35,15 @@ type kept struct {
 }
 
 func newServed(c *cell) *served {
-	s := &served{c: c, changed: make(chan struct{}), replies: map[string]string{
+	s := &served{c: c, changed: make(chan struct{}), came: map[string]int{}, replies: map[string]string{
 		"tasks/get": "working", "tasks/update": "ok", "tasks/cancel": "cancelled", "tasks/result": ""}}
 	for method := range s.replies {
 		s.c.fake.Handle(method, func(call *fakeserver.CallContext) {
 			s.mu.Lock()
 			text := s.replies[method]
+			if text != "" {
+				s.noteCame(method)
+			}
 			s.mu.Unlock()
 			if text == "" {
 				s.keeping(method)(call)
@@ -97,8 +101,7 @@ func (s *served) keeping(name string) fakeserver.Handler {
 			return
 		}
 		s.kept = append(s.kept, k)
-		close(s.changed)
-		s.changed = make(chan struct{})
+		s.noteCame(name)
 		s.mu.Unlock()
 		select {
 		case <-k.over:
@@ -113,20 +116,54 @@ func (s *served) keeping(name string) fakeserver.Handler {
 	}
 }
 
-// find returns the newest request of a name, which is still open unless past is set, and waits for one.
+// noteCame is called with mu held.
+func (s *served) noteCame(name string) {
+	s.came[name]++
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// received returns the ids of the requests of a name that the server has read, in their order.
+func (s *served) received(name string) (ids []string) {
+	for _, m := range s.c.fake.Received() {
+		if m.IsRequest() &&
+			(m.Method == name || m.Method == "tools/call" && string(m.Param("name")) == strconv.Quote(name)) {
+			ids = append(ids, string(m.ID))
+		}
+	}
+	return ids
+}
+
+// find returns the newest request of a name, which is still open unless past is set, and waits for one. Handlers are
+// goroutines: those of requests that were read are waited for, and which request is the newest is not theirs to say.
 func (s *served) find(name string, past bool) *kept {
 	ctx, cancel := context.WithTimeoutCause(s.c.t.Context(), faketime.Long, errNothingCame)
 	defer cancel()
+	received := s.received(name)
+	place := func(k *kept) int {
+		for i, id := range slices.Backward(received) {
+			if id == string(k.call.ID) {
+				return i
+			}
+		}
+		return -1
+	}
 	for {
 		s.mu.Lock()
 		changed := s.changed
-		for _, k := range slices.Backward(s.kept) {
-			if k.name == name && (past || !k.ended) {
-				s.mu.Unlock()
-				return k
+		var newest *kept
+		for _, k := range s.kept {
+			if k.name == name && (past || !k.ended) && (newest == nil || place(k) >= place(newest)) {
+				newest = k
 			}
 		}
+		if s.came[name] < len(received) {
+			newest = nil
+		}
 		s.mu.Unlock()
+		if newest != nil {
+			return newest
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
