@@ -119,8 +119,7 @@ type order struct {
 
 func newStage(t *testing.T, era string) *stage {
 	return &stage{t: t, era: era, actors: map[string]*actor{}, views: map[string]*spectator{},
-		calls: map[string]*pendingCall{}, said: map[string]bool{},
-		stops: map[string]context.CancelCauseFunc{}}
+		calls: map[string]*pendingCall{}, said: map[string]bool{}, stops: map[string]context.CancelCauseFunc{}}
 }
 
 var (
@@ -223,14 +222,14 @@ func (s *stage) close() {
 	if len(s.openOrders()) == 0 {
 		s.nothingLeft()
 	}
-	s.hub.Drain(context.Background(), "")
+	s.hub.Drain(forGood, "")
 	s.nothingLeft()
 	for _, id := range s.callIDs {
 		if !s.calls[id].over() {
 			s.t.Errorf("call %s does not end", id)
 		}
 	}
-	if err := s.hub.Close(context.Background()); err != nil {
+	if err := s.hub.Close(forGood); err != nil {
 		s.t.Error(err)
 	}
 	synctest.Wait()

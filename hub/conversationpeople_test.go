@@ -186,7 +186,7 @@ func (s *stage) callOf(id, tool string, words []string) hub.CallRequest {
 			c.AppOf = value
 		case "of": // a client of the gateway
 			c.Caller = client(value)
-		case "of-deaf": // which cannot be asked
+		case "of-unreachable": // which cannot be asked
 			c.Caller = cannotBeAsked{client(value)}
 		case "meta":
 			c.Meta = value
@@ -224,12 +224,12 @@ func (s *stage) cancels(who, id, why string, cancel func(id, why string) (event.
 
 // host does what a host does, or what a person does through it.
 func (s *stage) host(who, verb string, words []string) {
-	ctx, why, origin := context.Background(), strings.Join(words[max(0, len(words)-1):], ""), event.OriginHost
+	why, origin := strings.Join(words[max(0, len(words)-1):], ""), event.OriginHost
 	if who == "user" {
 		origin = event.OriginUser
 	}
 	if order := serverOrders[verb]; order != nil {
-		s.ordered(who+": "+strings.Join(append([]string{verb}, words[0]), " "), func() (string, error) {
+		s.ordered(who+": "+verb+" "+words[0], func() (string, error) {
 			return order(s.hub, words[0], strings.Join(words[1:], " "))
 		})
 		return
@@ -263,11 +263,11 @@ func (s *stage) host(who, verb string, words []string) {
 		if words != nil {
 			sources[0].JSON = s.config(words...)
 		}
-		_, _, _, err = s.hub.LoadConfig(ctx, sources)
+		_, _, _, err = s.hub.LoadConfig(forGood, sources)
 	case "closes":
-		err = s.hub.Close(ctx)
+		err = s.hub.Close(forGood)
 	case "drains":
-		cancelled, stopped := s.hub.Drain(ctx, why)
+		cancelled, stopped := s.hub.Drain(forGood, why)
 		s.say("%s: %d cancelled, %d stopped, draining: %v", who, cancelled, stopped, s.hub.Draining())
 	default:
 		s.t.Fatalf("a host does not %s", verb)

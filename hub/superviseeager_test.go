@@ -59,6 +59,9 @@ func TestStreamAsksNobodyToSignIn(t *testing.T) {
 		change() // behind which the stream ends
 		pass(time.Hour)
 		v.noPrompt()
+		if n := at.visited("/.well-known/oauth-authorization-server/as"); n != 1 {
+			t.Errorf("the authorization server was asked %d times, and nobody waits", n)
+		}
 		if asked := eventsOf[*event.PromptOpened](v); len(asked) != 0 {
 			t.Errorf("asked %d times, and nobody waits", len(asked))
 		}

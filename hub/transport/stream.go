@@ -236,17 +236,18 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 	tried := func() { once.Do(func() { close(opened) }) }
 	defer tried()
 	var (
-		at   place
-		ever bool      // it has been open
-		over bool      // the server does not know the session any more
-		lost time.Time // since when the server cannot be reached; zero while it can
+		at      place
+		ever    bool      // it has been open
+		over    bool      // the server does not know the session any more
+		refused bool      // it wanted a sign-in, and the stream has not been open since
+		lost    time.Time // since when the server cannot be reached; zero while it can
 	)
 	for vain := 0; ; {
 		from := time.Now()
 		resp, failed := s.openStream(s.ctx, b.streamHeader(s.sender, session, at.lastID))
 		tried()
 		if failed == nil {
-			ever, over = true, false
+			ever, over, refused = true, false, false
 			s.readStandalone(resp, &at)
 		}
 		switch {
@@ -267,8 +268,12 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 				return
 			}
 			over, vain = true, 0 // a request that is on its way hears of it, too, and then it has surely not run
-		case failed != nil && failed.Status == http.StatusUnauthorized && s.auth != nil:
-			vain++ // whoever uses the server next signs in
+		case failed != nil && failed.Status == http.StatusUnauthorized && s.auth != nil && !refused:
+			refused = true
+			if !s.nextAccepted() {
+				return
+			}
+			continue
 		case failed != nil && noStream(failed.Status) && at.lastID != "":
 			at.lastID = "" // perhaps the server only does not know the id
 			vain++
@@ -289,6 +294,22 @@ func (s *Streamable) listen(b binding, session string, opened chan<- struct{}) {
 		if pause(s.ctx, d) != nil {
 			return
 		}
+	}
+}
+
+// nextAccepted waits until the server accepts a request, and reports whether that came before the end of the transport.
+// Nobody is to be asked to sign in for the standalone stream alone, and no authorization server to be asked over and
+// over: whoever uses the server next signs in.
+func (s *Streamable) nextAccepted() bool {
+	select {
+	case <-s.accepted: // before the refusal
+	default:
+	}
+	select {
+	case <-s.accepted:
+		return true
+	case <-s.ctx.Done():
+		return false
 	}
 }
 

@@ -15,11 +15,14 @@ import (
 // "Streamable HTTP") and modern (2026-07-28 basic/transports/streamable-http). Each request is one exchange, a POST
 // with a goroutine of its own. Receive returns the messages of all exchanges. The methods may be called from any
 // goroutine, Receive from one at a time.
-type Streamable struct{ exchanges }
+type Streamable struct {
+	exchanges
+	accepted chan struct{} // has an element if a request was accepted since listen looked
+}
 
 // NewStreamable returns a transport, which sends nothing before Send. If the URL cannot be used, each request fails.
 func NewStreamable(o HTTPOptions) *Streamable {
-	s := &Streamable{}
+	s := &Streamable{accepted: make(chan struct{}, 1)}
 	s.begin(o, s)
 	return s
 }
@@ -38,6 +41,10 @@ func (s *Streamable) converse(ex *exchange) *HTTPError {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return s.refused(ex, resp)
+	}
+	select {
+	case s.accepted <- struct{}{}:
+	default:
 	}
 	if ex.m.Method == "initialize" && !ex.modern {
 		if err := s.beginSession(ex, resp); err != nil {
