@@ -169,16 +169,16 @@ func (s *stage) tell(e event.Event) (of, text string) {
 	case *event.RequestCancelDelivery:
 		return b.RequestID, fmt.Sprintf("%s: the cancel is %s%s", b.RequestID, b.Sending.Delivery, quoted(b.Sending.Err))
 	case *event.ToolsChanged:
-		return "~", "the tools of " + b.Server + " have changed"
+		return "~ tools", "the tools of " + b.Server + " have changed"
 	case *event.ResourcesChanged:
-		return "~", "the resources of " + b.Server + " have changed"
+		return "~ resources", "the resources of " + b.Server + " have changed"
 	case *event.McpPromptsChanged:
-		return "~", "the prompt templates of " + b.Server + " have changed"
+		return "~ prompts", "the prompt templates of " + b.Server + " have changed"
 	case *event.ResourceUpdated:
-		return "~", b.URI + " of " + b.Server + " has changed"
+		return "~ updated", b.URI + " of " + b.Server + " has changed"
 	case *event.LogMessage:
 		if b.Logger == "mcphub" {
-			return "~", "log: " + b.Data
+			return "~ log", "log: " + b.Data
 		}
 	}
 	return "", ""
@@ -280,14 +280,26 @@ func errorWords(err error) string {
 }
 
 // hears is what a server was sent since it was asked last, without what belongs to sessions, lists and polls, and
-// without the calls that leaveOut names.
+// without the calls that leaveOut names. What is about one request stays in order; of two, either may be written first,
+// as each has a goroutine of its own.
 func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	type line struct{ of, text string }
+	var said []line
+	tell := func(of, format string, args ...any) { said = append(said, line{of, fmt.Sprintf(format, args...)}) }
+	flush := func() {
+		slices.SortStableFunc(said, func(a, b line) int { return strings.Compare(a.of, b.of) })
+		for _, l := range said {
+			lines = append(lines, l.text)
+		}
+		said = nil
+	}
 	received := a.Received()
 	for _, m := range received[a.heard:] {
 		if m.Method == "initialize" || m.Method == "server/discover" {
 			if a.conn != 0 && m.Conn != a.conn {
+				flush()
 				lines = append(lines, "connected anew")
 			}
 			a.conn = m.Conn
@@ -295,7 +307,7 @@ func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 		if a.declared != nil {
 			if text := capabilitiesIn(m); text != "" && text != *a.declared {
 				*a.declared = text
-				lines = append(lines, "declared are "+text)
+				tell("", "declared are %s", text)
 			}
 		}
 		wire := fmt.Sprint(m.Conn, " ", string(m.ID))
@@ -318,15 +330,16 @@ func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 			if m.Param("task") != nil {
 				text += " as a task"
 			}
-			lines = append(lines, text)
+			tell(id, "%s", text)
 		case "notifications/cancelled":
 			switch of := a.named(m.Conn, m.Param("requestId")); of {
 			case "tasks/get", "tasks/result":
 			default:
-				lines = append(lines, fmt.Sprintf("cancel of %s, %s", of, m.Param("reason")))
+				tell(of, "cancel of %s, %s", of, m.Param("reason"))
 			}
 		case "":
-			lines = append(lines, fmt.Sprintf("answer to %s: %s", a.named(m.Conn, m.ID), answerOf(m)))
+			of := a.named(m.Conn, m.ID)
+			tell(of, "answer to %s: %s", of, answerOf(m))
 		default:
 			text := m.Method
 			for _, param := range []string{"taskId", "uri", "name", "arguments", "ref", "context", "inputResponses"} {
@@ -335,18 +348,11 @@ func (a *actor) hears(leaveOut func(id string) bool) (lines []string) {
 			if meta := hostsMeta.FindString(string(m.Param("_meta"))); meta != "" {
 				text += " with " + meta
 			}
-			lines = append(lines, text)
+			tell(m.Method, "%s", text)
 		}
 	}
 	a.heard = len(received)
-	for i := 0; i < len(lines); { // which of two goroutines writes first may differ
-		kind, end := strings.Fields(lines[i])[0], i
-		for end < len(lines) && strings.Fields(lines[end])[0] == kind {
-			end++
-		}
-		slices.Sort(lines[i:end])
-		i = end
-	}
+	flush()
 	return lines
 }
 
