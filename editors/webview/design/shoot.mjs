@@ -19,7 +19,7 @@ for (const [name, scene] of Object.entries(scenes)) {
   const frames = ['dark', 'light', 'high-contrast'].flatMap((theme) => widths.map((width) => {
     const vars = Object.entries(themes[theme]).map(([k, v]) => `--vscode-${k}:${v}`).join(';');
     const main = width < 720 && scene.narrow ? scene.narrow : scene.main;
-    const doc = `<!doctype html><html><style>:root{${vars}} html{background:var(--vscode-sideBar-background,#000);color-scheme:${theme === 'light' ? 'light' : 'dark'}}${css}</style><body class="${bodyClassOf[theme]}"><main class="${scene.has ? 'has-opened' : ''}">${main}</main></body></html>`;
+    const doc = `<!doctype html><html><style>:root{${vars}} html{background:var(--vscode-sideBar-background,#000);color-scheme:${theme === 'light' ? 'light' : 'dark'}}${css}</style><body class="${bodyClassOf[theme]}"><main class="${scene.has ? 'has-opened' : ''} ${scene.alone ? 'alone' : ''}">${main}</main></body></html>`;
     return `<iframe width="${width}" height="${height}" srcdoc="${doc.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
   }));
   const page = await browser.newPage({ viewport: { width: 300 + 420 + 900 + 4 * 16, height: 3 * (height + 16) + 16 } });
