@@ -190,9 +190,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
+	m, ok := h.posted(w, r)
+	if !ok {
+		return
+	}
 	switch r.URL.Path {
 	case PathMCP:
-		h.streamable(w, r)
+		h.streamable(w, r, m)
 	case PathSSE:
 		h.sse.ServeHTTP(w, r)
 	default:
@@ -205,6 +209,7 @@ type posted struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
+		cancelled
 		Name      string `json:"name"`
 		Arguments struct {
 			Reason string `json:"reason"`
@@ -212,17 +217,25 @@ type posted struct {
 	} `json:"params"`
 }
 
-func (h *Handler) streamable(w http.ResponseWriter, r *http.Request) {
-	var m posted
-	if r.Method == http.MethodPost {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			http.Error(w, "the body cannot be read", http.StatusBadRequest)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		_ = json.Unmarshal(body, &m) // the SDK refuses what is not a message
+// posted reads a message, records a cancel, and leaves the body to be read again. It returns false if it has refused.
+func (h *Handler) posted(w http.ResponseWriter, r *http.Request) (m posted, ok bool) {
+	if r.Method != http.MethodPost {
+		return m, true
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body cannot be read", http.StatusBadRequest)
+		return m, false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	_ = json.Unmarshal(body, &m) // the SDK refuses what is not a message
+	if m.Method == methodCancelled {
+		h.journal.noteCancel(m.Params.cancelled)
+	}
+	return m, true
+}
+
+func (h *Handler) streamable(w http.ResponseWriter, r *http.Request, m posted) {
 	if m.Method != "" && m.ID != nil {
 		answer := &answerWriter{ResponseWriter: w, id: m.ID}
 		if withdraws(m.Params.Name) {
@@ -349,11 +362,13 @@ func (w *answerWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// transport is the SDK's stdio transport, or its HTTP with SSE, with two additions. Reading ends with ctx, which
-// cancels the running tools. The cancellation of the server's own question has the reason that the tool chose.
+// transport is the SDK's stdio transport, or its HTTP with SSE, with three additions. Reading ends with ctx, which
+// cancels the running tools. Cancels are recorded. The cancellation of the server's own question has the reason that
+// the tool chose.
 type transport struct {
-	ctx  context.Context
-	base mcp.Transport
+	ctx     context.Context
+	journal *Journal // nil if cancels are recorded elsewhere
+	base    mcp.Transport
 }
 
 // SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter] with the answer of the base.
@@ -368,16 +383,26 @@ func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Connection: c, ctx: t.ctx}, nil
+	return &conn{Connection: c, ctx: t.ctx, journal: t.journal}, nil
 }
 
 type conn struct {
 	mcp.Connection
-	ctx context.Context
+	ctx     context.Context
+	journal *Journal
 }
 
 // Read reads with Run's context: the SDK passes one that never ends.
-func (c *conn) Read(context.Context) (jsonrpc.Message, error) { return c.Connection.Read(c.ctx) }
+func (c *conn) Read(context.Context) (jsonrpc.Message, error) {
+	msg, err := c.Connection.Read(c.ctx)
+	if n, ok := msg.(*jsonrpc.Request); ok && err == nil && n.Method == methodCancelled && c.journal != nil {
+		var params cancelled
+		if json.Unmarshal(n.Params, &params) == nil {
+			c.journal.noteCancel(params)
+		}
+	}
+	return msg, err
+}
 
 // withdrawal is passed in the context of a question to the notification that withdraws the question.
 type withdrawal struct {
@@ -397,7 +422,7 @@ func withWithdrawal(ctx context.Context, reason string) (context.Context, *withd
 // context.
 func (c *conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	req, ok := msg.(*jsonrpc.Request)
-	if !ok || req.Method != "notifications/cancelled" {
+	if !ok || req.Method != methodCancelled {
 		return c.Connection.Write(ctx, msg)
 	}
 	w, ok := ctx.Value(withdrawalKey{}).(*withdrawal)

@@ -33,10 +33,26 @@ type Event struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
 	Tool  string    `json:"tool,omitempty"`
-	// the id of the request that was disconnected, or that a cancel_received names, as the SDK decoded it
+	// the id of the request that was disconnected, or that a cancel_received names, as it was sent
 	ID     json.RawMessage `json:"id,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Detail string          `json:"detail,omitempty"`
+}
+
+const methodCancelled = "notifications/cancelled"
+
+// cancelled are the params of notifications/cancelled.
+type cancelled struct {
+	RequestID json.RawMessage `json:"requestId"`
+	Reason    string          `json:"reason"`
+}
+
+// noteCancel records a cancel when it is read. A middleware of the SDK hears of it later, or, if the session is closed
+// at once, never: TestCallURL, beside endless loops, saw a cancelled tool without a cancel.
+func (j *Journal) noteCancel(c cancelled) {
+	if c.RequestID != nil && string(c.RequestID) != "null" { // the SDK drops malformed ones
+		j.note(Event{Event: EventCancelReceived, ID: c.RequestID, Reason: c.Reason})
+	}
 }
 
 // Journal records events: as a line in the log, and as a JSON line in the record file. It is safe for concurrent use.

@@ -12,7 +12,6 @@ package demoserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,13 +64,7 @@ type demo struct {
 	analyses map[string]analysis // by id
 }
 
-// New returns the server, for any transport of the SDK. It does not use Options.In and Out. The caller keeps ownership
-// of the journal.
-func New(o Options, j *Journal) *mcp.Server {
-	return build(context.Background(), o, j)
-}
-
-// build does what New does, with a context that ends all tools.
+// build returns the server, whose tools end with ctx. The caller keeps ownership of the journal.
 func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	o = o.withDefaults()
 	d := &demo{ctx: ctx, opts: o, journal: j, analyses: make(map[string]analysis)}
@@ -79,7 +72,6 @@ func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 		&mcp.Implementation{Name: Name, Title: "McpHub demo server", Version: o.Version},
 		&mcp.ServerOptions{Instructions: "Every tool here shows one way in which a server meets cancellation. Nothing that it answers is meant to be useful."},
 	)
-	d.server.AddReceivingMiddleware(d.witnessCancels)
 	d.addTimed()
 	d.addFiles()
 	d.addBatches()
@@ -88,21 +80,6 @@ func build(ctx context.Context, o Options, j *Journal) *mcp.Server {
 	d.addWithdrawals()
 	d.addTroubles()
 	return d.server
-}
-
-// witnessCancels records each notifications/cancelled. The SDK has already cancelled the handler's context by then,
-// without the reason. It drops malformed notifications before this middleware.
-func (d *demo) witnessCancels(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if p, ok := req.GetParams().(*mcp.CancelledParams); ok && p != nil {
-			id, err := json.Marshal(p.RequestID)
-			if err != nil {
-				id = nil
-			}
-			d.journal.note(Event{Event: EventCancelReceived, ID: id, Reason: p.Reason})
-		}
-		return next(ctx, method, req)
-	}
 }
 
 // watch calls note once if ctx ends before done is called, and done waits for note. A goroutine that is woken by the
@@ -154,9 +131,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 
-	server := New(o, j)
+	server := build(context.Background(), o, j)
 	j.note(Event{Event: EventReady})
-	session, err := server.Connect(ctx, &transport{ctx: ctx, base: &mcp.IOTransport{Reader: o.In, Writer: o.Out}}, nil)
+	session, err := server.Connect(ctx, &transport{ctx: ctx, journal: j, base: &mcp.IOTransport{Reader: o.In, Writer: o.Out}}, nil)
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)
 	}
