@@ -97,7 +97,7 @@ release-image: $(EDITORS_STAMP) ## at a release: keep the contract for `make bre
 
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
-	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(EDITORS)/webview $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
+	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(EDITORS)/page $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
 	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
@@ -244,8 +244,8 @@ soak-amounts: ## the tests of amounts, with the race detector
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page
 soak-page: $(EDITORS_STAMP) ## the page in Chromium, every rule of accessibility in every theme; its heap and its frames
-	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=1800000 test/specs/accessibility.spec.js
-	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent test:nightly -w webview
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=1800000 test/specs/accessibility.spec.js
+	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent test:nightly -w page
 
 .PHONY: e2e
 e2e: build peers ## the built binary from outside: the demo, then the black-box tests
@@ -257,12 +257,12 @@ e2e: build peers ## the built binary from outside: the demo, then the black-box 
 test-editors: $(EDITORS_STAMP) ## the parts of the host package and of the extension, and, where there is a Chromium, what the page is for
 	cd $(EDITORS) && npm run --silent test:unit -w host
 	cd $(EDITORS) && npm run --silent test:unit -w vscode
-	cd $(EDITORS) && npm run --silent build -w webview
-	cd $(EDITORS) && $(OF_PAGE) npm run --silent test:unit -w webview
-	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then cd $(EDITORS) && $(OF_PAGE) npm run --silent test:main -w webview; \
+	cd $(EDITORS) && npm run --silent build -w page
+	cd $(EDITORS) && $(OF_PAGE) npm run --silent test:unit -w page
+	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then cd $(EDITORS) && $(OF_PAGE) npm run --silent test:main -w page; \
 	else echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
 
-OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/webview/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub
+OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/page/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub
 
 # Both at once, as in lane B.
 .PHONY: test-editors-real
@@ -276,7 +276,7 @@ test-hosts-real: build $(EDITORS_STAMP) peers
 
 .PHONY: test-page-more
 test-page-more: build $(EDITORS_STAMP) peers
-	cd $(EDITORS) && npm run --silent build -w webview && $(OF_PAGE) CI=true npm run --silent test:more -w webview
+	cd $(EDITORS) && npm run --silent build -w page && $(OF_PAGE) CI=true npm run --silent test:more -w page
 
 .PHONY: test-newest-node
 test-newest-node: build $(EDITORS_STAMP) $(NEWEST_NODE)/node_modules/.installed ## the host package again, on the newest Node (on Linux with x64)
@@ -289,13 +289,13 @@ endif
 
 .PHONY: test-page
 test-page: build $(EDITORS_STAMP) ## all tests of the page in Chromium, as it is shipped
-	cd $(EDITORS) && npm run --silent build -w webview && $(OF_PAGE) npm test --silent -w webview
+	cd $(EDITORS) && npm run --silent build -w page && $(OF_PAGE) npm test --silent -w page
 
 # What the READMEs show: after a change that is seen.
 .PHONY: pictures
 pictures: $(EDITORS_STAMP) ## take the pictures of the READMEs anew, into docs/images
-	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
-	cd $(EDITORS)/webview && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
 
 # The scenarios that no editor may lack, in the newest VS Code.
 .PHONY: e2e-editors-core

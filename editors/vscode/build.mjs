@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { packPage, pageLimit } from '../webview/pack/pack.js';
+import { packPage, pageLimit } from '../page/pack/pack.js';
 import { notices } from './notices.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -65,11 +65,11 @@ func TestScriptsAreStrictFindsViolations(t *testing.T) {
 		"editors/host/src/gen/x_pb.ts":    "const a: any = 1;",
 		"editors/host/dist/x.js":          "const a: any = 1;",
 		"editors/host/src/util.ts":        "",
-		"editors/webview/cards.js":        "e.textContent = t;\ne.innerHTML = t;",
-		"editors/webview/test/a.test.js":  "assert(!/innerHTML/.test(text));",
+		"editors/page/cards.js":           "e.textContent = t;\ne.innerHTML = t;",
+		"editors/page/test/a.test.js":     "assert(!/innerHTML/.test(text));",
 		"editors/node_modules/a/index.js": "x.innerHTML = 1",
 	})), "editors/host/src/hub.ts:1", "editors/host/src/hub.ts:3", "editors/host/src/util.ts",
-		"editors/webview/cards.js:2")
+		"editors/page/cards.js:2")
 }
 
 // sample matches a code block of the documentation that names a file. The block must be part of that file, so that it

@@ -78,7 +78,7 @@ var commandLine = []string{"call", "config", "demo", "demoserver", "docs", "doct
 
 func init() {
 	may := []string{"plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web", "internal/doctor",
-		"editors/webview"}
+		"editors/page"}
 	for _, room := range slices.Concat(belowCommands, commandLine) {
 		folder := "internal/cli/" + room
 		mayImport[folder] = append(slices.Clone(may), folder)
@@ -163,15 +163,15 @@ func TestImportsPointOneWayFindsViolations(t *testing.T) {
 		"internal/fakeserver/up.go":     imports("fakeserver", "cmd/mcphub"),
 		"internal/demoserver/own.go":    imports("demoserver", "hub"),
 		"internal/web/socket.go":        imports("web", "plugin/host", "proto/mcphub/v1"),
-		"internal/web/page.go":          imports("web", "hub", "editors/webview"),
-		"editors/webview/page.go":       imports("webview", "internal/web"),
+		"internal/web/page.go":          imports("web", "hub", "editors/page"),
+		"editors/page/page.go":          imports("page", "internal/web"),
 		"elsewhere/new.go":              imports("elsewhere"),
 	})),
 		"cmd/mcphub/fake.go:2", "internal/cli/demo/side.go:2", "internal/cli/door/up.go:2", "plugin/up.go:2", "ipc/up.go:2", "hub/wire.go:2", "hub/mcp/up.go:2", "hub/mcp/side.go:2",
 		"hub/core/wire_test.go:4", "hub/core/wire.go:2",
 		"hub/jsonrpc/side_windows.go:2", "hub/jsonrpc/up_test.go:2", "hub/transport/fake.go:2", "internal/fakeserver/up.go:2",
 		"internal/demoserver/own.go:2", "internal/web/page.go:2", "internal/web/page.go:3",
-		"editors/webview/page.go:2", "elsewhere/new.go")
+		"editors/page/page.go:2", "elsewhere/new.go")
 }
 
 // foreignToHub are modules that the hub must not depend on, directly or indirectly, so that another plugin library or

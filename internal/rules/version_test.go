@@ -17,7 +17,7 @@ var versionLine = regexp.MustCompile(`(?m)^var version = "([^"]+)"$`)
 const editorsLock = "editors/package-lock.json"
 
 // versionedPackages are the packages that are published, or that are built into one.
-var versionedPackages = []string{"host", "vscode", "webview"}
+var versionedPackages = []string{"host", "vscode", "page"}
 
 // npmPackage has the members of package.json, and of a package in package-lock.json, that contain versions.
 type npmPackage struct {
@@ -69,14 +69,14 @@ func TestOneVersion(t *testing.T) {
 
 func TestOneVersionFindsOthers(t *testing.T) {
 	files := map[string]string{
-		versionFile:                    "package main\n\nvar version = \"1.2.3\"\n",
-		"editors/host/package.json":    `{"version": "1.2.3"}`,
-		"editors/webview/package.json": `{"version": "1.2.4"}`,
-		"editors/vscode/package.json":  `{"version": "1.2.3", "dependencies": {"@mcphub/host": "1.2.2"}}`,
+		versionFile:                   "package main\n\nvar version = \"1.2.3\"\n",
+		"editors/host/package.json":   `{"version": "1.2.3"}`,
+		"editors/page/package.json":   `{"version": "1.2.4"}`,
+		"editors/vscode/package.json": `{"version": "1.2.3", "dependencies": {"@mcphub/host": "1.2.2"}}`,
 		editorsLock: `{"packages": {"host": {"version": "1.2.3"}, "vscode": {"version": "1.2.3"},
-			"webview": {"version": "1.2.0"}}}`,
+			"page": {"version": "1.2.0"}}}`,
 	}
-	finds(t, otherVersions(made(t, files)), "editors/vscode/package.json", "editors/webview/package.json", editorsLock)
+	finds(t, otherVersions(made(t, files)), "editors/vscode/package.json", "editors/page/package.json", editorsLock)
 	delete(files, versionFile)
 	finds(t, otherVersions(made(t, files)), versionFile)
 }

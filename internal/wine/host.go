@@ -44,7 +44,7 @@ func buildHost(ctx context.Context, root, dir string) error {
 		}
 	}
 	// one of the tests reads all sources
-	for _, part := range []string{"host/src", "host/test", "vscode/src", "webview/src"} {
+	for _, part := range []string{"host/src", "host/test", "vscode/src", "page/src"} {
 		if err := os.CopyFS(filepath.Join(editors, part), os.DirFS(filepath.Join(there, part))); err != nil {
 			return err
 		}

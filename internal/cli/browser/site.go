@@ -1,6 +1,6 @@
 // Package browser serves the editor's page over a hub to the browsers of this machine.
 //
-// What must not live here: the page (editors/webview), and its server (internal/web).
+// What must not live here: the page (editors/page), and its server (internal/web).
 package browser
 
 import (
@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphub-go/mcphub/editors/webview"
+	"github.com/mcphub-go/mcphub/editors/page"
 	"github.com/mcphub-go/mcphub/internal/cli/console"
 	"github.com/mcphub-go/mcphub/internal/cli/door"
 	"github.com/mcphub-go/mcphub/internal/cli/exit"
@@ -67,7 +67,7 @@ func Open(o web.Options, port int) (*Site, error) {
 	if err != nil {
 		frames = nil // the page works without views
 	}
-	o.Files, o.Sandbox = webview.Files, frames
+	o.Files, o.Sandbox = page.Files, frames
 	server, err := web.New(l, o)
 	if err != nil {
 		for _, one := range append(frames, l) {

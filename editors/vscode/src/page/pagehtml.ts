@@ -1,4 +1,4 @@
-// Fills the page's template for a webview. The page itself is editors/webview; the build copies it to media/page.
+// Fills the page's template for a webview. The page itself is editors/page; the build copies it to media/page.
 import { randomBytes } from 'node:crypto';
 import type { ModelName } from '../questions/modelrequest.js';
 

@@ -1,6 +1,6 @@
-// Package webview provides the editor's page to Go programs: the files of src that a browser loads, unchanged. The page
+// Package page provides the editor's page to Go programs: the files of src that a browser loads, unchanged. The page
 // itself consists of plain HTML, CSS and ES modules. No part of it is written in Go.
-package webview
+package page
 
 import (
 	"embed"

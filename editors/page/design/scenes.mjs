@@ -22,7 +22,8 @@ const paths = {
   warning: '<path d="M8 2.5 14 13H2zM8 6.5V10M8 11.6v.1"/>',
   clock: '<circle cx="8" cy="8" r="5.5"/><path d="M8 5v3.3l2 1.4"/>',
 };
-const icon = (name, more = '') => `<svg class="glyph ${more}" viewBox="0 0 16 16" aria-hidden="true">${paths[name]}</svg>`;
+const icon = (name, more = '') =>
+  `<svg class="glyph ${more}" viewBox="0 0 16 16" aria-hidden="true">${paths[name]}</svg>`;
 const act = (name, label) => `<button class="icon" aria-label="${label}" title="${label}">${icon(name)}</button>`;
 const split = (text, kind = '') =>
   `<span class="split"><button class="${kind}">${text}</button><button class="${kind}" aria-label="More">${icon('down')}</button></span>`;
@@ -53,7 +54,12 @@ const servers = (selected = '') => `<section><h2><span class="grow">Servers</spa
   ${serverRow('metrics', 'Stopped: exit code 1', { mark: 'error', acts: `<span class="acts always"><button class="plain">Start</button></span>` })}
   ${serverRow('reviews', 'Off')}</ul></section>`;
 
-const ended = (mark, title, time, second) => `<li class="row two">${icon(mark, mark === 'check' ? 'done-mark' : mark === 'error' ? 'bad-mark' : '')}
+const ended = (
+  mark,
+  title,
+  time,
+  second,
+) => `<li class="row two">${icon(mark, mark === 'check' ? 'done-mark' : mark === 'error' ? 'bad-mark' : '')}
   <div class="grow"><div class="one-line">${title}</div><div class="second"><span class="one-line">${second}</span></div></div>
   <span class="time">${time}</span></li>`;
 const historyRows = [
@@ -76,7 +82,13 @@ const opened = (title, body, acts = '') =>
    <h3 class="grow one-line">${title}</h3>${acts}</div>${body}</section>`;
 const nothing = `<section class="opened empty"><p class="quiet">Select a server, or something that has ended.</p></section>`;
 
-const review = call({ title: 'Review change', about: 'reviews · Claude Code · {"change":"8f31c2"}', time: '1:15', progress: 25, text: 'Reading 12 files' });
+const review = call({
+  title: 'Review change',
+  about: 'reviews · Claude Code · {"change":"8f31c2"}',
+  time: '1:15',
+  progress: 25,
+  text: 'Reading 12 files',
+});
 
 const form = `<article class="card asks"><div><div class="card-head"><h3 class="grow">Who travels on Friday?</h3>${act('more', 'More')}</div>
   <p class="from">booking asks, for Book seats · 6 s</p></div>
@@ -92,19 +104,42 @@ const approval = `<article class="card asks danger"><div><div class="card-head">
   <dl class="given"><dt>repo</dt><dd class="code">mcphub/site</dd><dt>branch</dt><dd class="code">main</dd><dt>force</dt><dd class="code">true</dd></dl>
   <div class="buttons">${split('Allow once', 'primary')}<button>Deny</button></div></article>`;
 
-const tools = ['Read file|Text of a file, whole or in part', 'Write file|Puts a text in the place of a file|Asks first', 'Delete file|Removes a file for good|Destructive',
-  'List folder|Names, sizes and dates', 'Search text|Lines that match an expression', 'Index folder|Prepares a folder for search', 'Move file|Renames, or moves between folders|Asks first',
-  'Watch folder|Tells of changes until it is cancelled', 'Copy file|', 'File info|Size, dates, rights', 'Make folder|', 'Run formatter|Formats files with the project’s own settings|Asks first',
-  'Compare files|Lines that differ', 'Count lines|'];
-const toolRow = (t) => { const [name, what, flag = ''] = t.split('|');
-  return `<li class="row"><span class="name one-line">${name}</span><span class="what one-line">${what}</span>${flag ? `<span class="time">${flag}</span>` : ''}</li>`; };
-const server = opened('files', `<p class="quiet">Ready · its tools run without asking</p>
+const tools = [
+  'Read file|Text of a file, whole or in part',
+  'Write file|Puts a text in the place of a file|Asks first',
+  'Delete file|Removes a file for good|Destructive',
+  'List folder|Names, sizes and dates',
+  'Search text|Lines that match an expression',
+  'Index folder|Prepares a folder for search',
+  'Move file|Renames, or moves between folders|Asks first',
+  'Watch folder|Tells of changes until it is cancelled',
+  'Copy file|',
+  'File info|Size, dates, rights',
+  'Make folder|',
+  'Run formatter|Formats files with the project’s own settings|Asks first',
+  'Compare files|Lines that differ',
+  'Count lines|',
+];
+const toolRow = (t) => {
+  const [name, what, flag = ''] = t.split('|');
+  return `<li class="row"><span class="name one-line">${name}</span><span class="what one-line">${what}</span>${flag ? `<span class="time">${flag}</span>` : ''}</li>`;
+};
+const server = opened(
+  'files',
+  `<p class="quiet">Ready · its tools run without asking</p>
   <div class="tabs" role="tablist"><button aria-selected="true">Tools</button><button>Resources</button><button>Prompts</button><button>Log</button></div>
   <div class="search"><input type="search" placeholder="Filter 40 tools"></div><ul>${[...tools, ...tools, ...tools].slice(0, 40).map(toolRow).join('')}</ul>`,
-  `${act('stop', 'Stop')}${act('more', 'More')}`);
+  `${act('stop', 'Stop')}${act('more', 'More')}`,
+);
 
-const picture = 'data:image/svg+xml,' + encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="360" height="120"><rect width="360" height="120" fill="#23395d"/><path d="M0 95 60 70 120 82 180 40 240 55 300 20 360 34V120H0z" fill="#7fb2e5"/></svg>');
-const result = opened('Search text', `<p class="quiet">files · Lines that match an expression.</p>
+const picture =
+  'data:image/svg+xml,'
+  + encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="360" height="120"><rect width="360" height="120" fill="#23395d"/><path d="M0 95 60 70 120 82 180 40 240 55 300 20 360 34V120H0z" fill="#7fb2e5"/></svg>',
+  );
+const result = opened(
+  'Search text',
+  `<p class="quiet">files · Lines that match an expression.</p>
   <div class="stack" style="margin-top:8px"><div class="field"><label for="q">Expression</label><input id="q" type="text" value="total\\("></div>
   <div class="field"><label for="f">Folder</label><input id="f" type="text" value="src/orders"></div>
   <div class="buttons"><button class="primary">Call</button></div></div>
@@ -117,13 +152,17 @@ const result = opened('Search text', `<p class="quiet">files · Lines that match
   ],
   <span class="key">"truncated"</span>: false
 }</pre></div><img alt="Matches by file" src="${picture}"></div>
-  <details style="margin-top:8px"><summary>Details</summary></details>`);
+  <details style="margin-top:8px"><summary>Details</summary></details>`,
+);
 
-const endedDetail = opened('Index folder', `<p class="status">${icon('cancelled')}<span>Cancelled by you: wrong folder</span></p>
+const endedDetail = opened(
+  'Index folder',
+  `<p class="status">${icon('cancelled')}<span>Cancelled by you: wrong folder</span></p>
   <p class="quiet" style="margin:0 0 8px 22px">The server was told at once. It answered 3.4 s later; its result was dropped.</p>
   <div class="buttons"><button>Call again</button><button>Show timeline</button></div>
   <div class="stack" style="margin-top:12px"><h3>Arguments</h3><pre class="json">{ <span class="key">"folder"</span>: "src/archive" }</pre></div>
-  <details open style="margin-top:8px"><summary>Details</summary><dl class="facts"><dt>Server</dt><dd>files</dd><dt>Started</dt><dd>14:32:05</dd><dt>Ended</dt><dd>14:32:17</dd><dt>The server worked</dt><dd>11.8 s</dd><dt>You were asked</dt><dd>4 s</dd></dl></details>`);
+  <details open style="margin-top:8px"><summary>Details</summary><dl class="facts"><dt>Server</dt><dd>files</dd><dt>Started</dt><dd>14:32:05</dd><dt>Ended</dt><dd>14:32:17</dd><dt>The server worked</dt><dd>11.8 s</dd><dt>You were asked</dt><dd>4 s</dd></dl></details>`,
+);
 
 const first = `<div class="lists"><section class="first"><div><h3>Connect your first MCP server</h3>
   <p class="quiet">Paste a command, a URL, or an entry of another editor’s config.</p></div>
@@ -133,16 +172,46 @@ const first = `<div class="lists"><section class="first"><div><h3>Connect your f
 
 export const scenes = {
   'nothing-live': { main: `${lists('', 6)}${nothing}` },
-  'running': { main: `${now(review, call({ title: 'Index folder', about: 'files · {"folder":"src/orders"}', time: '0:04', progress: 64, text: 'src/orders, 640 of 1,000 files' }), call({ title: 'Search issues', about: 'github · Claude Code · {"query":"label:bug"}', time: '0:01' }))}${lists()}${nothing}` },
-  'just-cancelled': { main: `${now(
-      call({ title: 'Review change', about: 'reviews · Claude Code · {"change":"8f31c2"}', time: '1:15', progress: 25, text: 'Reading 12 files', state: 'Cancelling…' }),
-      note({ title: 'Index folder', time: '4 s ago', pointed: true, truth: 'Cancelled: wrong folder. The server answered 3.4 s later; its result was dropped.' }),
-      note({ title: 'Search issues', time: '9 s ago', truth: 'Cancelled. The server was told; it may still be working.' }))}${lists()}${nothing}` },
+  'running': {
+    main: `${now(review, call({ title: 'Index folder', about: 'files · {"folder":"src/orders"}', time: '0:04', progress: 64, text: 'src/orders, 640 of 1,000 files' }), call({ title: 'Search issues', about: 'github · Claude Code · {"query":"label:bug"}', time: '0:01' }))}${lists()}${nothing}`,
+  },
+  'just-cancelled': {
+    main: `${now(
+      call({
+        title: 'Review change',
+        about: 'reviews · Claude Code · {"change":"8f31c2"}',
+        time: '1:15',
+        progress: 25,
+        text: 'Reading 12 files',
+        state: 'Cancelling…',
+      }),
+      note({
+        title: 'Index folder',
+        time: '4 s ago',
+        pointed: true,
+        truth: 'Cancelled: wrong folder. The server answered 3.4 s later; its result was dropped.',
+      }),
+      note({
+        title: 'Search issues',
+        time: '9 s ago',
+        truth: 'Cancelled. The server was told; it may still be working.',
+      }),
+    )}${lists()}${nothing}`,
+  },
   'form': { main: `${now(form, review)}${lists()}${nothing}` },
-  'withdrawn': { main: `${now(
+  'withdrawn': {
+    main: `${now(
       `<article class="card asks"><div><div class="card-head"><h3 class="grow">Replace 3 files in dist?</h3>${act('more', 'More')}</div><p class="from">files asks, for Run formatter · 3 s</p></div>
        <label class="check"><input type="checkbox"> Keep a copy</label><div class="buttons"><button class="primary">Submit</button><button>Decline</button></div></article>`,
-      note({ mark: 'undo', title: 'Who travels on Friday?', time: '2 s ago', truth: 'Withdrawn by booking: the train is full. Nothing was sent.', typed: 'Copy what you typed' }))}${lists()}${nothing}` },
+      note({
+        mark: 'undo',
+        title: 'Who travels on Friday?',
+        time: '2 s ago',
+        truth: 'Withdrawn by booking: the train is full. Nothing was sent.',
+        typed: 'Copy what you typed',
+      }),
+    )}${lists()}${nothing}`,
+  },
   'approval': { main: `${now(approval, review)}${lists()}${nothing}` },
   'server': { main: `${lists('files')}${server}`, has: true },
   'result': { main: `${lists('files')}${result}`, has: true },

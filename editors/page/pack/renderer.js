@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notices } from '../../vscode/notices.mjs';
 
-const webview = fileURLToPath(new URL('..', import.meta.url));
+const page = fileURLToPath(new URL('..', import.meta.url));
 
 /** The path of the file in the sources of the page. */
 export const rendererName = 'gen/markdown.js';
@@ -23,8 +23,8 @@ export const parse = (text) => markdown.parse(text, {});`;
 /** Returns the text of the file. */
 export async function renderer() {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: entry, resolveDir: webview, sourcefile: 'entry.js' },
-    absWorkingDir: webview,
+    stdin: { contents: entry, resolveDir: page, sourcefile: 'entry.js' },
+    absWorkingDir: page,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -35,10 +35,10 @@ export async function renderer() {
     metafile: true,
     write: false,
   });
-  const licences = (await notices(metafile, webview)).replace('The extension', 'It').replaceAll('*/', '* /');
+  const licences = (await notices(metafile, page)).replace('The extension', 'It').replaceAll('*/', '* /');
   return `/*! Made by pack/renderer.js; not to be edited.\n\n${licences}*/\n${outputFiles[0]?.text ?? ''}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await writeFile(join(webview, 'src', rendererName), await renderer());
+  await writeFile(join(page, 'src', rendererName), await renderer());
 }

@@ -2,7 +2,7 @@
 // sources. But a webview of VS Code fetches each file through a service worker, the workbench and the extension host,
 // and fifty files take a second.
 //
-// As a program: node pack.js FOLDER, by default editors/webview/dist. What the folder held before is removed.
+// As a program: node pack.js FOLDER, by default editors/page/dist. What the folder held before is removed.
 
 import { build, transform } from 'esbuild';
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rendererName } from './renderer.js';
 
-const webview = fileURLToPath(new URL('..', import.meta.url));
-const sources = join(webview, 'src');
+const page = fileURLToPath(new URL('..', import.meta.url));
+const sources = join(page, 'src');
 
 /** Maximum size of the packed page in bytes: HTML, CSS and JS together, without the files that are loaded later. */
 export const pageLimit = 220 * 1024;
@@ -82,6 +82,6 @@ export async function packPage(folder, without = []) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = await packPage(process.argv[2] ?? join(webview, 'dist'));
+  const files = await packPage(process.argv[2] ?? join(page, 'dist'));
   console.log(`${files.length} files, ${files.reduce((sum, { size }) => sum + size, 0)} bytes`);
 }
