@@ -133,7 +133,8 @@ func Run(ctx context.Context, o Options) (err error) {
 
 	server := build(context.Background(), o, j)
 	j.note(Event{Event: EventReady})
-	session, err := server.Connect(ctx, &transport{ctx: ctx, journal: j, base: &mcp.IOTransport{Reader: o.In, Writer: o.Out}}, nil)
+	base := &mcp.IOTransport{Reader: o.In, Writer: o.Out}
+	session, err := server.Connect(ctx, &transport{ctx: ctx, journal: j, base: base}, nil)
 	if err != nil {
 		return fmt.Errorf("demo server: %w", err)
 	}
