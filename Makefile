@@ -262,7 +262,7 @@ test-editors: $(EDITORS_STAMP) ## the parts of the host package and of the exten
 	@if test -x "$(PAGE_CHROMIUM)" -o -n "$${CI:-}"; then cd $(EDITORS) && $(OF_PAGE) npm run --silent test:main -w page; \
 	else echo "The tests of the page were left out: there is no Chromium at $(PAGE_CHROMIUM)."; fi
 
-OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_PAGE=$(CURDIR)/$(EDITORS)/page/dist/ MCPHUB_BINARY=$(CURDIR)/bin/mcphub
+OF_PAGE = CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_BINARY=$(CURDIR)/bin/mcphub
 
 # Both at once, as in lane B.
 .PHONY: test-editors-real
@@ -371,7 +371,7 @@ rooms: ## draw the picture of the rooms in CONTRIBUTING.md anew
 # --- lint, one target a check
 
 .PHONY: lint
-lint: check-editors vet cross staticcheck analyze lanes format tidy proto breaking drift drift-ts rules ## lane A: every check that is no test
+lint: check-editors vet cross staticcheck analyze lanes format tidy proto breaking drift drift-ts drift-page rules ## lane A: every check that is no test
 
 .PHONY: format
 format: ## gofmt finds nothing to change
@@ -434,6 +434,15 @@ drift: $(EDITORS_STAMP) ## the generated code is what the contract generates
 drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; $(BUF) generate --template editors/host/buf.gen.yaml -o "$$dir"; \
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
+
+.PHONY: page
+page: $(EDITORS_STAMP) ## build the page anew: editors/page/dist, which Go programs embed
+	cd $(EDITORS) && npm run --silent build -w page
+
+.PHONY: drift-page
+drift-page: $(EDITORS_STAMP) ## the built page is what its sources make
+	@dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; node $(EDITORS)/page/pack/pack.js "$$dir" >/dev/null; \
+	diff -rq $(EDITORS)/page/dist "$$dir" || { echo "the built page has drifted (run make page)"; exit 1; }
 
 .PHONY: check-editors
 check-editors: $(EDITORS_STAMP) ## tsc over the host package, the page, the extension and its scenarios; prettier, oxlint

@@ -1,5 +1,5 @@
-// Package page provides the editor's page to Go programs: the files of src that a browser loads, unchanged. The page
-// itself consists of plain HTML, CSS and ES modules. No part of it is written in Go.
+// Package page provides the editor's page to Go programs, as it is built: they need no Node for it. The page itself is
+// TypeScript. No part of it is written in Go.
 package page
 
 import (
@@ -7,14 +7,14 @@ import (
 	"io/fs"
 )
 
-//go:embed src
-var sources embed.FS
+//go:embed dist
+var built embed.FS
 
 // Files holds page.html, which is a template, and the scripts and styles that it names.
 var Files = func() fs.FS {
-	files, err := fs.Sub(sources, "src")
+	files, err := fs.Sub(built, "dist")
 	if err != nil {
-		panic(err) // cannot happen: src is embedded, so its name is valid
+		panic(err) // cannot happen: dist is embedded, so its name is valid
 	}
 	return files
 }()

@@ -37,7 +37,7 @@ export async function packPage(folder, without = []) {
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
   await build({
-    entryPoints: [join(sources, 'main.js')],
+    entryPoints: [join(sources, 'main.ts')],
     outdir: folder,
     bundle: true,
     external: [`./${rendererName}`, './appview.js', './finding.js', './l10n/*'], // loaded when they are needed
@@ -49,7 +49,7 @@ export async function packPage(folder, without = []) {
   });
   await cp(join(sources, rendererName), join(folder, rendererName)); // minified already; begins with its licences
   await build({
-    entryPoints: [join(sources, 'apps/appview.js'), join(sources, 'adding/finding.js')],
+    entryPoints: [join(sources, 'apps/appview.ts'), join(sources, 'adding/finding.ts')],
     entryNames: '[name]',
     outdir: folder,
     bundle: true,
@@ -63,8 +63,9 @@ export async function packPage(folder, without = []) {
   await mkdir(join(folder, 'apps'), { recursive: true });
   await cp(join(sources, sandboxName), join(folder, sandboxName));
   for (const name of await readdir(join(sources, languages))) {
-    const file = join(folder, languages, name);
-    const { code } = await transform(await readFile(join(sources, languages, name), 'utf8'), { minify: true });
+    const file = join(folder, languages, name.replace('.ts', '.js'));
+    const source = await readFile(join(sources, languages, name), 'utf8');
+    const { code } = await transform(source, { loader: 'ts', minify: true });
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, code);
   }

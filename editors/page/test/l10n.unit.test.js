@@ -125,7 +125,7 @@ export function textsIn(name, source) {
     `${name}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
   /** @param {ts.Node} node */
   const look = (node) => {
-    if (ts.isImportDeclaration(node)) return;
+    if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
     const called = ts.isCallExpression(node) ? node.expression.getText() : '';
     if (ts.isCallExpression(node) && (called === 't' || called === 'plural')) {
       const literals = called === 't' ? node.arguments.slice(0, 1) : node.arguments.slice(1, 3);
@@ -154,7 +154,7 @@ export function textsIn(name, source) {
 
 async function allTexts() {
   const names = (await readdir(folder, { recursive: true })).filter(
-    (name) => name.endsWith('.js') && !/^(?:gen|l10n)\//.test(name) && !['words/t.js', 'language.js'].includes(name),
+    (name) => name.endsWith('.ts') && !/^(?:gen|l10n)\//.test(name) && !['words/t.ts', 'language.ts'].includes(name),
   );
   const all = await Promise.all(names.map(async (name) => textsIn(name, await readFile(join(folder, name), 'utf8'))));
   return { uses: all.flatMap(({ uses }) => uses), faults: all.flatMap(({ faults }) => faults) };
@@ -210,7 +210,7 @@ const languages = await readdir(join(folder, 'l10n'));
 for (const name of languages) {
   test(`${name} has every text of the page, no other, and their values`, async () => {
     /** @type {unknown} */
-    const imported = await import(`../src/l10n/${name}`);
+    const imported = await import(`../src/l10n/${name.replace('.ts', '.js')}`);
     const { default: texts } = /** @type {{ default: import('../src/texts.js').Texts }} */ (imported);
     const { uses } = await allTexts();
     const wanted = new Map(uses.map((use) => [use.text, use]));
@@ -224,7 +224,7 @@ for (const name of languages) {
       [],
       'texts that nothing uses',
     );
-    const categories = new Intl.PluralRules(name.replace('.js', '')).resolvedOptions().pluralCategories.sort();
+    const categories = new Intl.PluralRules(name.replace('.ts', '')).resolvedOptions().pluralCategories.sort();
     for (const [text, use] of wanted) {
       const found = texts[text] ?? '';
       assert.equal(typeof found === 'object', use.plural, text);
@@ -241,7 +241,7 @@ for (const name of languages) {
 
 test('what page.html says by itself is translated, too', async () => {
   const html = await readFile(join(folder, 'page.html'), 'utf8');
-  const frame = textsIn('frame.js', await readFile(join(folder, 'frame.js'), 'utf8')).uses.map(({ text }) => text);
+  const frame = textsIn('frame.ts', await readFile(join(folder, 'frame.ts'), 'utf8')).uses.map(({ text }) => text);
   const said = [
     ...[...html.matchAll(/aria-label="([^"]+)"/g)].map(([, text]) => text),
     ...[...html.matchAll(/>([^<>]*[A-Za-z]{2,}[^<>]*)</g)].map(([, text]) => text?.trim()),

@@ -77,7 +77,7 @@ test('a section that fails is reported, holds up no other, and paints what it ow
   const painted = [];
   /** @type {boolean[]} */
   const history = [];
-  const other = mock.fn(/** @type {(changed: import('../src/paint.js').Changed) => void} */ (() => undefined));
+  const other = mock.fn(/** @type {(changed: import('../src/hub/state.js').Changed) => void} */ (() => undefined));
   const paint = sectionsPainter(
     [
       {

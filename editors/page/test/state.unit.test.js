@@ -30,7 +30,7 @@ const finished = (requestId = 'r-1', rest = {}) => ({
 /** An end in the history of a snapshot. @param {string} requestId */
 const endOf = (requestId) => ({ finished: finished(requestId).mcpRequestFinished });
 
-/** @param {import('../src/hub/state.js').AttachResponse[]} messages @returns {State} */
+/** @param {import('../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson[]} messages @returns {State} */
 function after(...messages) {
   const state = createState();
   transition(state, { welcome: { hubId: 'hub-1', windowId: 'w' } });

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { overTransport } from '../src/hub/stream.js';
 import { rowsInSight } from '../src/elements/virtuallist.js';
 
-/** @typedef {import('../src/hub/stream.js').AttachRequest} AttachRequest */
-/** @typedef {import('../src/hub/stream.js').AttachResponse} AttachResponse */
+/** @typedef {import('../../host/src/gen/mcphub/v1/editor_pb.js').AttachRequestJson} AttachRequest */
+/** @typedef {import('../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson} AttachResponse */
 /** @typedef {import('../src/hub/transport.js').Memory} Memory */
 
 /** A fake host that records what it is sent. @param {{ memory?: Memory, open?: boolean }} [options] */

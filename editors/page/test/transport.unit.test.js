@@ -49,7 +49,7 @@ function opened(t, address = 'http://127.0.0.1:4000/', kept = new Map()) {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
     t.after(() => (was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name)));
   }
-  /** @type {import('../src/hub/transport.js').AttachResponse[]} */
+  /** @type {import('../../host/src/gen/mcphub/v1/editor_pb.js').AttachResponseJson[]} */
   const said = [];
   socketTransport('/stream', (message) => said.push(message));
   /** Opens the newest socket, and returns what the page says first on it. */

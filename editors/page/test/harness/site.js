@@ -16,8 +16,8 @@ import { nativeParse } from '../../src/words/jsontext.js';
  * @typedef {{ address: string, close(): Promise<void> }} Site
  */
 
-/** The folder of the page: its sources, or, with MCPHUB_PAGE, the output of `npm run build`. */
-export const pageFolder = process.env['MCPHUB_PAGE'] ?? fileURLToPath(new URL('../../src/', import.meta.url));
+/** The folder of the page as it is shipped, which `npm run build` makes. */
+export const pageFolder = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** @type {Record<string, string>} */
 const contentTypes = {

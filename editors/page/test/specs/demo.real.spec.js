@@ -39,6 +39,8 @@ describe('the demo in a browser', { skip }, () => {
   let end = () => Promise.resolve();
   /** @type {string[]} */
   const noise = [];
+  /** @type {string[]} */
+  const requested = [];
 
   /** @param {Page} of */
   function listen(of) {
@@ -58,6 +60,7 @@ describe('the demo in a browser', { skip }, () => {
     };
     person = await browser.newContext({ viewport: { width: 1100, height: 900 } });
     page = listen(await person.newPage());
+    page.on('request', (request) => requested.push(request.url()));
     await page.goto(demo.link);
     await by(page, 'server-demo-legacy').waitFor();
   });
@@ -78,6 +81,11 @@ describe('the demo in a browser', { skip }, () => {
       }
     });
   };
+
+  step('the page is there after at most 8 requests', () => {
+    assert.ok(requested.length >= 3 && requested.length <= 8, requested.join('\n'));
+    return Promise.resolve();
+  });
 
   step('a server that comes with a folder is started only after the person has said so', async () => {
     const place = by(page, 'server-demo-workspace');

@@ -1,0 +1,63 @@
+// Icons in the colour of the text around them, drawn on a grid of 16 by 16 like those of VS Code's own views.
+
+import { h } from './dom.js';
+import { t } from '../words/t.js';
+import type { Props } from './dom.js';
+
+/** SVG paths of the icons that are drawn with lines; the paths in fills are filled. */
+const lines: Record<string, string> = {
+  chat: 'M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  close: 'M4 4l8 8M12 4l-8 8',
+  copy: 'M5.5 5.5h7v8h-7zM3.5 10.5v-8h7',
+  help: 'M6 6.2a2 2 0 1 1 2.9 1.8c-.7.4-.9.8-.9 1.5M8 11.8v.4M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0z',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
+  restart: 'M12.5 8a4.5 4.5 0 1 1-1.4-3.2M11.5 1.8v3.3H8.2',
+};
+const fills: Record<string, string> = {
+  start: 'M4.5 2.8v10.4L13 8z',
+  stop: 'M3.5 3.5h9v9h-9z',
+};
+
+export type IconName = 'chat' | 'check' | 'close' | 'copy' | 'help' | 'more' | 'restart' | 'start' | 'stop';
+
+const svg = 'http://www.w3.org/2000/svg';
+
+/** Returns an icon. A screen reader skips it: the element around it must have a name. */
+export function icon(name: IconName) {
+  const element = document.createElementNS(svg, 'svg');
+  const path = document.createElementNS(svg, 'path');
+  const attributes = { 'viewBox': '0 0 16 16', 'class': 'glyph', 'aria-hidden': 'true', 'data-icon': name };
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  path.setAttribute('d', lines[name] ?? fills[name] ?? '');
+  if (fills[name]) path.setAttribute('class', 'filled');
+  element.append(path);
+  return element;
+}
+
+/** Returns a button that shows only an icon. A screen reader reads its label; the tooltip shows it. */
+export function iconButton(name: IconName, label: string, props: Props = {}): HTMLButtonElement {
+  const { class: more = '', ...rest } = props;
+  return h('button', { 'class': `icon ${more}`.trim(), 'aria-label': label, 'title': label, ...rest }, icon(name));
+}
+
+/**
+ * Returns a button that copies a text. From then on its icon and its tooltip show whether that succeeded.
+ * @param tell announces the outcome to people who do not see the icon change
+ */
+export function copyButton(label: string, text: () => string, tell?: (said: string) => void) {
+  const button = iconButton('copy', label, {
+    onclick: () => {
+      const done = (name: IconName, said: string) => {
+        button.replaceChildren(icon(name));
+        button.title = said;
+        tell?.(said);
+      };
+      navigator.clipboard.writeText(text()).then(
+        () => done('check', t('Copied')),
+        () => done('close', t('Copying failed')),
+      );
+    },
+  });
+  return button;
+}

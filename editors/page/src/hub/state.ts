@@ -1,0 +1,395 @@
+// The state of the page, in one object. Messages of the window stream change it (transition), and so do replies about
+// subscriptions (subscriptionSet). Nothing here uses the DOM.
+
+import { addEnded, addLost, cancelDelivered, joinHistory, sealHistory } from './ended.js';
+import {
+  anyChanged,
+  readBegan,
+  readEnded,
+  replaceSubscribed,
+  resourceChanged,
+  setSubscribed,
+  subscriptionsOf,
+} from './subscribed.js';
+import { freshLogs, logArrived, stderrIs } from './serverlog.js';
+import { t } from '../words/t.js';
+import type {
+  AttachResponseJson as AttachResponse,
+  SnapshotJson as Snapshot,
+} from '../../../host/src/gen/mcphub/v1/editor_pb.js';
+import type {
+  PromptClosedJson as PromptClosed,
+  PromptJson as Prompt,
+} from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
+import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type {
+  ConfigProblemJson as ConfigProblem,
+  ServerJson as Server,
+} from '../../../host/src/gen/mcphub/v1/server_pb.js';
+import type { End, Ended } from './ended.js';
+import type { ServerLog } from './serverlog.js';
+import type { Subscriptions } from './subscribed.js';
+
+/** What must be painted again. The painter takes all of it with takeChanged. */
+export interface Changed {
+  connection: boolean;
+  /** a server was added, removed or moved, or the form that adds one is to open */
+  serverList: boolean;
+  servers: Set<string>;
+  /** servers whose tools must be listed again */
+  tools: Set<string>;
+  /** servers whose resources and prompts must be listed again */
+  offers: Set<string>;
+  /** the subscriptions of this window, or their marks */
+  subscribed: boolean;
+  /** servers */
+  logs: Set<string>;
+  /** a request began or ended */
+  requestList: boolean;
+  requests: Set<string>;
+  /** a prompt opened or closed, or is to be shown */
+  prompts: boolean;
+  history: boolean;
+  problems: boolean;
+  dropped: boolean;
+}
+
+/** The state of the connection to the hub. unresponsive: it was ready, but the hub does not answer at the moment. */
+export type Connection = { state: 'starting' | 'ready' | 'unresponsive' | 'failed'; message: string };
+
+export interface State {
+  /** is ready after a welcome */
+  connection: Connection;
+  hubId: string;
+  windowId: string;
+  hubVersion: string;
+  /** milliseconds that this machine's clock is ahead of the hub's */
+  ahead: number;
+  /** by name, in config order */
+  servers: Map<string, Server>;
+  /** by server */
+  logs: Map<string, ServerLog>;
+  /** the open requests by id, oldest first */
+  requests: Map<string, Request>;
+  /** the open prompts by id, oldest first */
+  prompts: Map<string, Prompt>;
+  /** how prompts ended, by id; the painter empties it */
+  closed: Map<string, PromptClosed>;
+  /** oldest first */
+  history: Ended[];
+  /**
+   * the entries since the last paint; of those of a snapshot, only the ends of requests that the page knew. The painter
+   * empties it
+   */
+  endedNow: Ended[];
+  /** the prompt that is to be shown, '' for the oldest; the painter clears it */
+  reveal: string | undefined;
+  /** the host wants to open the form that adds a server; the painter clears it */
+  openAdd: { server?: string; entryText?: string; bundle?: boolean } | undefined;
+  /** of this window */
+  subscriptions: Subscriptions;
+  problems: ConfigProblem[];
+  /** what this window has missed since the snapshot */
+  dropped: { logMessages: number; notices: number };
+  changed: Changed;
+}
+
+function nothing(): Changed {
+  return {
+    connection: false,
+    serverList: false,
+    servers: new Set(),
+    tools: new Set(),
+    offers: new Set(),
+    subscribed: false,
+    logs: new Set(),
+    requestList: false,
+    requests: new Set(),
+    prompts: false,
+    history: false,
+    problems: false,
+    dropped: false,
+  };
+}
+
+export function createState(): State {
+  return {
+    connection: { state: 'starting', message: '' },
+    hubId: '',
+    windowId: '',
+    hubVersion: '',
+    ahead: Infinity,
+    servers: new Map(),
+    logs: new Map(),
+    requests: new Map(),
+    prompts: new Map(),
+    closed: new Map(),
+    history: [],
+    endedNow: [],
+    reveal: undefined,
+    openAdd: undefined,
+    subscriptions: new Map(),
+    problems: [],
+    dropped: { logMessages: 0, notices: 0 },
+    changed: { ...nothing(), connection: true },
+  };
+}
+
+export function takeChanged(state: State): Changed {
+  const changed = state.changed;
+  state.changed = nothing();
+  return changed;
+}
+
+/** Returns the union of two changes. */
+export function joined(a: Changed, b: Changed): Changed {
+  return {
+    connection: a.connection || b.connection,
+    serverList: a.serverList || b.serverList,
+    requestList: a.requestList || b.requestList,
+    prompts: a.prompts || b.prompts,
+    history: a.history || b.history,
+    problems: a.problems || b.problems,
+    dropped: a.dropped || b.dropped,
+    subscribed: a.subscribed || b.subscribed,
+    servers: new Set([...a.servers, ...b.servers]),
+    tools: new Set([...a.tools, ...b.tools]),
+    offers: new Set([...a.offers, ...b.offers]),
+    logs: new Set([...a.logs, ...b.logs]),
+    requests: new Set([...a.requests, ...b.requests]),
+  };
+}
+
+/** Returns the present time by the hub's clock, in milliseconds. */
+export function hubNow(state: State) {
+  return Date.now() - (Number.isFinite(state.ahead) ? state.ahead : 0);
+}
+
+function connectionAfter(
+  before: Connection,
+  { state: how, message = '' }: NonNullable<AttachResponse['hubConnection']>,
+): Connection {
+  const welcomed = before.state === 'ready' || before.state === 'unresponsive';
+  switch (how) {
+    case 'HUB_CONNECTION_STATE_FAILED':
+      return { state: 'failed', message };
+    case 'HUB_CONNECTION_STATE_UNRESPONSIVE':
+      return { state: welcomed ? 'unresponsive' : 'starting', message };
+    case 'HUB_CONNECTION_STATE_RESPONSIVE':
+      return welcomed ? { state: 'ready', message: '' } : before;
+    default:
+      return { state: 'starting', message };
+  }
+}
+
+/**
+ * Changes the state by a message.
+ * @returns false: the message means nothing to the page
+ */
+export function transition(state: State, message: AttachResponse): boolean {
+  const { changed } = state;
+  // Every message takes some time to arrive. So the smallest difference is the best estimate of how far this machine's
+  // clock is ahead.
+  if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
+
+  if (message.hubConnection) {
+    state.connection = connectionAfter(state.connection, message.hubConnection);
+    changed.connection = true;
+  } else if (message.welcome) {
+    const { hubId = '', windowId = '', version: hubVersion = '' } = message.welcome;
+    if (state.hubId !== '' && state.hubId !== hubId) loseHub(state);
+    if (state.hubId !== hubId) state.ahead = Infinity;
+    Object.assign(state, { hubId, windowId, hubVersion, connection: { state: 'ready', message: '' } });
+    changed.connection = true;
+  } else if (message.snapshot) {
+    replaceAll(state, message.snapshot);
+  } else if (message.serverChanged?.server) {
+    serverChanged(state, message.serverChanged.server, message.serverChanged.removed ?? false);
+  } else if (message.toolsChanged) {
+    changed.tools.add(message.toolsChanged.server ?? '');
+  } else if (message.resourcesChanged ?? message.mcpPromptsChanged) {
+    changed.offers.add((message.resourcesChanged ?? message.mcpPromptsChanged)?.server ?? '');
+  } else if (message.resourceUpdated) {
+    const { server = '', uri = '' } = message.resourceUpdated;
+    if (resourceChanged(state.subscriptions, server, uri)) changed.subscribed = true;
+  } else if (message.configReloaded) {
+    state.problems = message.configReloaded.problems ?? [];
+    changed.problems = true;
+  } else if (message.dropped) {
+    const { logMessages = 0, notices = 0 } = message.dropped;
+    state.dropped = {
+      logMessages: state.dropped.logMessages + Number(logMessages),
+      notices: state.dropped.notices + Number(notices),
+    };
+    changed.dropped = true;
+    // It is not known what has changed, and at which server.
+    if (Number(notices) > 0) {
+      for (const name of state.servers.keys()) {
+        changed.tools.add(name);
+        changed.offers.add(name);
+      }
+      if (anyChanged(state.subscriptions)) changed.subscribed = true;
+    }
+  } else if (message.logMessage) {
+    const server = message.logMessage.server ?? '';
+    logArrived(logOf(state, server), message.logMessage, message.time);
+    changed.logs.add(server);
+  } else if (message.mcpRequestStarted?.request) {
+    const { request } = message.mcpRequestStarted;
+    state.requests.set(request.requestId ?? '', request);
+    readBegan(state.subscriptions, request);
+    requestChanged(state, request.requestId, true);
+  } else if (message.mcpRequestProgressed) {
+    const { requestId = '', state: now, progress, task } = message.mcpRequestProgressed;
+    const request = state.requests.get(requestId);
+    if (request) Object.assign(request, now && { state: now }, progress && { progress }, task && { task });
+    requestChanged(state, requestId, false);
+  } else if (message.mcpRequestCancelling) {
+    const { requestId = '', cancellation } = message.mcpRequestCancelling;
+    const request = state.requests.get(requestId);
+    if (request) Object.assign(request, { state: 'REQUEST_STATE_CANCELLING' }, cancellation && { cancellation });
+    requestChanged(state, requestId, false);
+  } else if (message.mcpRequestCancelled) {
+    requestEnded(
+      state,
+      { endTime: message.time, cancelled: message.mcpRequestCancelled },
+      message.mcpRequestCancelled.requestId,
+    );
+  } else if (message.mcpRequestCancelDelivery) {
+    if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
+  } else if (message.mcpRequestFinished) {
+    requestEnded(
+      state,
+      { endTime: message.time, finished: message.mcpRequestFinished },
+      message.mcpRequestFinished.requestId,
+    );
+  } else if (message.promptOpened?.prompt) {
+    const { prompt } = message.promptOpened;
+    state.prompts.set(prompt.promptId ?? '', prompt);
+    changed.prompts = true;
+  } else if (message.promptClosed) {
+    const { promptId = '' } = message.promptClosed;
+    if (state.prompts.delete(promptId)) state.closed.set(promptId, message.promptClosed);
+    changed.prompts = true;
+  } else if (message.revealPrompt) {
+    state.reveal = message.revealPrompt.promptId ?? '';
+    changed.prompts = true;
+  } else if (message.openAddServer) {
+    state.openAdd = message.openAddServer;
+    changed.serverList = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+function requestChanged(state: State, requestId: string | undefined, list: boolean) {
+  state.changed.requests.add(requestId ?? '');
+  state.changed.requestList ||= list;
+}
+
+function requestEnded(state: State, end: End, requestId: string | undefined = '') {
+  state.endedNow.push(addEnded(state.history, end, state.requests.get(requestId)));
+  if (end.finished && readEnded(state.subscriptions, end.finished)) state.changed.subscribed = true;
+  state.requests.delete(requestId);
+  state.changed.history = true;
+  requestChanged(state, requestId, true);
+}
+
+function logOf(state: State, server: string): ServerLog {
+  let log = state.logs.get(server);
+  if (!log) state.logs.set(server, (log = freshLogs()));
+  return log;
+}
+
+/** Returns servers in config order. If the hub does not report places, they keep the order in which they came. */
+function inPlace(servers: State['servers']): State['servers'] {
+  return new Map([...servers].sort(([, a], [, b]) => (a.place ?? 0) - (b.place ?? 0)));
+}
+
+function serverChanged(state: State, server: Server, removed: boolean) {
+  const { changed } = state;
+  const name = server.name ?? '';
+  const before = state.servers.get(name);
+  if (!before !== removed || before?.place !== server.place) changed.serverList = true;
+  if (removed) {
+    state.servers.delete(name);
+    state.logs.delete(name);
+    for (const { uri } of subscriptionsOf(state.subscriptions, name))
+      setSubscribed(state.subscriptions, name, uri, false);
+    return;
+  }
+  state.servers.set(name, server);
+  if (before?.place !== server.place) state.servers = inPlace(state.servers);
+  stderrIs(logOf(state, name), server.stderr ?? []);
+  changed.servers.add(name);
+  changed.logs.add(name);
+  if (server.state === 'SERVER_STATE_READY' && before?.state !== 'SERVER_STATE_READY') {
+    changed.tools.add(name);
+    changed.offers.add(name);
+  }
+}
+
+/** Replaces everything that the window knew by a snapshot, except what has ended, which stays. */
+function replaceAll(state: State, snapshot: Snapshot) {
+  const { changed, requests: before } = state;
+  const gone = [...state.servers.keys(), ...before.keys()];
+  const prompts = new Map((snapshot.prompts ?? []).map((p) => [p.promptId ?? '', p]));
+  for (const [promptId, prompt] of state.prompts) {
+    if (snapshot.laterPromptIds?.includes(promptId)) prompts.set(promptId, prompt);
+    else if (!prompts.has(promptId))
+      state.closed.set(promptId, { promptId, reason: t('while the connection to the hub was lost') });
+  }
+  state.servers = new Map((snapshot.servers ?? []).map((s) => [s.name ?? '', s]));
+  for (const name of state.logs.keys()) if (!state.servers.has(name)) state.logs.delete(name);
+  for (const [name, server] of state.servers) stderrIs(logOf(state, name), server.stderr ?? []);
+  state.requests = new Map((snapshot.requests ?? []).map((r) => [r.requestId ?? '', r]));
+  state.prompts = prompts;
+  state.problems = snapshot.problems ?? [];
+  state.dropped = { logMessages: 0, notices: 0 };
+  const over = new Map(
+    [...before].filter(([id, { startTime }]) => {
+      const now = state.requests.get(id);
+      return !now || now.startTime !== startTime;
+    }),
+  );
+  state.endedNow.push(...joinHistory(state.history, snapshot.history ?? [], over));
+  replaceSubscribed(state.subscriptions, snapshot.subscriptions ?? []);
+  for (const id of [...gone, ...state.requests.keys()]) changed.requests.add(id);
+  for (const name of [...gone, ...state.servers.keys()]) {
+    changed.servers.add(name);
+    changed.tools.add(name);
+    changed.offers.add(name);
+    changed.logs.add(name);
+  }
+  Object.assign(changed, {
+    subscribed: true,
+    connection: true,
+    serverList: true,
+    requestList: true,
+    prompts: true,
+    history: true,
+    problems: true,
+    dropped: true,
+  });
+}
+
+/**
+ * Is called when another hub process answers. The requests of the previous hub are over, and no message will report
+ * that.
+ */
+function loseHub(state: State) {
+  sealHistory(state.history);
+  for (const request of state.requests.values()) {
+    state.endedNow.push(addLost(state.history, request));
+    state.changed.requests.add(request.requestId ?? '');
+  }
+  state.requests.clear();
+  Object.assign(state.changed, { requestList: true, history: true });
+}
+
+/** Records that this window has subscribed or unsubscribed, according to the hub's reply: no event reports that. */
+export function subscriptionSet(state: State, server: string, uri: string, on: boolean) {
+  setSubscribed(state.subscriptions, server, uri, on);
+  state.changed.subscribed = true;
+}

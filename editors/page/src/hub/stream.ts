@@ -1,0 +1,182 @@
+// The page's side of the window stream: when it says hello, how it calls the hub, and which reply belongs to which
+// message.
+
+import { callOf } from './methods.js';
+import { relayTransport, socketTransport } from './transport.js';
+import { t } from '../words/t.js';
+import type {
+  AttachRequestJson as AttachRequest,
+  AttachResponseJson as AttachResponse,
+  ReplyJson as Reply,
+} from '../../../host/src/gen/mcphub/v1/editor_pb.js';
+import type { PromptKindJson as PromptKind } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
+import type { Transport } from './transport.js';
+import type { Answer, Call, Method, RequestOf } from './methods.js';
+import type { Surface } from '../surface.js';
+
+export interface Stream {
+  /**
+   * calls a method of the hub. It never rejects: if the connection is lost, the answer has the error UNAVAILABLE.
+   * unwanted: nobody waits for the answer any more, and the hub is told so
+   */
+  call: Call;
+  /** sends a message that is no call, and returns the reply, as call does */
+  ask: (message: AttachRequest, unwanted?: AbortSignal) => Promise<Reply>;
+  /**
+   * returns what was typed for a question before the page was reloaded. It is defined only for a hub that is known to
+   * be the same
+   */
+  draft: (promptId: string) => string | undefined;
+  /** stores what was typed for after the next reload; '' removes it */
+  keepDraft: (promptId: string, text: string) => void;
+}
+
+export interface Handlers {
+  /** takes a message of the hub that is no reply */
+  message: (message: AttachResponse) => void;
+}
+
+const promptKinds: PromptKind[] = [
+  'PROMPT_KIND_TOOL_APPROVAL',
+  'PROMPT_KIND_SAMPLING',
+  'PROMPT_KIND_ELICITATION_FORM',
+  'PROMPT_KIND_ELICITATION_URL',
+  'PROMPT_KIND_SIGN_IN',
+  'PROMPT_KIND_SERVER_LAUNCH',
+  'PROMPT_KIND_CONFIG_INPUT',
+];
+
+// Maximum length of all drafts together, in UTF-16 units: the editor writes what a page keeps to its own store.
+const mostDrafts = 200_000;
+
+/** The client capability which says that views (MCP Apps) are shown. */
+const appsExtension = '{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}';
+
+export function openStream(surface: Surface, handlers: Handlers): Stream {
+  return overTransport(
+    (receive) =>
+      surface.kind === 'vscode' ? relayTransport(receive) : socketTransport(surface.socket ?? '/stream', receive),
+    surface.kind === 'vscode' ? 'page' : 'browser',
+    handlers,
+    surface.apps === undefined ? '' : appsExtension,
+  );
+}
+
+/** @param extensionsJson client capabilities for the extensions of MCP that the page supports */
+export function overTransport(
+  open: (receive: (message: AttachResponse) => void) => Transport,
+  title: string,
+  handlers: Handlers,
+  extensionsJson: string = '',
+): Stream {
+  const waiting: Map<string, (reply: Reply) => void> = new Map();
+  let asked = 0;
+  let hellosWithoutWelcome = 0;
+
+  const transport = open(receive);
+  const memory = transport.recall();
+  let windowId = memory?.windowId ?? crypto.randomUUID();
+  /** The hub that this window was attached to last; '': none. */
+  let hubId = memory?.hubId ?? '';
+  const drafts: Map<string, string> = new Map(Object.entries(memory?.drafts ?? {}));
+  if (transport.open) hello();
+
+  function hello() {
+    // The first hello may be lost while the hub starts. If the second one is not welcomed either, another window has
+    // this id.
+    if (hellosWithoutWelcome++ > 1) windowId = crypto.randomUUID();
+    transport.post({
+      hello: {
+        windowId,
+        title,
+        promptKinds,
+        samplingTools: false,
+        maxHistory: 1000,
+        ...(extensionsJson && { extensionsJson }),
+        ...(hubId && { comesBackTo: hubId }),
+      },
+    });
+  }
+
+  function receive(message: AttachResponse) {
+    const how = message.hubConnection?.state;
+    const stands = how === 'HUB_CONNECTION_STATE_UNRESPONSIVE' || how === 'HUB_CONNECTION_STATE_RESPONSIVE';
+    if (message.hubConnection && !stands) {
+      loseAll();
+      if (how === 'HUB_CONNECTION_STATE_READY') hello();
+    }
+    if (message.welcome) {
+      hellosWithoutWelcome = 0;
+      windowId = message.welcome.windowId ?? windowId;
+      const before = hubId;
+      hubId = message.welcome.hubId ?? '';
+      if (hubId !== before) drafts.clear(); // prompts of another hub may have the same ids
+      remember();
+    }
+    if (message.snapshot) {
+      const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
+      for (const promptId of message.snapshot.laterPromptIds ?? []) open.add(promptId);
+      for (const promptId of drafts.keys()) if (!open.has(promptId)) drafts.delete(promptId);
+    }
+    if (message.reply) {
+      const id = message.reply.messageId ?? '';
+      waiting.get(id)?.(message.reply);
+      waiting.delete(id);
+      return;
+    }
+    handlers.message(message);
+  }
+
+  function remember() {
+    transport.remember({ windowId, hubId, ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }) });
+  }
+
+  // It is not known whether the hub has received the messages without a reply. The events after the next welcome report
+  // what runs.
+  function loseAll() {
+    const lost = [...waiting];
+    waiting.clear();
+    for (const [id, answer] of lost) answer(lostReply(id));
+  }
+
+  const ask: Stream['ask'] = (message, unwanted) => {
+    const messageId = `m${++asked}`;
+    return new Promise((answer) => {
+      const giveUp = () => {
+        if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
+        answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
+      };
+      waiting.set(messageId, (reply) => {
+        unwanted?.removeEventListener('abort', giveUp);
+        answer(reply);
+      });
+      unwanted?.addEventListener('abort', giveUp, { once: true });
+      if (transport.post({ ...message, messageId })) return;
+      waiting.delete(messageId);
+      answer(lostReply(messageId));
+    });
+  };
+
+  const call = async <M extends Method>(method: M, request: RequestOf<M>, unwanted?: AbortSignal) =>
+    (await ask(callOf(method, request), unwanted)) as Answer<M>;
+
+  return {
+    draft: (promptId) => drafts.get(promptId),
+    keepDraft: (promptId, text) => {
+      if ((drafts.get(promptId) ?? '') === text) return;
+      drafts.delete(promptId);
+      const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
+      if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
+      remember();
+    },
+    ask,
+    call,
+  };
+}
+
+function lostReply(messageId: string): Reply {
+  const message = t(
+    'The connection to the hub was lost before it answered. What was asked for may have happened: look at what is shown once it is back.',
+  );
+  return { messageId, error: { code: 'UNAVAILABLE', reason: 'CONNECTION_LOST', message } };
+}

@@ -1,0 +1,78 @@
+// The start of the page. Messages of the hub change the state, changes of the state are painted, clicks send messages.
+
+import { moreWays } from './adding/addform.js';
+import { bundleWay, registryWay } from './adding/findingways.js';
+import { announce } from './elements/announce.js';
+import { viewsSection } from './apps/views.js';
+import { bannerPainter } from './connection.js';
+import { translateFrame } from './frame.js';
+import { iconButton } from './elements/icon.js';
+import { keepFocus } from './elements/keepfocus.js';
+import { pageKeys } from './elements/keys.js';
+import { sectionLinks } from './elements/sectionlinks.js';
+import { historySection } from './history/history.js';
+import { byId } from './page.js';
+import { painter, secondClock, sectionsPainter } from './paint.js';
+import { questionsSection } from './questions/questions.js';
+import { runningSection } from './running/running.js';
+import { serversSection } from './servers/servers.js';
+import { createState, subscriptionSet, takeChanged, transition } from './hub/state.js';
+import { openStream } from './hub/stream.js';
+import { loadTheme, readSurface } from './surface.js';
+import { t } from './words/t.js';
+import type { Page, Section } from './page.js';
+
+const surface = readSurface();
+if (surface.kind === 'web') await loadTheme();
+
+const state = createState();
+const stream = openStream(surface, {
+  message: (message) => {
+    if (transition(state, message)) requestPaint();
+  },
+});
+
+const page: Page = {
+  surface,
+  state,
+  announce,
+  call: stream.call,
+  ask: stream.ask,
+  drafts: stream,
+  subscribed,
+  reveal,
+  offerView: (call) => views.offer(call),
+};
+const views = viewsSection(page);
+function subscribed(server: string, uri: string, on: boolean) {
+  subscriptionSet(state, server, uri, on);
+  requestPaint();
+}
+function reveal(promptId: string) {
+  transition(state, { revealPrompt: { promptId } });
+  requestPaint();
+}
+
+translateFrame();
+keepFocus();
+sectionLinks(byId('sections'));
+const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
+byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
+
+const paintBanner = bannerPainter(page);
+moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
+const sections: Section[] = [
+  views, // painted first: it uncovers what a view covers before a later section moves the focus there
+  { paint: (changed) => changed.connection && paintBanner() },
+  questionsSection(page),
+  runningSection(page),
+  serversSection(page),
+  historySection(page),
+];
+const paintSections = sectionsPainter(sections, reportError);
+const clock = secondClock(() => sections.forEach((section) => section.tick?.()));
+const requestPaint = painter(() => {
+  paintSections(takeChanged(state));
+  clock(sections.some((section) => section.ticks?.()));
+});
+requestPaint();

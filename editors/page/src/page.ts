@@ -1,0 +1,67 @@
+// What every section of the page gets, and the interface that a section implements.
+
+import type { RequestJson } from '../../host/src/gen/mcphub/v1/request_pb.js';
+import type { ReplyJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
+import type { Surface } from './surface.js';
+import type { Changed, State } from './hub/state.js';
+import type { Stream } from './hub/stream.js';
+import type { announce } from './elements/announce.js';
+import type { Adding } from './adding/proposal.js';
+
+/** What every reply has. */
+export type Reply = Pick<ReplyJson, 'error' | 'errorPlace'>;
+
+export interface Page {
+  surface: Surface;
+  state: State;
+  call: Stream['call'];
+  ask: Stream['ask'];
+  drafts: Pick<Stream, 'draft' | 'keepDraft'>;
+  announce: typeof announce;
+  /** records the hub's reply to a message that subscribes to a resource or unsubscribes from it */
+  subscribed: (server: string, uri: string, on: boolean) => void;
+  /** brings the card of a question into view */
+  reveal: (promptId: string) => void;
+  offerView: Views['offer'];
+  /** only where the host lets the page change config files */
+  adding?: Adding;
+}
+
+/** A tool call whose tool has a view (MCP Apps). */
+export type ViewOf = {
+  requestId: string;
+  server: string;
+  tool: string;
+  title: string;
+  uri: string;
+  definitionJson: string;
+};
+
+export interface Views {
+  /** returns a button that opens the view of a call */
+  offer: (call: Pick<RequestJson, 'requestId' | 'server' | 'tool' | 'method'>) => HTMLElement;
+}
+
+export interface Section {
+  paint: (changed: Changed) => void;
+  /** reports whether the section shows a running time */
+  ticks?: () => boolean;
+  /** is called every second while ticks of some section reports true */
+  tick?: () => void;
+}
+
+/**
+ * Shows a count after the heading of a section. 0 shows nothing.
+ * @param section id of the section
+ */
+export function setCount(section: string, count: number) {
+  const place = document.querySelector(`#${section}-title .count`);
+  if (place && place.textContent !== String(count || '')) place.textContent = String(count || '');
+}
+
+/** Returns the element of page.html with this id. Throws without one. */
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`page.html has no element with the id ${id}`);
+  return element;
+}

@@ -1,0 +1,115 @@
+// The cards that ask for values: a server's form, and an input of a config file.
+import { h } from '../elements/dom.js';
+import { exact, facts, prose } from './cardparts.js';
+import { schemaForm } from '../forms/schemaform.js';
+import { commandLink } from '../surface.js';
+import { visible } from '../words/text.js';
+import { t } from '../words/t.js';
+import type { Kind, Kit } from './cardparts.js';
+import type { ConfigInputJson, ElicitationFormJson } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
+
+export function formCard(ask: ElicitationFormJson, kit: Kit): Kind {
+  const form = schemaForm(ask.schemaJson, { idPrefix: kit.id, flat: true });
+  return {
+    title: t('Fill in a form'),
+    message: ask.message ?? '',
+    body: [
+      prose(ask.message),
+      h('p', { class: 'muted', text: t('What you enter goes to the server. Enter no password here.') }),
+      form.element,
+    ],
+    accept: {
+      text: t('Submit'),
+      note: t('Submitted'),
+      content() {
+        const read = form.read();
+        if ('json' in read) return { contentJson: read.json };
+        form.showErrors(read.errors);
+        return undefined;
+      },
+    },
+    decline: { text: t('Decline'), note: t('Declined') },
+    edited: form.edited,
+    typed: form.draft,
+    draft: form.draft,
+    restore: form.set,
+    focus: form.focusFirst,
+  };
+}
+
+export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
+  const options = ask.options ?? [];
+  const id = `${kit.id}-value`;
+  const initial = ask.defaultValue ?? '';
+  const control = options.length
+    ? h(
+        'select',
+        { id },
+        h('option', { value: '', text: t('Choose…') }),
+        ...options.map((one, i) => h('option', { value: i, text: visible(one.label || one.value) })),
+      )
+    : h('input', {
+        id,
+        type: ask.secret ? 'password' : 'text',
+        autocomplete: 'off',
+        spellcheck: 'false',
+        value: initial,
+      });
+  const preset = options.findIndex((one) => ask.defaultValue !== undefined && one.value === initial);
+  if (options.length) control.value = preset < 0 ? '' : String(preset);
+  const start = control.value;
+  const toggle =
+    ask.secret
+    && !options.length
+    && h('button', {
+      'class': 'secondary small',
+      'aria-pressed': 'false',
+      'aria-label': t('Show the value'),
+      'text': t('Show'),
+      'onclick': ({ currentTarget: me }: Event) => {
+        if (!(me instanceof HTMLElement)) return;
+        const shown = control.getAttribute('type') === 'text';
+        control.setAttribute('type', shown ? 'password' : 'text');
+        me.setAttribute('aria-pressed', String(!shown));
+        me.textContent = shown ? t('Show') : t('Hide');
+      },
+    });
+  const wrong = h('p', { class: 'field-error', id: `${id}-error`, role: 'alert' });
+  control.setAttribute('aria-describedby', wrong.id);
+  return {
+    title: t('A value for “{0}”', visible(ask.inputId)),
+    body: [
+      h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }),
+      h('div', { class: 'row' }, control, toggle),
+      wrong,
+      facts([
+        [t('Asked by'), sourceLink(kit, ask.configFile, ask.configLine)],
+        [t('Kept'), ask.secret ? t('As a secret, for the next time, too') : t('For the next time, too')],
+      ]),
+    ],
+    accept: {
+      text: t('Save'),
+      note: t('Saved'),
+      content() {
+        const value = options.length
+          ? (options[Number(control.value || -1)]?.value ?? (control.value === '' ? undefined : ''))
+          : control.value;
+        wrong.textContent = value === undefined ? t('Choose one of the values.') : '';
+        if (value === undefined) control.focus();
+        return value === undefined ? undefined : { contentJson: JSON.stringify(value) };
+      },
+    },
+    decline: { text: t('Decline'), note: t('Declined') },
+    edited: () => control.value !== start,
+    typed: () => (ask.secret || options.length ? '' : control.value),
+    ...(!ask.secret && { draft: () => control.value, restore: (draft) => void (control.value = draft) }),
+    focus: () => control.focus(),
+  };
+}
+
+/** Returns a link to the place in a config file that a question comes from. */
+export function sourceLink({ surface }: Kit, file: string | undefined, line: number | undefined) {
+  if (!file) return undefined;
+  const text = visible(line ? `${file}:${line}` : file);
+  return commandLink(surface, 'mcphub.openConfig', [file, line ?? 1], text) ?? exact(text);
+}
