@@ -98,8 +98,8 @@ const form = `<article class="card asks"><div><div class="card-head"><h3 class="
   <label class="check"><input type="checkbox" checked> Bring a bicycle</label></div>
   <div class="buttons"><button class="primary">Submit</button><button>Decline</button></div></article>`;
 
-const approval = `<article class="card asks danger"><div><div class="card-head"><h3 class="grow">Delete branch main of mcphub/site?</h3>${act('more', 'More')}</div>
-  <p class="from">Claude Code wants to run Delete branch of github · 12 s</p></div>
+const approval = `<article class="card asks danger"><div><div class="card-head"><h3 class="grow">Run Delete branch of github?</h3>${act('more', 'More')}</div>
+  <p class="from">Claude Code asks · 12 s</p></div>
   <p class="warning">${icon('warning')}<span>The server says that this tool destroys data and reaches outside this machine.</span></p>
   <dl class="given"><dt>repo</dt><dd class="code">mcphub/site</dd><dt>branch</dt><dd class="code">main</dd><dt>force</dt><dd class="code">true</dd></dl>
   <div class="buttons">${split('Allow once', 'primary')}<button>Deny</button></div></article>`;
