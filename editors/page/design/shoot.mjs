@@ -1,4 +1,5 @@
-// Draws each scene at three widths in three themes, as one sheet: node --import ./test/harness/typescript.js design/shoot.mjs FOLDER [SCENE...]
+// Draws each scene at three widths in three themes, as one sheet:
+// node --import ./test/harness/typescript.js design/shoot.mjs FOLDER [SCENE...]
 import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import { bodyClassOf, themes } from '../test/harness/themes.js';

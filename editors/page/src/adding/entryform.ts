@@ -81,7 +81,7 @@ export function entryForm(
   const split = h('button', {
     class: 'link',
     hidden: true,
-    text: t('Part it into command and arguments'),
+    text: t('Split into command and arguments'),
     onclick: parted,
   });
   const commandField = labelled(t('Command'), command, {
@@ -92,7 +92,7 @@ export function entryForm(
   const argsField = labelled(t('Arguments'), args, { hint: t('One a line, as they are: no shell reads them.') });
   const env = pairs({ legend: t('Environment variables'), one: t('variable'), add: t('Add a variable'), changed });
   const cwd = textBox({ oninput: changed, dataset: { testid: 'adding-cwd' } });
-  const cwdField = labelled(t('Working directory'), cwd, { hint: t('Nothing: the usual one of the config file.') });
+  const cwdField = labelled(t('Working directory'), cwd, { hint: t('Empty: the default of the config file.') });
   const url = textBox({
     inputmode: 'url',
     oninput: changed,
@@ -103,7 +103,7 @@ export function entryForm(
   const via = h(
     'select',
     { onchange: changed },
-    h('option', { value: '', text: t('Found out') }),
+    h('option', { value: '', text: t('Auto-detect') }),
     h('option', { value: 'http', text: t('Streamable HTTP') }),
     h('option', { value: 'sse', text: t('HTTP with SSE') }),
   );

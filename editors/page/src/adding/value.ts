@@ -17,7 +17,7 @@ import type { ProposedInput } from './proposal.js';
 export type Way = 'text' | 'ask' | 'env';
 
 const ways: [Way, string][] = [
-  ['text', t('Write it down')],
+  ['text', t('Save in file')],
   ['ask', t('Ask for it at the start')],
   ['env', t('Environment variable')],
 ];
@@ -70,7 +70,7 @@ export function valueControl(
   const plain = h('p', {
     class: 'warning',
     hidden: true,
-    text: t('It would stand in the file for everybody to read who can read the file.'),
+    text: t('Everyone who can read the file can read it there.'),
   });
   const element = h('div', { class: 'value' }, h('div', { class: 'row' }, typed, way), plain);
   typed.addEventListener('input', () => {

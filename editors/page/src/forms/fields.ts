@@ -166,8 +166,8 @@ export function numberField(form: Form, schema: JsonObject, about: About) {
       text() === '' || numberPattern.test(text())
         ? ''
         : whole
-          ? t('Enter a whole number, 12 say.')
-          : t('Enter a number, 12.5 say.'),
+          ? t('Enter a whole number, for example 12.')
+          : t('Enter a number, for example 12.5.'),
   });
 }
 

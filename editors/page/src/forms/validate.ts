@@ -66,14 +66,14 @@ const kinds: Map<string, [words: string, fits: (value: Json) => boolean]> = new 
   ['null', ['null', (value) => value === null]],
 ]);
 const formats: Map<string, [RegExp, hint: string]> = new Map([
-  ['email', [/^[^\s@]+@[^\s@]+$/, t('Enter an e-mail address, name@example.com say.')]],
-  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a whole address, https://example.com say.')]],
-  ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, t('Enter a date, 2026-03-31 say.')]],
+  ['email', [/^[^\s@]+@[^\s@]+$/, t('Enter an e-mail address, for example name@example.com.')]],
+  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a whole address, for example https://example.com.')]],
+  ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, t('Enter a date, for example 2026-03-31.')]],
   [
     'date-time',
     [
       /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/,
-      t('Enter a date and time, 2026-03-31T18:30:00Z say.'),
+      t('Enter a date and time, for example 2026-03-31T18:30:00Z.'),
     ],
   ],
 ]);

@@ -80,7 +80,7 @@ export function endedDetails(page: Page, entry: Ended, resultFirst: boolean = fa
       [t('Ended'), clockTime(entry.endTime)],
       [t('Waited before'), took(end?.timings?.queued)],
       [t('Server worked'), took(end?.timings?.active)],
-      [t('People asked'), took(end?.timings?.human)],
+      [t('Waited for people'), took(end?.timings?.human)],
       [
         t('Task'),
         about.task && visible([about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · ')),

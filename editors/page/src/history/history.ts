@@ -3,7 +3,7 @@
 import { gathered } from '../elements/announce.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { iconButton } from '../elements/icon.js';
-import { outcomeWords } from '../hub/ended.js';
+import { deniedBy, outcomeWords } from '../hub/ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from '../page.js';
 import { byWhom, ofWords, titleOf } from '../running/requestwords.js';
@@ -18,6 +18,7 @@ const icons: Record<Outcome, string> = {
   'done': '✓',
   'tool-error': '!',
   'failed': '✕',
+  'denied': '⊖',
   'cancelled': '⊘',
   'withdrawn': '↩',
   'timed-out': '◷',
@@ -160,12 +161,15 @@ export function historySection(page: Page): Section {
 function rowOf(entry: Ended) {
   const { about, outcome, cancelled, finished } = entry;
   const timings = (cancelled ?? finished)?.timings;
+  const denied = deniedBy(finished);
   const why =
     outcome === 'timed-out'
       ? visible(cancelled?.cancellation?.reason)
-      : cancelled
-        ? byWhom(cancelled.cancellation)
-        : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
+      : denied
+        ? byWhom({ origin: denied })
+        : cancelled
+          ? byWhom(cancelled.cancellation)
+          : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
   return h(
     'div',
     { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },

@@ -6,9 +6,13 @@ import type {
   EndedRequestJson as EndedRequest,
   McpRequestCancelDeliveryJson,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
-import type { CancelDeliveryJson, RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type {
+  CancelDeliveryJson,
+  OriginJson,
+  RequestJson as Request,
+} from '../../../host/src/gen/mcphub/v1/request_pb.js';
 
-export type Outcome = 'done' | 'tool-error' | 'failed' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost';
+export type Outcome = 'done' | 'tool-error' | 'failed' | 'denied' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost';
 
 export type End = {
   endTime?: string | undefined;
@@ -56,6 +60,7 @@ export const outcomeWords: Record<Outcome, string> = {
   'done': t('Done'),
   'tool-error': t('Tool error'),
   'failed': t('Failed'),
+  'denied': t('Denied'),
   'cancelled': t('Cancelled'),
   'withdrawn': t('Withdrawn'),
   'timed-out': t('Timed out'),
@@ -88,7 +93,20 @@ function outcomeOf({ cancelled, finished }: End): Outcome {
   }
   if (!finished) return 'lost';
   if (finished.state === 'REQUEST_STATE_DONE') return finished.isError ? 'tool-error' : 'done';
-  return 'failed';
+  return deniedBy(finished) ? 'denied' : 'failed';
+}
+
+/** Returns who denied a request, if it was denied. */
+export function deniedBy(finished: End['finished']): OriginJson | undefined {
+  switch (finished?.hubError?.reason) {
+    case 'DENIED_BY_USER':
+    case 'DISMISSED_BY_USER':
+      return 'ORIGIN_USER';
+    case 'DENIED_BY_POLICY':
+      return 'ORIGIN_POLICY';
+    default:
+      return undefined;
+  }
 }
 
 /** @param request as it was known while it was open */

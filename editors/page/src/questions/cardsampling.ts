@@ -223,7 +223,7 @@ export function samplingCard(ask: SamplingJson, kit: Kit): Kind {
             wrong.textContent =
               most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0)
                 ? ''
-                : t('Enter a number of tokens, 500 say.');
+                : t('Enter a number of tokens, for example 500.');
             if (wrong.textContent) return undefined;
             const edited = withEdits(json, edits());
             return { requestJson: chosen && chosen !== own ? withModel(edited, chosen.id) : edited, contentJson: '' };

@@ -162,7 +162,7 @@ export function toolView(page: Page, tool: Tool) {
     setText(problem, '');
     show(status, true);
     setText(status, t('The last call: {0}.', outcomeWords[entry.outcome]));
-    replace(outcome, endedDetails(page, entry));
+    replace(outcome, endedDetails(page, entry, true));
   }
 
   function leave(): Draft | undefined {

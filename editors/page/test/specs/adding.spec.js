@@ -115,7 +115,7 @@ pageTest(
     const value = page.getByRole('textbox', { name: 'Value of Authorization' });
     assert.equal(await value.getAttribute('type'), 'password');
     await value.fill('Bearer s3cret');
-    assert.match(await by('adding').innerText(), /stand in the file for everybody to read/);
+    assert.match(await by('adding').innerText(), /who can read the file can read it there/);
     await way.selectOption('ask');
     await by('adding-save').click();
     const { addServer } = await order(opened);
@@ -219,7 +219,7 @@ pageTest('Escape closes the form with what was typed, and the focus goes back', 
   await openForm(opened);
   await by('adding-name').fill('notes');
   await by('adding-command').fill('npx -y "a b" c');
-  await page.getByRole('button', { name: 'Part it into command and arguments' }).click();
+  await page.getByRole('button', { name: 'Split into command and arguments' }).click();
   assert.equal(await by('adding-args').inputValue(), '-y\na b\nc');
   await page.keyboard.press('Escape');
   await settle();
@@ -320,7 +320,7 @@ pageTest('a value that a file cannot ask for is needed before anything is writte
     [],
   );
   await page.getByRole('textbox', { name: 'Value of key' }).fill('s3cret');
-  assert.match(await by('adding').innerText(), /stand in the file for everybody to read/);
+  assert.match(await by('adding').innerText(), /who can read the file can read it there/);
   await by('adding-save').click();
   assert.deepEqual((await order(opened)).addServer.changedForm, {
     command: 'uvx',

@@ -41,6 +41,29 @@ mainTest(
 );
 
 pageTest(
+  'a call that was denied has not failed: it says by whom it was denied',
+  {
+    snapshot: {
+      servers: [server('files')],
+      history: ['DENIED_BY_USER', 'DISMISSED_BY_USER', 'DENIED_BY_POLICY'].map((reason, i) =>
+        finished(`h-${i}`, {
+          state: 'REQUEST_STATE_FAILED',
+          resultJson: '',
+          hubError: { code: 'PERMISSION_DENIED', reason, message: 'denied' },
+        }),
+      ),
+    },
+  },
+  async ({ by }) => {
+    for (const [i, who] of ['you', 'you', 'a policy'].entries()) {
+      const text = await by(`ended-h-${i}`).innerText();
+      assert.match(text, new RegExp(`Denied[^]*by ${who}`));
+      assert.doesNotMatch(text, /Failed/);
+    }
+  },
+);
+
+pageTest(
   'calls of one tool are told from each other by their arguments and caller: running, ended, and in the search',
   {
     snapshot: {
