@@ -38,10 +38,11 @@ func (s *shelf) tool(ctx context.Context, name string) (origin, error) {
 // be up, or somebody may be there who can be asked. It returns the end of an error that says why the name is still
 // unknown, or "" if the lists may be others now.
 func (s *shelf) tryNamed(ctx context.Context, name string) string {
-	server, trouble := s.whyUnknown(name)
-	if trouble != nil {
-		trouble = s.ask(ctx, server)
+	server, unknown := s.ownerNotKnown(name)
+	if !unknown {
+		return ""
 	}
+	trouble := s.ask(ctx, server)
 	if trouble == nil {
 		return ""
 	}
@@ -52,19 +53,23 @@ func (s *shelf) tryNamed(ctx context.Context, name string) string {
 var ofPeople = []string{event.ReasonNoApprover, event.ReasonSignInFailed, event.ReasonSignInDeclined,
 	event.ReasonLaunchDeclined, event.ReasonInputMissing}
 
-// whyUnknown looks for the server that name would belong to, if that server's start for its lists has failed. It
-// returns the server and the error, or nil.
-func (s *shelf) whyUnknown(name string) (server string, trouble *event.Error) {
+// ownerNotKnown looks for the server that name would belong to, if its lists are not known: its start for them has
+// failed, or goes on.
+func (s *shelf) ownerNotKnown(name string) (server string, unknown bool) {
 	before, _, _ := strings.Cut(name, "__")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for server, k := range s.servers {
-		if own, _, _ := strings.Cut(nameOf(origin{server, "x"}), "__"); own == before && k.trouble != nil {
-			return server, k.trouble
+		if own, _, _ := strings.Cut(nameOf(origin{server, "x"}), "__"); own == before && (k.trouble != nil || k.starts()) {
+			return server, true
 		}
 	}
-	return "", nil
+	return "", false
 }
+
+// starts reports whether the first start of a server for its lists goes on. It may take longer than patience: beside
+// endless loops a call of TestGatewayAtRandomMoments was told that its tool did not exist. The shelf's lock is held.
+func (k *known) starts() bool { return k.learning && !k.begun && k.trouble == nil }
 
 // ask starts a server for its lists in the course of a call, which waits for that, also if a person has to be asked:
 // the hub decides how soon a person is asked again. It returns the error of the start, or of one that has ended just
@@ -76,7 +81,9 @@ func (s *shelf) ask(ctx context.Context, server string) *event.Error {
 		s.mu.Unlock()
 		return nil
 	}
-	if before := k.trouble; before == nil || !slices.Contains(ofPeople, before.Reason) && time.Since(k.tried) < pace {
+	before := k.trouble
+	if before == nil && !k.starts() ||
+		before != nil && !slices.Contains(ofPeople, before.Reason) && time.Since(k.tried) < pace {
 		s.mu.Unlock()
 		return before
 	}

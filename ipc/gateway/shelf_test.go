@@ -295,6 +295,67 @@ func TestServerThatIsDownIsTriedAgain(t *testing.T) {
 	}
 }
 
+// slow is a hub whose server takes a minute from the start of the test to its lists.
+type slow struct{ *down }
+
+func (h slow) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[string]*event.Error, error) {
+	select {
+	case <-time.After(time.Until(began.Add(time.Minute))):
+		return h.down.Tools(ctx, server)
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// began is when time begins in a bubble.
+var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// TestCallOfAServerThatStarts: lists do not wait for a server that takes long to start. A call that names it does, and
+// so does a prompt; a name that it turns out not to have is unknown, and its caller need not wait.
+func TestCallOfAServerThatStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub := slow{newDown()}
+		hub.up.Store(true)
+		s := newShelf(hub, &Options{Tools: ToolsAll}, nil, func(changes) {})
+		ctx, end := context.WithCancelCause(t.Context())
+		s.start(ctx, []event.ServerInfo{{Name: "s"}})
+		if listed := s.giveTools(ctx); len(listed.names) != 0 || time.Since(began) >= time.Minute {
+			t.Errorf("after %v these are listed: %v", time.Since(began), listed.names)
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			if at, err := s.tool(ctx, "s__t"); err != nil || at.server != "s" {
+				t.Errorf("its tool: %v", err)
+			}
+		})
+		all.Go(func() {
+			if at, err := s.prompt(ctx, "s__p"); err != nil || at.server != "s" {
+				t.Errorf("its prompt: %v", err)
+			}
+		})
+		all.Go(func() {
+			if _, err := s.tool(ctx, "s__none"); err == nil || time.Since(began) < time.Minute {
+				t.Errorf("a tool that it has not, after %v: %v", time.Since(began), err)
+			}
+		})
+		all.Go(func() {
+			if _, err := s.tool(ctx, "other__t"); err == nil || time.Since(began) >= time.Minute {
+				t.Errorf("a tool of nobody, after %v: %v", time.Since(began), err)
+			}
+		})
+		all.Go(func() {
+			short, stop := context.WithTimeoutCause(ctx, 15*time.Second, errors.New("the caller has gone"))
+			defer stop()
+			if _, err := s.tool(short, "s__t"); err == nil || time.Since(began) >= time.Minute {
+				t.Errorf("to a caller that has gone, after %v: %v", time.Since(began), err)
+			}
+		})
+		all.Wait()
+		end(errors.New("the test is over"))
+		s.close()
+	})
+}
+
 // TestServerThatWaitsForPeopleIsNotTriedAgain: where a person has to agree first, only a call asks again. A server that
 // is removed is not tried again either.
 func TestServerThatWaitsForPeopleIsNotTriedAgain(t *testing.T) {
