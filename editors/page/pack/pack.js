@@ -5,9 +5,10 @@
 // As a program: node pack.js FOLDER, by default editors/page/dist. What the folder held before is removed.
 
 import { build, transform } from 'esbuild';
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { notices } from '../../vscode/notices.mjs';
 import { rendererName } from './renderer.js';
 
 const page = fileURLToPath(new URL('..', import.meta.url));
@@ -36,9 +37,11 @@ export async function packPage(folder, without = []) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
-  await build({
+  const { metafile } = await build({
+    absWorkingDir: page,
     entryPoints: [join(sources, 'main.ts')],
     outdir: folder,
+    metafile: true,
     bundle: true,
     external: [`./${rendererName}`, './appview.js', './finding.js', './l10n/*'], // loaded when they are needed
     minify: true,
@@ -47,6 +50,8 @@ export async function packPage(folder, without = []) {
     legalComments: 'none',
     logLevel: 'warning',
   });
+  const licences = (await notices(metafile, page)).replace('The extension', 'The page').replaceAll('*/', '* /');
+  await appendFile(join(folder, 'main.js'), `/*!\n${licences}*/\n`);
   await cp(join(sources, rendererName), join(folder, rendererName)); // minified already; begins with its licences
   await build({
     entryPoints: [join(sources, 'apps/appview.ts'), join(sources, 'adding/finding.ts')],

@@ -11,6 +11,7 @@ import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
 import { sectionLinks } from './elements/sectionlinks.js';
 import { historySection } from './history/history.js';
+import { notesIn } from './now/notes.js';
 import { byId } from './page.js';
 import { painter, secondClock, sectionsPainter } from './paint.js';
 import { questionsSection } from './questions/questions.js';
@@ -42,6 +43,7 @@ const page: Page = {
   subscribed,
   reveal,
   offerView: (call) => views.offer(call),
+  openEnded: (requestId) => history.open(requestId),
 };
 const views = viewsSection(page);
 function subscribed(server: string, uri: string, on: boolean) {
@@ -59,6 +61,7 @@ sectionLinks(byId('sections'));
 const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
 byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
+const history = historySection(page);
 const paintBanner = bannerPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 const sections: Section[] = [
@@ -66,8 +69,9 @@ const sections: Section[] = [
   { paint: (changed) => changed.connection && paintBanner() },
   questionsSection(page),
   runningSection(page),
+  notesIn(byId('running'), page),
   serversSection(page),
-  historySection(page),
+  history, // painted last: it forgets what has just ended
 ];
 const paintSections = sectionsPainter(sections, reportError);
 const clock = secondClock(() => sections.forEach((section) => section.tick?.()));

@@ -23,6 +23,8 @@ export interface Page {
   /** brings the card of a question into view */
   reveal: (promptId: string) => void;
   offerView: Views['offer'];
+  /** opens the details of the latest ended request with this id */
+  openEnded: (requestId: string) => void;
   /** only where the host lets the page change config files */
   adding?: Adding;
 }

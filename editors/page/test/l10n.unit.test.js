@@ -140,6 +140,14 @@ export function textsIn(name, source) {
       for (const one of node.arguments) if (!ts.isStringLiteral(one)) look(one);
       return;
     }
+    if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === 'html') {
+      // Of a template, what stands between its tags is shown, and some attributes.
+      const markup = literal(node.template) ?? '';
+      const shown = `${markup.replaceAll(/<[^<>]*>/g, ' ')} ${[...markup.matchAll(/(?:aria-label|title|alt|placeholder)="([^"]*)"/g)].map(([, value]) => value).join(' ')}`;
+      if (/[a-z]{2,}/i.test(shown)) faults.push(`${where(node)}: “${shown.trim()}” is not in the language of the page`);
+      if (ts.isTemplateExpression(node.template)) for (const span of node.template.templateSpans) look(span.expression);
+      return;
+    }
     const text = literal(node);
     if (text !== undefined && !isForProgram(node) && !isRefusal(node)) {
       // A single word counts where it is shown, and a sentence everywhere.

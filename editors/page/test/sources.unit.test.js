@@ -82,10 +82,11 @@ test('the styles take every colour from the theme', async () => {
   }
 });
 
-test('every module that the page imports is one of its own', async () => {
+test('every module that the page imports is one of its own, or lit-html', async () => {
   for (const { name, text } of await written()) {
     for (const found of text.matchAll(/^import\s(?!type\b)(?:[^'"]*\sfrom\s)?'([^']+)'/gm)) {
-      if (!name.startsWith('gen/')) assert.match(found[1] ?? '', /^\.\.?\/(?:[\w-]+\/)?[\w-]+\.js$/, name);
+      if (!name.startsWith('gen/'))
+        assert.match(found[1] ?? '', /^(?:\.\.?\/(?:[\w-]+\/)?[\w-]+\.js|lit-html(?:\/directives\/\w+\.js)?)$/, name);
     }
   }
 });

@@ -25,7 +25,7 @@ const icons: Record<Outcome, string> = {
   'lost': '?',
 };
 
-export function historySection(page: Page): Section {
+export function historySection(page: Page): Section & { open: (requestId: string) => void } {
   const { state } = page;
   const title = byId('history-title');
   const words = h('input', {
@@ -101,7 +101,7 @@ export function historySection(page: Page): Section {
     });
     replace(
       details,
-      opened !== undefined && h('h3', { text: titleOf(entry.about) }),
+      opened !== undefined && h('h3', { tabindex: -1, text: titleOf(entry.about) }),
       opened !== undefined && close,
       opened !== undefined && endedDetails(page, entry),
     );
@@ -131,7 +131,16 @@ export function historySection(page: Page): Section {
     setText(nothing, history.length === 0 ? t('Nothing has ended yet.') : t('Nothing like that has ended.'));
   }
 
+  /** Opens the details of the latest end of a request. */
+  function open(requestId: string) {
+    const entry = state.history.findLast((e) => e.requestId === requestId);
+    if (!entry) return;
+    if (opened !== entry.key) toggle(entry);
+    details.querySelector('h3')?.focus();
+  }
+
   return {
+    open,
     paint: (changed) => {
       for (const entry of state.endedNow) ended(entry);
       state.endedNow.length = 0;
@@ -165,11 +174,9 @@ function rowOf(entry: Ended) {
   const why =
     outcome === 'timed-out'
       ? visible(cancelled?.cancellation?.reason)
-      : denied
-        ? byWhom({ origin: denied })
-        : cancelled
-          ? byWhom(cancelled.cancellation)
-          : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
+      : cancelled
+        ? byWhom(cancelled.cancellation)
+        : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
   return h(
     'div',
     { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
@@ -182,7 +189,10 @@ function rowOf(entry: Ended) {
     h(
       'div',
       { class: 'line muted' },
-      h('span', { class: 'state', text: outcomeWords[outcome] }),
+      h('span', {
+        class: 'state',
+        text: denied ? `${outcomeWords.denied} ${byWhom({ origin: denied })}` : outcomeWords[outcome],
+      }),
       h('span', { class: 'of', text: ofWords(about) }),
       h('span', {
         class: 'why',
