@@ -98,7 +98,7 @@ release-image: $(EDITORS_STAMP) ## at a release: keep the contract for `make bre
 .PHONY: clean
 clean: ## remove what the targets made, and what they downloaded into this folder
 	rm -rf bin dist $(addsuffix /node_modules,$(PEERS) $(CONFORMANCE) $(EDITORS) $(EDITORS)/page $(BENCH_EDITOR) $(NEWEST_NODE) $(WINDOWS_NODE))
-	cd $(EDITORS) && rm -rf */dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
+	cd $(EDITORS) && rm -rf host/dist vscode/dist */build vscode/bin vscode/media/page vscode/*.vsix out .editors
 
 # --- set-up
 
@@ -243,8 +243,8 @@ soak-amounts: ## the tests of amounts, with the race detector
 
 # What `make test` asks of the page in one theme, in all four.
 .PHONY: soak-page
-soak-page: $(EDITORS_STAMP) ## the page in Chromium, every rule of accessibility in every theme; its heap and its frames
-	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 node --test --test-timeout=1800000 test/specs/accessibility.spec.js
+soak-page: page ## the page in Chromium, every rule of accessibility in every theme; its heap and its frames
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) MCPHUB_SOAK=1 npm run --silent test:file test/specs/accessibility.spec.js
 	cd $(EDITORS) && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent test:nightly -w page
 
 .PHONY: e2e
@@ -293,9 +293,9 @@ test-page: build $(EDITORS_STAMP) ## all tests of the page in Chromium, as it is
 
 # What the READMEs show: after a change that is seen.
 .PHONY: pictures
-pictures: $(EDITORS_STAMP) ## take the pictures of the READMEs anew, into docs/images
-	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) node test/screenshots.js docs/images
-	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) node test/loop.js
+pictures: page ## take the pictures of the READMEs anew, into docs/images
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent screenshots -- docs/images
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent loop
 
 # The scenarios that no editor may lack, in the newest VS Code.
 .PHONY: e2e-editors-core
@@ -436,7 +436,7 @@ drift-ts: $(EDITORS_STAMP) ## the same for the generated TypeScript
 	diff -ru editors/host/src/gen "$$dir/editors/host/src/gen" || { echo "generated code has drifted (run make generate-ts)"; exit 1; }
 
 .PHONY: page
-page: $(EDITORS_STAMP) ## build the page anew: editors/page/dist, which Go programs embed
+page: $(EDITORS_STAMP) ## build the page anew: editors/page/dist, which Go programs embed; what is the same is not touched
 	cd $(EDITORS) && npm run --silent build -w page
 
 .PHONY: drift-page

@@ -311,7 +311,7 @@ func (h slow) Tools(ctx context.Context, server string) ([]event.ToolInfo, map[s
 var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // TestCallOfAServerThatStarts: lists do not wait for a server that takes long to start. A call that names it does, and
-// so does a prompt; a name that it turns out not to have is unknown, and its caller need not wait.
+// so does a prompt; a name that it turns out not to have is unknown. A caller that goes does not wait.
 func TestCallOfAServerThatStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := slow{newDown()}

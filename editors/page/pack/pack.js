@@ -1,12 +1,12 @@
-// Packs the page as a host ships it: its modules in one script, its styles in one file. The page also runs from its
-// sources. But a webview of VS Code fetches each file through a service worker, the workbench and the extension host,
-// and fifty files take a second.
+// Packs the page as hosts serve it: its modules in one script, its styles in one file. A webview of VS Code fetches
+// each file through a service worker, the workbench and the extension host, and fifty files take a second.
 //
-// As a program: node pack.js FOLDER, by default editors/page/dist. What the folder held before is removed.
+// As a program: node pack.js [FOLDER], by default editors/page/dist.
 
 import { build, transform } from 'esbuild';
-import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notices } from '../../vscode/notices.mjs';
 import { rendererName } from './renderer.js';
@@ -37,7 +37,7 @@ export async function packPage(folder, without = []) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
-  const { metafile } = await build({
+  const main = await build({
     absWorkingDir: page,
     entryPoints: [join(sources, 'main.ts')],
     outdir: folder,
@@ -50,13 +50,13 @@ export async function packPage(folder, without = []) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  const licences = (await notices(metafile, page)).replace('The extension', 'The page').replaceAll('*/', '* /');
-  await appendFile(join(folder, 'main.js'), `/*!\n${licences}*/\n`);
   await cp(join(sources, rendererName), join(folder, rendererName)); // minified already; begins with its licences
-  await build({
+  const later = await build({
+    absWorkingDir: page,
     entryPoints: [join(sources, 'apps/appview.ts'), join(sources, 'adding/finding.ts')],
     entryNames: '[name]',
     outdir: folder,
+    metafile: true,
     bundle: true,
     external: ['./l10n/*'],
     minify: true,
@@ -65,6 +65,9 @@ export async function packPage(folder, without = []) {
     legalComments: 'none',
     logLevel: 'warning',
   });
+  const all = { ...main.metafile, outputs: { ...main.metafile.outputs, ...later.metafile.outputs } };
+  const licences = (await notices(all, page)).replace('The extension', 'The page').replaceAll('*/', '* /');
+  await appendFile(join(folder, 'main.js'), `/*!\n${licences}*/\n`);
   await mkdir(join(folder, 'apps'), { recursive: true });
   await cp(join(sources, sandboxName), join(folder, sandboxName));
   for (const name of await readdir(join(sources, languages))) {
@@ -87,7 +90,39 @@ export async function packPage(folder, without = []) {
   );
 }
 
+/**
+ * Makes a folder like another one. A file that is the same is not touched: `make test` packs the page while Go embeds
+ * it.
+ *
+ * @param {string} folder
+ * @param {string} like
+ */
+async function become(folder, like) {
+  const read = (/** @type {string} */ file) => readFile(file).catch(() => undefined);
+  const isFile = (/** @type {import('node:fs').Dirent} */ entry) => entry.isFile();
+  const names = async (/** @type {string} */ of) =>
+    (await readdir(of, { recursive: true, withFileTypes: true }).catch(() => []))
+      .filter(isFile)
+      .map((entry) => relative(of, join(entry.parentPath, entry.name)));
+  const wanted = await names(like);
+  for (const name of wanted) {
+    const text = await readFile(join(like, name));
+    const file = join(folder, name);
+    if ((await read(file))?.equals(text)) continue;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  }
+  for (const name of await names(folder)) if (!wanted.includes(name)) await rm(join(folder, name));
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = await packPage(process.argv[2] ?? join(page, 'dist'));
-  console.log(`${files.length} files, ${files.reduce((sum, { size }) => sum + size, 0)} bytes`);
+  const made = await mkdtemp(join(tmpdir(), 'mcphub-page-'));
+  try {
+    const files = await packPage(made);
+    await become(process.argv[2] ?? join(page, 'dist'), made);
+    console.log(`${files.length} files, ${files.reduce((sum, { size }) => sum + size, 0)} bytes`);
+  } finally {
+    await rm(made, { recursive: true });
+  }
 }

@@ -143,7 +143,8 @@ export function textsIn(name, source) {
     if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === 'html') {
       // Of a template, what stands between its tags is shown, and some attributes.
       const markup = literal(node.template) ?? '';
-      const shown = `${markup.replaceAll(/<[^<>]*>/g, ' ')} ${[...markup.matchAll(/(?:aria-label|title|alt|placeholder)="([^"]*)"/g)].map(([, value]) => value).join(' ')}`;
+      const read = markup.matchAll(/(?:aria-label|title|alt|placeholder)="([^"]*)"/g);
+      const shown = [markup.replaceAll(/<[^<>]*>/g, ' '), ...[...read].map(([, value]) => value)].join(' ');
       if (/[a-z]{2,}/i.test(shown)) faults.push(`${where(node)}: “${shown.trim()}” is not in the language of the page`);
       if (ts.isTemplateExpression(node.template)) for (const span of node.template.templateSpans) look(span.expression);
       return;

@@ -2,7 +2,7 @@
 
 import { facts, fullName } from '../questions/cardparts.js';
 import { h, replace, setText } from '../elements/dom.js';
-import { outcomeWords } from '../hub/ended.js';
+import { outcomeText } from '../hub/ended.js';
 import { byWhom, cancelWords } from '../running/requestwords.js';
 import { againButton, argumentsPart, errorData, reportAction, resultPart } from '../results/endedparts.js';
 import { commandLink } from '../surface.js';
@@ -60,7 +60,7 @@ export function endedDetails(page: Page, entry: Ended, resultFirst: boolean = fa
     'div',
     {},
     facts([
-      [t('Outcome'), outcomeWords[outcome]],
+      [t('Outcome'), outcomeText(entry)],
       [t('Server'), fullName(server)],
       [t('Tool'), about.tool && fullName(about.tool)],
       [t('About'), about.subject && fullName(about.subject)],

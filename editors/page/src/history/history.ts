@@ -3,7 +3,7 @@
 import { gathered } from '../elements/announce.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { iconButton } from '../elements/icon.js';
-import { deniedBy, outcomeWords } from '../hub/ended.js';
+import { outcomeText, outcomeWords } from '../hub/ended.js';
 import { endedDetails } from './endeddetails.js';
 import { byId, setCount } from '../page.js';
 import { byWhom, ofWords, titleOf } from '../running/requestwords.js';
@@ -170,7 +170,6 @@ export function historySection(page: Page): Section & { open: (requestId: string
 function rowOf(entry: Ended) {
   const { about, outcome, cancelled, finished } = entry;
   const timings = (cancelled ?? finished)?.timings;
-  const denied = deniedBy(finished);
   const why =
     outcome === 'timed-out'
       ? visible(cancelled?.cancellation?.reason)
@@ -189,10 +188,7 @@ function rowOf(entry: Ended) {
     h(
       'div',
       { class: 'line muted' },
-      h('span', {
-        class: 'state',
-        text: denied ? `${outcomeWords.denied} ${byWhom({ origin: denied })}` : outcomeWords[outcome],
-      }),
+      h('span', { class: 'state', text: outcomeText(entry) }),
       h('span', { class: 'of', text: ofWords(about) }),
       h('span', {
         class: 'why',

@@ -6,11 +6,7 @@ import type {
   EndedRequestJson as EndedRequest,
   McpRequestCancelDeliveryJson,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
-import type {
-  CancelDeliveryJson,
-  OriginJson,
-  RequestJson as Request,
-} from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type { CancelDeliveryJson, RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
 
 export type Outcome = 'done' | 'tool-error' | 'failed' | 'denied' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost';
 
@@ -93,21 +89,20 @@ function outcomeOf({ cancelled, finished }: End): Outcome {
   }
   if (!finished) return 'lost';
   if (finished.state === 'REQUEST_STATE_DONE') return finished.isError ? 'tool-error' : 'done';
-  return deniedBy(finished) ? 'denied' : 'failed';
+  return refusalOf(finished) ? 'denied' : 'failed';
 }
 
-/** Returns who denied a request, if it was denied. */
-export function deniedBy(finished: End['finished']): OriginJson | undefined {
-  switch (finished?.hubError?.reason) {
-    case 'DENIED_BY_USER':
-    case 'DISMISSED_BY_USER':
-      return 'ORIGIN_USER';
-    case 'DENIED_BY_POLICY':
-      return 'ORIGIN_POLICY';
-    default:
-      return undefined;
-  }
-}
+/** The refusals of a call that are no failure, by the reason of the hub's error. */
+const refusals = new Map([
+  ['DENIED_BY_USER', t('Denied by you')],
+  ['DISMISSED_BY_USER', t('Dismissed by you')],
+  ['DENIED_BY_POLICY', t('Denied by a policy')],
+]);
+
+const refusalOf = (finished: End['finished']) => refusals.get(finished?.hubError?.reason ?? '');
+
+/** Returns words for the outcome of one request. */
+export const outcomeText = ({ outcome, finished }: Ended) => refusalOf(finished) ?? outcomeWords[outcome];
 
 /** @param request as it was known while it was open */
 function entryOf(end: End, request: Request | undefined): Ended {
@@ -128,7 +123,7 @@ function entryOf(end: End, request: Request | undefined): Ended {
     about.method,
     about.caller,
     about.argumentsPreview,
-    outcomeWords[outcome],
+    refusalOf(end.finished) ?? outcomeWords[outcome],
     cancellation && originWord(cancellation.origin),
     cancellation?.reason,
   ];

@@ -77,7 +77,7 @@ export function notesIn(place: HTMLElement, page: Page): Section {
   return {
     paint: (changed) => {
       if (!changed.history) return;
-      const fresh = page.state.endedNow.filter(leavesNote).map(noteOf).reverse();
+      const fresh = page.state.endedNow.filter(leavesNote).slice(-mostNotes).map(noteOf).reverse();
       for (const note of notes) {
         const now = page.state.history.findLast(({ key }) => key === note.entry.key);
         if (now === undefined || now === note.entry) continue;
