@@ -9,9 +9,9 @@ import { translateFrame } from './frame.js';
 import { iconButton } from './elements/icon.js';
 import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
-import { sectionLinks } from './elements/sectionlinks.js';
 import { historySection } from './history/history.js';
 import { notesIn } from './now/notes.js';
+import { openedPane } from './opened/opened.js';
 import { byId } from './page.js';
 import { painter, secondClock, sectionsPainter } from './paint.js';
 import { questionsSection } from './questions/questions.js';
@@ -26,6 +26,9 @@ import type { Page, Section } from './page.js';
 const surface = readSurface();
 if (surface.kind === 'web') await loadTheme();
 
+const { shows = 'all' } = surface;
+if (shows !== 'all') document.documentElement.dataset['shows'] = shows;
+
 const state = createState();
 const stream = openStream(surface, {
   message: (message) => {
@@ -33,6 +36,10 @@ const stream = openStream(surface, {
   },
 });
 
+const pane = openedPane(shows === 'opened', () => {
+  state.changed.opened = true;
+  requestPaint();
+});
 const page: Page = {
   surface,
   state,
@@ -43,6 +50,12 @@ const page: Page = {
   subscribed,
   reveal,
   offerView: (call) => views.offer(call),
+  open: pane.open,
+  close: pane.close,
+  refresh: pane.refresh,
+  get openKey() {
+    return pane.key;
+  },
   openEnded: (requestId) => history.open(requestId),
 };
 const views = viewsSection(page);
@@ -57,7 +70,6 @@ function reveal(promptId: string) {
 
 translateFrame();
 keepFocus();
-sectionLinks(byId('sections'));
 const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
 byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 

@@ -7,6 +7,7 @@ import type { Changed, State } from './hub/state.js';
 import type { Stream } from './hub/stream.js';
 import type { announce } from './elements/announce.js';
 import type { Adding } from './adding/proposal.js';
+import type { Pane } from './opened/opened.js';
 
 /** What every reply has. */
 export type Reply = Pick<ReplyJson, 'error' | 'errorPlace'>;
@@ -23,6 +24,12 @@ export interface Page {
   /** brings the card of a question into view */
   reveal: (promptId: string) => void;
   offerView: Views['offer'];
+  /** shows one thing in full, in place of what was open before */
+  open: Pane['open'];
+  close: Pane['close'];
+  refresh: Pane['refresh'];
+  /** the key of what is open, or ''. When it changes, changed.opened is painted. */
+  readonly openKey: string;
   /** opens the details of the latest ended request with this id */
   openEnded: (requestId: string) => void;
   /** only where the host lets the page change config files */

@@ -12,6 +12,8 @@ export type Model = { id: string; name: string; family: string };
 
 export interface Surface {
   kind: 'vscode' | 'web';
+  /** the part of the page that the host shows: by default all; what is live; or one thing that is opened */
+  shows?: 'all' | 'now' | 'opened';
   /** the page opens URLs itself */
   opensUrls?: boolean;
   /** path of the WebSocket */

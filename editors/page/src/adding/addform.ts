@@ -142,7 +142,7 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
     'fieldset',
     { class: 'field ways' },
     h('legend', { text: t('By') }),
-    h('div', { class: 'row wraps' }, ...radios.map(({ label }) => label)),
+    h('div', { class: 'inline wraps' }, ...radios.map(({ label }) => label)),
   );
 
   function choose(id: string) {

@@ -36,7 +36,7 @@ export function registrySearch(page: Page, propose: (proposal: Proposal) => void
     hint: t('A part of the name. It is sent to the registry when you press Enter.'),
     body: h(
       'div',
-      { class: 'row' },
+      { class: 'inline' },
       box,
       h('button', {
         class: 'secondary',

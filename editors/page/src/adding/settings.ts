@@ -83,7 +83,7 @@ export function settingsFields(changed: () => void) {
         changed();
       },
     });
-    const row = { name, policy: choice, element: h('li', { class: 'row' }, name, choice, drop) };
+    const row = { name, policy: choice, element: h('li', { class: 'inline' }, name, choice, drop) };
     rows.push(row);
     list.append(row.element);
     return row;

@@ -72,7 +72,7 @@ export function valueControl(
     hidden: true,
     text: t('Everyone who can read the file can read it there.'),
   });
-  const element = h('div', { class: 'value' }, h('div', { class: 'row' }, typed, way), plain);
+  const element = h('div', { class: 'value' }, h('div', { class: 'inline' }, typed, way), plain);
   typed.addEventListener('input', () => {
     paint();
     changed();
@@ -260,7 +260,7 @@ export function pairs({
     const row = {
       name,
       control,
-      element: h('li', { class: 'pair' }, h('div', { class: 'row' }, name, drop), control.element, error),
+      element: h('li', { class: 'pair' }, h('div', { class: 'inline' }, name, drop), control.element, error),
       say: sayer(error, [name, control.typed]).say,
     };
     const relabel = () => {

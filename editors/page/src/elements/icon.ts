@@ -6,6 +6,7 @@ import type { Props } from './dom.js';
 
 /** SVG paths of the icons that are drawn with lines; the paths in fills are filled. */
 const lines: Record<string, string> = {
+  back: 'M9.5 3.5 5 8l4.5 4.5',
   chat: 'M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z',
   check: 'M3 8.5 6.5 12 13 4.5',
   close: 'M4 4l8 8M12 4l-8 8',
@@ -19,7 +20,7 @@ const fills: Record<string, string> = {
   stop: 'M3.5 3.5h9v9h-9z',
 };
 
-export type IconName = 'chat' | 'check' | 'close' | 'copy' | 'help' | 'more' | 'restart' | 'start' | 'stop';
+export type IconName = 'back' | 'chat' | 'check' | 'close' | 'copy' | 'help' | 'more' | 'restart' | 'start' | 'stop';
 
 const svg = 'http://www.w3.org/2000/svg';
 

@@ -50,6 +50,8 @@ export interface Changed {
   /** a prompt opened or closed, or is to be shown */
   prompts: boolean;
   history: boolean;
+  /** what is opened */
+  opened: boolean;
   problems: boolean;
   dropped: boolean;
 }
@@ -107,6 +109,7 @@ function nothing(): Changed {
     requests: new Set(),
     prompts: false,
     history: false,
+    opened: false,
     problems: false,
     dropped: false,
   };
@@ -149,6 +152,7 @@ export function joined(a: Changed, b: Changed): Changed {
     requestList: a.requestList || b.requestList,
     prompts: a.prompts || b.prompts,
     history: a.history || b.history,
+    opened: a.opened || b.opened,
     problems: a.problems || b.problems,
     dropped: a.dropped || b.dropped,
     subscribed: a.subscribed || b.subscribed,

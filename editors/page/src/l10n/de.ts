@@ -2,7 +2,9 @@
 
 export default {
   // The frame, the connection, the keys.
-  'Sections': 'Abschnitte',
+  'Back': 'Zurück',
+  'Back to {0}': 'Zurück zu {0}',
+  'Select a server, or something that has ended.': 'Wählen Sie einen Server, oder etwas, das geendet hat.',
   'Questions out of view': 'Fragen außer Sicht',
   'Questions': 'Fragen',
   'Running': 'Läuft',

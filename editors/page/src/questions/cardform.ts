@@ -80,7 +80,7 @@ export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
     title: t('A value for “{0}”', visible(ask.inputId)),
     body: [
       h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }),
-      h('div', { class: 'row' }, control, toggle),
+      h('div', { class: 'inline' }, control, toggle),
       wrong,
       facts([
         [t('Asked by'), sourceLink(kit, ask.configFile, ask.configLine)],

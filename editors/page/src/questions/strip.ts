@@ -4,7 +4,7 @@ import { h, patchList, setText, show } from '../elements/dom.js';
 import { byId } from '../page.js';
 import { plural } from '../words/t.js';
 
-const most = 3; // rows: the strip must leave room for the page below it
+const most = 2; // in one line: the strip stands in the place of the page's title
 
 export interface Row {
   promptId: string;

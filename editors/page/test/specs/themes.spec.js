@@ -14,7 +14,6 @@ import { busySnapshot, filesTools, prompts } from '../harness/world.js';
  */
 const places = [
   ['h1'],
-  ['#sections button', 'textLink-foreground'],
   ['h2'],
   ['.count', 'badge-foreground', 'badge-background'],
   ['.request .name'],
