@@ -23,17 +23,17 @@ test('what is no JSON is refused with its place', () => {
     ['{"a" 1}', /":" is missing/],
     ['[1 2]', /column 4: "," or "]" is missing/],
     ['01', /not a number/],
-    ['.5', /not JSON/],
+    ['.5', /a value is missing/],
     ['1.', /not a number/],
     ['{"a":\n tru}', /Line 2, column 2/],
     ['1 2', /more follows/],
-    ["'a'", /not JSON/],
+    ["'a'", /a value is missing/],
     ['"a\nb"', /not JSON/],
     ['"\\x"', /not JSON/],
-    ['\u00a01', /not JSON/],
+    ['\u00a01', /a value is missing/],
     ['['.repeat(300), /too deeply/],
     ['}', /a value is missing/],
-    ['NaN', /not JSON/],
+    ['NaN', /a value is missing/],
   ];
   for (const [text, message] of refused)
     assert.throws(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Uri } from 'vscode';
 import { Documents } from '../src/commands/documents.js';
-import { Indenter } from '../src/commands/indenter.js';
+import { Indenter } from '../../page/src/words/indenter.js';
 import { newEditor, Uri as FakeUri } from './fakevscode.js';
 
 test('long texts do not pile up: the latest are kept, and the present one in any case', async () => {

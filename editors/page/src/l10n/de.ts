@@ -606,9 +606,7 @@ export default {
   'The server has changed this tool.': 'Der Server hat dieses Tool geändert.',
 
   // Faults of a text that should be JSON.
-  'Character {0}: {1}.': 'Zeichen {0}: {1}.',
   'Line {0}, column {1}: {2}.': 'Zeile {0}, Spalte {1}: {2}.',
-  'The text ends too early.': 'Der Text endet zu früh.',
   'It has too many values to be shown as a tree.': 'Es hat zu viele Werte, um als Baum gezeigt zu werden.',
   'a value is missing': 'ein Wert fehlt',
   'this is not a number': 'das ist keine Zahl',

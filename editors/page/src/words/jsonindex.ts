@@ -1,8 +1,12 @@
-// An index of the values in a JSON text. It is made without recursion and in slices of time, so that the depth or the
-// size of an untrusted text cannot block the page. The values stay in the text, in their original spelling.
+// An index of the values in a JSON text. It is made without recursion and, if wanted, in slices of time, so that the
+// depth or the size of an untrusted text cannot block the page. The values stay in the text, in their original spelling.
 
-import { nativeParse, numberPattern } from './jsontext.js';
 import { t } from './t.js';
+
+/** JSON.parse of the browser, for texts that lose nothing by it. */
+export const nativeParse: (text: string) => unknown = JSON.parse;
+
+export const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 export type Kind = 'object' | 'array' | 'string' | 'number' | 'literal';
 
@@ -153,8 +157,11 @@ function withoutHalf(inside: string) {
   return end && (end[1] ?? '').length % 2 === 1 ? inside.slice(0, end.index + (end[1] ?? '').length - 1) : inside;
 }
 
-function fail(text: string, at: number, what: string): never {
-  throw new SyntaxError(at < text.length ? t('Character {0}: {1}.', at + 1, what) : t('The text ends too early.'));
+/** Throws an error that says where the fault is, and what it is. */
+export function fail(text: string, at: number, what: string): never {
+  const before = text.slice(0, at).split('\n');
+  const fault = at < text.length ? what : t('the text ends too early');
+  throw new SyntaxError(t('Line {0}, column {1}: {2}.', before.length, (before.at(-1) ?? '').length + 1, fault));
 }
 
 /** Returns the end of the string that begins at a quote. */
@@ -171,13 +178,32 @@ function endOfString(text: string, start: number) {
 const blank = /[ \t\r\n]*/y;
 const word = /true|false|null|-?\d[\d.eE+-]*/y;
 
-/**
- * Makes the index of a text. It rejects with a SyntaxError that says what is wrong, or with a RangeError if the text
- * has too many values.
- */
+/** Makes the index of a text in slices of time. It rejects as indexing throws. */
 export async function indexJson(text: string): Promise<JsonIndex> {
-  const index = new JsonIndex(text);
   const pace = pacer();
+  const steps = indexing(text);
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+    await pace();
+  }
+}
+
+/** Makes the index of a text at once. It throws as indexing does. */
+export function indexNow(text: string, deepest: number): JsonIndex {
+  const steps = indexing(text, deepest);
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * Makes the index of a text. It yields where it may pause. It throws a SyntaxError that says what is wrong, or a
+ * RangeError if the text has too many values.
+ */
+function* indexing(text: string, deepest: number = Infinity): Generator<void, JsonIndex> {
+  const index = new JsonIndex(text);
   let at = 0;
   let container = -1;
   let [name, nameEnd] = [-1, -1];
@@ -206,6 +232,7 @@ export async function indexJson(text: string): Promise<JsonIndex> {
   const value = () => {
     const char = text[at];
     if (char === '{' || char === '[') {
+      if (container >= 0 && index.depths.at(container) + 1 >= deepest) fail(text, at, t('this is nested too deeply'));
       add(char === '{' ? objectKind : arrayKind, -1);
       container = index.length - 1;
       at++;
@@ -243,7 +270,7 @@ export async function indexJson(text: string): Promise<JsonIndex> {
   };
 
   for (let steps = 0, more = true; more; steps++) {
-    if (steps % 512 === 0) await pace();
+    if (steps % 512 === 511) yield;
     if (container >= 0 && index.kinds.at(container) === objectKind) readName();
     skip();
     if (value()) continue;

@@ -1,10 +1,10 @@
-// A parser of JSON that keeps the spelling of numbers and the order of keys: "1.0", 12345678901234567890 and keys like
-// "10" and "__proto__" stay unchanged. JSON.parse loses all of that.
+// JSON as values that keep the spelling of numbers and the order of keys: "1.0", 12345678901234567890 and keys like "10"
+// and "__proto__" stay unchanged. JSON.parse loses all of that.
 
+import { fail, indexNow, nativeParse } from './jsonindex.js';
 import { t } from './t.js';
 
-/** JSON.parse of the browser, for texts that lose nothing by it. */
-export const nativeParse: (text: string) => unknown = JSON.parse;
+export { nativeParse, numberPattern } from './jsonindex.js';
 
 /** A number in its original spelling. */
 export class JsonNumber {
@@ -21,89 +21,30 @@ export type JsonArray = Json[];
 
 export type JsonObject = Map<string, Json>;
 
-export const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const token =
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?\d[^\s,\]}]*|true|false|null))/y;
 const maxDepth = 200; // only a malicious text is nested deeper
 
 /** Parses JSON text. Throws a SyntaxError that says where the fault is, and what it is. */
 export function parse(text: string): Json {
-  let at = 0;
-  let depth = 0;
-  const fail = (what: string): never => {
-    const before = text.slice(0, at).split('\n');
-    throw new SyntaxError(t('Line {0}, column {1}: {2}.', before.length, (before.at(-1) ?? '').length + 1, what));
-  };
-  const next = () => {
-    token.lastIndex = at;
-    const match = token.exec(text);
-    if (!match) {
-      at += /^\s*/.exec(text.slice(at))?.[0].length ?? 0;
-      return fail(at < text.length ? t('this is not JSON') : t('the text ends too early'));
-    }
-    at = token.lastIndex;
-    return match[0].trimStart();
-  };
-  const peek = () => {
-    const back = at;
-    const found = next();
-    at = back;
-    return found;
-  };
-  const value = (): Json => {
-    const found = next();
-    if (found === '{' || found === '[') {
-      if (++depth > maxDepth) fail(t('this is nested too deeply'));
-      const result = found === '{' ? object() : array();
-      depth--;
-      return result;
-    }
-    if (found[0] === '"') return nativeParse(found) as string;
-    if (found === 'true' || found === 'false') return found === 'true';
-    if (found === 'null') return null;
-    if (numberPattern.test(found)) return new JsonNumber(found);
-    at -= found.length;
-    return fail(/[\d-]/.test(found.charAt(0)) ? t('this is not a number') : t('a value is missing'));
-  };
-  const members = (end: string, member: () => void) => {
-    if (peek() === end) {
-      next();
-      return;
-    }
-    for (;;) {
-      member();
-      const mark = next();
-      if (mark === end) return;
-      if (mark !== ',') {
-        at -= mark.length;
-        fail(t('"," or "{0}" is missing', end));
-      }
+  const index = indexNow(text, maxDepth);
+  const native = (from: number, to: number): string | boolean | null => {
+    try {
+      return nativeParse(text.slice(from, to)) as string | boolean | null;
+    } catch {
+      return fail(text, from, t('this is not JSON'));
     }
   };
-  const object = () => {
-    const result: JsonObject = new Map();
-    members('}', () => {
-      const key = next();
-      if (key[0] !== '"') {
-        at -= key.length;
-        fail(t('a name in double quotes is missing'));
-      }
-      if (next() !== ':') {
-        at--;
-        fail(t('":" is missing'));
-      }
-      result.set(nativeParse(key) as string, value());
-    });
-    return result;
+  const build = (value: number): Json => {
+    const kind = index.kind(value);
+    if (kind === 'number') return new JsonNumber(index.source(value));
+    if (kind === 'array') return Array.from(index.children(value), build);
+    if (kind !== 'object') return native(index.starts.at(value), index.ends.at(value));
+    const members = Array.from(index.children(value), (member): [string, Json] => [
+      String(native(index.names.at(member), index.nameEnds.at(member))),
+      build(member),
+    ]);
+    return new Map(members);
   };
-  const array = () => {
-    const result: JsonArray = [];
-    members(']', () => result.push(value()));
-    return result;
-  };
-  const result = value();
-  if (text.slice(at).trim() !== '') fail(t('the value is over, and more follows'));
-  return result;
+  return build(0);
 }
 
 export function stringify(value: Json): string {

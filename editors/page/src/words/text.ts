@@ -1,6 +1,7 @@
 // Texts for people: times, sizes, and words for the enums of the stream, so that a thing has the same name on the whole
 // page. Also makes the hidden characters of untrusted texts visible.
 
+import { Indenter } from './indenter.js';
 import { number, plural, t, timeOfDay } from './t.js';
 import type {
   OriginJson as Origin,
@@ -110,35 +111,8 @@ export function bytes(count: number | string) {
   return `${number(n < 9.95 ? n : Math.round(n))} ${units[unit]}`;
 }
 
-const mostBlanks = 1 << 20; // a text that is deeply nested at every line would need far more blanks than it has text
-
-/**
- * Indents JSON without parsing its values: big numbers, spellings and the order of keys stay unchanged. A text that is
- * no JSON keeps all its characters except blanks.
- */
-export function pretty(json: string | undefined) {
-  let out = '';
-  let depth = 0;
-  let blanks = mostBlanks;
-  const line = () => {
-    const indent = blanks > 0 ? 2 * Math.min(depth, 50) : 0;
-    blanks -= indent;
-    return `\n${' '.repeat(indent)}`;
-  };
-  // A token is an empty container with its blanks, a string, a mark, or a run of other characters.
-  for (const [token] of (json ?? '').matchAll(/[{[]\s*[}\]]|"(?:[^"\\]|\\[^])*"?|[{}[\],:]|[^\s{}[\],:"]+/g)) {
-    if (token === '{' || token === '[') {
-      depth++;
-      out += token + line();
-    } else if (token === '}' || token === ']') {
-      depth = Math.max(0, depth - 1);
-      out += line() + token;
-    } else if (token === ',') out += token + line();
-    else if (token === ':') out += ': ';
-    else out += /^[{[]/.test(token) ? token.replace(/\s/g, '') : token;
-  }
-  return out;
-}
+/** Indents JSON for a person to read. */
+export const pretty = (json: string | undefined) => new Indenter(1 << 20).add(json ?? '');
 
 const origins: Record<Origin, string> = {
   ORIGIN_UNSPECIFIED: t('somebody'),

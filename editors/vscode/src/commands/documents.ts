@@ -1,7 +1,7 @@
 // Read-only documents for results and traces. Short texts are virtual documents; the latest are kept, since the editor
 // may ask for a text again. Long texts are files.
 import * as vscode from 'vscode';
-import { Indenter } from './indenter.js';
+import { Indenter } from '../../../page/src/words/indenter.js';
 import { TextFiles } from './textfiles.js';
 
 const scheme = 'mcphub';

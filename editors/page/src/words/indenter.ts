@@ -1,19 +1,22 @@
-// Indents a JSON text that comes in pieces, in the same way as the page: values keep their spelling. Nesting that is
-// deeper than a person can follow is not indented further.
+// Indents a JSON text that may come in pieces, without reading its values: numbers, spellings and the order of keys stay
+// unchanged, and a text that is no JSON keeps all its characters except blanks. Nesting that is deeper than a person can
+// follow is not indented further. The VS Code extension imports this file, too.
 
 const deepest = 50;
-/**
- * The maximum number of blanks of all indentation. Without it, a text with nesting at every character would need far
- * more blanks than it has characters.
- */
-const mostBlanks = 16 << 20;
-
 export class Indenter {
   #depth = 0;
   #inString = false;
   #escaped = false;
   #opened = false; // a container was opened, and none of its content has come
-  #blanks = mostBlanks;
+  #blanks: number;
+
+  /**
+   * @param mostBlanks of all indentation. Without a bound, a text with nesting at every character would need far more
+   * blanks than it has characters.
+   */
+  constructor(mostBlanks: number = 16 << 20) {
+    this.#blanks = mostBlanks;
+  }
 
   /** Returns the next piece, indented. */
   add(piece: string): string {
