@@ -7,7 +7,9 @@ import type { IconName } from './icon.js';
 
 export interface MenuItem {
   text: string;
-  act: () => void;
+  act?: () => void;
+  /** the item is a link, for example to a command of the editor */
+  href?: string;
   testid?: string;
   /** the item is one of several choices, of which one applies */
   checked?: boolean;
@@ -43,11 +45,12 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
     (all.find((one) => one.getAttribute('aria-checked') === 'true') ?? all.at(at === 'first' ? 0 : -1))?.focus();
   }
 
-  function entry({ text, act, testid: own, checked }: MenuItem) {
+  function entry({ text, act, href, testid: own, checked }: MenuItem) {
     return h(
       'li',
       { role: 'none' },
-      h('button', {
+      h(href ? 'a' : 'button', {
+        href,
         'role': checked === undefined ? 'menuitem' : 'menuitemradio',
         'aria-checked': checked === undefined ? undefined : String(checked),
         'tabindex': -1,
@@ -57,7 +60,7 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
         'onclick': ({ detail: clicks }: MouseEvent) => {
           if (clicks > 1) return;
           close();
-          act();
+          act?.();
         },
       }),
     );

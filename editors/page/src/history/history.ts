@@ -1,200 +1,238 @@
-// The section of ended requests: newest first, with filters, and with the details of one of them below.
+// The section of ended requests, the newest first: two lines each, and what came of one opens in the pane.
 
 import { gathered } from '../elements/announce.js';
-import { h, replace, setText, show } from '../elements/dom.js';
-import { iconButton } from '../elements/icon.js';
+import { h, setText, show } from '../elements/dom.js';
+import { icon, iconButton } from '../elements/icon.js';
 import { outcomeText, outcomeWords } from '../hub/ended.js';
-import { endedDetails } from './endeddetails.js';
-import { byId, setCount } from '../page.js';
-import { byWhom, ofWords, titleOf } from '../running/requestwords.js';
-import { clockTime, durationOf, shortName, visible } from '../words/text.js';
+import { hubNow } from '../hub/state.js';
+import { keyOf } from '../opened/opened.js';
+import { endedView } from './endeddetails.js';
+import { endWords, outcomeIcons, rowWords } from './endwords.js';
+import { byId } from '../page.js';
+import { isStart, titleOf } from '../running/requestwords.js';
+import { ago, exactTime } from '../words/ago.js';
+import { shortName } from '../words/text.js';
 import { virtualList } from '../elements/virtuallist.js';
 import { plural, t } from '../words/t.js';
-import type { Ended, Outcome } from '../hub/ended.js';
+import type { EndedView } from './endeddetails.js';
+import type { Ended } from '../hub/ended.js';
 import type { Page, Section } from '../page.js';
 
-/** The sign of each outcome, which stands beside its word. */
-const icons: Record<Outcome, string> = {
-  'done': '✓',
-  'tool-error': '!',
-  'failed': '✕',
-  'denied': '⊖',
-  'cancelled': '⊘',
-  'withdrawn': '↩',
-  'timed-out': '◷',
-  'lost': '?',
-};
+/** Reports whether an end is worth a row. That a session has started is not: it is a step of a call. */
+const isListed = ({ about, outcome }: Ended) => !(isStart(about) && outcome === 'done');
+
+const openingOf = (entry: Ended) => keyOf('ended', entry.key);
 
 export function historySection(page: Page): Section & { open: (requestId: string) => void } {
   const { state } = page;
-  const title = byId('history-title');
-  const words = h('input', {
-    'type': 'search',
-    'aria-label': t('Filter the history by text'),
-    'placeholder': t('Filter'),
-    'autocomplete': 'off',
-    'oninput': () => filter(),
-  });
-  const outcome = h(
-    'select',
-    { 'aria-label': t('Filter the history by outcome'), 'onchange': () => filter() },
-    h('option', { value: '', text: t('All outcomes') }),
-    ...Object.entries(outcomeWords).map(([value, text]) => h('option', { value, text })),
+  const section = byId('history');
+  const filter = filterOf(
+    () => list.element,
+    () => narrow(),
   );
-  const nothing = h('p', { class: 'muted', text: t('Nothing has ended yet.') });
-  const filters = h('div', { class: 'filters' }, words, outcome);
-  const details = h('div', {
-    'class': 'details',
-    'role': 'region',
-    'aria-label': t('Details of the request'),
-    'hidden': true,
-  });
-  let opened: string | undefined;
-  /** The entries that pass the filter, newest first; undefined: all. */
-  let found: Ended[] | undefined;
+  const nothing = h('p', { class: 'quiet none', text: t('Nothing like that has ended.') });
+  const times = rowTimes(() => hubNow(state));
+  /** The entries that are listed, oldest first, and those of them that pass the filter. */
+  let listed: readonly Ended[] = [];
+  let found: readonly Ended[] = [];
   let newest: string | undefined;
-  /** The entry that the details show. */
-  let filled: Ended | undefined;
+  /** What is open in the pane, or was: a person may open it again, and finds it as it was. */
+  let shown: { entry: Ended; view: EndedView } | undefined;
 
   const list = virtualList({
     label: t('Ended requests, newest first'),
     testid: 'history-list',
     keyOf: (entry: Ended) => entry.key,
-    row: rowOf,
-    open: toggle,
+    row: (entry) => rowOf(entry, times.of(entry.endTime)),
+    open: (entry) => openEntry(entry),
   });
-  byId('history').append(nothing, filters, list.element, details);
-
-  const ended = gathered((entries: readonly Ended[]) => {
-    const [only] = entries;
-    if (entries.length === 1 && only)
-      return t('{0} of {1}: {2}.', titleOf(only.about), shortName(only.about.server), outcomeWords[only.outcome]);
-    const counts = Object.entries(outcomeWords).map(([value, word]) => [
-      entries.filter((e) => e.outcome === value).length,
-      word.toLowerCase(),
-    ]);
-    const what = counts
-      .filter(([n]) => n)
-      .map((pair) => pair.join(' '))
-      .join(', ');
-    return entries.every((e) => e.about.tool)
-      ? plural(entries.length, '{0} call ended: {1}.', '{0} calls ended: {1}.', what)
-      : plural(entries.length, '{0} request ended: {1}.', '{0} requests ended: {1}.', what);
+  const title = byId('history-title');
+  const head = h('div', { class: 'list-head' });
+  title.replaceWith(head);
+  title.classList.add('grow');
+  head.append(title, filter.button);
+  section.append(filter.element, nothing, list.element);
+  list.element.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    filter.open();
   });
 
-  function toggle(entry: Ended) {
-    opened = opened === entry.key ? undefined : entry.key;
-    fill(entry);
-    list.select(opened);
-    if (opened !== undefined) details.scrollIntoView({ block: 'nearest' });
+  const ended = gathered(announcement);
+
+  function openEntry(entry: Ended) {
+    if (shown?.entry.key !== entry.key) shown = { entry, view: endedView(page, entry) };
+    page.open({ key: openingOf(entry), title: titleOf(entry.about), content: shown.view.element });
   }
 
-  function fill(entry: Ended) {
-    filled = entry;
-    show(details, opened !== undefined);
-    const close = iconButton('close', t('Close the details'), {
-      class: 'close',
-      onclick: () => {
-        toggle(entry);
-        list.element.focus();
-      },
-    });
-    replace(
-      details,
-      opened !== undefined && h('h3', { tabindex: -1, text: titleOf(entry.about) }),
-      opened !== undefined && close,
-      opened !== undefined && endedDetails(page, entry),
-    );
-  }
-
-  function filter(grown: number = 0) {
-    const { history } = state;
-    const wanted = words.value.trim().toLowerCase();
-    const all = wanted === '' && outcome.value === '';
-    found = all
-      ? undefined
-      : history
-          .filter((e) => (outcome.value === '' || e.outcome === outcome.value) && e.words.includes(wanted))
-          .reverse();
-    const shown = found;
+  function narrow(grown: number = 0) {
+    found = filter.applies() ? listed.filter(filter.takes) : listed;
     list.update(
-      shown ? shown.length : history.length,
+      found.length,
       (index) => {
-        const entry = shown ? shown[index] : history[history.length - 1 - index];
+        const entry = found[found.length - 1 - index];
         if (!entry) throw new Error(`the history has no row ${index}`);
         return entry;
       },
-      all ? grown : 0,
+      filter.applies() ? 0 : grown,
     );
-    show(nothing, (found ?? history).length === 0);
-    show(list.element, (found ?? history).length > 0);
-    setText(nothing, history.length === 0 ? t('Nothing has ended yet.') : t('Nothing like that has ended.'));
+    show(nothing, found.length === 0);
+    show(list.element, found.length > 0);
   }
 
-  /** Opens the details of the latest end of a request. */
-  function open(requestId: string) {
-    const entry = state.history.findLast((e) => e.requestId === requestId);
-    if (!entry) return;
-    if (opened !== entry.key) toggle(entry);
-    details.querySelector('h3')?.focus();
+  /** Marks the row of what is open, and leads the focus back to the list from there. */
+  function mark() {
+    const open = shown && page.openKey === openingOf(shown.entry) ? shown.entry.key : undefined;
+    list.select(open);
+    if (shown && open !== undefined) list.element.dataset['opens'] = openingOf(shown.entry);
+    else delete list.element.dataset['opens'];
+  }
+
+  function paintHistory() {
+    listed = state.history.filter(isListed);
+    show(section, listed.length > 0);
+    // Entries are only added at the end. If the entry that was the newest is missing, a snapshot has replaced all.
+    let grown = 0;
+    while (grown < listed.length && listed[listed.length - 1 - grown]?.key !== newest) grown++;
+    narrow(newest === undefined || grown === listed.length ? 0 : grown);
+    newest = listed.at(-1)?.key;
+    const now = shown && listed.find(({ key }) => key === shown?.entry.key);
+    if (!shown || !now || now === shown.entry) return;
+    shown.entry = now; // more is known of it: whether its server was told
+    shown.view.update(now);
   }
 
   return {
-    open,
+    open: (requestId) => {
+      const entry = state.history.findLast((one) => one.requestId === requestId);
+      if (entry) openEntry(entry);
+    },
     paint: (changed) => {
-      for (const entry of state.endedNow) ended(entry);
+      for (const entry of state.endedNow) if (isListed(entry)) ended(entry);
       state.endedNow.length = 0;
-      if (!changed.history) return;
-      const { history } = state;
-      setCount('history', history.length);
-      show(filters, history.length > 0);
-      // Entries are only added at the end. If the entry that was the newest is missing, a snapshot has replaced all.
-      let grown = 0;
-      while (grown < history.length && history[history.length - 1 - grown]?.key !== newest) grown++;
-      filter(newest === undefined || grown === history.length ? 0 : grown);
-      newest = history.at(-1)?.key;
-      const now = opened === undefined ? undefined : history.find((e) => e.key === opened);
-      if (now && now !== filled) fill(now); // the delivery of its cancellation is known now
-      if (opened !== undefined && !history.some((e) => e.key === opened)) {
-        const held = details.contains(document.activeElement);
-        opened = undefined;
-        replace(details);
-        show(details, false);
-        list.select(undefined);
-        if (held) title.focus();
-      }
+      if (changed.history) paintHistory();
+      if (changed.history || changed.opened) mark();
+    },
+    ticks: () => listed.length > 0,
+    tick: times.tick,
+  };
+}
+
+/** Returns what is read out of requests that have ended since it was last said. */
+function announcement(entries: readonly Ended[]) {
+  const [only] = entries;
+  if (entries.length === 1 && only)
+    return t('{0} of {1}: {2}.', titleOf(only.about), shortName(only.about.server), outcomeWords[only.outcome]);
+  const what = Object.entries(outcomeWords)
+    .map(([value, word]) => [entries.filter((e) => e.outcome === value).length, word.toLowerCase()])
+    .filter(([n]) => n)
+    .map((pair) => pair.join(' '))
+    .join(', ');
+  return entries.every((e) => e.about.tool)
+    ? plural(entries.length, '{0} call ended: {1}.', '{0} calls ended: {1}.', what)
+    : plural(entries.length, '{0} request ended: {1}.', '{0} requests ended: {1}.', what);
+}
+
+/** Returns the search: a button that opens a field and a choice of outcomes. */
+function filterOf(list: () => HTMLElement, changed: () => void) {
+  const words = h('input', {
+    'type': 'search',
+    'aria-label': t('Filter the history by text'),
+    'placeholder': t('Filter'),
+    'autocomplete': 'off',
+    'oninput': changed,
+  });
+  const outcome = h(
+    'select',
+    { 'aria-label': t('Filter the history by outcome'), 'onchange': changed },
+    h('option', { value: '', text: t('All outcomes') }),
+    ...Object.entries(outcomeWords).map(([value, text]) => h('option', { value, text })),
+  );
+  const element = h('div', { id: 'history-search', class: 'search', hidden: true }, words, outcome);
+  const button = iconButton('search', t('Search the history'), {
+    'aria-expanded': 'false',
+    'aria-controls': 'history-search',
+    'onclick': () => (element.hidden ? open() : close(button)),
+  });
+
+  function open() {
+    show(element, true);
+    button.setAttribute('aria-expanded', 'true');
+    words.focus();
+  }
+
+  /** Closes the search: what it left out is listed again. */
+  function close(heir: HTMLElement) {
+    [words.value, outcome.value] = ['', ''];
+    changed();
+    heir.focus();
+    show(element, false);
+    button.setAttribute('aria-expanded', 'false');
+  }
+
+  element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    close(list());
+  });
+  const wanted = () => words.value.trim().toLowerCase();
+  return {
+    button,
+    element,
+    open,
+    applies: () => wanted() !== '' || outcome.value !== '',
+    takes: (e: Ended) => (outcome.value === '' || e.outcome === outcome.value) && e.words.includes(wanted()),
+  };
+}
+
+/** Returns the elements with the times of rows. A tick changes them only when one of them has to change. */
+function rowTimes(now: () => number) {
+  const shown: Set<HTMLTimeElement> = new Set();
+  let due = Infinity;
+  function write(time: HTMLTimeElement) {
+    const { text, holds } = ago(new Date(time.dateTime), now());
+    setText(time, text);
+    due = Math.min(due, Date.now() + holds);
+  }
+  return {
+    of: (timestamp: string) => {
+      if (exactTime(timestamp) === '') return undefined;
+      const time = h('time', { class: 'time', datetime: timestamp, title: exactTime(timestamp) });
+      write(time);
+      shown.add(time);
+      return time;
+    },
+    tick: () => {
+      if (Date.now() < due) return;
+      due = Infinity;
+      for (const time of shown)
+        if (time.isConnected) write(time);
+        else shown.delete(time);
     },
   };
 }
 
-function rowOf(entry: Ended) {
-  const { about, outcome, cancelled, finished } = entry;
-  const timings = (cancelled ?? finished)?.timings;
-  const why =
-    outcome === 'timed-out'
-      ? visible(cancelled?.cancellation?.reason)
-      : cancelled
-        ? byWhom(cancelled.cancellation)
-        : visible(finished?.hubError?.message ?? finished?.mcpError?.message);
+function rowOf(entry: Ended, time: HTMLElement | undefined) {
+  const { about, outcome } = entry;
+  const title = titleOf(about);
+  const words = rowWords(entry);
+  const end = outcome === 'done' ? outcomeText(entry) : endWords(entry);
   return h(
     'div',
-    { class: 'ended', dataset: { testid: `ended-${entry.requestId}`, state: outcome } },
+    {
+      'class': 'row two ended',
+      'title': [title, words].join('\n'),
+      'aria-label': [title, outcome === 'done' && end, words, exactTime(entry.endTime)].filter(Boolean).join(', '),
+      'dataset': { testid: `ended-${entry.requestId}`, state: outcome },
+    },
+    icon(outcomeIcons[outcome]),
     h(
       'div',
-      { class: 'line' },
-      h('span', { 'class': 'icon', 'aria-hidden': 'true', 'text': icons[outcome] }),
-      h('span', { class: 'name', text: titleOf(about) }),
+      { class: 'grow' },
+      h('div', { class: 'one-line', text: title }),
+      h('div', { class: 'second one-line', dir: 'auto', text: words }),
     ),
-    h(
-      'div',
-      { class: 'line muted' },
-      h('span', { class: 'state', text: outcomeText(entry) }),
-      h('span', { class: 'of', text: ofWords(about) }),
-      h('span', {
-        class: 'why',
-        text: [why || durationOf(timings?.active), visible(about.argumentsPreview)].filter(Boolean).join(' · '),
-      }),
-      h('span', { class: 'time', text: clockTime(entry.endTime) }),
-    ),
+    time,
   );
 }

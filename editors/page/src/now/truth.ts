@@ -19,16 +19,17 @@ function endOf(outcome: Ended['outcome'], cancelled: Ended['cancelled']): string
   return why ? t('Cancelled by {0}: {1}.', who, why) : t('Cancelled by {0}.', who);
 }
 
-function toldOf(cancelled: Ended['cancelled']): string {
-  switch (cancelled?.delivery) {
+/** Returns whether the server knows that a request was cancelled. */
+export function toldOf(cancelled: Ended['cancelled']): string {
+  switch (cancelled?.delivery ?? (cancelled?.serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : undefined)) {
     case 'CANCEL_DELIVERY_DELIVERED':
-      return cancelled.serverMayContinue
+      return cancelled?.serverMayContinue
         ? t('The server was told; it may still be working.')
         : t('The server was told.');
     case 'CANCEL_DELIVERY_PENDING':
       return t('The server is being told.');
     case 'CANCEL_DELIVERY_FAILED':
-      return t('The server could not be told: {0}.', visible(cancelled.deliveryError));
+      return t('The server could not be told: {0}.', visible(cancelled?.deliveryError));
     case 'CANCEL_DELIVERY_NOT_NEEDED':
       return t('The server had nothing to stop.');
     default:

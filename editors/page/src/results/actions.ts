@@ -2,50 +2,60 @@
 // the browser.
 
 import { h } from '../elements/dom.js';
+import { icon, iconButton } from '../elements/icon.js';
 import { commandLink } from '../surface.js';
 import { readPieces, readPart } from './read.js';
 import { t } from '../words/t.js';
+import type { MenuItem } from '../elements/menu.js';
 import type { Page } from '../page.js';
 import type { RequestPartJson as RequestPart } from '../../../host/src/gen/mcphub/v1/hub_pb.js';
 
-/** @param of what: what the action is for, for people who do not see where the button is */
-export function partActions(
+export interface Part {
+  requestId: string;
+  part: RequestPart;
+  /** for a file or a document */
+  name: string;
+  failed: (error: unknown) => void;
+}
+
+/** Returns the item of a menu that runs a command of the host, or none if the host has no such command. */
+export function commandItem({ surface }: Page, command: string, args: readonly unknown[], text: string): MenuItem[] {
+  const href = commandLink(surface, command, args, text)?.getAttribute('href');
+  return href ? [{ text, href }] : [];
+}
+
+/** Returns the items of a menu that open and save a part. */
+export function partItems(
   page: Page,
-  {
-    requestId,
-    part,
-    name,
-    what,
-    failed,
-  }: { requestId: string; part: RequestPart; name: string; what: string; failed: (error: unknown) => void },
-): (HTMLElement | undefined)[] {
-  const { surface, call, announce } = page;
+  { requestId, part, name, failed }: Part,
+  words: { open: string; save: string; download: string },
+): MenuItem[] {
   const args = [requestId, part, name];
-  const link = (command: string, text: string) => {
-    const element = commandLink(surface, command, args, text);
-    element?.setAttribute('aria-label', `${text}: ${what}`);
-    return element;
-  };
-  const own = (text: string, act: () => Promise<void>) =>
-    h('button', {
-      'class': 'link',
-      text,
-      'aria-label': `${text}: ${what}`,
-      'onclick': () => void act().catch(failed),
-    });
-  if (surface.kind !== 'web')
+  if (page.surface.kind !== 'web')
     return [
-      link('mcphub.openPart', t('Open in Editor')),
-      link('mcphub.savePart', t('Save As…')),
-      link('mcphub.copyPart', t('Copy')),
+      ...commandItem(page, 'mcphub.openPart', args, words.open),
+      ...commandItem(page, 'mcphub.savePart', args, words.save),
     ];
-  return [
-    own(t('Download'), async () => download(`${name}.json`, await readPieces(call, requestId, part, Infinity))),
-    own(t('Copy'), async () => {
-      await navigator.clipboard.writeText(await readPart(call, requestId, part, Infinity));
-      announce(t('Copied'));
-    }),
-  ];
+  const save = async () => download(`${name}.json`, await readPieces(page.call, requestId, part, Infinity));
+  return [{ text: words.download, act: () => void save().catch(failed) }];
+}
+
+/** Returns what copies a part, or undefined if the host cannot. */
+export function copyPart(page: Page, { requestId, part, name, failed }: Part, label: string): HTMLElement | undefined {
+  if (page.surface.kind !== 'web') {
+    const link = commandLink(page.surface, 'mcphub.copyPart', [requestId, part, name], '');
+    if (!link) return undefined;
+    link.className = 'icon';
+    link.title = label;
+    link.setAttribute('aria-label', label);
+    link.append(icon('copy'));
+    return link;
+  }
+  const copy = async () => {
+    await navigator.clipboard.writeText(await readPart(page.call, requestId, part, Infinity));
+    page.announce(t('Copied'));
+  };
+  return iconButton('copy', label, { onclick: () => void copy().catch(failed) });
 }
 
 /** Lets the user save a file of JSON. */

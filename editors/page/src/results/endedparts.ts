@@ -1,20 +1,22 @@
 // The arguments and the result of an ended request, with the actions for them.
 
-import { h, replace, setText, show } from '../elements/dom.js';
+import { h, replace, show } from '../elements/dom.js';
 import { goToRequest } from '../running/requestrow.js';
-import { commandLink } from '../surface.js';
-import { indexJson } from '../words/jsonindex.js';
+import { titleOf } from '../running/requestwords.js';
 import { objectOf, parse, stringOf } from '../words/jsontext.js';
 import { bytes, pretty, shortName, visible } from '../words/text.js';
-import { download, partActions } from './actions.js';
+import { commandItem, copyPart, download, partItems } from './actions.js';
 import { differenceView } from './difference.js';
-import { jsonTree } from './jsontree.js';
+import { jsonBlock } from './jsonblock.js';
 import { note } from './media.js';
 import { hasResult, readPart, readResult, Unread } from './read.js';
 import { plainText, resultView } from './resultview.js';
 import { t } from '../words/t.js';
+import type { MenuItem } from '../elements/menu.js';
 import type { Page } from '../page.js';
 import type { Ended } from '../hub/ended.js';
+import type { Part } from './actions.js';
+import type { ViewItems } from './resultview.js';
 
 /** Maximum size of results that are compared on the page, and of arguments that are sent again, in bytes. */
 const mostAgain = 1 << 20;
@@ -39,86 +41,91 @@ const wordsOf = (error: unknown) =>
       ? visible(error.message)
       : t('It could not be read.');
 
-/** Returns the arguments, which are read when they are unfolded. */
-export function argumentsPart(page: Page, entry: Ended) {
-  if (!isKept(entry) || !entry.about.argumentsPreview) return undefined;
-  const place = h('div', {});
-  const problem = h('p', { class: 'problem', role: 'alert' });
-  const details = h(
-    'details',
-    { dataset: { testid: 'arguments' } },
-    h('summary', { text: t('Arguments') }),
-    h(
-      'div',
-      { class: 'actions' },
-      ...partActions(page, {
-        requestId: entry.requestId,
-        part: 'REQUEST_PART_ARGUMENTS',
-        name: nameOf(entry, 'arguments'),
-        what: t('arguments'),
-        failed: (error) => setText(problem, wordsOf(error)),
-      }),
-    ),
-    problem,
+/** What is shown of a result or of arguments, and what can be done with them. */
+export interface PartView {
+  element: HTMLElement;
+  copy: HTMLElement | undefined;
+  items: () => MenuItem[];
+}
+
+/** Returns the arguments: their preview, and as soon as they are read, the whole. */
+export function argumentsPart(page: Page, entry: Ended, say: (text: string) => void): PartView | undefined {
+  const { argumentsPreview = '' } = entry.about;
+  if (argumentsPreview === '') return undefined;
+  const place = h('div', {}, h('pre', { class: 'code', text: visible(argumentsPreview) }));
+  const element = h(
+    'div',
+    { class: 'stack arguments', dataset: { testid: 'arguments' } },
+    h('h3', { text: t('Arguments') }),
     place,
   );
-  const fill = async () => {
-    try {
-      replace(
-        place,
-        jsonTree(await indexJson(await readPart(page.call, entry.requestId, 'REQUEST_PART_ARGUMENTS')), t('Arguments')),
-      );
-    } catch (error) {
-      replace(place, note(wordsOf(error)));
-    }
+  if (!isKept(entry)) return { element, copy: undefined, items: () => [] };
+  readPart(page.call, entry.requestId, 'REQUEST_PART_ARGUMENTS')
+    .then((json) => jsonBlock(json, t('Arguments')))
+    .then(
+      (view) => replace(place, view),
+      () => undefined, // the preview stays
+    );
+  const part: Part = {
+    requestId: entry.requestId,
+    part: 'REQUEST_PART_ARGUMENTS',
+    name: nameOf(entry, 'arguments'),
+    failed: (error) => say(wordsOf(error)),
   };
-  details.addEventListener('toggle', () => void fill(), { once: true });
-  return details;
+  const words = {
+    open: t('Open arguments in editor'),
+    save: t('Save arguments as…'),
+    download: t('Download arguments'),
+  };
+  return { element, copy: undefined, items: () => partItems(page, part, words) };
 }
 
 /** Returns the result, which is read and shown at once. */
-export function resultPart(page: Page, entry: Ended) {
+export function resultPart(page: Page, entry: Ended, say: (text: string) => void): PartView | undefined {
   if (!hasResult(entry)) return undefined;
   const place = h('div', {}, note(t('Reading…')));
   const compared = h('div', {});
-  const problem = h('p', { class: 'problem', role: 'alert' });
-  const failed = (error: unknown) => setText(problem, wordsOf(error));
+  const failed = (error: unknown) => say(wordsOf(error));
+  const requestId = isKept(entry) ? entry.requestId : undefined;
+  let views: ViewItems = () => [];
   const fill = async () => {
     try {
-      replace(
-        place,
-        await resultView(
-          { page, server: entry.about.server ?? '', requestId: isKept(entry) ? entry.requestId : undefined },
-          await readResult(page, entry),
-        ),
-      );
+      const json = await readResult(page, entry);
+      const shown = await resultView({ page, server: entry.about.server ?? '', requestId }, json);
+      views = shown.items;
+      replace(place, shown.element);
     } catch (error) {
       replace(place, note(wordsOf(error)));
     }
   };
   void fill();
-  return h(
-    'section',
-    { 'class': 'result', 'aria-label': t('Result'), 'dataset': { testid: 'result' } },
-    h('h4', { text: t('Result, {0}', bytes(entry.finished?.resultSizeBytes ?? 0)) }),
-    h(
+  const part: Part = {
+    requestId: entry.requestId,
+    part: 'REQUEST_PART_RESULT',
+    name: nameOf(entry, 'result'),
+    failed,
+  };
+  const words = { open: t('Open result in editor'), save: t('Save result as…'), download: t('Download result') };
+  return {
+    // A group and no landmark: several results may be on the page, and a list of landmarks would not tell them apart.
+    element: h(
       'div',
-      { class: 'actions' },
-      ...(isKept(entry)
-        ? partActions(page, {
-            requestId: entry.requestId,
-            part: 'REQUEST_PART_RESULT',
-            name: nameOf(entry, 'result'),
-            what: t('result'),
-            failed,
-          })
-        : []),
-      comparison(page, entry, compared, failed),
+      {
+        'class': 'result',
+        'role': 'group',
+        'aria-label': t('Result of {0}', titleOf(entry.about)),
+        'dataset': { testid: 'result' },
+      },
+      compared,
+      place,
     ),
-    problem,
-    compared,
-    place,
-  );
+    copy: requestId === undefined ? undefined : copyPart(page, part, t('Copy result')),
+    items: () => [
+      ...views(),
+      ...(requestId === undefined ? [] : partItems(page, part, words)),
+      ...comparison(page, entry, compared, failed),
+    ],
+  };
 }
 
 /** Returns the previous request for the same tool or subject that has a result. */
@@ -135,25 +142,20 @@ function before(page: Page, entry: Ended) {
     );
 }
 
-function comparison(page: Page, entry: Ended, place: HTMLElement, failed: (error: unknown) => void) {
+function comparison(page: Page, entry: Ended, place: HTMLElement, failed: (error: unknown) => void): MenuItem[] {
   const earlier = before(page, entry);
-  if (!earlier) return undefined;
-  const text = t('Compare with Previous');
-  if (page.surface.commands?.includes('mcphub.compareResults'))
-    return isKept(entry) && isKept(earlier)
-      ? commandLink(
-          page.surface,
-          'mcphub.compareResults',
-          [earlier.requestId, entry.requestId, nameOf(entry, 'result')],
-          text,
-        )
-      : undefined;
+  if (!earlier) return [];
+  const text = t('Compare with previous');
+  if (page.surface.commands?.includes('mcphub.compareResults')) {
+    const args = [earlier.requestId, entry.requestId, nameOf(entry, 'result')];
+    return isKept(entry) && isKept(earlier) ? commandItem(page, 'mcphub.compareResults', args, text) : [];
+  }
   const compare = async () => {
     const [was, is] = await Promise.all([readResult(page, earlier), readResult(page, entry)]);
     if (was.length + is.length > 2 * mostAgain) throw new Unread(t('They are too large to be compared here.'));
     replace(place, differenceView(pretty(was), pretty(is)));
   };
-  return h('button', { class: 'link', text, onclick: () => void compare().catch(failed) });
+  return [{ text, act: () => void compare().catch(failed) }];
 }
 
 /** Returns the arguments of a prompt, which are all texts. */
@@ -167,7 +169,7 @@ const textsOf = (json: string): Record<string, string> =>
 export function againButton(page: Page, entry: Ended, say: (text: string) => void) {
   const { server = '', tool = '', subject: uri = '', method } = entry.about;
   if (!isKept(entry) || !page.state.servers.has(server)) return undefined;
-  const verb = { 'resources/read': t('Read Again'), 'prompts/get': t('Get Again') }[method ?? ''] ?? t('Call Again');
+  const verb = { 'resources/read': t('Read again'), 'prompts/get': t('Get again') }[method ?? ''] ?? t('Call again');
   let requestId = '';
   const call = async () => {
     requestId = crypto.randomUUID();
@@ -202,7 +204,7 @@ export function againButton(page: Page, entry: Ended, say: (text: string) => voi
       show(runs, false);
     },
   });
-  const called = t('Called again: see Running.');
+  const called = t('Called again.');
   const where = h('button', {
     'class': 'link',
     'text': t('Show'),
@@ -214,29 +216,27 @@ export function againButton(page: Page, entry: Ended, say: (text: string) => voi
 }
 
 /**
- * Returns an action that saves a file for a bug report. The file has the trace of the request and the state of the hub,
- * without arguments, results and secrets.
+ * Returns the item of a menu that saves a file for a bug report. The file has the trace of the request and the state of
+ * the hub, without arguments, results and secrets.
  */
-export function reportAction(page: Page, entry: Ended, say: (text: string) => void) {
-  if (entry.earlier) return undefined;
-  const text = t('Save Bug Report…');
-  if (page.surface.kind !== 'web') return commandLink(page.surface, 'mcphub.saveReport', [entry.requestId], text);
-  return h('button', {
-    class: 'link',
-    text,
-    onclick: async () => {
-      const { error, response } = await page.call('GetTrace', { requestId: entry.requestId, bundle: true });
-      say(visible(error?.message));
-      if (response) download(`mcphub-report-${entry.requestId}.json`, [pretty(response.bundleJson)]);
-    },
-  });
+export function reportItem(page: Page, entry: Ended, say: (text: string) => void): MenuItem[] {
+  const { earlier, requestId } = entry;
+  if (earlier) return [];
+  const text = t('Save bug report…');
+  if (page.surface.kind !== 'web') return commandItem(page, 'mcphub.saveReport', [requestId], text);
+  const save = async () => {
+    const { error, response } = await page.call('GetTrace', { requestId, bundle: true });
+    say(visible(error?.message));
+    if (response) download(`mcphub-report-${requestId}.json`, [pretty(response.bundleJson)]);
+  };
+  return [{ text, act: () => void save() }];
 }
 
 /** Returns an element with the data of a server's error. */
 export function errorData(json: string) {
   const place = h('div', {}, plainText(pretty(json), t('Data of the error')));
-  indexJson(json).then(
-    (index) => index.isContainer(0) && replace(place, jsonTree(index, t('Data of the error'))),
+  jsonBlock(json, t('Data of the error')).then(
+    (view) => replace(place, view),
     () => undefined, // it stays as text
   );
   return place;

@@ -13,6 +13,8 @@ const shownWhole = 16 * 1024;
 const mostFound = 10_000;
 const deepestIndent = 16;
 const unfoldedAtFirst = 40;
+/** A shorter tree is seen at a glance, and has no search. */
+const fewValues = 40;
 
 let trees = 0;
 
@@ -130,6 +132,7 @@ export function jsonTree(index: JsonIndex, label: string) {
     draw();
     const value = rows[active] ?? 0;
     setText(place, pathOf(index, value));
+    show(place, value > 0);
     const long = !index.isContainer(value) && index.ends.at(value) - index.starts.at(value) > shownOfValue / 2;
     show(whole, long);
     setText(whole, long ? visible(startOf(index.string(value, shownWhole + 1), shownWhole)) : '');
@@ -187,6 +190,7 @@ export function jsonTree(index: JsonIndex, label: string) {
   if (index.counts.at(0) <= unfoldedAtFirst)
     for (const child of index.children(0))
       if (index.isContainer(child) && index.counts.at(child) <= unfoldedAtFirst) unfolded.add(child);
+  show(search, index.length > fewValues);
   arrange();
   draw();
   move(0);

@@ -10,7 +10,7 @@ const sounds = /^audio\/(?:mpeg|mp3|wav|wave|x-wav|vnd\.wave|ogg|opus|webm|mp4|x
 const scales = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
 
 /** Returns a note in the place of content that cannot be shown. */
-export const note = (text: string) => h('p', { class: 'muted', text });
+export const note = (text: string) => h('p', { class: 'quiet', text });
 
 /** @param mimeType as the server names it */
 export function mediaView(mimeType: string, base64: string) {
@@ -29,7 +29,7 @@ export function mediaView(mimeType: string, base64: string) {
     return note(t('{0}, {1}. It is too large to be shown here.', what, measure));
   const lie =
     info.type !== type && type !== 'image/jpg' ? t('The server calls it {0}.', visible(type.slice(0, 100))) : '';
-  return pictureView(`data:${info.type};base64,${base64}`, info, `${info.type}, ${measure}, ${size}. ${lie}`.trim());
+  return pictureView(`data:${info.type};base64,${base64}`, info, `${info.type}, ${measure}, ${size}.`, lie);
 }
 
 function soundView(type: string, base64: string, what: string) {
@@ -40,7 +40,8 @@ function soundView(type: string, base64: string, what: string) {
   return h('figure', { class: 'media', dataset: { testid: 'sound' } }, player, problem);
 }
 
-function pictureView(source: string, info: PictureInfo, what: string) {
+/** @param lie what the server said of it that is not so */
+function pictureView(source: string, info: PictureInfo, what: string, lie: string) {
   const picture = h('img', { src: source, alt: t('Picture in the result, {0}', what), draggable: 'false' });
   const frame = h(
     'div',
@@ -84,10 +85,10 @@ function pictureView(source: string, info: PictureInfo, what: string) {
   zoom(undefined);
   return h(
     'figure',
-    { class: 'media', dataset: { testid: 'picture' } },
+    { class: 'media', title: what, dataset: { testid: 'picture' } },
     h(
       'div',
-      { 'class': 'tools', 'role': 'group', 'aria-label': t('Zoom') },
+      { 'class': 'tools acts', 'role': 'group', 'aria-label': t('Zoom') },
       button(t('Zoom Out'), '−', () => step(-1)),
       button(t('Zoom In'), '+', () => step(1)),
       button(t('1:1, Actual Size'), '1:1', () => zoom(1)),
@@ -95,6 +96,6 @@ function pictureView(source: string, info: PictureInfo, what: string) {
       said,
     ),
     frame,
-    h('figcaption', { class: 'muted', text: what }),
+    lie !== '' && h('figcaption', { class: 'quiet', text: `${what} ${lie}` }),
   );
 }

@@ -5,13 +5,16 @@ import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, show } from '../elements/dom.js';
 import { loadMarkdown } from '../surface.js';
 import { indexJson } from '../words/jsonindex.js';
+import { nativeParse } from '../words/jsontext.js';
 import { bytes, pretty, startOf, visible } from '../words/text.js';
+import { jsonBlock } from './jsonblock.js';
 import { jsonTree } from './jsontree.js';
 import { markdownView, mayOpen, mostMarkdown, outsideLink } from './markdown.js';
 import { mediaView, note } from './media.js';
 import { saveContent } from './savecontent.js';
 import { resourceReader } from './resource.js';
 import { t } from '../words/t.js';
+import type { MenuItem } from '../elements/menu.js';
 import type { Page } from '../page.js';
 import type { JsonIndex } from '../words/jsonindex.js';
 
@@ -20,27 +23,23 @@ export type Of = { page: Page; server: string; requestId?: string | undefined };
 
 const mostText = 64 << 10;
 const mostBlocks = 50;
+/** A longer text is no line. */
+const mostLine = 400;
+const mostTried = 256 << 10;
 
 /** One way to show a content. */
 export type Way = { name: string; make: () => HTMLElement | Promise<HTMLElement> };
 
-export function choiceOfViews(label: string, ways: readonly Way[], first: number = 0) {
+/** Returns a place that shows one of several views. They are made when they are first chosen. */
+function viewPlace(ways: readonly Way[], changed: (chosen: number) => void = () => {}) {
   const place = h('div', { class: 'view' });
   const made: Map<Way, HTMLElement> = new Map();
   let chosen = -1;
-  const buttons = ways.map((way, at) =>
-    h('button', {
-      'class': 'tab',
-      'aria-pressed': 'false',
-      'text': way.name,
-      'onclick': () => void choose(at),
-    }),
-  );
   async function choose(at: number) {
     const way = ways[at];
     if (!way || at === chosen) return;
     chosen = at;
-    for (const [i, button] of buttons.entries()) button.setAttribute('aria-pressed', String(i === at));
+    changed(at);
     let view = made.get(way);
     if (!view) {
       try {
@@ -52,23 +51,39 @@ export function choiceOfViews(label: string, ways: readonly Way[], first: number
     }
     if (chosen === at) replace(place, view);
   }
-  const tabs = h('div', { 'class': 'tools tabs', 'role': 'group', 'aria-label': label }, ...buttons);
+  return { place, choose, chosen: () => chosen };
+}
+
+export function choiceOfViews(label: string, ways: readonly Way[], first: number = 0) {
+  const buttons = ways.map((way, at) =>
+    h('button', { 'aria-pressed': 'false', 'text': way.name, 'onclick': () => void choose(at) }),
+  );
+  const { place, choose } = viewPlace(ways, (chosen) => {
+    for (const [i, button] of buttons.entries()) button.setAttribute('aria-pressed', String(i === chosen));
+  });
+  const tabs = h('div', { 'class': 'tabs', 'role': 'group', 'aria-label': label }, ...buttons);
   show(tabs, ways.length > 1);
   void choose(first);
   return h('div', {}, tabs, place);
 }
 
-export const plainText = (text: string, label: string = t('Text')) =>
-  h('pre', {
-    'class': 'code',
-    'tabindex': 0,
-    'role': 'group',
-    'aria-label': visible(label),
-    'dir': 'auto',
-    'text': visible(startOf(text, mostText)),
-  });
+/** Returns a text as it is: a short line like other text on the page, more than that in letters of one width. */
+export function plainText(text: string, label: string = t('Text')) {
+  const shown = { dir: 'auto', text: visible(startOf(text, mostText)) };
+  if (text.length <= mostLine && !text.includes('\n')) return h('p', { class: 'prose', ...shown });
+  return h('pre', { 'class': 'code', 'tabindex': 0, 'role': 'group', 'aria-label': visible(label), ...shown });
+}
 
-const treeOf = async (text: string) => jsonTree(await indexJson(text), 'JSON');
+/** Reports whether a text is JSON of an object or an array. A very long one is not tried. */
+function isJson(text: string) {
+  if (!/^\s*[{[]/.test(text) || text.length > mostTried) return false;
+  try {
+    nativeParse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Returns an element that shows a text: plain, as markdown if it looks like that, or as a tree if it is JSON.
@@ -76,12 +91,14 @@ const treeOf = async (text: string) => jsonTree(await indexJson(text), 'JSON');
  */
 export function textView(text: string, mimeType: string = '') {
   const marked = /^text\/(?:x-)?markdown\b/i.test(mimeType);
-  const json = /^\s*[{[]/.test(text) && !/^\s*\[[^\]"{[]*\]\(/.test(text);
+  const likeJson = /^\s*[{[]/.test(text) && !/^\s*\[[^\]"{[]*\]\(/.test(text);
+  const json: Way = { name: 'JSON', make: () => jsonBlock(text, 'JSON') };
   const ways: Way[] = [{ name: t('Text'), make: () => plainText(text) }];
   if (text.length <= mostMarkdown && (marked || looksMarked(text)))
     ways.push({ name: 'Markdown', make: async () => markdownView((await loadMarkdown()).parse(text)) });
-  if (json) ways.push({ name: 'JSON', make: () => treeOf(text) });
-  return choiceOfViews(t('Show the text as'), ways, marked && ways.length > 1 ? 1 : 0);
+  if (isJson(text)) ways.unshift(json);
+  else if (likeJson) ways.push(json);
+  return choiceOfViews(t('Show the text as'), ways, marked ? ways.findIndex(({ name }) => name === 'Markdown') : 0);
 }
 
 /** Reports whether a text looks like markdown. */
@@ -170,10 +187,16 @@ function partsOf(of: Of, index: JsonIndex) {
     ...messages,
     ...blocksOf(index, index.member(0, 'content')).map((at) => () => blockView(of, index, at)),
     ...blocksOf(index, index.member(0, 'contents')).map((at) => () => contentView(of, index, at)),
-    ...(structured === undefined
+    ...(structured === undefined || repeated(index, structured)
       ? []
-      : [() => h('div', {}, h('h4', { text: t('Structured content') }), deferred(treeOf(index.source(structured))))]),
+      : [() => deferred(jsonBlock(index.source(structured), t('Structured content')))]),
   ];
+}
+
+/** Reports whether a text of the result has the structured content once more, as MCP recommends for older clients. */
+function repeated(index: JsonIndex, structured: number) {
+  const once = pretty(index.source(structured, mostText));
+  return blocksOf(index, index.member(0, 'content')).some((at) => pretty(index.said(at, 'text')) === once);
 }
 
 /** Returns an element that shows a view as soon as it is made. */
@@ -186,22 +209,27 @@ function deferred(soon: Promise<HTMLElement>) {
   return place;
 }
 
-export async function resultView(of: Of, json: string): Promise<HTMLElement> {
+/** Returns the items of a menu that choose between the views of a result. */
+export type ViewItems = () => MenuItem[];
+
+export async function resultView(of: Of, json: string): Promise<{ element: HTMLElement; items: ViewItems }> {
   let index: JsonIndex;
   try {
     index = await indexJson(json);
   } catch (error) {
-    return h(
-      'div',
-      {},
-      note(error instanceof Error ? visible(error.message) : ''),
-      plainText(pretty(startOf(json, mostText)), t('Result')),
-    );
+    const why = note(error instanceof Error ? visible(error.message) : '');
+    return { element: h('div', {}, why, plainText(pretty(startOf(json, mostText)), t('Result'))), items: () => [] };
   }
   const parts = partsOf(of, index);
-  const tree = { name: 'JSON', make: () => jsonTree(index, t('Result')) };
-  if (parts.length === 0) return choiceOfViews(t('Show the result as'), [tree]);
-  return choiceOfViews(t('Show the result as'), [{ name: t('Content'), make: () => listed(parts) }, tree]);
+  const ways: Way[] = [{ name: t('Show whole result as JSON'), make: () => jsonTree(index, t('Result')) }];
+  if (parts.length > 0) ways.unshift({ name: t('Show content'), make: () => listed(parts) });
+  const { place, choose, chosen } = viewPlace(ways);
+  void choose(0);
+  const items = () =>
+    ways.length < 2
+      ? []
+      : ways.map(({ name }, at) => ({ text: name, checked: at === chosen(), act: () => void choose(at) }));
+  return { element: place, items };
 }
 
 /** Returns the first parts, with a button that shows more of them. */

@@ -7,7 +7,6 @@ import type {
   CancellationJson as Cancellation,
   RequestJson as Request,
 } from '../../../host/src/gen/mcphub/v1/request_pb.js';
-import type { End } from '../hub/ended.js';
 
 /** The title of an outgoing request by its method, made from its subject. */
 const outgoing: Record<string, (subject: string) => string> = {
@@ -67,45 +66,15 @@ export function sentWords(delivery: CancelDeliveryJson | undefined, error: strin
   }
 }
 
-function sentSentence(...[delivery, error]: Parameters<typeof sentWords>): string {
-  switch (delivery) {
-    case 'CANCEL_DELIVERY_DELIVERED':
-      return t('The cancel was sent to the server.');
-    case 'CANCEL_DELIVERY_PENDING':
-      return t('The cancel is being sent to the server.');
-    case 'CANCEL_DELIVERY_FAILED':
-      return t('The cancel could not be sent to the server: {0}.', visible(error));
-    default:
-      return '';
-  }
-}
-
-/**
- * Returns sentences for a request that has ended: about the delivery of its cancellation, and about whether the server
- * may go on.
- */
-export function cancelWords({
-  direction,
-  delivery,
-  deliveryError,
-  wireIdJson,
-  serverNotified,
-  serverMayContinue,
-}: NonNullable<End['cancelled']>) {
-  if (direction === 'REQUEST_DIRECTION_INCOMING') return '';
-  const goesOn = serverMayContinue ? t('The server may go on: work and side effects cannot be ruled out.') : '';
-  if (delivery === 'CANCEL_DELIVERY_NOT_NEEDED')
-    return wireIdJson ? t('Nothing was open at the server.') : t('Nothing had been sent.');
-  const sent = sentSentence(!delivery && serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : delivery, deliveryError);
-  return [sent, goesOn].filter(Boolean).join(' ');
-}
-
 /** Reports whether the request is a question of a server or of the hub itself. While it is open, a card shows it. */
 export const isQuestion = ({ direction, method = '' }: Request) =>
   direction === 'REQUEST_DIRECTION_INCOMING' || method === 'authorization' || method === 'launch' || method === 'input';
 
+/** Reports whether the request starts a session. */
+export const isStart = ({ method }: Pick<Request, 'method'>) => method === 'initialize' || method === 'server/discover';
+
 /** Reports whether a request can be cancelled. The start of a session cannot, only the requests that wait for it. */
-export const cancellable = ({ method }: Request) => method !== 'initialize' && method !== 'server/discover';
+export const cancellable = (request: Request) => !isStart(request);
 
 /** Returns who has cancelled, and why, for example "by you: wrong folder". */
 export function byWhom(cancellation: Cancellation | undefined) {

@@ -44,6 +44,16 @@ const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 
  */
 export const dateOf = (at: number) => dates.format(at);
 
+const exactDates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Returns the date and the time to the second. */
+export const exactDateOf = (at: Date) => exactDates.format(at);
+
+const days = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
+
+/** Returns the day, without the year. */
+export const dayOf = (at: Date) => days.format(at);
+
 const times = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** Returns the time of day. */

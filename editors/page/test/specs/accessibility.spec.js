@@ -145,10 +145,9 @@ const scenes = [
       ],
     },
     act: async ({ by, settle }) => {
-      for (const tool of ['read_file', 'index_folder']) {
-        await by('history').getByText(tool).first().click();
-        await settle();
-      }
+      await by('ended-h-1').click();
+      await by('facts').getByText('Details').click();
+      await settle();
     },
   },
   {
@@ -178,8 +177,7 @@ const scenes = [
       await by('ended-h-1').click();
       await page.getByTestId('result').getByRole('button', { name: 'Markdown' }).click();
       await page.getByTestId('markdown').waitFor();
-      await by('arguments').locator('summary').click();
-      await by('arguments').getByRole('tree').waitFor();
+      await by('arguments').getByText('"deep"').waitFor();
       await settle();
     },
   },
@@ -437,7 +435,7 @@ pageTest(
       50,
       `each call is told once: ${ends.join(' | ')}`,
     );
-    assert.match(await by('history').locator('h2').innerText(), /50/);
+    await by('history').locator('[aria-setsize="50"]').first().waitFor();
     assert.match(await page.locator('#running').innerText(), /Nothing is running/);
     assert.ok(
       ends.every((line) => line.startsWith('polite')),

@@ -48,7 +48,7 @@ mainTest(
     assert.match(await by('request-r-1').innerText(), /files, for Claude.* Code/);
     await hub.say({ mcpRequestFinished: { requestId: 'r-1', server: 'files', state: 'REQUEST_STATE_DONE' } });
     await settle();
-    assert.match(await by('ended-r-1').innerText(), /files, for Claude.* Code/);
+    assert.match(await by('ended-r-1').innerText(), /files · Claude.* Code/);
     assert.doesNotMatch(await by('ended-r-1').innerText(), /\u202e/, 'what turns text around is shown, not followed');
   },
 );
@@ -103,7 +103,7 @@ mainTest(
     await by('request-r-1').waitFor({ state: 'detached' });
     await by('ended-r-1').click();
     await settle();
-    assert.match(await by('history').innerText(), /is being sent to the server/);
+    assert.match(await by('ended-details').innerText(), /The server is being told/);
     await hub.say({
       mcpRequestCancelDelivery: {
         requestId: 'r-1',
@@ -114,8 +114,8 @@ mainTest(
     });
     await settle();
     assert.match(
-      await by('history').innerText(),
-      /could not be sent to the server: the server did not take it within 30s/,
+      await by('ended-details').innerText(),
+      /could not be told: the server did not take it within 30s/,
     );
   },
 );

@@ -156,8 +156,8 @@ mainTest(
     const name = by('prompt-p-form').getByLabel('Full name').first();
     await name.fill('Ada');
     await name.evaluate((field) => field instanceof HTMLInputElement && field.setSelectionRange(1, 2));
-    const details = page.locator('#history .details');
-    assert.match(await details.innerText(), /Result/);
+    const details = by('ended-details');
+    assert.match(await details.innerText(), /Done in/);
     await details.evaluate((element) => (element.dataset['mark'] = 'the same'));
 
     await reconnect(opened, {
@@ -180,7 +180,7 @@ mainTest(
     assert.equal(await name.inputValue(), 'Ada');
     assert.equal(await by('tool-find').getByLabel('query').inputValue(), 'a needle');
     assert.equal(await details.evaluate((element) => element.dataset['mark']), 'the same');
-    assert.match(await details.innerText(), /Result/);
+    assert.match(await details.innerText(), /Done in/);
     assert.deepEqual(
       await page.evaluate(() => {
         const field = document.activeElement;

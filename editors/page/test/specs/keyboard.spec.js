@@ -214,7 +214,7 @@ pageTest(
     assert.equal(await place(), 1);
     await page.keyboard.press('Enter');
     await settle();
-    assert.match(await by('history').innerText(), /wrong folder/);
+    assert.match(await by('ended-details').innerText(), /wrong folder/);
   },
 );
 

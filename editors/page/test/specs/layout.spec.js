@@ -88,7 +88,6 @@ for (const language of ['en', 'de']) {
         'tool-create_pull_request',
         'request-r-1',
         'request-r-2',
-        'ended-r-0',
       ]) {
         const line = by(row).locator('.head, .line').first();
         const box = await line.locator('.name').boundingBox();

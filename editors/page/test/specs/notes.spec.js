@@ -61,8 +61,8 @@ mainTest(
     assert.equal(await by('note-r-1').count(), 1, 'the focus is in it');
     await page.keyboard.press('Enter');
     await settle();
-    assert.match(await by('history').innerText(), /wrong folder/);
-    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H3', 'the details have the focus');
+    assert.match(await by('ended-details').innerText(), /wrong folder/);
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H2', 'the details have the focus');
     await hub.say(end('r-3'));
     await settle();
     await by('note-r-3')

@@ -16,18 +16,31 @@ const commands = [
 ];
 const web = /** @type {const} */ ({ kind: 'web', socket: '/stream', opensUrls: true });
 
-/** Unfolds the details of a request. @param {Opened} opened @param {string} id */
+/** Opens the details of a request. @param {Opened} opened @param {string} id */
 async function open({ by, page, settle }, id) {
-  await by('history').scrollIntoViewIfNeeded();
+  const back = page.getByRole('button', { name: 'Back', exact: true });
+  if (await back.isVisible()) await back.click();
   await by(`ended-${id}`).click();
   await settle();
-  const result = page.getByTestId('result');
-  return result;
+  return page.getByTestId('result');
 }
 
-/** @param {Opened} opened @param {string} name */
-const choose = ({ page }, name) =>
-  page.getByTestId('result').getByRole('button', { name, exact: true }).first().click();
+/** Chooses an entry of the menu of what is open. @param {Opened} opened @param {string} name */
+async function choose({ page }, name) {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menu').getByText(name, { exact: true }).click();
+}
+
+/** Returns the links of an open menu, with their commands. @param {Opened} opened */
+async function menuLinks({ page }) {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  const links = await page
+    .getByRole('menu')
+    .locator('a')
+    .evaluateAll((all) => all.map((a) => `${a.textContent} ${decodeURIComponent(a.getAttribute('href') ?? '')}`));
+  await page.keyboard.press('Escape');
+  return links;
+}
 
 mainTest(
   'markdown becomes elements without HTML: the parser is loaded when it is wanted, links leave by the editor, no picture is fetched',
@@ -92,6 +105,7 @@ mainTest(
             { name: 'b.go', lines: 7 },
           ],
           total: 2,
+          rest: Array.from({ length: 50 }, (_, i) => i),
         },
         content: [],
       }),
@@ -114,8 +128,8 @@ mainTest(
     assert.match(await page.getByTestId('json-path').innerText(), /^\$\.files\[0\]\.name$/);
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
-    assert.equal(await tree.getByRole('treeitem', { expanded: false }).count(), 2);
-    await result.getByRole('searchbox', { name: 'Find in JSON' }).fill('B.GO');
+    assert.equal(await tree.getByRole('treeitem', { expanded: false }).count(), 3);
+    await result.getByRole('searchbox', { name: 'Find in Structured content' }).fill('B.GO');
     await result.getByText('1 of 1').waitFor();
     assert.match(await page.getByTestId('json-path').innerText(), /^\$\.files\[1\]\.name$/);
     const selected = tree.getByRole('treeitem', { selected: true });
@@ -127,10 +141,10 @@ mainTest(
     await result.getByText('1 of 2').waitFor();
     await page.keyboard.press('Enter');
     await result.getByText('2 of 2').waitFor();
-    assert.match(await focused(), /Find in JSON/);
+    assert.match(await focused(), /Find in Structured content/);
 
     await open(opened, 'deep');
-    await choose(opened, 'JSON');
+    await choose(opened, 'Show whole result as JSON');
     const box = page.getByTestId('result').getByRole('searchbox');
     await box.waitFor();
     const tree2 = page.getByTestId('result').getByRole('tree');
@@ -228,20 +242,21 @@ pageTest(
     hub.pieceBytes = 65_536;
     const result = await open(opened, 'host');
     await result.getByText('begin').first().waitFor();
-    assert.equal(hub.all('readRequest').length, 5);
+    const parts = hub.all('readRequest').map(({ readRequest }) => readRequest?.part);
+    assert.equal(parts.filter((part) => part === 'REQUEST_PART_RESULT').length, 5);
     assert.match(await result.innerText(), /and \d+ more characters/);
-    const links = await result
-      .locator('a')
-      .evaluateAll((all) => all.map((a) => `${a.textContent} ${decodeURIComponent(a.getAttribute('href') ?? '')}`));
-    assert.deepEqual(links, [
-      'Open in Editor command:mcphub.openPart?["host","REQUEST_PART_RESULT","files-read_file-result"]',
-      'Save As… command:mcphub.savePart?["host","REQUEST_PART_RESULT","files-read_file-result"]',
-      'Copy command:mcphub.copyPart?["host","REQUEST_PART_RESULT","files-read_file-result"]',
+    const itsResult = '["host","REQUEST_PART_RESULT","files-read_file-result"]';
+    const given = '["host","REQUEST_PART_ARGUMENTS","files-read_file-arguments"]';
+    assert.deepEqual(await menuLinks(opened), [
+      `Open result in editor command:mcphub.openPart?${itsResult}`,
+      `Save result as… command:mcphub.savePart?${itsResult}`,
+      `Open arguments in editor command:mcphub.openPart?${given}`,
+      `Save arguments as… command:mcphub.savePart?${given}`,
+      'Save bug report… command:mcphub.saveReport?["host"]',
     ]);
-    await by('arguments').locator('summary').click();
-    await by('arguments').getByRole('tree').waitFor();
-    assert.match(await by('arguments').innerText(), /path: "\/a"[^]*n: 1\.0/);
-    assert.equal(await page.locator('a[href^="command:mcphub.saveReport"]').count(), 1);
+    const copy = await page.getByRole('link', { name: 'Copy result' }).getAttribute('href');
+    assert.equal(decodeURIComponent(copy ?? ''), `command:mcphub.copyPart?${itsResult}`);
+    assert.match(await by('arguments').innerText(), /"path": "\/a"[^]*"n": 1\.0/);
 
     hub.silent.add('readRequest');
     await open(opened, 'huge');
@@ -280,7 +295,7 @@ pageTest(
     const where = page.getByRole('button', { name: 'Show the request for read_file that runs' });
     await hub.say({ mcpRequestStarted: { request: request(requestId, { tool: 'read_file' }) } });
     await settle();
-    assert.match(await where.locator('..').innerText(), /Called again: see Running\. Show/);
+    assert.match(await where.locator('..').innerText(), /Called again\. Show/);
     await where.click();
     const row = by(`request-${requestId}`);
     assert.equal(await row.evaluate((element) => element === document.activeElement), true, 'the new row is shown');
@@ -297,13 +312,13 @@ pageTest(
     await page.getByText('No such tool.').waitFor();
     assert.equal(await where.isVisible(), false, 'it runs no more');
     assert.equal(await by('again').evaluate((element) => element === document.activeElement), true);
-    await result.getByRole('button', { name: 'Compare with Previous' }).click();
+    await choose(opened, 'Compare with previous');
     const difference = result.getByRole('group', { name: 'Differences: 2 lines' });
     await difference.waitFor();
     assert.equal((await difference.locator('del').innerText()).replace(/\s+/g, ' ').trim(), '- before: "n": 1,');
     assert.equal((await difference.locator('ins').innerText()).replace(/\s+/g, ' ').trim(), '+ now: "n": 2,');
     const downloads = page.waitForEvent('download');
-    await result.getByRole('button', { name: 'Download: result' }).click();
+    await choose(opened, 'Download result');
     const file = await downloads;
     assert.equal(file.suggestedFilename(), 'files-read_file-result.json');
     const chunks = [];
@@ -373,14 +388,14 @@ pageTest(
     await open(opened, 'broken');
     await page.getByText(/the text ends too early/).waitFor();
     const long = await open(opened, 'long');
-    await long.getByRole('button', { name: 'JSON', exact: true }).click();
+    await choose(opened, 'Show whole result as JSON');
     await long.getByRole('tree').waitFor();
     assert.ok((await long.innerText()).length < 400_000);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
     const many = await open(opened, 'many');
-    assert.equal(await many.locator('pre').count(), 50);
+    assert.equal(await many.getByText(/^block \d+$/).count(), 50);
     await many.getByRole('button', { name: 'Show more (950)' }).click();
-    assert.equal(await many.locator('pre').count(), 100);
+    assert.equal(await many.getByText(/^block \d+$/).count(), 100);
   },
 );
 
