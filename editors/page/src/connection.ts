@@ -10,7 +10,7 @@ import type { Page } from './page.js';
 
 export function bannerPainter({ surface, state, announce }: Page): () => void {
   const banner = byId('connection');
-  const parts = [...byId('main').children] as HTMLElement[];
+  const parts = [byId('stop-all'), ...byId('main').children] as HTMLElement[];
   let focused: Element | null = null;
   let lost = false;
   let unanswered = false;

@@ -7,14 +7,11 @@ import { t } from './words/t.js';
 /** Sets the language of the document, and translates its texts. */
 export function translateFrame() {
   document.documentElement.lang = language;
-  byId('now').setAttribute('aria-label', t('Now'));
   byId('choose').textContent = t('Select a server, or something that has ended.');
   byId('strip').setAttribute('aria-label', t('Questions out of view'));
   for (const [section, name] of [
-    ['questions', t('Questions')],
-    ['running', t('Running')],
+    ['now', t('Now')],
     ['servers', t('Servers')],
-    ['views', t('Views')],
     ['history', t('History')],
   ]) {
     const text = byId(`${section}-title`).firstChild;

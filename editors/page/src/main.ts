@@ -10,12 +10,10 @@ import { iconButton } from './elements/icon.js';
 import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
 import { historySection } from './history/history.js';
-import { notesIn } from './now/notes.js';
+import { nowSection } from './now/now.js';
 import { openedPane } from './opened/opened.js';
 import { byId } from './page.js';
 import { painter, secondClock, sectionsPainter } from './paint.js';
-import { questionsSection } from './questions/questions.js';
-import { runningSection } from './running/running.js';
 import { serversSection } from './servers/servers.js';
 import { createState, subscriptionSet, takeChanged, transition } from './hub/state.js';
 import { openStream } from './hub/stream.js';
@@ -57,6 +55,7 @@ const page: Page = {
     return pane.key;
   },
   openEnded: (requestId) => history.open(requestId),
+  askHere: (requestId, place) => now.askHere(requestId, place),
 };
 const views = viewsSection(page);
 function subscribed(server: string, uri: string, on: boolean) {
@@ -74,14 +73,12 @@ const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => rev
 byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
 const history = historySection(page);
+const now = nowSection(page, views);
 const paintBanner = bannerPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 const sections: Section[] = [
-  views, // painted first: it uncovers what a view covers before a later section moves the focus there
   { paint: (changed) => changed.connection && paintBanner() },
-  questionsSection(page),
-  runningSection(page),
-  notesIn(byId('running'), page),
+  now,
   serversSection(page),
   history, // painted last: it forgets what has just ended
 ];

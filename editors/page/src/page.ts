@@ -30,6 +30,8 @@ export interface Page {
   refresh: Pane['refresh'];
   /** the key of what is open, or ''. When it changes, changed.opened is painted. */
   readonly openKey: string;
+  /** shows the questions of a request in this place, as long as the place can be seen */
+  askHere: (requestId: string, place: HTMLElement) => void;
   /** opens the details of the latest ended request with this id */
   openEnded: (requestId: string) => void;
   /** only where the host lets the page change config files */

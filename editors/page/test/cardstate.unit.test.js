@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closesIn, closingNote, opened, transition } from '../src/questions/cardstate.js';
+import { answeredHere, closesIn, closingNote, opened, transition } from '../src/questions/cardstate.js';
 import { withEdits } from '../src/questions/cardsampling.js';
 import { aboutUrl } from '../src/questions/cardurl.js';
 import { quoted } from '../src/questions/cardparts.js';
@@ -72,32 +72,37 @@ test('no order of events answers twice without a refusal between', () => {
   assert.ok(walks > 100_000);
 });
 
-test('every end has a note that says who and why', () => {
-  /** @param {string} cause @param {PromptClosedJson} [more] @param {string} [here] */
-  const note = (cause, more, here) =>
-    closingNote({ cause: /** @type {PromptCauseJson} */ (`PROMPT_CAUSE_${cause}`), ...more }, here);
+test('every end is told in a sentence that says who and why', () => {
+  /** @param {string} cause @param {PromptClosedJson} [more] */
+  const note = (cause, more) =>
+    closingNote({ cause: /** @type {PromptCauseJson} */ (`PROMPT_CAUSE_${cause}`), ...more }, 'booking', 'w-1');
   assert.equal(
-    note('WITHDRAWN', { reason: 'no longer\u202e needed' }),
-    'Withdrawn by server: no longer⟨U+202E⟩ needed',
+    note('WITHDRAWN', { reason: 'no longer\u202e needed.' }),
+    'Withdrawn by booking: no longer⟨U+202E⟩ needed. Nothing was sent.',
   );
-  assert.equal(note('WITHDRAWN'), 'Withdrawn by server');
-  assert.equal(note('ANSWERED'), 'Answered in another window');
-  assert.equal(note('ANSWERED', {}, 'Allowed'), 'Allowed');
-  assert.equal(note('DECLINED', { reason: 'too far', windowId: 'w-2' }), 'Declined in another window: too far');
-  assert.equal(note('DECLINED'), 'Declined', 'by no window: its server was silenced');
-  assert.equal(
-    closingNote({ cause: 'PROMPT_CAUSE_DECLINED', windowId: 'w-1' }, undefined, 'w-1'),
-    'Declined',
-    'here, but not on this card',
-  );
-  assert.equal(note('DISMISSED', {}, 'Dismissed'), 'Dismissed');
-  assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled');
-  assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out');
-  assert.equal(note('TIMEOUT'), 'Timed out: nobody answered');
-  assert.equal(note('SERVER_GONE'), 'The connection to the server ended');
-  assert.equal(note('SHUTDOWN'), 'The hub is shutting down');
-  assert.equal(note('SUPERSEDED', { reason: 'a policy allows it' }), 'No longer needed: a policy allows it');
-  assert.equal(note('UNSPECIFIED'), 'Closed');
+  assert.equal(note('WITHDRAWN'), 'Withdrawn by booking. Nothing was sent.');
+  assert.equal(note('ANSWERED'), 'Answered in another window.');
+  assert.equal(note('DECLINED', { reason: 'too far', windowId: 'w-2' }), 'Declined in another window: too far.');
+  assert.equal(note('DECLINED'), 'Declined.', 'by no window: its server was silenced');
+  assert.equal(note('DECLINED', { windowId: 'w-1' }), 'Declined.', 'here, but not on this card');
+  assert.equal(note('DISMISSED', { windowId: 'w-2' }), 'Dismissed in another window.');
+  assert.equal(note('PARENT', { origin: 'ORIGIN_USER' }), 'The call was cancelled.');
+  assert.equal(note('PARENT', { origin: 'ORIGIN_TIMEOUT' }), 'The call timed out.');
+  assert.equal(note('TIMEOUT'), 'Timed out: nobody answered.');
+  assert.equal(note('SERVER_GONE'), 'The connection to the server ended.');
+  assert.equal(note('SHUTDOWN'), 'McpHub is shutting down.');
+  assert.equal(note('SUPERSEDED', { reason: 'a policy allows it' }), 'No longer needed: a policy allows it.');
+  assert.equal(note('UNSPECIFIED'), 'Closed.');
+});
+
+test('only the answer that was sent from a card closes it without a note', () => {
+  /** @param {string} cause */
+  const closed = (cause) => ({ cause: /** @type {PromptCauseJson} */ (`PROMPT_CAUSE_${cause}`) });
+  const accepted = transition(opened, { answer: 'accept' });
+  assert.equal(answeredHere(closed('ANSWERED'), accepted), true);
+  assert.equal(answeredHere(closed('WITHDRAWN'), accepted), false);
+  assert.equal(answeredHere(closed('DECLINED'), accepted), false);
+  assert.equal(answeredHere(closed('ANSWERED'), opened), false);
 });
 
 test('a deadline is told when it is near', () => {

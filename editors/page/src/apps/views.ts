@@ -4,7 +4,7 @@
 import { cover } from '../elements/cover.js';
 import { h, setText, show } from '../elements/dom.js';
 import { forgetMoves, watchMoves } from '../elements/moves.js';
-import { byId, setCount } from '../page.js';
+import { byId } from '../page.js';
 import { shortName } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Page, Section, ViewOf, Views } from '../page.js';
@@ -50,7 +50,6 @@ export function viewsSection(page: Page): Section & Views {
   }
 
   function count() {
-    setCount('views', open.size);
     show(section, open.size > 0 || problem.textContent !== '');
   }
 

@@ -4,7 +4,7 @@
 import { h, replace, setText, show } from '../elements/dom.js';
 import { endedDetails } from '../history/endeddetails.js';
 import { outcomeWords } from '../hub/ended.js';
-import { goToRequest } from '../running/requestrow.js';
+import { goToRequest } from '../now/callcard.js';
 import { shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Ended } from '../hub/ended.js';

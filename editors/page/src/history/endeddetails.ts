@@ -8,7 +8,7 @@ import { icon } from '../elements/icon.js';
 import { menuButton } from '../elements/menu.js';
 import { againButton, argumentsPart, errorData, reportItem, resultPart } from '../results/endedparts.js';
 import { commandLink } from '../surface.js';
-import { confirmButton } from '../running/stopcontrol.js';
+import { confirmButton } from '../now/cancelcontrol.js';
 import { exactTime } from '../words/ago.js';
 import { durationOf, shortName, visible } from '../words/text.js';
 import { endWords, moreWords, outcomeIcons } from './endwords.js';

@@ -1,100 +1,212 @@
-// What has just been cancelled, or has ended without an answer: a note each, where the request stood a moment ago. It
-// says what has become of it, changes when more is known, and goes after a while.
+// What has just been cancelled, withdrawn, or has ended without an answer: a note each, below what is live. It says what
+// has become of it, changes when more is known, and goes after a while.
 
-import { html, render } from 'lit-html';
+import { html, nothing, render } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
+import { ref } from 'lit-html/directives/ref.js';
 import { h } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
-import { againButton } from '../results/endedparts.js';
-import { isQuestion, ofWords, titleOf } from '../running/requestwords.js';
+import { canAgain, requestAgain } from '../results/again.js';
+import { duration, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
+import { isQuestion, ofWords, titleOf } from './requestwords.js';
 import { truthOf } from './truth.js';
 import type { Ended } from '../hub/ended.js';
+import type { Closing } from '../questions/cards.js';
+import type { IconName } from '../elements/icon.js';
 import type { Page, Section } from '../page.js';
 
 /** How long a note is there after its last change, in milliseconds. */
 const shownFor = 60_000;
-/** How many notes there are at once. The oldest go first; all stand in the history. */
+/** How many notes there are at once. The oldest go first; all stand in the history. What somebody typed stays. */
 const mostNotes = 5;
 
 interface Note {
-  entry: Ended;
+  key: string;
+  testid: string;
+  mark: IconName;
+  title: string;
+  of: string;
+  truth: string;
   since: number;
-  again: HTMLElement | undefined;
-  close: Element;
   problem: string;
+  /** of a request: its end, as it is known now */
+  entry?: Ended;
+  /** of a question: what somebody had typed */
+  typed?: string;
+  copied?: string;
 }
+
+const marks: Partial<Record<Ended['outcome'], IconName>> = { 'timed-out': 'clock', 'lost': 'question' };
 
 /** Reports whether the end of a request leaves a note. A question leaves one of its own, and an answer is an answer. */
 const leavesNote = ({ outcome, about }: Ended) =>
   !isQuestion(about) && (outcome === 'cancelled' || outcome === 'timed-out' || outcome === 'lost');
 
-export function notesIn(place: HTMLElement, page: Page): Section {
+const ofRequest = (entry: Ended): Note => ({
+  key: entry.key,
+  testid: `note-${entry.requestId}`,
+  mark: marks[entry.outcome] ?? 'cancelled',
+  title: titleOf(entry.about),
+  of: ofWords(entry.about),
+  truth: truthOf(entry),
+  since: Date.now(),
+  problem: '',
+  entry,
+});
+
+const ofQuestion = ({ promptId, title, server, truth, withdrawn, typed }: Closing): Note => ({
+  key: `prompt ${promptId}`,
+  testid: `note-${promptId}`,
+  mark: withdrawn ? 'undo' : 'question',
+  title,
+  of: server,
+  truth,
+  since: Date.now(),
+  problem: '',
+  typed,
+});
+
+export interface Notes extends Section {
+  /** takes the end of a question that was not answered here */
+  closed: (closing: Closing) => void;
+}
+
+export function notesSection(page: Page, place: HTMLElement): Notes {
   const list = h('ol', { 'class': 'notes', 'aria-label': t('What has just ended') });
   place.append(list);
   let notes: Note[] = [];
 
-  function noteOf(entry: Ended): Note {
-    const note: Note = { entry, since: Date.now(), again: undefined, close: icon('close'), problem: '' };
-    note.again = againButton(page, entry, (text) => {
-      note.problem = text;
-      draw();
-    });
-    return note;
-  }
-
-  function drop(note: Note) {
-    notes = notes.filter((one) => one !== note);
+  function add(fresh: Note[]) {
+    notes = [...fresh, ...notes];
+    let room = mostNotes;
+    notes = notes.filter(({ typed }) => typed || room-- > 0);
     draw();
   }
 
+  function drop(note: Note) {
+    const held = elementOf(note)?.contains(document.activeElement);
+    const next = notes[notes.indexOf(note) + 1] ?? notes.at(-2);
+    notes = notes.filter((one) => one !== note);
+    draw();
+    if (held && next) elementOf(next)?.focus();
+  }
+
+  const elementOf = ({ testid }: Note) => list.querySelector<HTMLElement>(`[data-testid="${CSS.escape(testid)}"]`);
+
+  async function copy(note: Note) {
+    await navigator.clipboard.writeText(note.typed ?? '').then(
+      () => (note.copied = t('Copied')),
+      () => (note.copied = t('Copying failed')),
+    );
+    draw();
+  }
+
+  async function again(note: Note, entry: Ended) {
+    note.problem = '';
+    try {
+      const { error } = await requestAgain(page, entry, () => drop(note));
+      note.problem = visible(error?.message);
+    } catch (error) {
+      note.problem = error instanceof Error ? visible(error.message) : t('It could not be read.');
+    }
+    if (note.problem !== '' && !notes.includes(note)) add([note]);
+    else draw();
+  }
+
+  /**
+   * The card of a question had the focus, and its note has it now. Keys that were meant for a field that is gone must
+   * do nothing: a blank would scroll the page, and Enter would press what has come into its place.
+   */
+  function swallow(event: KeyboardEvent) {
+    const moves = ['Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key);
+    if (event.target !== event.currentTarget || moves || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  const act = (glyph: IconName, label: string, about: string, onclick: () => void, testid: string) =>
+    html`<button
+      class="icon"
+      aria-label=${about}
+      title=${label}
+      data-testid=${testid}
+      @click=${onclick}
+      ${ref((element) => element && !element.firstChild && element.append(icon(glyph)))}
+    ></button>`;
+
   const view = (note: Note) => {
-    const { entry, again, close, problem } = note;
-    const title = titleOf(entry.about);
-    return html`<li class="note" data-testid="note-${entry.requestId}" data-state=${entry.outcome}>
-      <div class="row-head">
-        <p class="line">
-          <button class="link name" @click=${() => page.openEnded(entry.requestId)}>${title}</button>
-          <span class="of">${ofWords(entry.about)}</span>
-        </p>
-        <button
-          class="icon"
-          aria-label=${t('Dismiss the note on {0}', title)}
-          title=${t('Dismiss')}
-          @click=${() => drop(note)}
-        >
-          ${close}
-        </button>
+    const { entry, title, of, truth, typed, problem, copied } = note;
+    const name = `${title} · ${of}`;
+    return html`<li
+      class="card note"
+      tabindex="-1"
+      data-testid=${note.testid}
+      data-state=${entry?.outcome ?? 'closed'}
+      aria-label=${`${title}: ${truth}`}
+      @keydown=${swallow}
+    >
+      <div class="card-head">
+        <span ${ref((element) => element && !element.firstChild && element.append(icon(note.mark)))}></span>
+        <h3 class="grow one-line" title=${name}>
+          ${
+            entry
+              ? html`<button class="plain name" @click=${() => page.openEnded(entry.requestId)}>${title}</button>`
+              : html`<span class="name" dir="auto">${title}</span>`
+          }
+          <span class="of quiet">${of}</span>
+        </h3>
+        <span class="time quiet">${agoOf(note.since)}</span>
+        <span class="acts">
+          ${
+            entry && entry.about.method === 'tools/call' && canAgain(page, entry)
+              ? act('restart', t('Call again'), t('Call {0} again', title), () => void again(note, entry), 'call-again')
+              : nothing
+          }
+          ${act('close', t('Dismiss'), t('Dismiss the note on {0}', shortName(title)), () => drop(note), 'dismiss-note')}
+        </span>
       </div>
-      <p class="truth">${truthOf(entry)}</p>
+      <p class="truth quiet">${truth}</p>
+      ${
+        typed
+          ? html`<p class="truth">
+              <button class="plain" data-testid="copy-typed" @click=${() => void copy(note)}>
+                ${copied ?? t('Copy what you typed')}
+              </button>
+            </p>`
+          : nothing
+      }
       <p class="problem" role="alert">${problem}</p>
-      ${again}
     </li>`;
   };
 
-  const draw = () => render(html`${repeat(notes, (note) => note.entry.key, view)}`, list);
+  const draw = () => render(html`${repeat(notes, ({ key }) => key, view)}`, list);
 
   return {
+    closed: (closing) => {
+      const note = ofQuestion(closing);
+      add([note]);
+      if (closing.held) elementOf(note)?.focus({ preventScroll: true });
+    },
     paint: (changed) => {
       if (!changed.history) return;
-      const fresh = page.state.endedNow.filter(leavesNote).slice(-mostNotes).map(noteOf).reverse();
       for (const note of notes) {
-        const now = page.state.history.findLast(({ key }) => key === note.entry.key);
-        if (now === undefined || now === note.entry) continue;
-        note.entry = now;
-        note.since = Date.now();
+        const now = note.entry && page.state.history.findLast(({ key }) => key === note.key);
+        if (now && now !== note.entry) Object.assign(note, { ...ofRequest(now), problem: note.problem });
       }
-      notes = [...fresh, ...notes].slice(0, mostNotes);
-      draw();
+      add(page.state.endedNow.filter(leavesNote).slice(-mostNotes).map(ofRequest).reverse());
     },
     ticks: () => notes.length > 0,
     tick: () => {
-      if (list.matches(':hover, :focus-within')) return; // a person may be reading, or about to click
-      const over = Date.now() - shownFor;
-      const left = notes.filter(({ since }) => since > over);
-      if (left.length === notes.length) return;
-      notes = left;
+      // A person may be reading, or about to click.
+      const over = list.matches(':hover, :focus-within') ? -Infinity : Date.now() - shownFor;
+      notes = notes.filter(({ since, typed }) => typed || since > over);
       draw();
     },
   };
+}
+
+function agoOf(since: number) {
+  const seconds = Math.floor((Date.now() - since) / 1000);
+  return seconds < 1 ? t('now') : t('{0} ago', duration(seconds * 1000));
 }

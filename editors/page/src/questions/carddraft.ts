@@ -3,7 +3,8 @@
 import type { Kind } from './cardparts.js';
 import type { Page } from '../page.js';
 
-const delayMs = 200;
+/** How long typing goes on, in milliseconds, before the draft is kept again. The first letter is kept at once. */
+const pauseMs = 50;
 
 /**
  * Restores what was typed before the reload, and keeps what is typed from now on. A secret is never kept: the kind of
@@ -14,13 +15,20 @@ export function keepDrafts(article: HTMLElement, promptId: string, kind: Kind, d
   if (!drafts || !draft || !restore) return;
   const before = drafts.draft(promptId);
   if (before !== undefined) restore(before);
-  let due = false;
+  let due: ReturnType<typeof setTimeout> | undefined;
+  let fresh = false;
+  const keep = () => {
+    clearTimeout(due);
+    due = undefined;
+    if (!fresh || article.dataset['phase'] === 'closed') return;
+    fresh = false;
+    drafts.keepDraft(promptId, edited?.() === false ? '' : draft());
+  };
   article.addEventListener('input', () => {
-    if (due) return;
-    due = true;
-    setTimeout(() => {
-      due = false;
-      if (article.dataset['phase'] !== 'closed') drafts.keepDraft(promptId, edited?.() === false ? '' : draft());
-    }, delayMs);
+    fresh = true;
+    if (due !== undefined) return;
+    keep();
+    due = setTimeout(keep, pauseMs);
   });
+  article.addEventListener('focusout', keep);
 }

@@ -1,26 +1,21 @@
 // The cards that ask for values: a server's form, and an input of a config file.
 import { h } from '../elements/dom.js';
-import { exact, facts, prose } from './cardparts.js';
+import { asked, exact, facts } from './cardparts.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { commandLink } from '../surface.js';
-import { visible } from '../words/text.js';
+import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Kind, Kit } from './cardparts.js';
 import type { ConfigInputJson, ElicitationFormJson } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 
 export function formCard(ask: ElicitationFormJson, kit: Kit): Kind {
   const form = schemaForm(ask.schemaJson, { idPrefix: kit.id, flat: true });
+  const { title, whole } = asked(ask.message, t('Fill in a form'));
   return {
-    title: t('Fill in a form'),
-    message: ask.message ?? '',
-    body: [
-      prose(ask.message),
-      h('p', { class: 'muted', text: t('What you enter goes to the server. Enter no password here.') }),
-      form.element,
-    ],
+    title,
+    body: [whole, form.element, h('p', { class: 'quiet', text: t('It goes to the server. Enter no password here.') })],
     accept: {
       text: t('Submit'),
-      note: t('Submitted'),
       content() {
         const read = form.read();
         if ('json' in read) return { contentJson: read.json };
@@ -28,7 +23,7 @@ export function formCard(ask: ElicitationFormJson, kit: Kit): Kind {
         return undefined;
       },
     },
-    decline: { text: t('Decline'), note: t('Declined') },
+    decline: t('Decline'),
     edited: form.edited,
     typed: form.draft,
     draft: form.draft,
@@ -62,7 +57,7 @@ export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
     ask.secret
     && !options.length
     && h('button', {
-      'class': 'secondary small',
+      'class': 'small',
       'aria-pressed': 'false',
       'aria-label': t('Show the value'),
       'text': t('Show'),
@@ -77,7 +72,7 @@ export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
   const wrong = h('p', { class: 'field-error', id: `${id}-error`, role: 'alert' });
   control.setAttribute('aria-describedby', wrong.id);
   return {
-    title: t('A value for “{0}”', visible(ask.inputId)),
+    title: t('Value of {0}?', shortName(ask.inputId)),
     body: [
       h('label', { class: 'prose', dir: 'auto', for: id, text: visible(ask.description) || visible(ask.inputId) }),
       h('div', { class: 'inline' }, control, toggle),
@@ -89,7 +84,6 @@ export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
     ],
     accept: {
       text: t('Save'),
-      note: t('Saved'),
       content() {
         const value = options.length
           ? (options[Number(control.value || -1)]?.value ?? (control.value === '' ? undefined : ''))
@@ -99,7 +93,7 @@ export function inputCard(ask: ConfigInputJson, kit: Kit): Kind {
         return value === undefined ? undefined : { contentJson: JSON.stringify(value) };
       },
     },
-    decline: { text: t('Decline'), note: t('Declined') },
+    decline: t('Decline'),
     edited: () => control.value !== start,
     typed: () => (ask.secret || options.length ? '' : control.value),
     ...(!ask.secret && { draft: () => control.value, restore: (draft) => void (control.value = draft) }),

@@ -1,6 +1,6 @@
 // The card for a server launch. It shows everything that a file of somebody else would run or connect to.
 import { h } from '../elements/dom.js';
-import { block, facts, lines, quoted, scopeChoice } from './cardparts.js';
+import { block, facts, lines, quoted, scopes } from './cardparts.js';
 import { sourceLink } from './cardform.js';
 import { definitionDiff } from './definitiondiff.js';
 import { shortName, visible } from '../words/text.js';
@@ -54,25 +54,15 @@ const shown = ({ writtenBy, launchHash }: ServerLaunchJson) =>
 
 export function launchCard(ask: ServerLaunchJson, server: string, kit: Kit): Kind {
   const command = [ask.command ?? '', ...(ask.args ?? [])].map(quoted).join(' ');
-  const { select, scope } = scopeChoice(kit, {
-    APPROVAL_SCOPE_ONCE: [t('Only this time'), t('Start')],
-    APPROVAL_SCOPE_WINDOW: [t('For this window'), t('Start for this window')],
-    APPROVAL_SCOPE_WORKSPACE: [t('In this workspace'), t('Start in this workspace')],
-    APPROVAL_SCOPE_ALWAYS: [t('Always'), t('Start always')],
-  });
   return {
     title: ask.command ? t('Start {0}?', shortName(server)) : t('Connect to {0}?', shortName(server)),
+    from:
+      ask.writtenBy === undefined
+        ? t('A file of this workspace brings it')
+        : t('{0} wrote its entry into a config file', shortName(ask.writtenBy.name)),
+    grave: (ask.environment ?? []).some((v) => v.loadsCode),
     body: [
-      h('p', {
-        class: 'muted',
-        text:
-          ask.writtenBy === undefined
-            ? t('A file of this workspace brings this server. Once started, it can do what you can do.')
-            : t(
-                'The program “{0}” wrote the entry of this server into a config file. Once started, it can do what you can do.',
-                visible(ask.writtenBy.name),
-              ),
-      }),
+      h('p', { text: t('Once started, it can do what you can do.') }),
       ask.changed
         && h(
           'div',
@@ -103,8 +93,12 @@ export function launchCard(ask: ServerLaunchJson, server: string, kit: Kit): Kin
         [t('Comes from'), sourceLink(kit, ask.configFile, ask.configLine)],
       ]),
     ],
-    choices: [select],
-    accept: { text: t('Start'), note: t('Agreed'), content: () => ({ scope: scope(), ...shown(ask) }) },
-    decline: { text: t('Do not start'), note: t('Declined') },
+    accept: scopes((scope) => ({ scope, ...shown(ask) }), {
+      APPROVAL_SCOPE_ONCE: t('Start'),
+      APPROVAL_SCOPE_WINDOW: t('Start for this window'),
+      APPROVAL_SCOPE_WORKSPACE: t('Start in this workspace'),
+      APPROVAL_SCOPE_ALWAYS: t('Start always'),
+    }),
+    decline: t('Do not start'),
   };
 }

@@ -2,31 +2,48 @@
 import { announce } from '../elements/announce.js';
 import { h } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
+import { JsonNumber, objectOf, parse, stringify } from '../words/jsontext.js';
 import { bytes, longClass, shortName, startOf, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type {
   AcceptPromptJson as Accept,
   ApprovalScopeJson as Scope,
 } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
+import type { Json } from '../words/jsontext.js';
 import type { Child } from '../elements/dom.js';
+import type { MenuItem } from '../elements/menu.js';
 import type { Surface } from '../surface.js';
+
+/** One way to accept. */
+export interface Accepting {
+  text: string;
+  /** returns undefined if the body shows why it cannot be accepted */
+  content: () => Accept | undefined;
+  /** the host runs its model first */
+  runs?: boolean;
+  /** the page opens this address */
+  opens?: string;
+}
 
 /** the parts of a card that depend on its kind */
 export interface Kind {
   /** the question in one line */
   title: string;
-  /** text of the server */
-  message?: string;
+  /** who asks; without it the server, and the call that it asks for */
+  from?: string;
+  /** a yes may do harm */
+  grave?: boolean;
   body: Child[];
-  /**
-   * undefined: there is nothing to accept. content returns undefined if the body shows why it cannot be accepted. runs:
-   * the host runs its model first. opens: the page opens this address.
-   */
-  accept: { text: string; note: string; runs?: boolean; opens?: string; content: () => Accept | undefined } | undefined;
-  /** reason: the field for the reason, in the body */
-  decline: { text: string; note: string; reason?: HTMLInputElement };
+  /** undefined: there is nothing to accept. variants: other ways to accept, in a menu beside the button */
+  accept: (Accepting & { variants?: (Pick<Accepting, 'text' | 'content'> & { testid: string })[] }) | undefined;
+  /** the text of the button */
+  decline: string;
+  /** returns the reason for a no, from a field in the body */
+  reason?: () => string;
   /** are placed beside the buttons */
   choices?: Child[];
+  /** further actions, in the menu of the card */
+  more?: MenuItem[];
   /** reports whether the person has typed something that would be lost */
   edited?: () => boolean;
   /** restores what draft returned before a reload */
@@ -37,6 +54,23 @@ export interface Kind {
   typed?: () => string;
   /** focuses the first field; without it the heading gets the focus */
   focus?: () => void;
+}
+
+/** How much of a server's message is a title, in UTF-16 units. */
+const longestTitle = 160;
+
+/**
+ * Returns the title of a question and the first part of its body: the message of the server is the title, and stands
+ * whole below it only where it is too long for one.
+ * @param otherwise the title of a question without a message
+ */
+export function asked(message: string | undefined, otherwise: string): { title: string; whole: Child } {
+  const [first = '', ...rest] = visible(message).trim().split('\n');
+  if (first === '') return { title: otherwise, whole: undefined };
+  if (rest.length === 0 && first.length <= longestTitle) return { title: first, whole: undefined };
+  const title =
+    first.length <= longestTitle ? first : `${first.slice(0, longestTitle).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return { title, whole: prose(message) };
 }
 
 /** what a kind may use of its card */
@@ -103,6 +137,36 @@ export function facts(rows: [string, Child | Child[]][]) {
   return list;
 }
 
+const plainest = 300;
+
+/**
+ * Returns arguments as a list of names and values, or undefined if they are no flat object of short values. A text that
+ * could be taken for another kind of value, or whose ends cannot be seen, stands in quotes.
+ */
+export function given(json: string) {
+  let members: [string, Json][];
+  try {
+    members = [...objectOf(parse(json))];
+  } catch {
+    return undefined;
+  }
+  const plain = (value: Json) =>
+    typeof value === 'string'
+      ? value.length <= plainest
+      : typeof value !== 'object' || value === null || value instanceof JsonNumber;
+  if (members.length === 0 || members.length > 12) return undefined;
+  if (!members.every(([name, value]) => name !== '' && name.length <= 64 && plain(value))) return undefined;
+  return h(
+    'dl',
+    { 'class': 'given', 'aria-label': t('Arguments') },
+    ...members.flatMap(([name, value]) => [h('dt', { text: visible(name) }), h('dd', {}, exact(spelled(value)))]),
+  );
+}
+
+const doubtful = /^(?:|true|false|null|-?\d.*|["\s].*|[^]*[\s"])$/;
+const spelled = (value: Json) =>
+  typeof value === 'string' && !doubtful.test(value) && !value.includes('\n') ? value : stringify(value);
+
 /** Returns a list of exact texts, one on each line, or undefined without any. */
 export const lines = (items: string[] | undefined) =>
   items?.length ? h('ul', { class: 'lines' }, ...items.map((item) => h('li', {}, exact(item)))) : undefined;
@@ -110,15 +174,16 @@ export const lines = (items: string[] | undefined) =>
 /** Returns a word of a command line, quoted if a person could not tell where it ends. */
 export const quoted = (word: string) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word));
 
-/** Returns the choice of how long a yes applies. The accept button shows the choice. */
-export function scopeChoice(kit: Kit, scopes: Partial<Record<Scope, [choice: string, button: string]>>) {
-  const entries = Object.entries(scopes) as [Scope, [string, string]][];
-  const select = h(
-    'select',
-    { 'aria-label': t('How long it holds'), 'dataset': { testid: 'scope' } },
-    ...entries.map(([value, [choice]]) => h('option', { value, text: choice })),
-  );
-  const chosen = () => entries[Math.max(0, select.selectedIndex)] ?? entries[0];
-  select.addEventListener('change', () => kit.label(chosen()?.[1][1] ?? ''));
-  return { select, scope: () => chosen()?.[0] ?? 'APPROVAL_SCOPE_ONCE' };
+/** Returns the ways to say yes that differ in how long they hold. The first is that of the button. */
+export function scopes(
+  content: (scope: Scope) => Accept,
+  texts: Partial<Record<Scope, string>>,
+): NonNullable<Kind['accept']> {
+  const all = (Object.entries(texts) as [Scope, string][]).map(([scope, text]) => ({
+    text,
+    testid: scope,
+    content: () => content(scope),
+  }));
+  const [first, ...variants] = all;
+  return { text: first?.text ?? '', content: first?.content ?? (() => undefined), variants };
 }

@@ -1,35 +1,48 @@
-// The card of a prompt. It is opened, answered once, and closed with a note. Each kind of card has its own file.
-import { exact } from './cardparts.js';
+// The card of a prompt. It is opened, answered once, and gone when the prompt has closed: what is to be said of its end is
+// a note. Each kind of card has its own file.
+
+import { acceptGuard } from './acceptguard.js';
+import { keepDrafts } from './carddraft.js';
 import { formCard, inputCard } from './cardform.js';
 import { launchCard } from './cardlaunch.js';
 import { samplingCard } from './cardsampling.js';
-import { closesIn, closingNote, opened, transition } from './cardstate.js';
-import { keepTyped, stay } from './closedcard.js';
+import { answeredHere, closesIn, closingNote, opened, transition } from './cardstate.js';
 import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
-import { keepDrafts } from './carddraft.js';
 import { h, setText } from '../elements/dom.js';
-import { guardMs } from '../elements/guardtime.js';
-import { iconButton } from '../elements/icon.js';
-import { forgetMoves, watchMoves } from '../elements/moves.js';
+import { menuButton } from '../elements/menu.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type {
+  AcceptPromptJson as Accept,
   PromptAnswerJson as Answer,
   PromptClosedJson as PromptClosed,
   PromptJson as Prompt,
 } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 import type { ReplyJson as Reply } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { HubErrorJson as HubError, RequestJson } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type { MenuItem } from '../elements/menu.js';
+import type { CardState } from './cardstate.js';
 import type { Kind, Kit } from './cardparts.js';
 import type { Surface } from '../surface.js';
-import type { ServerJson } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { Page } from '../page.js';
+
+/** How a question has ended, for the note that takes the place of its card. */
+export interface Closing {
+  promptId: string;
+  title: string;
+  server: string;
+  truth: string;
+  withdrawn: boolean;
+  /** what somebody had typed into the card, '' for nothing */
+  typed: string;
+  /** the card had the focus */
+  held: boolean;
+}
 
 export interface CardActions {
   answer: (answer: Answer) => Promise<Reply>;
   surface: Surface;
-  serverOf: (name: string) => ServerJson | undefined;
   requestOf?: (id: string) => RequestJson | undefined;
   announce: (text: string, urgency?: 'polite' | 'assertive') => void;
   /** returns the time by the hub's clock, which counts for deadlines */
@@ -37,8 +50,8 @@ export interface CardActions {
   /** of this window */
   windowId: () => string;
   drafts?: Page['drafts'];
-  /** is called when the card has left the page, after its note */
-  gone?: () => void;
+  /** is called with what is to be said of the end of the question, unless it was answered here */
+  note: (closing: Closing) => void;
 }
 
 export interface Card {
@@ -46,19 +59,22 @@ export interface Card {
   heading: HTMLElement;
   /** the question in one line */
   title: string;
-  /** turns the card into a note, which leaves the page by itself */
+  /** takes the card from the page */
   closed: (closed: PromptClosed) => void;
   /** sets the focus, but never on an accept button */
   focus: () => void;
-  problem: (error: HubError | undefined) => void;
 }
 
 let serial = 0;
 
+/** Reports whether a server asks, and not the hub. */
+const ofServer = ({ sampling, elicitationForm, elicitationUrl }: Prompt) =>
+  Boolean(sampling ?? elicitationForm ?? elicitationUrl);
+
 function known(prompt: Prompt, kit: Kit): Kind | undefined {
   const server = prompt.server ?? '';
-  if (prompt.toolApproval) return toolCard(prompt.toolApproval, kit);
-  if (prompt.sampling) return samplingCard(prompt.sampling, kit);
+  if (prompt.toolApproval) return toolCard(prompt.toolApproval, server, kit);
+  if (prompt.sampling) return samplingCard(prompt.sampling, server, kit);
   if (prompt.elicitationForm) return formCard(prompt.elicitationForm, kit);
   if (prompt.elicitationUrl) return urlCard(prompt.elicitationUrl, kit);
   if (prompt.signIn) return signInCard(prompt.signIn, server, kit);
@@ -75,292 +91,281 @@ function kindOf(prompt: Prompt, kit: Kit): Kind {
     reportError(error); // a question that cannot be shown must not hide the others
   }
   return (
-    kind ?? {
-      title: t('A question that this page cannot show'),
-      body: [],
-      accept: undefined,
-      decline: { text: t('Decline'), note: t('Declined') },
-    }
+    kind ?? { title: t('A question that this page cannot show'), body: [], accept: undefined, decline: t('Decline') }
   );
 }
 
-export function promptCard(prompt: Prompt, actions: CardActions): Card {
-  const { promptId = '', server = '' } = prompt;
-  const id = `card-${++serial}`;
-  let state = opened;
-  const born = performance.now();
-  let guarded = born;
-  let guarding: ReturnType<typeof setTimeout> | undefined;
-  /** The note for the answer of this card. */
-  let note = '';
-  let escaped = false;
+export const promptCard = (prompt: Prompt, actions: CardActions): Card => new PromptCard(prompt, actions);
+
+// The second click of a double click is meant for the question that the first click has closed, not for the question
+// that has moved into its place.
+const once =
+  (act: () => void) =>
+  ({ detail: clicks }: MouseEvent) => {
+    if (clicks < 2) act();
+  };
+
+class PromptCard implements Card {
+  readonly element: HTMLElement;
+  readonly heading: HTMLElement;
+  readonly title: string;
+  readonly #promptId: string;
+  readonly #server: string;
+  readonly #actions: CardActions;
+  readonly #kind: Kind;
+  readonly #main: HTMLButtonElement | undefined;
+  readonly #guard = acceptGuard();
+  readonly #buttons: HTMLButtonElement[] = [];
+  readonly #problem = h('p', { class: 'field-error', role: 'alert' });
+  readonly #status = h('p', { class: 'quiet card-status', role: 'status' });
+  readonly #deadline = h('span', { class: 'card-deadline' });
+  #state: CardState = opened;
+  #closing: PromptClosed | undefined;
+  #clock: ReturnType<typeof setTimeout> | undefined;
+  #escaped = false;
   /** The button that had the focus until it was disabled. */
-  let left: HTMLElement | undefined;
-  const buttons: HTMLButtonElement[] = [];
-  const acceptButtons: HTMLButtonElement[] = [];
+  #left: HTMLElement | undefined;
 
-  const problemLine = h('p', { class: 'field-error', role: 'alert' });
-  const status = h('p', { class: 'muted card-status', role: 'status' });
-  const enable = () => {
-    const busy = state.phase === 'sending' || state.phase === 'running';
-    const focused = document.activeElement;
-    for (const button of buttons)
-      button.disabled = busy && (state.phase === 'sending' || acceptButtons.includes(button));
-    // A button that is disabled loses the focus, so the heading takes it.
-    if (focused instanceof HTMLButtonElement && focused.disabled && buttons.includes(focused)) {
-      left = focused;
-      heading.focus();
-    } else if (!busy && left && focused === heading) left.focus();
-    article.setAttribute('aria-busy', String(busy));
-    article.dataset['phase'] = state.phase;
-  };
-
-  /** Marks the accept buttons as disabled until the guard is over: an ignored click would look like a fault. */
-  const guard = () => {
-    guarded = performance.now();
-    for (const made of acceptButtons) made.setAttribute('aria-disabled', 'true');
-    clearTimeout(guarding);
-    guarding = setTimeout(() => {
-      for (const made of acceptButtons) made.removeAttribute('aria-disabled');
-    }, guardMs);
-  };
-
-  const problem = (error: HubError | undefined) => {
-    const closed = error?.reason === 'PROMPT_CLOSED';
-    setText(
-      problemLine,
-      !error
-        ? ''
-        : closed
-          ? t('This question was closed already; the answer changed nothing.')
-          : visible(error.message) || t('The answer could not be sent.'),
-    );
-  };
-
-  const send = (answer: Answer, name: string, runs: boolean = false, settled: (ok: boolean) => void = () => {}) => {
-    const action = answer.accept ? 'accept' : answer.decline ? 'decline' : 'dismiss';
-    const next = transition(state, { answer: action, runs });
-    if (next === state) {
-      settled(false);
-      return;
-    }
-    state = next;
-    note = name;
-    problem(undefined);
-    setText(status, runs ? t('Running the model…') : t('Sending…'));
-    enable();
-    void actions.answer({ promptId, ...answer }).then(({ error }) => {
-      settled(!error);
-      if (!error || state.answers !== next.answers) return;
-      if (error.reason === 'PROMPT_CLOSED') {
-        late(error);
-        return;
-      }
-      state = transition(state, { refused: next.answers });
-      setText(status, '');
-      enable();
-      problem(error);
+  constructor(prompt: Prompt, actions: CardActions) {
+    const { promptId = '', server = '' } = prompt;
+    const id = `card-${++serial}`;
+    this.#promptId = promptId;
+    this.#server = shortName(server);
+    this.#actions = actions;
+    this.#kind = kindOf(prompt, {
+      id,
+      surface: actions.surface,
+      label: (text) => this.#main && setText(this.#main, text),
+      acceptButton: (text, content) =>
+        this.#acceptButton(text, (event) => this.#accept({ text, content }, event), 'accept-by-hand'),
     });
-  };
+    const { accept } = this.#kind;
+    this.#main = accept && this.#acceptButton(accept.text, (event) => this.#accept(accept, event));
+    this.title = this.#kind.title;
+    this.heading = h('h3', { id: `${id}-title`, class: 'grow', dir: 'auto', tabindex: -1, text: this.title });
+    this.element = this.#draw(prompt, id);
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    keepDrafts(this.element, promptId, this.#kind, actions.drafts);
+    this.#tick(prompt.deadline);
+    this.#enable();
+    actions.announce(t('{0} asks: {1}', this.#server, this.title));
+  }
 
-  /** Is called when the hub refuses the answer because the question has already ended in another way. */
-  const late = (error: HubError) => {
-    note = '';
-    setText(status, '');
-    if (end) setText(end.line, `${subject} — ${closingNote(end.closed, undefined, actions.windowId())}`);
-    else problem(error);
-  };
+  focus() {
+    if (this.#kind.focus) this.#kind.focus();
+    else this.heading.focus();
+  }
 
-  const accept = (how: Kind['accept'], { detail: clicks }: MouseEvent) => {
-    if (!how || state.phase !== 'open' || performance.now() - (clicks > 0 ? guarded : born) < guardMs) return;
+  closed(closed: PromptClosed) {
+    if (this.#closing) return;
+    this.#closing = closed;
+    clearTimeout(this.#clock);
+    this.#actions.drafts?.keepDraft(this.#promptId, '');
+    this.#guard.forget();
+    const here = answeredHere(closed, this.#state);
+    this.#state = transition(this.#state, 'closed');
+    this.element.dataset['phase'] = 'closed';
+    const held = this.element.contains(document.activeElement);
+    this.element.remove();
+    if (here) passFocus(held);
+    else this.#note(closed, held);
+  }
+
+  #note(closed: PromptClosed, held: boolean) {
+    const truth = closingNote(closed, this.#server, this.#actions.windowId());
+    this.#actions.announce(`${this.title} — ${truth}`);
+    this.#actions.note({
+      promptId: this.#promptId,
+      title: this.title,
+      server: this.#server,
+      truth,
+      withdrawn: closed.cause === 'PROMPT_CAUSE_WITHDRAWN',
+      typed: (this.#kind.edited?.() && this.#kind.typed?.()) || '',
+      held,
+    });
+  }
+
+  #draw(prompt: Prompt, id: string) {
+    const { accept, decline, choices, body, from, grave } = this.#kind;
+    const menu = menuButton('more', t('More for {0}', this.title), () => this.#more(prompt), 'card-more');
+    const scopes = accept?.variants;
+    const split =
+      scopes
+      && menuButton('down', t('How long it holds'), () =>
+        scopes.map(({ text, testid, content }) => ({
+          text,
+          testid,
+          act: () => this.#accept({ ...accept, content }, { detail: 1 }),
+        })),
+      );
+    if (split) {
+      split.button.classList.add('primary');
+      split.button.dataset['testid'] = 'scopes';
+    }
+    return h(
+      'article',
+      {
+        'class': grave ? 'card asks grave' : 'card asks',
+        'aria-labelledby': `${id}-title`,
+        'dataset': { testid: `prompt-${this.#promptId}` },
+      },
+      h('div', { class: 'card-head' }, this.heading, menu.element),
+      h('p', { class: 'card-from quiet' }, h('span', { text: from ?? this.#from(prompt) }), this.#deadline),
+      h('div', { class: 'card-body' }, ...body),
+      this.#problem,
+      this.#status,
+      h(
+        'div',
+        { class: 'card-buttons' },
+        this.#main && split ? h('span', { class: 'split' }, this.#main, split.element) : this.#main,
+        this.#button(
+          decline,
+          '',
+          once(() => this.#decline()),
+          'decline',
+        ),
+        ...(choices ?? []),
+      ),
+    );
+  }
+
+  /** Returns who asks, for which call, and for whom that call was made. */
+  #from({ parentRequestId = '', requestId = '', ...prompt }: Prompt) {
+    const call = this.#actions.requestOf?.(parentRequestId || requestId);
+    const caller = shortName(call?.caller);
+    // The other questions come from the hub, before it makes a call or starts a server.
+    if (!ofServer(prompt)) return caller && t('{0} asks', caller);
+    const name = shortName(call?.title || call?.tool || call?.subject || parentRequestId);
+    const asks = parentRequestId ? t('{0} asks, for {1}', this.#server, name) : t('{0} asks', this.#server);
+    return caller ? t('{0}, called by {1}', asks, caller) : asks;
+  }
+
+  /** Returns the rest of what can be done with the question. */
+  #more(prompt: Prompt): MenuItem[] {
+    if (this.#state.phase === 'sending') return [];
+    const items: MenuItem[] = [...(this.#kind.more ?? [])];
+    // Only a server's own questions can be silenced.
+    if (ofServer(prompt))
+      items.push({
+        text: t('Decline and silence {0}', this.#server),
+        testid: 'silence',
+        act: () => this.#send({ decline: {}, muteServer: true }),
+      });
+    items.push({ text: t('Dismiss'), testid: 'dismiss', act: () => this.#send({ dismiss: {} }) });
+    return items;
+  }
+
+  #button(text: string, className: string, onclick: (event: MouseEvent) => void, testid: string) {
+    const made = h('button', { class: className, text, dataset: { testid }, onclick });
+    this.#buttons.push(made);
+    return made;
+  }
+
+  #acceptButton(text: string, onclick: (event: MouseEvent) => void, testid = 'accept') {
+    const made = this.#button(text, 'primary', onclick, testid);
+    this.#guard.watch(made);
+    return made;
+  }
+
+  #accept(how: NonNullable<Kind['accept']>, { detail: clicks }: { detail: number }) {
+    if (this.#state.phase !== 'open' || this.#guard.ignores(clicks > 0)) return;
     const content = how.content();
     if (!content) return;
-    if (!how.opens) {
-      send({ accept: content }, how.note, how.runs);
-      return;
-    }
-    // A browser opens a tab only during a click. The tab gets its address when the hub has accepted the answer.
+    if (how.opens) this.#acceptAndOpen(how.opens, content);
+    else this.#send({ accept: content }, how.runs);
+  }
+
+  /** A browser opens a tab only during a click. The tab gets its address when the hub has accepted the answer. */
+  #acceptAndOpen(address: string, content: Accept) {
     const tab = window.open('about:blank', '_blank');
     if (!tab) {
-      problem({ message: t('The browser did not open a new tab. Allow this page to open tabs, and try again.') });
+      setText(this.#problem, t('The browser opened no tab. Allow this page to open tabs, and try again.'));
       return;
     }
     tab.opener = null;
-    const { opens } = how;
-    send({ accept: content }, how.note, false, (ok) => (ok ? tab.location.replace(opens) : tab.close()));
-  };
-
-  const button = (text: string, className: string, onclick: (event: MouseEvent) => void, testid: string) => {
-    const made = h('button', { class: className, text, dataset: { testid }, onclick });
-    buttons.push(made);
-    return made;
-  };
-  const acceptButton = (text: string, onclick: (event: MouseEvent) => void, testid = 'accept') => {
-    const made = button(text, 'primary', onclick, testid);
-    watchMoves(made, guard);
-    acceptButtons.push(made);
-    guard();
-    return made;
-  };
-
-  const kind = kindOf(prompt, {
-    id,
-    surface: actions.surface,
-    label: (text) => main && setText(main, text),
-    acceptButton: (text, content) =>
-      acceptButton(text, (event) => accept({ text, note: t('Answered by hand'), content }, event), 'accept-by-hand'),
-  });
-  const subject = `${shortName(server)}: ${kind.title}`;
-  const main = kind.accept && acceptButton(kind.accept.text, (event) => accept(kind.accept, event));
-
-  // The second click of a double click is meant for the question that the first click has closed, not for the question
-  // that has moved into its place.
-  const once =
-    (act: () => void) =>
-    ({ detail: clicks }: MouseEvent) => {
-      if (clicks < 2) act();
-    };
-  const { reason } = kind.decline;
-  const decline = () => send({ decline: reason?.value ? { reason: reason.value } : {} }, kind.decline.note);
-  const silence = () => send({ decline: {}, muteServer: true }, t('Declined, and its questions are silenced'));
-  const dismiss = () => send({ dismiss: {} }, t('Dismissed'));
-  reason?.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && decline());
-
-  const call = actions.requestOf?.(prompt.parentRequestId || prompt.requestId || '');
-  const deadline = h('p', { class: 'muted card-deadline' });
-  const heading = h('h3', { id: `${id}-title`, tabindex: -1, text: kind.title });
-  const self = actions.serverOf(server);
-  const dismissing = iconButton('close', t('Dismiss'), { dataset: { testid: 'dismiss' }, onclick: once(dismiss) });
-  buttons.push(dismissing);
-  // Only a server's own questions can be silenced. The other questions come from the hub.
-  const silencing =
-    (prompt.sampling || prompt.elicitationForm || prompt.elicitationUrl)
-    && button(t('Decline and silence'), 'link', once(silence), 'silence');
-  if (silencing) {
-    silencing.setAttribute('aria-label', t('Decline and silence {0}', shortName(server)));
-    silencing.title = t(
-      'This and all its questions to come are declined, until somebody starts it anew or allows its questions.',
-    );
+    this.#send({ accept: content }, false, (ok) => (ok ? tab.location.replace(address) : tab.close()));
   }
-  const article = h(
-    'article',
-    { 'class': 'card', 'aria-labelledby': `${id}-title`, 'dataset': { testid: `prompt-${promptId}` } },
-    h('div', { class: 'card-head' }, heading, dismissing),
-    h(
-      'p',
-      { class: 'card-from' },
-      `${t('Server')} `,
-      exact(shortName(server)),
-      self?.title
-        && self.title !== server
-        && h('span', { class: 'muted', text: t(', title “{0}”', shortName(self.title)) }),
-    ),
-    prompt.parentRequestId
-      && h(
-        'p',
-        { class: 'muted' },
-        `${t('Asked by the call')} `,
-        exact(shortName(call?.title || call?.tool || call?.subject || prompt.parentRequestId)),
-      ),
-    call?.caller && h('p', { class: 'muted' }, `${t('Called by')} `, exact(shortName(call.caller))),
-    deadline,
-    h('div', { class: 'card-body' }, ...kind.body),
-    problemLine,
-    status,
-    h(
-      'div',
-      { class: 'card-buttons' },
-      silencing,
-      button(kind.decline.text, 'secondary', once(decline), 'decline'),
-      ...(kind.choices ?? []),
-      main,
-    ),
-  );
 
-  article.addEventListener('keydown', (event) => {
+  #decline() {
+    const reason = this.#kind.reason?.();
+    this.#send({ decline: reason ? { reason } : {} });
+  }
+
+  #send(answer: Answer, runs: boolean = false, settled: (ok: boolean) => void = () => {}) {
+    const action = answer.accept ? 'accept' : answer.decline ? 'decline' : 'dismiss';
+    const next = transition(this.#state, { answer: action, runs });
+    if (next === this.#state) {
+      settled(false);
+      return;
+    }
+    this.#state = next;
+    setText(this.#problem, '');
+    setText(this.#status, runs ? t('Running the model…') : t('Sending…'));
+    this.#enable();
+    void this.#actions.answer({ promptId: this.#promptId, ...answer }).then(({ error }) => {
+      settled(!error);
+      if (error && this.#state.answers === next.answers) this.#refused(error, next.answers);
+    });
+  }
+
+  #refused(error: HubError, answers: number) {
+    setText(this.#status, '');
+    if (error.reason === 'PROMPT_CLOSED') {
+      // The question had ended in another way before the answer came.
+      if (this.#closing) this.#note(this.#closing, false);
+      else setText(this.#problem, t('This question was closed already; the answer changed nothing.'));
+      return;
+    }
+    this.#state = transition(this.#state, { refused: answers });
+    this.#enable();
+    setText(this.#problem, visible(error.message) || t('The answer could not be sent.'));
+  }
+
+  #enable() {
+    const { phase } = this.#state;
+    const busy = phase === 'sending' || phase === 'running';
+    const focused = document.activeElement;
+    for (const button of this.#buttons) button.disabled = busy && (phase === 'sending' || this.#guard.watches(button));
+    // A button that is disabled loses the focus, so the heading takes it.
+    if (focused instanceof HTMLButtonElement && focused.disabled && this.#buttons.includes(focused)) {
+      this.#left = focused;
+      this.heading.focus();
+    } else if (!busy && this.#left && focused === this.heading) this.#left.focus();
+    this.element.setAttribute('aria-busy', String(busy));
+    this.element.dataset['phase'] = phase;
+  }
+
+  #key(event: KeyboardEvent) {
+    const { target } = event;
+    if (event.key === 'Enter' && target instanceof HTMLElement && target.matches('.deny-reason') && !event.isComposing)
+      this.#decline();
     if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) {
-      if (escaped) setText(status, '');
-      return void (escaped = false);
+      if (this.#escaped) setText(this.#status, '');
+      this.#escaped = false;
+      return;
     }
     event.stopPropagation();
     // A key that is held down counts once: the repeats would go to the next question, which has the focus by then.
-    if (end || event.repeat) return;
-    if (kind.edited?.() && !escaped) {
-      escaped = true;
-      setText(status, t('Press Escape again to dismiss.'));
-    } else dismiss();
-  });
+    if (event.repeat) return;
+    if (this.#kind.edited?.() && !this.#escaped) {
+      this.#escaped = true;
+      setText(this.#status, t('Press Escape again to dismiss.'));
+    } else this.#send({ dismiss: {} });
+  }
 
-  keepDrafts(article, promptId, kind, actions.drafts);
+  #tick(deadline: string | undefined) {
+    const closes = closesIn(deadline, this.#actions.now());
+    setText(this.#deadline, closes && ` · ${closes}`);
+    const left = Date.parse(deadline ?? '') - this.#actions.now();
+    if (!(left > 0)) return;
+    const pause = Math.min(left > 301_000 ? left - 300_000 : 1000, 2 ** 31 - 1);
+    this.#clock = setTimeout(() => this.#tick(deadline), pause);
+  }
+}
 
-  let clock: ReturnType<typeof setTimeout> | undefined;
-  const tick = () => {
-    setText(deadline, closesIn(prompt.deadline, actions.now()));
-    const left = Date.parse(prompt.deadline ?? '') - actions.now();
-    if (left > 0) clock = setTimeout(tick, Math.min(left > 301_000 ? left - 300_000 : 1000, 2 ** 31 - 1));
-  };
-  tick();
-  enable();
-  actions.announce(
-    t(
-      '{0} asks: {1}',
-      shortName(server),
-      [kind.title, visible(kind.message?.slice(0, 200))].filter(Boolean).join(': '),
-    ),
-  );
-
-  let end: { closed: PromptClosed; line: HTMLElement } | undefined;
-  /** Moves the focus to the next question, or else to the heading of the section. */
-  const passFocus = () => {
-    const cards = [...document.querySelectorAll('article.card:not(.card-note)')];
-    const next =
-      cards.find((other) => article.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards.at(-1);
-    const target =
-      next?.querySelector('h3') ?? article.closest('section')?.querySelector('h2') ?? document.querySelector('h1');
-    if (!(target instanceof HTMLElement)) return;
-    if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
-    target.focus();
-  };
-
-  return {
-    element: article,
-    heading,
-    title: kind.title,
-    problem,
-    focus: () => (kind.focus ?? (() => heading.focus()))(),
-    closed(closed) {
-      if (end) return;
-      clearTimeout(clock);
-      actions.drafts?.keepDraft(promptId, '');
-      acceptButtons.forEach(forgetMoves);
-      const here =
-        { PROMPT_CAUSE_ANSWERED: 'accept', PROMPT_CAUSE_DECLINED: 'decline', PROMPT_CAUSE_DISMISSED: 'dismiss' }[
-          String(closed.cause)
-        ] === state.sent && note;
-      state = transition(state, 'closed');
-      const text = `${subject} — ${closingNote(closed, here || undefined, actions.windowId())}`;
-      const line = h('p', { text });
-      end = { closed, line };
-      const had = article.contains(document.activeElement);
-      article.classList.add('card-note');
-      article.removeAttribute('aria-labelledby');
-      article.setAttribute('aria-label', t('Closed question'));
-      article.dataset['phase'] = 'closed';
-      actions.announce(text);
-      const over = () => {
-        if (article.contains(document.activeElement)) passFocus();
-        article.remove();
-        actions.gone?.();
-      };
-      const typed = !here && kind.edited?.() ? kind.typed?.() : '';
-      if (typed) {
-        setText(line, closingNote(closed, undefined, actions.windowId()));
-        keepTyped(article, line, typed, over);
-        return;
-      }
-      article.replaceChildren(line);
-      if (had) passFocus();
-      stay(article, over);
-    },
-  };
+/** Moves the focus to the next question, or else to what runs or to the title of the page. */
+export function passFocus(held: boolean) {
+  if (!held || document.activeElement !== document.body) return;
+  const next = document.querySelector('article.card h3, .call, h1');
+  if (next instanceof HTMLElement) next.focus();
 }

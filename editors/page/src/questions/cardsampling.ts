@@ -63,7 +63,7 @@ function read(requestJson: string) {
   }
 }
 
-export function samplingCard(ask: SamplingJson, kit: Kit): Kind {
+export function samplingCard(ask: SamplingJson, server: string, kit: Kit): Kind {
   const json = ask.requestJson ?? '';
   const request = read(json);
   const preferences = objectOf(request.get('modelPreferences'));
@@ -182,9 +182,11 @@ export function samplingCard(ask: SamplingJson, kit: Kit): Kind {
     h('div', { class: 'fields' }, ...fields),
   );
   return {
-    title: t('Complete a conversation'),
+    title: model
+      ? t('Run a model for {0}?', shortName(server))
+      : t('Answer {0} in place of a model?', shortName(server)),
     body: [
-      h('p', { class: 'muted', text: t('What follows was written by the server. The answer goes to it.') }),
+      h('p', { class: 'quiet', text: t('The server wrote what follows, and gets the answer.') }),
       edit,
       typeof system === 'string'
         && h('div', {}, h('h4', { text: t('System prompt') }), text(['systemPrompt'], system, t('System prompt'))),
@@ -217,7 +219,6 @@ export function samplingCard(ask: SamplingJson, kit: Kit): Kind {
     accept: model
       ? {
           text: runs(model),
-          note: t('Answered by the model'),
           runs: true,
           content() {
             wrong.textContent =
@@ -229,9 +230,9 @@ export function samplingCard(ask: SamplingJson, kit: Kit): Kind {
             return { requestJson: chosen && chosen !== own ? withModel(edited, chosen.id) : edited, contentJson: '' };
           },
         }
-      : { text: t('Send the answer'), note: t('Answered by hand'), content: byHand },
+      : { text: t('Send the answer'), content: byHand },
     ...(select && { choices: [select] }),
-    decline: { text: t('Decline'), note: t('Declined') },
+    decline: t('Decline'),
     draft: () =>
       JSON.stringify({
         answer: answer.value,

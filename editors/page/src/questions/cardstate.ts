@@ -1,7 +1,10 @@
 // The state of a card, without the DOM. A card can be answered once, and ends with one note.
 import { visible } from '../words/text.js';
 import { t } from '../words/t.js';
-import type { PromptClosedJson as PromptClosed } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
+import type {
+  PromptCauseJson as PromptCause,
+  PromptClosedJson as PromptClosed,
+} from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 
 export type Action = 'accept' | 'decline' | 'dismiss';
 
@@ -27,39 +30,49 @@ export function transition(state: CardState, event: CardEvent): CardState {
   return event.refused === state.answers && state.phase !== 'open' ? { phase: 'open', answers: state.answers } : state;
 }
 
+/** Reports whether it was the answer of this card that has closed the question. */
+export const answeredHere = ({ cause }: PromptClosed, { sent }: CardState) =>
+  sent !== undefined && sent === ends[cause ?? 'PROMPT_CAUSE_UNSPECIFIED'];
+
+const ends: Partial<Record<PromptCause, Action>> = {
+  PROMPT_CAUSE_ANSWERED: 'accept',
+  PROMPT_CAUSE_DECLINED: 'decline',
+  PROMPT_CAUSE_DISMISSED: 'dismiss',
+};
+
 /**
- * Returns the note about the end of a question.
- * @param here the note for the answer of this card; undefined if the answer was not given here
+ * Returns what is to be said of a question that was not answered on this card, in one or two sentences.
+ * @param server that asked
  * @param windowId of this window
  */
 export function closingNote(
   { cause, reason, origin, windowId: by = '' }: PromptClosed,
-  here: string | undefined,
+  server: string,
   windowId: string = '',
 ) {
-  const why = reason ? `: ${visible(reason)}` : '';
+  const because = (text: string) => (reason ? t('{0}: {1}.', text, visible(reason).replace(/\.$/, '')) : `${text}.`);
   switch (cause) {
     case 'PROMPT_CAUSE_ANSWERED':
-      return here ?? t('Answered in another window');
+      return t('Answered in another window.');
     // When a server is silenced, its other questions are declined, too: by this window, or by none.
     case 'PROMPT_CAUSE_DECLINED':
-      return (here ?? (by === '' || by === windowId ? t('Declined') : t('Declined in another window'))) + why;
+      return because(by === '' || by === windowId ? t('Declined') : t('Declined in another window'));
     case 'PROMPT_CAUSE_DISMISSED':
-      return here ?? t('Dismissed in another window');
+      return t('Dismissed in another window.');
     case 'PROMPT_CAUSE_WITHDRAWN':
-      return t('Withdrawn by server') + why;
+      return `${because(t('Withdrawn by {0}', server))} ${t('Nothing was sent.')}`;
     case 'PROMPT_CAUSE_PARENT':
-      return (origin === 'ORIGIN_TIMEOUT' ? t('The call timed out') : t('The call was cancelled')) + why;
+      return because(origin === 'ORIGIN_TIMEOUT' ? t('The call timed out') : t('The call was cancelled'));
     case 'PROMPT_CAUSE_TIMEOUT':
-      return t('Timed out: nobody answered');
+      return t('Timed out: nobody answered.');
     case 'PROMPT_CAUSE_SERVER_GONE':
-      return t('The connection to the server ended') + why;
+      return because(t('The connection to the server ended'));
     case 'PROMPT_CAUSE_SHUTDOWN':
-      return t('The hub is shutting down');
+      return t('McpHub is shutting down.');
     case 'PROMPT_CAUSE_SUPERSEDED':
-      return t('No longer needed') + why;
+      return because(t('No longer needed'));
     default:
-      return t('Closed') + why;
+      return because(t('Closed'));
   }
 }
 

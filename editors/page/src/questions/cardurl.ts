@@ -1,7 +1,7 @@
 // The cards that open a page in the outside browser: for a server's URL, and for a sign-in. They show where the address
 // really leads.
 import { h } from '../elements/dom.js';
-import { block, exact, facts, lines, prose } from './cardparts.js';
+import { asked, block, exact, facts, lines } from './cardparts.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Kind, Kit } from './cardparts.js';
@@ -47,13 +47,12 @@ export function aboutUrl(text: string, hubHost?: string) {
 function pageCard(
   ask: { url?: string; urlHost?: string; waiting?: boolean },
   kit: Kit,
-  words: Pick<Kind, 'title' | 'body' | 'message'> & { stop: string },
+  words: Pick<Kind, 'title' | 'body'> & { stop: string },
 ): Kind {
   const address = ask.url ?? '';
   const { host, opens, warnings } = aboutUrl(address, ask.urlHost);
   return {
     title: words.title,
-    message: words.message ?? '',
     body: [
       ...words.body,
       host && h('p', { class: 'host exact', text: visible(host) }),
@@ -67,31 +66,27 @@ function pageCard(
       block(t('Address'), address),
       ask.waiting
         && h('p', {
-          class: 'muted',
+          class: 'quiet',
           text: t('The page was opened in your browser. Go on here when you have finished there.'),
         }),
     ],
     accept: ask.waiting
-      ? { text: t('I have finished'), note: t('Finished'), content: () => ({}) }
+      ? { text: t('I have finished'), content: () => ({}) }
       : opens
         ? {
             text: t('Open in browser'),
-            note: t('Opened in the browser'),
             content: () => ({}),
             ...(kit.surface.opensUrls ? { opens: address } : {}),
           }
         : undefined,
-    decline: ask.waiting ? { text: t('Stop'), note: t('Stopped') } : { text: words.stop, note: t('Declined') },
+    decline: ask.waiting ? t('Stop') : words.stop,
   };
 }
 
-export const urlCard = (ask: ElicitationUrlJson, kit: Kit) =>
-  pageCard(ask, kit, {
-    title: ask.waiting ? t('Finish on the page') : t('Open a page'),
-    message: ask.message ?? '',
-    body: [prose(ask.message)],
-    stop: t('Decline'),
-  });
+export function urlCard(ask: ElicitationUrlJson, kit: Kit) {
+  const { title, whole } = asked(ask.message, ask.waiting ? t('Finish on the page') : t('Open a page?'));
+  return pageCard(ask, kit, { title, body: [whole], stop: t('Decline') });
+}
 
 export const signInCard = (ask: SignInJson, server: string, kit: Kit) =>
   pageCard(ask, kit, {

@@ -1,24 +1,27 @@
-// The section of the open prompts, oldest first, each on a card. When a prompt closes, its card says how it has ended,
-// and leaves the page by itself.
+// The cards of the open prompts, oldest first. When a prompt closes, its card goes, and what is to be said of its end is
+// a note. A card stands in Now, or beside the button of the call that it belongs to.
 
-import { promptCard } from './cards.js';
-import { h, show } from '../elements/dom.js';
-import { byId, setCount } from '../page.js';
+import { passFocus, promptCard } from './cards.js';
+import { byId } from '../page.js';
 import { hubNow } from '../hub/state.js';
 import { viewWatch } from './inview.js';
 import { questionStrip } from './strip.js';
 import { shortName } from '../words/text.js';
-import { t } from '../words/t.js';
 import type { Page, Section } from '../page.js';
 import type { Card, CardActions } from './cards.js';
 
-export function questionsSection({ surface, state, ask, announce, drafts }: Page): Section {
-  const place = byId('cards');
-  const nothing = h('p', { class: 'muted', text: t('No open questions.') });
-  place.before(nothing);
+export interface Questions extends Section {
+  /** shows the questions of a request in this place, as long as the place can be seen */
+  askHere: (requestId: string, place: HTMLElement) => void;
+}
+
+export function questionsSection(page: Page, note: CardActions['note']): Questions {
+  const { surface, state, ask, announce, drafts } = page;
+  const cardsPlace = byId('cards');
   /** The cards of the open prompts, by prompt id. */
   const cards: Map<string, Card> = new Map();
-  const showNothing = () => show(nothing, place.childElementCount === 0); // notes are in their place, too
+  /** Where the questions of a request stand, by request id. */
+  const places: Map<string, HTMLElement> = new Map();
 
   const reveal = (promptId: string) => {
     const card = cards.get(promptId);
@@ -48,43 +51,69 @@ export function questionsSection({ surface, state, ask, announce, drafts }: Page
     surface,
     announce,
     drafts,
+    note,
     now: () => hubNow(state),
     windowId: () => state.windowId,
     answer: (answer) => ask({ answerPrompt: answer }),
-    serverOf: (name) => state.servers.get(name),
     requestOf: (id) => state.requests.get(id),
-    gone: showNothing,
   };
 
+  /** Returns where the card of a prompt belongs: a place that is not drawn is none. */
+  function placeOf(promptId: string) {
+    const { parentRequestId = '', requestId = '' } = state.prompts.get(promptId) ?? {};
+    const place = places.get(parentRequestId) ?? places.get(requestId);
+    return place?.isConnected && place.getClientRects().length > 0 ? place : cardsPlace;
+  }
+
+  /** Moves cards whose place was covered or uncovered. */
+  function arrange() {
+    for (const [promptId, { element }] of cards) {
+      const place = placeOf(promptId);
+      if (element.parentElement === place) continue;
+      const held = element.contains(document.activeElement) ? document.activeElement : null;
+      place.append(element);
+      if (held instanceof HTMLElement) held.focus();
+    }
+    for (const [id, place] of places) if (!place.isConnected && !state.requests.has(id)) places.delete(id);
+  }
+
+  function open(promptId: string) {
+    const prompt = state.prompts.get(promptId);
+    if (!prompt || cards.has(promptId)) return;
+    const card = promptCard(prompt, actions);
+    cards.set(promptId, card);
+    const place = placeOf(promptId);
+    place.append(card.element);
+    view.watch(promptId, card.element);
+    // The card takes the focus only if the page has the focus, no element of the page has it, and nothing must be
+    // scrolled. A new question must not interrupt a person who types or reads.
+    const { top, bottom } = card.heading.getBoundingClientRect();
+    const near = top >= 0 && bottom <= innerHeight;
+    if (near && document.hasFocus() && document.activeElement === document.body) card.focus();
+  }
+
+  // A reload does not wait until a person has left the field.
+  addEventListener('pagehide', () => cards.forEach(({ element }) => element.dispatchEvent(new Event('focusout'))));
+
   return {
+    askHere: (requestId, place) => void places.set(requestId, place),
     paint: (changed) => {
+      if (changed.opened || changed.requestList) arrange();
       if (!changed.prompts) return;
       for (const [promptId, closed] of state.closed) {
         state.closed.delete(promptId);
-        cards.get(promptId)?.closed(closed);
+        const card = cards.get(promptId);
         cards.delete(promptId);
         view.forget(promptId);
+        card?.closed(closed);
       }
-      for (const [promptId, prompt] of state.prompts) {
-        if (cards.has(promptId)) continue;
-        const card = promptCard(prompt, actions);
-        cards.set(promptId, card);
-        place.append(card.element);
-        view.watch(promptId, card.element);
-        // The card takes the focus only if the page has the focus, no element of the page has it, and nothing must be
-        // scrolled. A new question must not interrupt a person who types or reads.
-        const { top, bottom } = card.heading.getBoundingClientRect();
-        const near = top >= 0 && bottom <= innerHeight;
-        if (near && document.hasFocus() && document.activeElement === document.body) card.focus();
-      }
-      setCount('questions', state.prompts.size);
+      for (const promptId of state.prompts.keys()) open(promptId);
       document.title = state.prompts.size ? `(${state.prompts.size}) McpHub` : 'McpHub';
-      showNothing();
       paintStrip(outOfView());
       if (state.reveal === undefined) return;
-      // A wanted question that is not open yet may still come. Without any questions, the heading gets the focus.
+      // A wanted question that is not open yet may still come. Without any question, what runs gets the focus.
       const wanted = state.reveal || state.prompts.keys().next().value;
-      if (wanted === undefined) byId('questions-title').focus();
+      if (wanted === undefined) passFocus(true);
       else if (!state.prompts.has(wanted)) return;
       else reveal(wanted);
       state.reveal = undefined;

@@ -53,6 +53,6 @@ export function questionStrip(reveal: (promptId: string) => void): (rows: readon
     show(list, rows.length > 0);
     // When a question closes, its row disappears. The focus must not get lost, and the page must not move.
     if (had && !list.contains(document.activeElement))
-      (list.querySelector('button') ?? byId('questions-title')).focus({ preventScroll: true });
+      (list.querySelector('button') ?? byId('title')).focus({ preventScroll: true });
   };
 }

@@ -1,15 +1,15 @@
 // The arguments and the result of an ended request, with the actions for them.
 
 import { h, replace, show } from '../elements/dom.js';
-import { goToRequest } from '../running/requestrow.js';
-import { titleOf } from '../running/requestwords.js';
-import { objectOf, parse, stringOf } from '../words/jsontext.js';
+import { goToRequest } from '../now/callcard.js';
+import { titleOf } from '../now/requestwords.js';
 import { bytes, pretty, shortName, visible } from '../words/text.js';
 import { commandItem, copyPart, download, partItems } from './actions.js';
+import { canAgain, requestAgain } from './again.js';
 import { differenceView } from './difference.js';
 import { jsonBlock } from './jsonblock.js';
 import { note } from './media.js';
-import { hasResult, readPart, readResult, Unread } from './read.js';
+import { hasResult, isKept, readPart, readResult, Unread } from './read.js';
 import { plainText, resultView } from './resultview.js';
 import { t } from '../words/t.js';
 import type { MenuItem } from '../elements/menu.js';
@@ -18,14 +18,8 @@ import type { Ended } from '../hub/ended.js';
 import type { Part } from './actions.js';
 import type { ViewItems } from './resultview.js';
 
-/** Maximum size of results that are compared on the page, and of arguments that are sent again, in bytes. */
-const mostAgain = 1 << 20;
-
-/** Reports whether the hub may still have the arguments and the result of a request. */
-const isKept = ({ earlier, about }: Ended) =>
-  !earlier
-  && about.direction !== 'REQUEST_DIRECTION_INCOMING'
-  && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');
+/** Maximum size of results that are compared on the page, in bytes. */
+const mostCompared = 1 << 20;
 
 /** Returns a name for a file or a document. */
 const nameOf = ({ about }: Ended, part: string) =>
@@ -152,37 +146,21 @@ function comparison(page: Page, entry: Ended, place: HTMLElement, failed: (error
   }
   const compare = async () => {
     const [was, is] = await Promise.all([readResult(page, earlier), readResult(page, entry)]);
-    if (was.length + is.length > 2 * mostAgain) throw new Unread(t('They are too large to be compared here.'));
+    if (was.length + is.length > 2 * mostCompared) throw new Unread(t('They are too large to be compared here.'));
     replace(place, differenceView(pretty(was), pretty(is)));
   };
   return [{ text, act: () => void compare().catch(failed) }];
 }
-
-/** Returns the arguments of a prompt, which are all texts. */
-const textsOf = (json: string): Record<string, string> =>
-  Object.fromEntries([...objectOf(parse(json || '{}'))].map(([name, value]) => [name, stringOf(value)]));
 
 /**
  * Returns a button that makes the request once more with the same arguments, or undefined if the page cannot make it.
  * @param say shows what went wrong; '' removes it
  */
 export function againButton(page: Page, entry: Ended, say: (text: string) => void) {
-  const { server = '', tool = '', subject: uri = '', method } = entry.about;
-  if (!isKept(entry) || !page.state.servers.has(server)) return undefined;
+  const { tool = '', subject: uri = '', method } = entry.about;
+  if (!canAgain(page, entry)) return undefined;
   const verb = { 'resources/read': t('Read again'), 'prompts/get': t('Get again') }[method ?? ''] ?? t('Call again');
   let requestId = '';
-  const call = async () => {
-    requestId = crypto.randomUUID();
-    const given = entry.about.argumentsPreview !== undefined && entry.about.argumentsPreview !== '';
-    const argumentsJson = given ? await readPart(page.call, entry.requestId, 'REQUEST_PART_ARGUMENTS', mostAgain) : '';
-    // Announced only now: reading the arguments may fail, and from here on the request is sent.
-    page.announce(called);
-    show(runs, true);
-    if (method === 'resources/read') return page.call('ReadResource', { requestId, server, uri });
-    if (method === 'prompts/get')
-      return page.call('GetMcpPrompt', { requestId, server, name: uri, arguments: textsOf(argumentsJson) });
-    return page.call('CallTool', { requestId, server, tool, argumentsJson });
-  };
   let busy = false;
   const name = shortName(tool || uri);
   const again = h('button', {
@@ -195,7 +173,12 @@ export function againButton(page: Page, entry: Ended, say: (text: string) => voi
       busy = true;
       say('');
       try {
-        say(visible((await call()).error?.message));
+        const { error } = await requestAgain(page, entry, (id) => {
+          requestId = id;
+          page.announce(called);
+          show(runs, true);
+        });
+        say(visible(error?.message));
       } catch (error) {
         say(wordsOf(error));
       }

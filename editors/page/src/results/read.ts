@@ -68,3 +68,9 @@ export async function readResult(page: Pick<Page, 'call'>, entry: Ended, most?: 
 
 /** Reports whether a request has a result. */
 export const hasResult = (entry: Ended) => Number(entry.finished?.resultSizeBytes ?? 0) > 0;
+
+/** Reports whether the hub may still have the arguments and the result of a request. */
+export const isKept = ({ earlier, about }: Ended) =>
+  !earlier
+  && about.direction !== 'REQUEST_DIRECTION_INCOMING'
+  && ['tools/call', 'resources/read', 'prompts/get'].includes(about.method ?? '');

@@ -4,7 +4,7 @@
 import { h, replace, setAttribute, setText, show } from '../elements/dom.js';
 import { problemLines, serverFacts } from './serverfacts.js';
 import { hubNow } from '../hub/state.js';
-import { confirmButton } from '../running/stopcontrol.js';
+import { confirmButton } from '../now/cancelcontrol.js';
 import { clockTime, duration, serverStateWord, shortName, visible } from '../words/text.js';
 import { browseView } from '../browse/browse.js';
 import { toolList } from './toollist.js';

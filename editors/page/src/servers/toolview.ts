@@ -5,7 +5,7 @@ import { facts, fullName, prose } from '../questions/cardparts.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { outcomeWords } from '../hub/ended.js';
 import { endedDetails } from '../history/endeddetails.js';
-import { goToRequest } from '../running/requestrow.js';
+import { goToRequest } from '../now/callcard.js';
 import { arrayOf, objectOf, parse, stringify } from '../words/jsontext.js';
 import { schemaForm } from '../forms/schemaform.js';
 import { toolPolicy } from '../adding/toolpolicy.js';

@@ -88,6 +88,14 @@ export function duration(ms: number) {
   return pair(Math.floor(s / 3600), 'h', Math.floor((s % 3600) / 60), 'min');
 }
 
+/** Returns a running time as a clock shows it: "0:04", "1:02:03". */
+export function stopwatch(ms: number) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const two = (n: number) => String(n).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(s / 3600), Math.floor((s % 3600) / 60)];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}
+
 /**
  * Returns words for a duration of the stream, or '' without one.
  * @param text as proto3 JSON spells it: "3.5s"

@@ -16,6 +16,7 @@ mainTest(
     await row.locator('[data-testid="cancel"]').dblclick();
     const sent = await hub.next('cancelMcpRequest');
     assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
+    assert.equal(await row.getByTestId('cancel').innerText(), 'Cancelling…', 'at once, before the hub has answered');
     await hub.say({
       mcpRequestCancelling: {
         requestId: 'r-1',
@@ -27,9 +28,9 @@ mainTest(
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_CANCELLING');
     assert.equal(await row.locator('[data-testid="restart-server"]:visible').count(), 0, 'too early for a restart');
     await pass(2_200);
-    assert.match(await row.innerText(), /Cancelling… 2 s, by you/);
+    assert.match(await row.innerText(), /Cancelling for 2 s, by you/);
     await pass(1_000);
-    assert.match(await row.innerText(), /Cancelling… 3 s/);
+    assert.match(await row.innerText(), /Cancelling for 3 s/);
     assert.equal(
       await row.locator('[data-testid="cancel"]:enabled:not([aria-disabled="true"]):visible').count(),
       0,
@@ -58,7 +59,8 @@ mainTest(
   { snapshot: running() },
   async ({ by, hub, page }) => {
     const row = by('request-r-1');
-    await row.getByRole('button', { name: /reason/i }).click();
+    await row.getByRole('button', { name: 'More for Cancel index_folder of files' }).click();
+    await row.getByRole('menuitem', { name: 'Cancel with a reason…' }).click();
     const field = row.getByRole('textbox', { name: /reason|why/i });
     await field.waitFor();
     await field.fill('wrong folder, "quoted"');
@@ -113,10 +115,7 @@ mainTest(
       },
     });
     await settle();
-    assert.match(
-      await by('ended-details').innerText(),
-      /could not be told: the server did not take it within 30s/,
-    );
+    assert.match(await by('ended-details').innerText(), /could not be told: the server did not take it within 30s/);
   },
 );
 
@@ -177,8 +176,27 @@ mainTest(
   },
   async ({ by, pass }) => {
     await pass(1_000);
-    assert.match(await by('request-r-1').innerText(), /Cancelling… (3\d|[4-9]\d|\d{3,}) s/);
+    assert.match(await by('request-r-1').innerText(), /Cancelling for (3\d|[4-9]\d|\d{3,}) s/);
     await by('request-r-1').locator('[data-testid="restart-server"]').waitFor();
+  },
+);
+
+mainTest(
+  'a hub that does not answer: the row says so, and that the cancel is not lost; Cancelling stays until it is known',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    const row = by('request-r-1');
+    hub.silent.add('cancelMcpRequest');
+    await row.getByTestId('cancel').click();
+    await hub.next('cancelMcpRequest');
+    await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_UNRESPONSIVE' } });
+    await settle();
+    assert.match(await row.innerText(), /Cancelling…/);
+    assert.match(await row.innerText(), /McpHub does not answer\. It will cancel this when it goes on\./);
+    await hub.say({ hubConnection: { state: 'HUB_CONNECTION_STATE_RESPONSIVE' } });
+    await settle();
+    assert.doesNotMatch(await row.innerText(), /does not answer/);
+    assert.match(await row.innerText(), /Cancelling…/);
   },
 );
 

@@ -314,10 +314,54 @@ pageTest(
     },
   },
   async ({ by }) => {
-    assert.match(await by('prompt-p-approval').innerText(), /Called by Some <b>agent<\/b>\n/);
-    assert.match(await by('prompt-p-form').innerText(), /Asked by the call book\s+Called by A client\n/);
+    assert.match(await by('prompt-p-approval').innerText(), /Some <b>agent<\/b> asks\n/);
+    assert.match(await by('prompt-p-form').innerText(), /booking asks, for book, called by A client\n/);
     const own = await by('prompt-p-url').innerText();
-    assert.match(own, /Asked by the call pay\s/);
-    assert.doesNotMatch(own, /Called by/);
+    assert.match(own, /booking asks, for pay\n/);
+    assert.doesNotMatch(own, /called by/);
+  },
+);
+
+pageTest(
+  'flat arguments are a list of names and values, in which no text passes for another kind of value',
+  {
+    snapshot: {
+      prompts: [
+        {
+          ...prompts.approval,
+          toolApproval: {
+            ...prompts.approval.toolApproval,
+            argumentsJson: '{"branch":"main","force":true,"said":"true","n":1.50,"end":"x ","none":""}',
+          },
+        },
+      ],
+    },
+  },
+  async ({ by }) => {
+    const list = by('prompt-p-approval').locator('dl[aria-label="Arguments"]');
+    assert.deepEqual(await list.locator('dt').allInnerTexts(), ['branch', 'force', 'said', 'n', 'end', 'none']);
+    assert.deepEqual(await list.locator('dd').allInnerTexts(), ['main', 'true', '"true"', '1.50', '"x "', '""']);
+  },
+);
+
+pageTest(
+  'the title of a form is its question, and a long one stands whole below it',
+  {
+    snapshot: {
+      prompts: [
+        prompts.form,
+        {
+          ...prompts.form,
+          promptId: 'p-long',
+          elicitationForm: { ...prompts.form.elicitationForm, message: `First line\u202e\nSecond ${'x'.repeat(400)}` },
+        },
+      ],
+    },
+  },
+  async ({ by }) => {
+    assert.equal(await by('prompt-p-form').getByRole('heading').first().innerText(), 'Who is the booking for?');
+    const long = by('prompt-p-long');
+    assert.equal(await long.getByRole('heading').first().innerText(), 'First line⟨U+202E⟩');
+    assert.match(await long.locator('.prose').first().innerText(), /Second x{400}/);
   },
 );

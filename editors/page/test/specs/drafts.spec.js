@@ -9,15 +9,13 @@ const asked = { servers: [server('booking')], prompts: [prompts.form, prompts.sa
 mainTest(
   'drafts of forms and of answers by hand outlive a reload, secrets do not',
   { snapshot: asked, surface: { model: 'Model A' } },
-  async (opened) => {
-    const { by, page, pass, settle } = opened;
+  async ({ by, page, settle }) => {
     await by('prompt-p-form').getByLabel('Full name').first().fill('Ada Lovelace');
     await by('prompt-p-sampling').getByText('Answer by hand').click();
     await by('prompt-p-sampling').getByLabel('Answer', { exact: true }).fill('A request can be stopped.');
     await by('prompt-p-sampling').getByLabel('Model, or who answers').fill('Ada');
     await by('prompt-p-input').locator('input').first().fill('hunter2');
-    await pass(500);
-    await settle();
+    await settle(); // 50 ms: a reload does not wait for a person to pause
     await page.reload();
     const name = by('prompt-p-form').getByLabel('Full name').first();
     await name.waitFor();
@@ -61,7 +59,8 @@ pageTest(
   async ({ by, hub, page, pass, settle }) => {
     const card = by('prompt-p-approval');
     const field = card.getByLabel('Reason', { exact: true });
-    await card.getByText('Deny with a reason').click();
+    await card.getByTestId('card-more').click();
+    await card.getByTestId('deny-with-reason').click();
     await field.fill('Not in this folder');
     await pass(500);
     await settle();

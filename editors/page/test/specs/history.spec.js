@@ -179,7 +179,10 @@ mainTest(
     ]);
     assert.match(await details.innerText(), /Arguments\s+\{\s+"folder": "src"\s+\}\s+Details$/);
     await page.getByText('Details', { exact: true }).click();
-    assert.match(await details.innerText(), /Server\s+files[^]*Ended\s+5 Oct 2026, 11:59:00[^]*The server worked\s+3 s/);
+    assert.match(
+      await details.innerText(),
+      /Server\s+files[^]*Ended\s+5 Oct 2026, 11:59:00[^]*The server worked\s+3 s/,
+    );
     assert.doesNotMatch(await details.innerText(), /\b0 s\b/, 'two milliseconds are no time that is told');
     await page.getByRole('button', { name: 'Show timeline' }).focus();
     await hub.say({ mcpRequestCancelDelivery: { requestId: 'h-1', delivery: 'CANCEL_DELIVERY_DELIVERED' } });

@@ -83,12 +83,7 @@ for (const language of ['en', 'de']) {
       await by('server-continuous-integration').locator('.head').first().click();
       await by('tool-create_pull_request').waitFor();
       await settle();
-      for (const row of [
-        'server-continuous-integration',
-        'tool-create_pull_request',
-        'request-r-1',
-        'request-r-2',
-      ]) {
+      for (const row of ['server-continuous-integration', 'tool-create_pull_request', 'request-r-1', 'request-r-2']) {
         const line = by(row).locator('.head, .line').first();
         const box = await line.locator('.name').boundingBox();
         for (const beside of await line.locator('.state, .time, .of').all()) {

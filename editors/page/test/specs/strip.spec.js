@@ -18,7 +18,7 @@ mainTest(
     await hub.say({ promptOpened: { prompt: prompts.form } });
     const row = by('strip-p-form');
     await row.waitFor();
-    assert.match(await row.innerText(), /Fill in a form\s+booking/);
+    assert.match(await row.innerText(), /Who is the booking for\?\s+booking/);
     const box = await row.boundingBox();
     assert.ok(box && box.y >= 0 && box.y + box.height <= 500, JSON.stringify(box));
     await row.click();
@@ -100,7 +100,7 @@ pageTest(
       await hub.say({ promptClosed: { promptId, cause: 'PROMPT_CAUSE_WITHDRAWN' } });
     await hub.say({ revealPrompt: {} });
     await settle();
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'questions-title');
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'title');
   },
 );
 

@@ -1,83 +1,96 @@
 // Buttons that end something: at once, with a reason, or, if calls would be lost, after a second click.
 
-import { h, show } from '../elements/dom.js';
-import { icon, iconButton } from '../elements/icon.js';
+import { h, setText, show } from '../elements/dom.js';
+import { icon } from '../elements/icon.js';
+import { menuButton } from '../elements/menu.js';
 import { t } from '../words/t.js';
 import type { IconName } from '../elements/icon.js';
 
-let ids = 0;
+export interface CancelControl {
+  /** the button, and the menu beside it */
+  element: HTMLElement;
+  /** the field for the reason */
+  field: HTMLElement;
+  /** says whether the cancel is on its way: until the request is final, or the cancel was refused */
+  sent: (is: boolean) => void;
+  isSent: () => boolean;
+}
 
 /**
- * Returns a button that stops something, a button beside it that asks for a reason first, and the field for the reason.
- * @param options about: what is stopped, for people who do not see where the button is. worded: the button shows its
- * label, not an icon
+ * Returns a button that cancels something, with a menu that offers to give a reason.
+ * @param options about: what is cancelled, for people who do not see where the button is
  */
-export function stopControl({
+export function cancelControl({
   label,
   about,
   testid,
-  worded = false,
-  stop,
+  act,
 }: {
   label: string;
   about: string;
   testid: string;
-  worded?: boolean;
-  stop: (reason: string) => void;
-}): { buttons: HTMLElement; field: HTMLElement; disable: (disabled: boolean) => void } {
-  const id = `reason-${++ids}`;
+  act: (reason: string) => void;
+}): CancelControl {
   const what = about ? t('{0} {1}', label, about) : label;
-  let off = false;
-  // The second click of a double click is meant for what the first click has stopped, not for the button that has moved
-  // into its place.
-  const onclick = ({ detail: clicks }: MouseEvent) => {
-    if (clicks < 2) finish('');
-  };
-  const button = worded
-    ? h('button', { class: 'stop', text: label, dataset: { testid }, onclick })
-    : iconButton('stop', what, { class: 'stop', dataset: { testid }, onclick });
+  let sent = false;
+  // The second click of a double click is meant for what the first click has cancelled, not for the button that has
+  // moved into its place.
+  const button = h('button', {
+    'text': label,
+    'aria-label': what,
+    'dataset': { testid },
+    'onclick': ({ detail: clicks }: MouseEvent) => {
+      if (clicks < 2) finish('');
+    },
+  });
   const field = h('input', {
     'type': 'text',
     'maxlength': 256,
     'autocomplete': 'off',
-    'aria-label': about ? t('Reason to stop {0}', about) : t('Reason to stop everything'),
+    'aria-label': about ? t('Reason to cancel {0}', about) : t('Reason to cancel everything'),
     'placeholder': t('Reason, then Enter'),
   });
-  const line = h('span', { class: 'reason', id, hidden: true }, field);
-  const open = iconButton('chat', t('{0} with a reason', what), {
-    'aria-expanded': 'false',
-    'aria-controls': id,
-    'dataset': { testid: `${testid}-with-reason` },
-    'onclick': () => expand(Boolean(line.hidden)),
-  });
+  const line = h('span', { class: 'reason', hidden: true }, field);
+  const menu = menuButton(
+    'down',
+    t('More for {0}', what),
+    () => [{ text: t('{0} with a reason…', label), testid: `${testid}-with-reason`, act: ask }],
+    `${testid}-more`,
+  );
 
-  function expand(wanted: boolean) {
-    show(line, wanted && !off);
-    open.setAttribute('aria-expanded', String(wanted));
-    if (wanted) field.focus();
+  function ask() {
+    show(line, true);
+    field.focus();
   }
   function finish(reason: string) {
-    if (off) return;
+    if (sent) return;
     if (line.contains(document.activeElement)) button.focus();
-    expand(false);
+    show(line, false);
     field.value = '';
-    stop(reason);
+    act(reason);
   }
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && !event.isComposing) finish(field.value.trim());
     if (event.key !== 'Escape') return;
     event.stopPropagation();
-    expand(false);
-    open.focus();
+    menu.button.focus();
+    show(line, false);
   });
   return {
-    buttons: h('span', { class: 'stop-control' }, ...(worded ? [button, open] : [open, button])),
+    element: h('span', { class: 'split' }, button, menu.element),
     field: line,
-    disable: (disabled) => {
-      off = disabled;
+    isSent: () => sent,
+    sent: (is) => {
+      if (is === sent) return;
+      sent = is;
+      if (is && (line.contains(document.activeElement) || menu.element.contains(document.activeElement)))
+        button.focus();
       // The attribute "disabled" would lose the focus.
-      for (const one of [button, open]) one.setAttribute('aria-disabled', String(disabled));
-      if (disabled) show(line, false);
+      button.setAttribute('aria-disabled', String(is));
+      setText(button, is ? t('Cancelling…') : label);
+      button.setAttribute('aria-label', is ? t('Cancelling {0}', about) : what);
+      show(menu.element, !is);
+      if (is) show(line, false);
     },
   };
 }

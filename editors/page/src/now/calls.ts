@@ -1,0 +1,126 @@
+// The cards of the open requests, each below the request that caused it. A question that has a card of its own has none
+// here: the card of its call leads to it.
+
+import { h, patchList, setText, show } from '../elements/dom.js';
+import { roving } from '../elements/roving.js';
+import { byId } from '../page.js';
+import { visible } from '../words/text.js';
+import { plural, t } from '../words/t.js';
+import { callCard } from './callcard.js';
+import { cancelControl } from './cancelcontrol.js';
+import { cancellable, isQuestion } from './requestwords.js';
+import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type { Page, Section } from '../page.js';
+import type { CallCard } from './callcard.js';
+
+export function callsSection(page: Page, place: HTMLElement): Section {
+  const { state } = page;
+  const list = h('ol', { 'class': 'requests', 'aria-label': t('What is running') });
+  place.append(list);
+  const cards: Map<string, CallCard> = new Map();
+  const keys = roving(
+    list,
+    () => [...cards.values()].map((card) => card.element).filter((element) => element.isConnected),
+    (element) => [...element.querySelectorAll<HTMLElement>(':scope > :not(.requests) :is(button, input)')],
+  );
+  const paintCancelAll = cancelAll(page);
+
+  function cardOf(request: Request) {
+    const id = request.requestId ?? '';
+    let card = cards.get(id);
+    // A host may reuse an id for another request.
+    if (card?.begun !== request.startTime) card = undefined;
+    if (!card) cards.set(id, (card = callCard(page, request)));
+    return card;
+  }
+
+  function patchAll() {
+    for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id);
+    /** The oldest open question by the request that it is, and by the call that it belongs to. */
+    const asked: Map<string, string> = new Map();
+    for (const { promptId = '', requestId = '', parentRequestId = '' } of state.prompts.values())
+      for (const id of [requestId, parentRequestId]) if (!asked.has(id)) asked.set(id, promptId);
+    const below = byCause([...state.requests.values()].filter((r) => !isQuestion(r) || !asked.has(r.requestId ?? '')));
+    const patch = (parent: Element, cause: string) => {
+      const items = below.get(cause) ?? [];
+      patchList(
+        parent,
+        items,
+        (r) => `${r.requestId} ${r.startTime}`,
+        (r) => cardOf(r).element,
+      );
+      for (const { requestId = '' } of items) {
+        const card = cards.get(requestId);
+        if (!card) continue;
+        card.asks(asked.get(requestId));
+        show(card.children, below.has(requestId));
+        patch(card.children, requestId);
+      }
+    };
+    patch(list, '');
+    keys.refresh();
+  }
+
+  return {
+    paint: (changed) => {
+      if (changed.requestList || changed.prompts) patchAll();
+      if (changed.requestList) paintCancelAll();
+      for (const id of changed.requests) {
+        const request = state.requests.get(id);
+        if (request) cardOf(request).update(request);
+      }
+      if (changed.connection) for (const card of cards.values()) card.tick();
+    },
+    ticks: () => state.requests.size > 0,
+    tick: () => {
+      for (const card of cards.values()) card.tick();
+    },
+  };
+}
+
+/**
+ * Returns the requests by the open request that caused them, or by "". A request is younger than the one that caused it,
+ * so there are no cycles.
+ */
+function byCause(requests: readonly Request[]) {
+  const below: Map<string, Request[]> = new Map();
+  const older = new Set();
+  for (const request of requests) {
+    const cause = request.parentRequestId ?? '';
+    const key = older.has(cause) ? cause : '';
+    older.add(request.requestId);
+    const siblings = below.get(key);
+    if (siblings) siblings.push(request);
+    else below.set(key, [request]);
+  }
+  return below;
+}
+
+/** Puts the button that cancels everything into the head of the page. It is there while several requests run. */
+function cancelAll({ state, call, announce }: Page): () => void {
+  const place = byId('stop-all');
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const control = cancelControl({
+    label: t('Stop everything'),
+    about: '',
+    testid: 'stop-everything',
+    act: (reason) => void cancel(reason),
+  });
+  place.append(control.element, control.field, problem);
+
+  async function cancel(reason: string) {
+    control.sent(true);
+    const { error, response } = await call('CancelRequests', { all: true, ...(reason && { reason }) });
+    control.sent(false);
+    setText(problem, visible(error?.message));
+    const count = response?.requestIds?.length ?? 0;
+    if (!error) announce(plural(count, 'Cancelling {0} request.', 'Cancelling {0} requests.'));
+  }
+  return () => {
+    const some = [...state.requests.values()].some(cancellable);
+    const held = place.contains(document.activeElement);
+    show(control.element, some);
+    if (!some) show(control.field, false);
+    if (held && !some) byId('title').focus();
+  };
+}
