@@ -20,6 +20,8 @@ const programs = new Set([
   'Enter',
   'Escape',
   'Home',
+  'Tab',
+  'card asks {}',
   'End',
   'KeyQ',
   'ArrowUp',

@@ -205,7 +205,7 @@ class PromptCard implements Card {
     return h(
       'article',
       {
-        'class': grave ? 'card asks grave' : 'card asks',
+        'class': `card asks ${grave ? 'grave' : ''}`,
         'aria-labelledby': `${id}-title`,
         'dataset': { testid: `prompt-${this.#promptId}` },
       },
