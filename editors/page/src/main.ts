@@ -54,6 +54,7 @@ const page: Page = {
   get openKey() {
     return pane.key;
   },
+  openThing: (thing) => servers.open(thing),
   openEnded: (requestId) => history.open(requestId),
   askHere: (requestId, place) => now.askHere(requestId, place),
 };
@@ -76,10 +77,11 @@ const history = historySection(page);
 const now = nowSection(page, views);
 const paintBanner = bannerPainter(page);
 moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
+const servers = serversSection(page);
 const sections: Section[] = [
   { paint: (changed) => changed.connection && paintBanner() },
   now,
-  serversSection(page),
+  servers,
   history, // painted last: it forgets what has just ended
 ];
 const paintSections = sectionsPainter(sections, reportError);

@@ -12,6 +12,15 @@ import type { Pane } from './opened/opened.js';
 /** What every reply has. */
 export type Reply = Pick<ReplyJson, 'error' | 'errorPlace'>;
 
+/** What a host may ask the page to open: a server, or a part of it. */
+export interface Thing {
+  server: string;
+  tool?: string;
+  /** URI */
+  resource?: string;
+  prompt?: string;
+}
+
 export interface Page {
   surface: Surface;
   state: State;
@@ -32,6 +41,8 @@ export interface Page {
   readonly openKey: string;
   /** shows the questions of a request in this place, as long as the place can be seen */
   askHere: (requestId: string, place: HTMLElement) => void;
+  /** opens a server or a part of it, as soon as the page knows it */
+  openThing: (thing: Thing) => void;
   /** opens the details of the latest ended request with this id */
   openEnded: (requestId: string) => void;
   /** only where the host lets the page change config files */

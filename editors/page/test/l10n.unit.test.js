@@ -23,6 +23,7 @@ const programs = new Set([
   'Tab',
   'card asks {}',
   'End',
+  'Tab',
   'KeyQ',
   'ArrowUp',
   'ArrowDown',

@@ -9,12 +9,12 @@ import {
   longClass,
   originWord,
   pretty,
-  serverStateWord,
   shortName,
   startOf,
   stateWord,
   visible,
 } from '../src/words/text.js';
+import { serverStateWord } from '../src/words/serverstate.js';
 
 test('what cannot be seen, or turns the direction of writing, is shown as its code', () => {
   for (const [text, shown] of [

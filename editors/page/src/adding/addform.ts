@@ -107,6 +107,8 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
     },
   );
 
+  name.addEventListener('keydown', form.submitOnEnter);
+
   /** The ways by id. A way is made when it is first chosen. */
   const made: Map<string, ReturnType<Way['make']>> = new Map();
   const paste = pastedText(page, propose);
@@ -114,7 +116,7 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
   const ways = [
     { id: 'command', label: t('Command') },
     { id: 'url', label: t('Address') },
-    { id: 'paste', label: t('Paste a config') },
+    { id: 'paste', label: t('Paste') },
     ...moreWays,
   ];
   const other = h('div', {});
@@ -141,7 +143,7 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
   const choice = h(
     'fieldset',
     { class: 'field ways' },
-    h('legend', { text: t('By') }),
+    h('legend', { class: 'unseen', text: t('How the server is given') }),
     h('div', { class: 'inline wraps' }, ...radios.map(({ label }) => label)),
   );
 
@@ -188,12 +190,12 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
     if (element.isConnected) (name.value === '' ? name : form).focus();
   }
 
-  const { element, focus } = frame(t('Add a server'), [choice, other, entry], [form.save], close);
+  const { element, title } = frame(t('Add a server'), [choice, other, entry], [form.save], close);
   form.set({});
   choose('command');
   return {
     element,
-    focus,
+    title,
     propose,
     /** Gives up the requests of all ways: nobody waits for the replies any more. */
     stop: () => made.forEach((way) => way.stop?.()),

@@ -1,6 +1,5 @@
-// Adds, changes and removes servers. The form is part of the section of the servers and does not cover the page, so
-// that a question that opens meanwhile can be reached. Esc closes the form. What was typed is still there when the form
-// is opened again.
+// Adds, changes and removes servers. A form is what is opened on the page: a question that opens meanwhile stands above
+// it. Esc closes the form. What was typed is still there when the form is opened again.
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
@@ -10,6 +9,8 @@ import { addForm } from './addform.js';
 import { editForm, removal } from './editform.js';
 import { writer } from './entryform.js';
 import { closeButton } from './frame.js';
+import { isWithin, keyOf } from '../opened/opened.js';
+import { byId } from '../page.js';
 import type { Adding } from './proposal.js';
 import type { ConfigWriteJson as ConfigWrite } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { Page } from '../page.js';
@@ -19,15 +20,17 @@ export { moreWays } from './addform.js';
 /** How long the last write can be undone by a click, in milliseconds. */
 const undoTime = 300_000;
 
-/**
- * @param place gets the form and the notice
- * @param list of the servers
- */
-export function adding(
-  page: Page,
-  place: HTMLElement,
-  list: { shown: (server: string) => void; back: () => HTMLElement },
-): Adding & { promptsChanged: () => void } {
+/** What the forms need of the list of servers. */
+export interface ServerList {
+  /** opens a server */
+  shown: (server: string) => void;
+  /** is called when a server that was just added or changed is ready */
+  ready: (server: string) => void;
+  /** takes the focus when what had it is gone */
+  back: () => HTMLElement;
+}
+
+export function adding(page: Page, list: ServerList): Adding & { promptsChanged: () => void } {
   const { call, announce, state } = page;
   const notice = h('div', {
     'class': 'banner',
@@ -36,37 +39,27 @@ export function adding(
     'aria-label': t('Last change of a config file'),
     'dataset': { testid: 'written' },
   });
-  const open = h('div', {});
-  place.append(notice, open);
-  let opener: Element | null = null;
+  byId('said').append(notice);
   let noticeTimer = 0;
   /** The server whose launch question is shown as soon as it opens. */
   let awaits = '';
 
-  function showForm(element: HTMLElement, focus: () => void) {
-    if (element !== add.element) add.stop();
-    opener = document.activeElement;
-    replace(open, element);
-    element.scrollIntoView({ block: 'nearest' });
-    focus();
+  /** Opens a form. From the page of its server, it leads back there. */
+  function showForm(key: string, form: { element: HTMLElement; title: string }, server?: string) {
+    const from = server !== undefined && isWithin(page.openKey, keyOf('server', server));
+    page.open({
+      key,
+      title: form.title,
+      content: form.element,
+      closed: add.stop,
+      ...(from && { up: { title: shortName(server), open: () => list.shown(server) } }),
+    });
+    return () => {
+      if (page.openKey !== key) return;
+      if (from && state.servers.has(server)) list.shown(server);
+      else page.close(key);
+    };
   }
-  /** @param element if it is given, only this form is closed */
-  function close(element?: HTMLElement) {
-    if (element && !open.contains(element)) return;
-    add.stop();
-    replace(open);
-    const to =
-      opener instanceof HTMLElement && opener.isConnected && opener !== document.body && opener.getClientRects().length
-        ? opener
-        : list.back();
-    to.focus();
-  }
-  open.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
-    event.preventDefault();
-    event.stopPropagation();
-    close();
-  });
 
   /** @param again the write can be undone */
   function wrote(write: ConfigWrite, did: string, again: boolean = true) {
@@ -126,7 +119,9 @@ export function adding(
     promptsChanged();
     const { error } = await call('StartServer', { server });
     awaits = '';
-    if (!error) announce(t('{0} runs.', shortName(server)));
+    if (error) return;
+    announce(t('{0} runs.', shortName(server)));
+    list.ready(server);
   }
   function promptsChanged() {
     if (!awaits) return;
@@ -137,60 +132,51 @@ export function adding(
     }
   }
 
+  let leave = () => {};
+  const close = () => leave();
   const add = addForm(
     page,
     (write, all) => {
-      if (all) close(add.element);
+      if (all) close();
       wrote(write, t('“{0}” was added.', shortName(write.server)));
       if (write.server && state.servers.get(write.server)?.state !== 'SERVER_STATE_DISABLED') void start(write.server);
     },
-    () => close(),
+    close,
   );
   /** The forms for entries, which keep what was typed, by server. */
   const edits: Map<string, ReturnType<typeof editForm>> = new Map();
+
+  function changed(server: string, write: ConfigWrite, all: boolean) {
+    if (all) {
+      edits.delete(server);
+      close();
+    }
+    wrote(write, t('“{0}” was changed.', shortName(write.server)));
+    if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED') void start(server);
+  }
 
   return {
     wrote,
     promptsChanged,
     openAddForm: (proposal) => {
+      leave = showForm('adding', add);
       if (proposal) add.propose(proposal);
-      showForm(add.element, add.focus);
       void add.listFiles();
     },
     openEditForm: (server) => {
       const known = edits.get(server);
-      const edit =
-        known
-        ?? editForm(
-          page,
-          server,
-          (write, all) => {
-            if (all) {
-              edits.delete(server);
-              close(edit.element);
-            }
-            wrote(write, t('“{0}” was changed.', shortName(write.server)));
-            if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED')
-              void start(server);
-          },
-          () => close(),
-        );
+      const edit = known ?? editForm(page, server, (write, all) => changed(server, write, all), close);
       edits.set(server, edit);
       void known?.read();
-      showForm(edit.element, edit.focus);
+      leave = showForm(keyOf('edit', server), edit, server);
     },
     openRemove: (server) => {
-      const gone = removal(
-        page,
-        server,
-        (write) => {
-          edits.delete(server);
-          close(gone.element);
-          wrote(write, t('“{0}” was removed.', shortName(write.server)));
-        },
-        () => close(),
-      );
-      showForm(gone.element, gone.focus);
+      const removed = (write: ConfigWrite) => {
+        edits.delete(server);
+        page.close();
+        wrote(write, t('“{0}” was removed.', shortName(write.server)));
+      };
+      leave = showForm(keyOf('remove', server), removal(page, server, removed, close), server);
     },
   };
 }

@@ -54,7 +54,7 @@ export function editForm(
   );
   show(form.element, false);
   show(form.save, false);
-  const { element, focus } = frame(
+  const { element, title } = frame(
     t('Change {0}', shortName(server)),
     [note, form.element, form.outcome],
     [form.save],
@@ -107,7 +107,7 @@ export function editForm(
     show(form.save, true);
     form.element.querySelector('details')?.setAttribute('open', '');
   }
-  return { element, focus, read };
+  return { element, title, read };
 }
 
 /** Returns the form that shows what a removal loses, with the button that removes the entry. */
@@ -125,7 +125,7 @@ export function removal(page: Page, server: string, done: (write: ConfigWrite) =
     dataset: { testid: 'remove-now' },
     onclick: () => void act(),
   });
-  const { element, focus } = frame(
+  const { element, title } = frame(
     t('Remove {0}?', shortName(server)),
     [
       h(
@@ -185,5 +185,5 @@ export function removal(page: Page, server: string, done: (write: ConfigWrite) =
     if (reply.response?.write) done(reply.response.write);
     else problem.focus();
   }
-  return { element, focus };
+  return { element, title };
 }

@@ -141,6 +141,16 @@ export function entryForm(
   });
   const element = h('div', { class: 'fields' }, ofCommand, ofUrl, valuesPlace, settings.element);
   const outcome = h('div', { class: 'fields' }, shownPreview, problem);
+  // Enter in a field of one line saves, as in any form. A key that is held down must not: it was meant for what was
+  // there before.
+  command.addEventListener('keydown', submitOnEnter);
+  url.addEventListener('keydown', submitOnEnter);
+
+  function submitOnEnter(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || event.isComposing || event.repeat) return;
+    event.preventDefault();
+    void write();
+  }
 
   function hintSplit() {
     const words = wordsOf(command.value.trim());
@@ -332,6 +342,7 @@ export function entryForm(
     save,
     changed,
     focus: () => (kind === 'url' ? url : command).focus(),
+    submitOnEnter,
     show: (to: 'command' | 'url') => {
       kind = to;
       show(ofCommand, to === 'command');

@@ -1,4 +1,4 @@
-// The frame around the forms of entries, and how the forms show a write.
+// What the forms of entries have in common, and how they show a write.
 
 import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
@@ -53,19 +53,13 @@ export function written({ linesBefore = '', linesAfter = '' }: ConfigWrite, secr
 export const closeButton = (label: string, act: () => void) =>
   iconButton('close', label, { onclick: act, dataset: { testid: 'adding-close' } });
 
+/** Returns what the pane shows for a form. */
 export function frame(title: string, parts: HTMLElement[], buttons: HTMLElement[], close: () => void) {
-  const heading = h('h3', { tabindex: -1, text: title });
   const element = h(
     'div',
-    { 'class': 'card adding', 'role': 'group', 'aria-label': title, 'dataset': { testid: 'adding' } },
-    h('div', { class: 'card-head' }, heading, closeButton(t('Close; what was typed is kept'), close)),
-    h('div', { class: 'card-body' }, ...parts),
-    h(
-      'div',
-      { class: 'card-buttons' },
-      ...buttons,
-      h('button', { class: 'secondary', text: t('Cancel'), onclick: close }),
-    ),
+    { 'class': 'adding stack', 'role': 'group', 'aria-label': title, 'dataset': { testid: 'adding' } },
+    ...parts,
+    h('div', { class: 'buttons' }, ...buttons, h('button', { text: t('Cancel'), onclick: close })),
   );
-  return { element, heading, focus: () => heading.focus({ preventScroll: true }) };
+  return { element, title };
 }

@@ -1,6 +1,7 @@
 // A text that somebody pastes. The hub reads it, and reports which servers are in it and what is wrong with it.
 
 import { h, replace, show } from '../elements/dom.js';
+import { ofLine } from './commandline.js';
 import { labelled, linesBox } from './field.js';
 import { proposalOf } from './proposal.js';
 import { plural, t } from '../words/t.js';
@@ -15,12 +16,12 @@ export function pastedText({ call, announce }: Page, propose: (proposal: Proposa
   const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
   const read = h('button', {
     class: 'primary',
-    text: t('Read it'),
+    text: t('Continue'),
     dataset: { testid: 'adding-read' },
     onclick: () => void look(),
   });
-  const field = labelled(t('Config as instructions have it'), box, {
-    hint: t('JSON of any editor, or TOML of Codex: an entry, a file with servers, or a part of one.'),
+  const field = labelled(t('Command, URL or config'), box, {
+    hint: t('A command line, an address, JSON of any editor, or TOML of Codex.'),
   });
   const found = h('div', { 'role': 'group', 'aria-label': t('Servers in the text') });
   const element = h('div', { class: 'fields' }, field.element, read, found);
@@ -47,6 +48,11 @@ export function pastedText({ call, announce }: Page, propose: (proposal: Proposa
     if (text.trim() === '') {
       field.say(t('Paste the text first.'));
       box.focus();
+      return;
+    }
+    const line = ofLine(text);
+    if (line) {
+      propose(line);
       return;
     }
     const size = new TextEncoder().encode(text).length;

@@ -1,21 +1,21 @@
-// What a server offers besides its tools: resources, templates of resources, and prompts. A list is shown only if the
-// server has declared the capability.
+// What a server offers besides its tools: resources, templates of resources, and prompts.
 
-import { h, show } from '../elements/dom.js';
-import { subscriptionsOf } from '../hub/subscribed.js';
+import { h } from '../elements/dom.js';
+import { subscribedTo, subscriptionsOf } from '../hub/subscribed.js';
 import { objectOf } from '../words/jsontext.js';
-import { startOf } from '../words/text.js';
+import { bytes, startOf } from '../words/text.js';
+import { plural, t } from '../words/t.js';
 import { offerList } from './offerlist.js';
-import { definitionOf } from './offerview.js';
+import { definitionOf, iconOf } from './offerview.js';
 import { promptView } from './promptview.js';
 import { resourceView } from './resourceview.js';
 import { templateView } from './templateview.js';
-import { t } from '../words/t.js';
 import type {
   McpPromptJson as McpPrompt,
   ResourceJson as Resource,
   ResourceTemplateJson as Template,
 } from '../../../host/src/gen/mcphub/v1/server_pb.js';
+import type { Opening } from '../opened/opened.js';
 import type { Page } from '../page.js';
 
 /** How many characters of each text a filter searches. */
@@ -24,7 +24,10 @@ const searched = 4000;
 const wordsOf = (texts: readonly (string | undefined)[]) =>
   texts.map((text) => startOf(text ?? '', searched)).join('\n');
 
-export function browseView(page: Page, server: string) {
+/** What stands beside the title: the description, or else the name, if it says something else. */
+const besides = (title: string, name: string, description = '') => description || (title !== name ? name : '');
+
+export function browseLists(page: Page, server: string, up: Opening['up']) {
   let known = '';
   let capabilities = definitionOf('');
   /** Returns the capabilities that the server declared when it was last connected. */
@@ -38,14 +41,29 @@ export function browseView(page: Page, server: string) {
   };
   const subscribes = () => objectOf(declared().get('resources')).get('subscribe') === true;
   const completes = () => declared().has('completions');
+  function markOf({ uri = '', mimeType = '', size }: Resource) {
+    const subscribed = subscribedTo(page.state.subscriptions, server, uri);
+    if (!subscribed) return [startOf(mimeType, 60), size !== undefined && bytes(size)].filter(Boolean).join(', ');
+    if (!subscribed.changed) return t('Subscribed');
+    return subscribed.sure ? t('● Changed since you read it') : t('● May have changed since you read it');
+  }
 
-  const resources = offerList(server, {
+  const resources = offerList(page, server, up, {
     title: t('Resources'),
+    filter: t('Filter resources'),
     testid: 'resources',
+    entryTestid: (one: Resource) => `resource-${(one.uri ?? '').slice(0, 200)}`,
     ask: (query, unwanted) => page.call('ListResources', { server, query }, unwanted),
     read: ({ resources: entries = [], matched = 0 }) => ({ entries, matched }),
-    keyOf: (one: Resource) => `${one.uri} ${one.definitionJson}`,
+    idOf: (one: Resource) => one.uri ?? '',
+    versionOf: (one) => `${one.uri} ${one.definitionJson}`,
     words: (one) => wordsOf([one.uri, one.name, one.title, one.description, one.mimeType]),
+    row: (one) => {
+      const { uri = '', name = '', title = '' } = one;
+      const shown = title || name || uri;
+      const icon = iconOf(definitionOf(one.definitionJson));
+      return { title: shown, what: besides(shown, name || uri, one.description), flag: markOf(one), icon };
+    },
     view: (one) => resourceView(page, server, one, subscribes),
     added: (listed) => {
       const uris = new Set(listed.map(({ uri }) => uri));
@@ -54,37 +72,61 @@ export function browseView(page: Page, server: string) {
         .map(({ uri }) => ({ server, uri }));
     },
   });
-  const templates = offerList(server, {
-    title: t('Resource Templates'),
+  const templates = offerList(page, server, up, {
+    title: t('Resource templates'),
+    filter: t('Filter templates'),
     testid: 'templates',
+    entryTestid: (one: Template) => `template-${(one.uriTemplate ?? '').slice(0, 200)}`,
     ask: (query, unwanted) => page.call('ListResourceTemplates', { server, query }, unwanted),
     read: ({ resourceTemplates: entries = [], matched = 0 }) => ({ entries, matched }),
-    keyOf: (one: Template) => `${one.uriTemplate} ${one.definitionJson}`,
+    idOf: (one: Template) => one.uriTemplate ?? '',
+    versionOf: (one) => `${one.uriTemplate} ${one.definitionJson}`,
     words: (one) => wordsOf([one.uriTemplate, one.name, one.title, one.description, one.mimeType]),
+    row: ({ uriTemplate = '', name = '', title = '', mimeType = '', description, definitionJson }) => {
+      const shown = title || name || uriTemplate;
+      const what = besides(shown, name || uriTemplate, description);
+      return { title: shown, what, flag: startOf(mimeType, 60), icon: iconOf(definitionOf(definitionJson)) };
+    },
     view: (one) => templateView(page, server, one, { subscribes, completes }),
   });
-  const prompts = offerList(server, {
+  const prompts = offerList(page, server, up, {
     title: t('Prompts'),
+    filter: t('Filter prompts'),
     testid: 'mcp-prompts',
+    entryTestid: (one: McpPrompt) => `mcp-prompt-${(one.name ?? '').slice(0, 200)}`,
     ask: (query, unwanted) => page.call('ListMcpPrompts', { server, query }, unwanted),
     read: ({ prompts: entries = [], matched = 0 }) => ({ entries, matched }),
-    keyOf: (one: McpPrompt) => `${one.name} ${one.definitionJson}`,
+    idOf: (one: McpPrompt) => one.name ?? '',
+    versionOf: (one) => `${one.name} ${one.definitionJson}`,
     words: (one) => wordsOf([one.name, one.title, one.description]),
+    row: ({ name = '', title = '', description, arguments: args = [], definitionJson }) => ({
+      title: title || name,
+      what: besides(title || name, name, description),
+      flag: args.length > 0 ? plural(args.length, '{0} argument', '{0} arguments') : '',
+      icon: iconOf(definitionOf(definitionJson)),
+    }),
     view: (one) => promptView(page, server, one, completes),
   });
   const lists = [resources, templates, prompts];
-  const element = h('div', {}, ...lists.map((list) => list.element));
 
-  function update() {
-    show(resources.element, declared().has('resources'));
-    show(templates.element, declared().has('resources'));
-    show(prompts.element, declared().has('prompts'));
-  }
-  update();
   return {
-    element,
-    update,
-    load: () => lists.forEach((list) => list.load()),
+    resources: h(
+      'div',
+      {},
+      resources.element,
+      h('h3', { class: 'sub', text: t('Resource templates') }),
+      templates.element,
+    ),
+    prompts: h('div', {}, prompts.element),
+    loadResources: () => {
+      resources.load();
+      templates.load();
+    },
+    loadPrompts: prompts.load,
+    openResource: (uri: string) => void resources.open(uri),
+    openPrompt: (name: string) => void prompts.open(name),
+    /** reports whether the server has resources, and prompts */
+    declared: (): [boolean, boolean] => [declared().has('resources'), declared().has('prompts')],
     changed: (seen: boolean) => lists.forEach((list) => list.changed(seen)),
     subscribed: () => lists.forEach((list) => list.subscribed()),
     requestsChanged: () => lists.forEach((list) => list.requestsChanged()),

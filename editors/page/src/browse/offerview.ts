@@ -1,10 +1,11 @@
-// One entry of a list of offers: a head that opens it, and a body that is made when it is first opened.
+// What the definition of an entry says, which the server has written.
 
-import { h, replace, setText, show } from '../elements/dom.js';
+import { h } from '../elements/dom.js';
 import { arrayOf, numberOf, objectOf, parse, stringOf } from '../words/jsontext.js';
 import { bytesOf, pictureInfo } from '../results/pictureinfo.js';
 import { dateOf } from '../words/t.js';
-import { shortName, visible } from '../words/text.js';
+import { prose } from '../questions/cardparts.js';
+import { shortName, startOf, visible } from '../words/text.js';
 import type { JsonObject } from '../words/jsontext.js';
 
 /** Returns the parsed definition, or an empty object. */
@@ -16,6 +17,15 @@ export function definitionOf(json: string | undefined): JsonObject {
   }
 }
 
+const longestProse = 4000;
+
+/** Returns what stands first of an opened thing: whose it is, and what its server says of it. */
+export function aboutOf(server: string, description = '') {
+  const text = description.length > 300 || description.includes('\n') ? '' : visible(description);
+  const line = h('p', { class: 'quiet', dir: 'auto', text: [shortName(server), text].filter(Boolean).join(' · ') });
+  return h('div', {}, line, text === '' && prose(startOf(description, longestProse)));
+}
+
 const icons = /^data:image\/(?:png|jpeg|gif|webp);base64,([\w+/=]+)$/;
 const mostIcon = 64 << 10;
 
@@ -23,7 +33,7 @@ const mostIcon = 64 << 10;
  * Returns the icon of an offer, if its definition contains the picture itself. A picture that is loaded from elsewhere
  * would tell the owner of that place who looks at it.
  */
-function iconOf(definition: JsonObject) {
+export function iconOf(definition: JsonObject) {
   for (const one of arrayOf(definition.get('icons')).slice(0, 20)) {
     const src = stringOf(objectOf(one).get('src'));
     const data = src.length <= mostIcon ? bytesOf(icons.exec(src)?.[1] ?? '') : undefined;
@@ -45,37 +55,4 @@ export function annotationsOf(definition: JsonObject) {
     priority: priority === undefined ? '' : String(priority),
     modified: Number.isFinite(modified) ? dateOf(modified) : '',
   };
-}
-
-export function offerFrame({
-  name,
-  title,
-  definition,
-  testid,
-  build,
-}: {
-  name: string;
-  title: string;
-  definition: JsonObject;
-  testid: string;
-  build: (head: HTMLElement) => (HTMLElement | string | false | undefined)[];
-}) {
-  const state = h('span', { class: 'state' });
-  const head = h(
-    'button',
-    { 'class': 'head', 'aria-expanded': 'false', 'onclick': () => expand() },
-    iconOf(definition),
-    h('span', { class: 'name', dir: 'auto', text: shortName(title || name) }),
-    title !== '' && title !== name && h('span', { class: 'of', dir: 'auto', text: shortName(name) }),
-    state,
-  );
-  const body = h('div', { class: 'body', hidden: true });
-  const element = h('li', { class: 'tool', dataset: { testid } }, h('h5', {}, head), body);
-  function expand() {
-    const open = Boolean(body.hidden);
-    show(body, open);
-    head.setAttribute('aria-expanded', String(open));
-    if (open && !body.firstChild) replace(body, ...build(head));
-  }
-  return { element, head, say: (text: string) => setText(state, visible(text)) };
 }

@@ -1,67 +1,77 @@
-// A button that makes a request, with the state and the result of the request. It reads a resource, or gets a prompt.
-// The request is also in the section of running requests, where it can be cancelled, and later in the history.
+// A button that makes a request, its Cancel beside it while the request runs, and directly below what came of it. It
+// calls a tool, reads a resource, or gets a prompt.
 
+import { html, render } from 'lit-html';
 import { h, replace, setText, show } from '../elements/dom.js';
+import { glyph } from '../elements/icon.js';
 import { endedDetails } from '../history/endeddetails.js';
-import { outcomeWords } from '../hub/ended.js';
-import { goToRequest } from '../now/callcard.js';
-import { shortName, stateWord, visible } from '../words/text.js';
+import { outcomeText } from '../hub/ended.js';
+import { durationOf, shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
+import type { IconName } from '../elements/icon.js';
 import type { Ended } from '../hub/ended.js';
 import type { Order as OrderOf } from '../hub/methods.js';
 import type { Page } from '../page.js';
 
-export type Order = OrderOf<'ReadResource' | 'GetMcpPrompt'>;
+export type Order = OrderOf<'CallTool' | 'ReadResource' | 'GetMcpPrompt'>;
 
 export interface Requester {
   elements: HTMLElement[];
   button: HTMLButtonElement;
   requestsChanged: () => void;
+  /** returns the id of the request that has not ended yet */
+  pending: () => string | undefined;
+  /** shows the end of this request here, too */
+  take: (requestId: string | undefined) => void;
+  /** shows a text above what came of the request */
+  say: (text: string) => void;
 }
 
-export function requester(
-  page: Page,
-  {
-    verb,
-    name,
-    home,
-    order,
-    extra,
-    actions = [],
-  }: {
-    /** text of the button */
-    verb: string;
-    /** what is read or filled in, for people who do not see where the button is */
-    name: string;
-    /** takes the focus when the element that has it disappears */
-    home: HTMLElement;
-    /** returns the call that makes the request, or a text that says why there is none; '': this is shown already */
-    order: (requestId: string) => Order | string | Promise<Order | string>;
-    /** returns further actions for the result */
-    extra?: (entry: Ended) => HTMLElement | undefined | false;
-    /** are placed beside the button */
-    actions?: (HTMLElement | undefined)[];
-  },
-): Requester {
+export interface Asking {
+  /** text of the button */
+  verb: string;
+  testid?: string;
+  /** what is called, read or filled in, for people who do not see where the button is */
+  name: string;
+  /** returns the call that makes the request, or a text that says why there is none; '': this is shown already */
+  order: (requestId: string) => Order | string | Promise<Order | string>;
+  /** returns further actions for the result */
+  extra?: (entry: Ended) => HTMLElement | undefined | false;
+  /** are placed beside the button */
+  actions?: (HTMLElement | undefined)[];
+}
+
+const marks: Partial<Record<Ended['outcome'], IconName>> = {
+  'done': 'check',
+  'cancelled': 'cancelled',
+  'withdrawn': 'undo',
+  'timed-out': 'clock',
+};
+
+export function requester(page: Page, { verb, testid = 'ask', name, order, extra, actions = [] }: Asking): Requester {
+  const { state } = page;
   /** The id of the last request that was made here. */
   let requestId: string | undefined;
   let sending = false;
+  let cancelling = '';
   const button = h('button', {
     'class': 'primary',
     'text': verb,
     'aria-label': `${verb} ${shortName(name)}`,
-    'dataset': { testid: 'ask' },
+    'dataset': { testid },
     'onclick': () => void send(),
   });
-  const problem = h('p', { class: 'problem', role: 'alert' });
-  const status = h('p', { class: 'muted', role: 'status', hidden: true });
-  const where = h('button', {
-    'class': 'link',
-    'text': t('Show'),
-    'aria-label': t('Show the request for {0} that runs', shortName(name)),
+  const cancel = h('button', {
+    'text': t('Cancel'),
+    'aria-label': t('{0} {1}', t('Cancel'), shortName(name)),
     'hidden': true,
-    'onclick': () => goToRequest(page, requestId),
+    'dataset': { testid: `cancel-${testid}` },
+    'onclick': () => void stop(),
   });
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const status = h('p', { class: 'status', role: 'status', hidden: true });
+  /** The questions of the request stand beside its button. */
+  const questions = h('div', { class: 'questions' });
   const outcome = h('div', {});
 
   async function send() {
@@ -76,10 +86,9 @@ export function requester(
       return;
     }
     requestId = mine;
+    page.askHere(mine, questions);
     replace(outcome);
-    show(status, true);
-    show(where, false);
-    setText(status, t('Asking…'));
+    tell(t('Asking…'));
     const { error } = await page.call(given[0], given[1]);
     if (mine !== requestId) return;
     begun(false);
@@ -92,43 +101,64 @@ export function requester(
     }
   }
 
+  async function stop() {
+    if (requestId === undefined || cancelling === requestId) return;
+    const mine = (cancelling = requestId);
+    requestsChanged();
+    const { error } = await page.ask({ cancelMcpRequest: { requestId: mine } });
+    if (!error) return;
+    cancelling = '';
+    setText(problem, visible(error.message));
+    requestsChanged();
+  }
+
+  function tell(text: string, mark?: IconName) {
+    show(status, text !== '');
+    render(html`${mark ? glyph(mark, mark === 'check' ? 'good' : '') : ''}<span>${text}</span>`, status);
+  }
+
   function begun(now: boolean) {
     sending = now;
     button.setAttribute('aria-disabled', String(now)); // not "disabled", which would lose the focus
   }
 
-  const ended = () => page.state.history.findLast((entry) => entry.requestId === requestId);
+  const ended = () => state.history.findLast((entry) => entry.requestId === requestId);
 
   function requestsChanged() {
     if (requestId === undefined) return;
-    const open = page.state.requests.get(requestId);
-    if (!open && document.activeElement === where) home.focus();
-    show(where, open !== undefined);
+    const open = state.requests.get(requestId);
+    const stopping = open?.state === 'REQUEST_STATE_CANCELLING' || cancelling === requestId;
+    if (!open && document.activeElement === cancel) button.focus();
+    show(cancel, open !== undefined);
+    setText(cancel, stopping ? t('Cancelling…') : t('Cancel'));
+    cancel.setAttribute('aria-disabled', String(stopping));
     if (open) {
-      begun(false);
+      begun(false); // it stands among what is live, so another request can be made
       setText(problem, '');
-      show(status, true);
-      setText(status, t('{0}: see Running.', stateWord(open.state)));
+      tell(stopping ? '' : stateWord(open.state));
       return;
     }
     const entry = ended();
     if (!entry) return;
     requestId = undefined;
+    cancelling = '';
     begun(false);
     setText(problem, '');
-    show(status, true);
-    setText(status, t('The last request: {0}.', outcomeWords[entry.outcome]));
+    const took = durationOf((entry.finished ?? entry.cancelled)?.timings?.active);
+    const word = outcomeText(entry);
+    tell(entry.outcome === 'done' && took ? t('{0} in {1}', word, took) : word, marks[entry.outcome] ?? 'error');
     replace(outcome, extra?.(entry), endedDetails(page, entry, true));
   }
 
   return {
     button,
-    elements: [
-      h('div', { class: 'actions' }, button, ...actions),
-      problem,
-      h('div', { class: 'line' }, status, where),
-      outcome,
-    ],
+    elements: [h('div', { class: 'buttons' }, button, cancel, ...actions), questions, problem, status, outcome],
     requestsChanged,
+    pending: () => requestId,
+    take: (id) => {
+      requestId = id;
+      if (id !== undefined) page.askHere(id, questions);
+    },
+    say: (text) => tell(text),
   };
 }

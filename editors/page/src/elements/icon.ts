@@ -1,5 +1,6 @@
 // Icons in the colour of the text around them, drawn on a grid of 16 by 16 like those of VS Code's own views.
 
+import { html } from 'lit-html';
 import { h } from './dom.js';
 import { t } from '../words/t.js';
 import type { Props } from './dom.js';
@@ -47,6 +48,12 @@ export function icon(name: IconName) {
   element.append(path);
   return element;
 }
+
+/** Returns an icon for a template. */
+export const glyph = (name: IconName, mark = '') =>
+  html`<svg class="glyph ${mark}" viewBox="0 0 16 16" aria-hidden="true" data-icon=${name}>
+    <path class=${filled.has(name) ? 'filled' : ''} d=${paths[name]}></path>
+  </svg>`;
 
 /** Returns a button that shows only an icon. A screen reader reads its label; the tooltip shows it. */
 export function iconButton(name: IconName, label: string, props: Props = {}): HTMLButtonElement {

@@ -4,7 +4,7 @@
 
 /** What can take the focus in an ancestor of the element that had it. */
 const nearest =
-  ':scope > :is(h1, h2, h3, h4, h5)[tabindex], :scope > .pane-head > h2[tabindex], :scope > :is(h3, h5) > .head, :scope > h4[tabindex]';
+  ':scope > :is(h1, h2, h3, h4, h5)[tabindex], :scope > :is(.pane-head, .section-head) > h2[tabindex], :scope > :is(h3, h5) > .head, :scope > h4[tabindex]';
 
 export function keepFocus() {
   let last: HTMLElement | undefined;

@@ -3,9 +3,8 @@
 
 import { html, nothing, render } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { ref } from 'lit-html/directives/ref.js';
 import { h } from '../elements/dom.js';
-import { icon } from '../elements/icon.js';
+import { glyph } from '../elements/icon.js';
 import { canAgain, requestAgain } from '../results/again.js';
 import { duration, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -125,7 +124,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
     event.stopPropagation();
   }
 
-  const act = (glyph: IconName, label: string, about: string, onclick: () => void, testid: string) =>
+  const act = (mark: IconName, label: string, about: string, onclick: () => void, testid: string) =>
     html`<button
       class="icon"
       aria-label=${about}
@@ -147,7 +146,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
       @keydown=${swallow}
     >
       <div class="card-head">
-        <span ${ref((element) => element && !element.firstChild && element.append(icon(note.mark)))}></span>
+        ${glyph(note.mark)}
         <h3 class="grow one-line" title=${name}>
           ${
             entry

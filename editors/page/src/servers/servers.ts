@@ -1,84 +1,145 @@
-// The section of the configured servers, in config order, with the problems of the config as a whole.
+// The section of the configured servers, in config order, with the problems of the config as a whole. A row opens its
+// server.
 
+import { html, render } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
 import { adding } from '../adding/adding.js';
 import { demoGuide } from '../begin/demoguide.js';
 import { firstStart } from '../begin/firststart.js';
-import { h, patchList, setText, show } from '../elements/dom.js';
-import { byId, setCount } from '../page.js';
-import { problemLines } from './serverfacts.js';
+import { h, setText, show } from '../elements/dom.js';
+import { glyph, iconButton } from '../elements/icon.js';
+import { listRow } from '../elements/listrow.js';
 import { roving } from '../elements/roving.js';
-import { serverView } from './serverview.js';
+import { hubNow } from '../hub/state.js';
+import { isWithin, keyOf } from '../opened/opened.js';
+import { byId } from '../page.js';
+import { hasFailed, unusualState } from '../words/serverstate.js';
+import { shortName, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
-import type { Page, Section } from '../page.js';
-import type { ServerView } from './serverview.js';
+import { problemLines } from './serverfacts.js';
+import { serverActs } from './serveracts.js';
+import { serverPage } from './serverpage.js';
+import type { ServerJson as Server } from '../../../host/src/gen/mcphub/v1/server_pb.js';
+import type { Page, Section, Thing } from '../page.js';
+import type { ServerActs } from './serveracts.js';
+import type { ServerPage } from './serverpage.js';
 
-export function serversSection(page: Page): Section {
+export function serversSection(page: Page): Section & { open: (thing: Thing) => void } {
   const { state } = page;
   const title = byId('servers-title');
-  const problems = h('div', {});
-  const dropped = h('p', { class: 'muted', hidden: true, dataset: { testid: 'dropped' } });
-  const list = h('ol', {
-    'class': 'servers',
-    'aria-labelledby': 'servers-title',
-    'dataset': { testid: 'servers-list' },
-  });
+  const problems = h('div', { class: 'stack' });
+  const dropped = h('p', { class: 'quiet', hidden: true, dataset: { testid: 'dropped' } });
+  const list = h('ul', { 'aria-labelledby': 'servers-title', 'dataset': { testid: 'servers-list' } });
   const guide = demoGuide(page);
-  const add = (testid: string) =>
-    h('button', {
-      class: 'secondary',
-      text: t('Add a server…'),
-      dataset: { testid },
-      onclick: () => page.adding?.openAddForm(),
-    });
-  const toolbar = h('div', { class: 'actions', hidden: !page.surface.configWrites }, add('add-server'));
-  const begin = firstStart(page, toolbar);
-  const forms = h('div', {});
-  byId('servers').append(toolbar, forms, problems, dropped, begin.element, guide.element, list);
-  const views: Map<string, ServerView> = new Map();
-  const keys = roving(list, () => [...views.values()].map((view) => view.head));
-  let writes: ReturnType<typeof adding> | undefined;
-  let toOpen = ''; // a server that was added, but has no view yet
-  const open = (name: string) => {
-    const view = views.get(name);
-    toOpen = view ? '' : name;
-    view?.open();
-  };
-  if (page.surface.configWrites) {
-    writes = page.adding = adding(page, forms, { shown: open, back: () => title });
+  const add = iconButton('add', t('Add server'), {
+    hidden: !page.surface.configWrites,
+    dataset: { testid: 'add-server' },
+    onclick: () => page.adding?.openAddForm(),
+  });
+  title.after(add);
+  const begin = firstStart(page);
+  byId('servers').append(problems, dropped, begin.element, guide.element, list);
+  const acts: Map<string, ServerActs> = new Map();
+  /** A page is made when its server is first opened. */
+  const pages: Map<string, ServerPage> = new Map();
+  let listed = false; // a snapshot has said which servers there are
+  let wanted: Thing | undefined; // is to be opened as soon as its server is known
+  const rowOf = (name: string): HTMLElement | null =>
+    list.querySelector(`[data-opens="${CSS.escape(keyOf('server', name))}"]`);
+  const keys = roving(
+    list,
+    () => [...list.querySelectorAll<HTMLElement>('.open')],
+    (row) => [...(row.parentElement?.querySelectorAll<HTMLElement>('.acts button') ?? [])],
+  );
+
+  function pageOf(name: string) {
+    const known = pages.get(name) ?? serverPage(page, name);
+    pages.set(name, known);
+    return known;
   }
-  const waits = () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined);
+  function open(thing: Thing) {
+    wanted = state.servers.has(thing.server) ? undefined : thing;
+    if (!wanted) pageOf(thing.server).open(thing);
+  }
+  const writes = page.surface.configWrites
+    ? adding(page, {
+        shown: (server) => open({ server }),
+        ready: (server) => pages.get(server)?.focusTools(),
+        back: () => (begin.element.hidden ? title : begin.box),
+      })
+    : undefined;
+  if (writes) page.adding = writes;
+
+  function row(name: string, server: Server) {
+    let known = acts.get(name);
+    if (!known) {
+      known = serverActs(page, name, () => rowOf(name));
+      acts.set(name, known);
+      known.update();
+    }
+    const worst = server.problems?.find((p) => p.fatal);
+    const error = hasFailed(server) ? server.lastError || [worst?.key, worst?.message].filter(Boolean).join(': ') : '';
+    const off = server.state === 'SERVER_STATE_DISABLED';
+    return listRow({
+      testid: `server-${name}`,
+      opens: keyOf('server', name),
+      mark: glyph(hasFailed(server) ? 'error' : 'server', off ? 'quiet' : ''),
+      name: shortName(name),
+      what: unusualState(server, hubNow(state)),
+      title: visible(error).slice(0, 1000),
+      open: () => open({ server: name }),
+      acts: known.element,
+      below: known.said,
+      selected: isWithin(page.openKey, keyOf('server', name)),
+    });
+  }
+  const draw = () =>
+    render(
+      html`${repeat(
+        state.servers,
+        ([name]) => name,
+        ([name, server]) => row(name, server),
+      )}`,
+      list,
+    );
+
+  function paintDropped() {
+    const { logMessages, notices } = state.dropped;
+    const parts = [
+      logMessages ? plural(logMessages, '{0} log message', '{0} log messages') : '',
+      notices ? plural(notices, '{0} notice of a change', '{0} notices of changes') : '',
+    ];
+    show(dropped, logMessages + notices > 0);
+    setText(dropped, t('Left out, since there were too many: {0}.', parts.filter(Boolean).join(', ')));
+  }
+
+  /** Closes what is open of a server that is gone. */
+  function forget() {
+    const held = list.contains(document.activeElement);
+    for (const known of [acts, pages])
+      for (const name of known.keys()) {
+        if (state.servers.has(name)) continue;
+        known.delete(name);
+        if (isWithin(page.openKey, keyOf('server', name))) page.close();
+      }
+    return held;
+  }
 
   return {
+    open,
     paint: (changed) => {
       if (changed.problems) problems.replaceChildren(...problemLines(page.surface, state.problems));
-      if (changed.dropped) {
-        const { logMessages, notices } = state.dropped;
-        const parts = [
-          logMessages ? plural(logMessages, '{0} log message', '{0} log messages') : '',
-          notices ? plural(notices, '{0} notice of a change', '{0} notices of changes') : '',
-        ];
-        show(dropped, logMessages + notices > 0);
-        setText(dropped, t('Left out, since there were too many: {0}.', parts.filter(Boolean).join(', ')));
-      }
+      if (changed.dropped) paintDropped();
+      const held = changed.serverList && forget();
+      if (changed.serverList || changed.opened || changed.servers.size > 0) draw();
+      for (const name of changed.servers) acts.get(name)?.update();
       if (changed.serverList) {
-        const held = list.contains(document.activeElement);
-        for (const name of views.keys()) if (!state.servers.has(name)) views.delete(name);
-        patchList(
-          list,
-          state.servers.keys(),
-          (name) => name,
-          (name) => {
-            const view = serverView(page, name);
-            views.set(name, view);
-            return view.element;
-          },
-        );
         if (held && document.activeElement === document.body) title.focus();
-        keys.refresh();
-        if (toOpen) open(toOpen);
-        setCount('servers', state.servers.size);
+        if (wanted) open(wanted);
       }
-      if (changed.serverList || changed.connection) {
+      if (changed.serverList || changed.servers.size > 0) keys.refresh();
+      listed ||= changed.serverList;
+      if (listed && (changed.serverList || changed.connection)) {
         begin.update();
         guide.update();
       }
@@ -87,24 +148,15 @@ export function serversSection(page: Page): Section {
       if (state.openAdd) {
         const { server, entryText, bundle } = state.openAdd;
         state.openAdd = undefined;
-        page.adding?.openAddForm(
-          bundle
-            ? { way: 'bundle' }
-            : entryText || server
-              ? { ...(server && { name: server }), ...(entryText && { text: entryText }) }
-              : undefined,
-        );
+        const given = { ...(server && { name: server }), ...(entryText && { text: entryText }) };
+        page.adding?.openAddForm(bundle ? { way: 'bundle' } : entryText || server ? given : undefined);
       }
-      for (const name of changed.servers) views.get(name)?.update();
-      for (const name of changed.logs) views.get(name)?.updateLogs();
-      for (const name of changed.tools) views.get(name)?.toolsChanged();
-      for (const name of changed.offers) views.get(name)?.offersChanged();
-      if (changed.subscribed) for (const view of views.values()) view.subscribed();
-      if (changed.history || changed.requestList) for (const view of views.values()) view.requestsChanged();
+      for (const [name, known] of pages) known.paint(changed, name);
     },
-    ticks: waits,
+    ticks: () => [...state.servers.values()].some((s) => s.nextStartTime !== undefined),
     tick: () => {
-      for (const view of views.values()) view.tick();
+      draw();
+      for (const known of pages.values()) known.tick();
     },
   };
 }

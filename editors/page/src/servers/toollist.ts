@@ -1,121 +1,208 @@
-// The tools of one server. They are requested when the server is opened, and again when they have changed.
+// The tools of one server, as a list. They are requested when the list comes into view, and again when they have
+// changed. A row opens its tool.
 
-import { h, patchList, setText, show } from '../elements/dom.js';
+import { html, render } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import { h, setText, show } from '../elements/dom.js';
+import { listRow } from '../elements/listrow.js';
 import { roving } from '../elements/roving.js';
-import { shortName, visible } from '../words/text.js';
-import { toolView } from './toolview.js';
+import { definitionOf } from '../browse/offerview.js';
+import { keyOf } from '../opened/opened.js';
+import { objectOf } from '../words/jsontext.js';
+import { shortName, startOf, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
+import { toolView } from './toolview.js';
 import type { ToolJson as Tool } from '../../../host/src/gen/mcphub/v1/server_pb.js';
+import type { Opening } from '../opened/opened.js';
 import type { Page } from '../page.js';
+import type { ToolView } from './toolview.js';
 
-// A person finds so many tools without a filter.
+/** A person finds so many tools without a filter. */
 const few = 8;
-// How many tools are shown at first: the parts after the list must not be too far away.
-const atFirst = 20;
+/** How many tools are shown at first. */
+const atFirst = 200;
 
-export function toolList(page: Page, server: string) {
+const flags: Record<string, string> = {
+  APPROVAL_POLICY_ALLOW: t('Runs without asking'),
+  APPROVAL_POLICY_ASK: t('Asks first'),
+  APPROVAL_POLICY_DENY: t('Off'),
+};
+/** What a server's line says of the policy that most of its tools have. */
+const usual: Record<string, string> = {
+  APPROVAL_POLICY_ALLOW: t('its tools run without asking'),
+  APPROVAL_POLICY_ASK: t('its tools ask first'),
+  APPROVAL_POLICY_DENY: t('its tools are off'),
+};
+
+/** Returns the policy that most tools have. */
+function usualPolicy(tools: readonly Tool[]): string {
+  const counts: Map<string, number> = new Map();
+  for (const { policy = '' } of tools) counts.set(policy, (counts.get(policy) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+}
+
+/** Reports whether the server says that the tool destroys data. Few definitions have to be parsed for that. */
+const destroys = ({ definitionJson = '' }: Tool) =>
+  definitionJson.includes('"destructiveHint"')
+  && objectOf(definitionOf(definitionJson).get('annotations')).get('destructiveHint') === true;
+
+const idOf = (tool: Tool) => `${tool.name} ${tool.definitionHash}`;
+
+/** @param changed is called after the tools were listed */
+export function toolList(page: Page, server: string, up: Opening['up'], changed: () => void) {
+  const of = t('Tools of {0}', shortName(server));
   const filter = h('input', {
     'type': 'search',
     'aria-label': t('Filter the tools of {0}', shortName(server)),
-    'placeholder': t('Filter'),
     'autocomplete': 'off',
-    'hidden': true,
     'oninput': () => paint(),
   });
-  const note = h('p', { class: 'muted', role: 'status' });
-  const list = h('ul', { 'class': 'tools', 'aria-label': t('Tools of {0}', shortName(server)) });
-  const connect = h('button', {
-    class: 'secondary',
-    text: t('Connect and list its tools'),
-    hidden: true,
-    onclick: () => void listTools(false),
-  });
+  const search = h('div', { class: 'search', hidden: true }, filter);
+  const note = h('p', { class: 'quiet', role: 'status' });
+  const list = h('ul', { 'class': 'tools', 'aria-label': of });
   const more = h('button', {
-    class: 'link',
+    class: 'plain',
     hidden: true,
     dataset: { testid: 'all-tools' },
     onclick: () => {
       all = true;
       paint();
-      shownViews()[atFirst]?.focus();
+      rows()[atFirst]?.focus();
     },
   });
-  let all = false;
-  const count = h('span', { class: 'count' });
-  const heading = h('h4', { tabindex: -1 }, `${t('Tools')} `, count);
-  const element = h('div', {}, heading, filter, note, connect, list, more);
+  const element = h('div', {}, search, note, list, more);
+  const rows = () => [...list.querySelectorAll<HTMLElement>('.open')];
+  const keys = roving(list, rows);
+  const views: Map<string, ToolView> = new Map();
   let tools: Tool[] = [];
-  const views: Map<string, ReturnType<typeof toolView>> = new Map();
-  let shown: Tool[] = [];
-  const keyOf = (tool: Tool) => `${tool.name} ${tool.definitionHash}`;
-  const shownViews = () => shown.flatMap((tool) => views.get(keyOf(tool)) ?? []);
-  const keys = roving(list, () => shownViews().map((view) => view.head));
+  let flagged: Map<string, string> = new Map();
+  let all = false;
   let stale = true;
   let asked = 0;
+  let wanted: string | undefined; // a tool that is to be opened once it is listed
+  let awaited = false; // the first row takes the focus once it is there
 
-  async function listTools(allowCached: boolean) {
+  async function listTools() {
     stale = false;
     const mine = ++asked;
     setText(note, tools.length === 0 ? t('Listing…') : '');
-    const { error: refusal, response } = await page.call('ListTools', { server, allowCached });
+    const { error: refusal, response } = await page.call('ListTools', { server, allowCached: true });
     if (mine !== asked) return; // a later list was requested
     const error = refusal ?? response?.troubles?.[0]?.error;
     stale = error?.code === 'UNAVAILABLE';
     if (!refusal) tools = response?.tools ?? [];
-    const cached = tools.some((tool) => tool.cached);
-    setText(
-      note,
-      error
-        ? visible(error.message)
-        : cached
-          ? t('As they were when the server was connected last.')
-          : tools.length === 0
-            ? t('None are known.')
-            : '',
+    const cached = tools.some((tool) => tool.cached) ? t('As they were when the server was connected last.') : '';
+    setText(note, error ? visible(error.message) : tools.length === 0 ? t('No tools are known.') : cached);
+    const policy = usualPolicy(tools);
+    flagged = new Map(
+      tools.map((tool) => [
+        idOf(tool),
+        [tool.policy === policy ? '' : flags[tool.policy ?? ''], destroys(tool) ? t('Destructive') : '']
+          .filter(Boolean)
+          .join(' · '),
+      ]),
     );
-    const had = document.activeElement === connect;
-    show(connect, cached || (tools.length === 0 && page.state.servers.get(server)?.state !== 'SERVER_STATE_READY'));
-    setText(count, tools.length ? String(tools.length) : '');
+    renew();
     paint();
-    if (had && connect.hidden) (shownViews()[0] ?? heading).focus();
+    changed();
+  }
+
+  const viewOf = (tool: Tool) => {
+    const view = views.get(idOf(tool)) ?? toolView(page, tool);
+    views.set(idOf(tool), view);
+    view.update(tool);
+    return view;
+  };
+
+  function openTool(tool: Tool) {
+    const view = viewOf(tool);
+    const { name = '', title = '' } = tool;
+    const key = keyOf('server', server, 'tool', name);
+    page.open({ key, title: shortName(title || name), content: view.element, ...(up && { up }) });
+  }
+
+  /**
+   * A form that is being filled in stays as long as the definition of its tool is the same. If the definition changes,
+   * what was typed goes into the new form.
+   */
+  function renew() {
+    const known = new Map(tools.map((tool) => [idOf(tool), tool]));
+    for (const [id, view] of views) {
+      const tool = known.get(id);
+      if (tool) {
+        view.update(tool);
+        continue;
+      }
+      views.delete(id);
+      const next = tools.find(({ name }) => name === view.name);
+      const isOpen = page.openKey === keyOf('server', server, 'tool', view.name);
+      if (next) {
+        viewOf(next).takeOver(view.leave());
+        if (isOpen) openTool(next);
+      } else if (isOpen) {
+        page.announce(t('The server no longer has the tool {0}.', shortName(view.name)));
+        up?.open();
+      }
+    }
+    if (wanted === undefined) return;
+    const tool = tools.find(({ name }) => name === wanted);
+    if (tool) openTool(tool);
+    wanted = undefined;
   }
 
   function paint() {
-    show(filter, tools.length > few);
+    show(search, tools.length > few);
+    filter.placeholder = plural(tools.length, 'Filter {0} tool', 'Filter {0} tools');
     const words = filter.value.trim().toLowerCase();
     const found = tools.filter((tool) =>
       `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(words),
     );
-    shown = all || found.length <= atFirst + few ? found : found.slice(0, atFirst);
+    const shown = all ? found : found.slice(0, atFirst);
     show(more, shown.length < found.length);
     setText(more, plural(found.length, 'Show {0} tool', 'Show all {0} tools'));
-    // A form that is being filled in stays as long as the definition of its tool is the same. If the definition
-    // changes, what was typed goes into the new form.
     const held = list.contains(document.activeElement);
-    let heir: ReturnType<typeof toolView> | undefined;
-    patchList(list, shown, keyOf, (tool) => {
-      const view = views.get(keyOf(tool)) ?? toolView(page, tool);
-      const before = [...views].find(
-        ([key, other]) => other !== view && other.name === tool.name && !tools.some((one) => keyOf(one) === key),
-      )?.[1];
-      views.set(keyOf(tool), view);
-      if (before) view.takeOver(before.leave());
-      if (before?.element.contains(document.activeElement)) heir = view;
-      return view.element;
-    });
-    for (const tool of shown) views.get(keyOf(tool))?.update(tool);
+    render(
+      html`${repeat(shown, idOf, (tool) =>
+        listRow({
+          testid: `tool-${tool.name}`,
+          opens: keyOf('server', server, 'tool', tool.name ?? ''),
+          name: shortName(tool.title || tool.name),
+          what: visible(startOf(tool.description ?? '', 300).replace(/\s+/g, ' ')),
+          flag: flagged.get(idOf(tool)) ?? '',
+          open: () => openTool(tool),
+        }),
+      )}`,
+      list,
+    );
     keys.refresh();
-    if (held && document.activeElement === document.body) (heir ?? { focus: () => heading.focus() }).focus();
-    const known = new Set(tools.map(keyOf));
-    for (const key of views.keys()) if (!known.has(key)) views.delete(key);
+    if (held && document.activeElement === document.body) rows()[0]?.focus();
+    if (awaited && rows()[0]) {
+      awaited = false;
+      rows()[0]?.focus();
+    }
   }
 
   return {
     element,
-    load: () => void (stale && listTools(true)),
+    policyWords: () => usual[usualPolicy(tools)] ?? '',
+    load: () => void (stale && listTools()),
     changed: (seen: boolean) => {
       stale = true;
-      if (seen) void listTools(true);
+      if (seen) void listTools();
+    },
+    /** Opens a tool, as soon as it is listed. */
+    open: (name: string) => {
+      const tool = tools.find((one) => one.name === name);
+      if (tool && !stale) openTool(tool);
+      else {
+        wanted = name;
+        void listTools();
+      }
+    },
+    hasOpen: () => page.openKey.startsWith(`${keyOf('server', server, 'tool')},`),
+    focusFirst: () => {
+      awaited = true;
+      if (!stale) paint();
     },
     requestsChanged: () => {
       for (const view of views.values()) view.requestsChanged();

@@ -8,7 +8,6 @@ import type {
   RequestStateJson as RequestState,
 } from '../../../host/src/gen/mcphub/v1/request_pb.js';
 import type { PromptCauseJson as PromptCause } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
-import type { ServerStateJson as ServerState } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 
 // Characters that cannot be seen, by the classes of Unicode instead of a list of known tricks: controls, format
 // characters (they can change the direction of writing), characters that a font draws as nothing, halves of surrogate
@@ -158,17 +157,6 @@ const requestStates: Record<RequestState, string> = {
   REQUEST_STATE_CANCELLED: t('Cancelled'),
   REQUEST_STATE_TASK_WORKING: t('Running as a task'),
 };
-const serverStates: Record<ServerState, string> = {
-  SERVER_STATE_UNSPECIFIED: t('Unknown'),
-  SERVER_STATE_STOPPED: t('Stopped'),
-  SERVER_STATE_CONNECTING: t('Starting'),
-  SERVER_STATE_READY: t('Running'),
-  SERVER_STATE_STOPPING: t('Stopping'),
-  SERVER_STATE_FAILED: t('Error'),
-  SERVER_STATE_DISABLED: t('Disabled'),
-  SERVER_STATE_BROKEN: t('Configuration error'),
-  SERVER_STATE_GIVEN_UP: t('Error, given up'),
-};
 
 /** Returns a word for who has ended something, as in "cancelled by …". */
 export const originWord = (origin: Origin | undefined) => origins[origin ?? 'ORIGIN_UNSPECIFIED'];
@@ -176,5 +164,3 @@ export const originWord = (origin: Origin | undefined) => origins[origin ?? 'ORI
 export const causeWord = (cause: PromptCause | undefined) => causes[cause ?? 'PROMPT_CAUSE_UNSPECIFIED'];
 
 export const stateWord = (state: RequestState | undefined) => requestStates[state ?? 'REQUEST_STATE_UNSPECIFIED'];
-
-export const serverStateWord = (state: ServerState | undefined) => serverStates[state ?? 'SERVER_STATE_UNSPECIFIED'];
