@@ -7,7 +7,7 @@ import { outcomeText, outcomeWords } from '../hub/ended.js';
 import { hubNow } from '../hub/state.js';
 import { keyOf } from '../opened/opened.js';
 import { endedView } from './endeddetails.js';
-import { endWords, outcomeIcons, rowWords } from './endwords.js';
+import { outcomeIcons, rowWords } from './endwords.js';
 import { byId } from '../page.js';
 import { isStart, titleOf } from '../now/requestwords.js';
 import { ago, exactTime } from '../words/ago.js';
@@ -217,13 +217,14 @@ function rowOf(entry: Ended, time: HTMLElement | undefined) {
   const { about, outcome } = entry;
   const title = titleOf(about);
   const words = rowWords(entry);
-  const end = outcome === 'done' ? outcomeText(entry) : endWords(entry);
   return h(
     'div',
     {
       'class': 'row two ended',
       'title': [title, words].join('\n'),
-      'aria-label': [title, outcome === 'done' && end, words, exactTime(entry.endTime)].filter(Boolean).join(', '),
+      'aria-description': [outcome === 'done' && outcomeText(entry), exactTime(entry.endTime)]
+        .filter(Boolean)
+        .join(', '),
       'dataset': { testid: `ended-${entry.requestId}`, state: outcome },
     },
     icon(outcomeIcons[outcome]),

@@ -93,7 +93,7 @@ function append(parent: HTMLElement, token: Token) {
 /** Returns a heading of a lower level than the headings of the page. */
 const heading = (tag: string) =>
   /^h\d$/.test(tag)
-    ? h('div', { 'class': `md-${tag}`, 'role': 'heading', 'aria-level': Math.min(6, Number(tag[1]) + 3) })
+    ? h('div', { 'class': `md-${tag}`, 'role': 'heading', 'aria-level': Math.min(6, Number(tag[1]) + 2) })
     : undefined;
 
 function start(token: Token) {

@@ -180,7 +180,7 @@ function partsOf(of: Of, index: JsonIndex) {
     const inside =
       content === undefined ? [] : index.kind(content) === 'array' ? [...index.children(content)] : [content];
     const who = visible(startOf(index.said(at, 'role'), 100));
-    return inside.map((block) => () => h('div', {}, h('h4', { text: who }), blockView(of, index, block)));
+    return inside.map((block) => () => h('div', {}, h('h3', { text: who }), blockView(of, index, block)));
   });
   return [
     ...(messages.length && description ? [() => h('div', {}, prose(startOf(description, mostText)) || '')] : []),

@@ -69,7 +69,7 @@ mainTest(
       fetched.map((url) => new URL(url).pathname),
       ['/page/gen/markdown.js'],
     );
-    assert.equal(await first.getByRole('heading', { name: 'Report' }).getAttribute('aria-level'), '4');
+    assert.equal(await first.getByRole('heading', { name: 'Report' }).getAttribute('aria-level'), '3');
     assert.equal(await first.locator('table tr').count(), 3);
     assert.equal(await first.locator('ul > li').count(), 2);
     assert.equal(await first.locator('strong').innerText(), 'weight');
