@@ -220,7 +220,7 @@ function rowOf(entry: Ended, time: HTMLElement | undefined) {
   return h(
     'div',
     {
-      'class': 'row two ended',
+      'class': 'ended',
       'title': [title, words].join('\n'),
       'aria-description': [outcome === 'done' && outcomeText(entry), exactTime(entry.endTime)]
         .filter(Boolean)
