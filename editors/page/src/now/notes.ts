@@ -131,8 +131,9 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
       title=${label}
       data-testid=${testid}
       @click=${onclick}
-      ${ref((element) => element && !element.firstChild && element.append(icon(glyph)))}
-    ></button>`;
+    >
+      ${glyph(mark)}
+    </button>`;
 
   const view = (note: Note) => {
     const { entry, title, of, truth, typed, problem, copied } = note;
