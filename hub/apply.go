@@ -81,6 +81,9 @@ func (st *state) carryOut(effect core.Effect) {
 		st.requests[e.Request].stop(e.Cause)
 	case core.RequestEnded:
 		st.requestEnded(&e)
+	case core.RequestAnsweredLate:
+		st.windows.history.AnsweredLate(e.ID, e.Answer)
+		st.emit(&event.RequestAnsweredLate{RequestID: e.ID, Server: e.Name, Answer: e.Answer})
 	case core.RequestTimerSet:
 		st.requests[e.Request].setTimer(e.At)
 	case core.ClockRanOut:
@@ -168,7 +171,7 @@ func (st *state) bindRequest(e core.RequestOpened) {
 	if r.trace == nil {
 		r.trace = st.record.NewTimeline()
 	}
-	r.trace.Begin(r.number)
+	r.trace.Begin(r.number, r.id)
 	st.startSpan(r.ctx, r)
 	st.requests[r.number] = r
 }
@@ -249,12 +252,16 @@ func (st *state) requestEnded(e *core.RequestEnded) {
 		close(r.over)
 	}
 	if e.State == event.StateCancelled {
-		st.emit(&event.RequestCancelled{
+		end := &event.RequestCancelled{
 			RequestID: r.id, Server: r.server.name, Direction: r.direction, Method: r.method, Tool: r.tool, Subject: r.subject,
 			Caller: r.callerName, Preview: r.preview, Title: r.title,
 			Cancellation: *e.Cancel, WireID: r.wireID, Sending: of.sending, ServerMayContinue: of.mayContinue,
 			Timings: e.Timings, Era: r.server.era(), Err: e.Cause.Err, Task: r.task,
-		})
+		}
+		if e.Late != nil {
+			end = end.AnsweredLate(*e.Late)
+		}
+		st.emit(end)
 		if of.sending.Delivery == event.DeliveryPending {
 			r.delivery = &delivery{request: r.id, server: r.server.name, trace: r.trace, ended: st.windows.seq}
 			st.deliveries.expect(r.delivery)

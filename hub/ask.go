@@ -9,7 +9,6 @@ import (
 	"github.com/mcphub-go/mcphub/hub/core"
 	"github.com/mcphub-go/mcphub/hub/event"
 	"github.com/mcphub-go/mcphub/hub/journal"
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcp"
 )
 
@@ -24,9 +23,6 @@ type connection struct {
 	fell    bool         // it ended by itself: see server.fall; guarded by the hub's lock
 	pages   pages
 	offered mcp.Capabilities // as last declared to the server; guarded by the hub's lock
-
-	// request by wire id, of calls that were cancelled and may be answered late; guarded by the hub's lock
-	cancelled map[string]string
 }
 
 // capabilities returns the client capabilities to declare to the server.
@@ -179,26 +175,21 @@ func (c *connection) Roots(ctx context.Context, of *mcp.CallRequest, key string)
 func (c *connection) ToolsChanged() { c.allowance.ToolsChanged(c.server.toolsOutdated) }
 
 // LateResponse records that the server has answered a call after its cancel. The answer itself is dropped.
-func (c *connection) LateResponse(id jsonrpc.ID) {
-	h := c.hub
-	defer h.lock().unlock()
-	requestID := c.cancelled[id.String()]
-	delete(c.cancelled, id.String())
-	c.hub.held().apply(core.AnsweredLate{Server: c.server.number, WireID: id.String()})
-	h.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
-		"wire_id", bounds.Printable(id.String()))
-	c.note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": id.String()})
-}
-
-// maxCancelled limits the cancelled calls that are remembered in order to name their late responses.
-const maxCancelled = 1024
-
-// noteCancelled records the wire id of a cancelled request. The hub's lock is held.
-func (c *connection) noteCancelled(r *request) {
-	if c.cancelled == nil || len(c.cancelled) >= maxCancelled {
-		c.cancelled = map[string]string{}
+func (c *connection) LateResponse(r mcp.LateResponse) {
+	st := c.hub.lock()
+	defer st.unlock()
+	e := core.AnsweredLate{Server: c.server.number, WireID: r.ID.String(), NoResult: r.NoResult}
+	requestID := ""
+	if t, ok := r.Trace.(*journal.Timeline); ok {
+		e.Request, requestID = t.Request()
 	}
-	c.cancelled[r.wireID] = r.id
+	if r.Task {
+		e.Request = 0
+	}
+	st.apply(e)
+	st.log.Info("late response dropped", "server", c.server.name, "request_id", requestID,
+		"wire_id", bounds.Printable(e.WireID))
+	c.note("lateResponseDropped", map[string]string{"requestId": requestID, "wireIdJson": e.WireID})
 }
 
 // shownWireID returns the JSON text of an id, or "" if it is too long to be shown.

@@ -156,6 +156,9 @@ func (s *stage) tell(e event.Event) (of, text string) {
 		if b.Err != nil {
 			text += ", error " + b.Err.Reason
 		}
+		if b.Late != nil {
+			text += ", " + lateWords(*b.Late)
+		}
 		return b.RequestID, text + mayGoOn(b.ServerMayContinue) + taskWords(b.Task) + timeWords(b.Timings)
 	case *event.RequestFinished:
 		text := b.RequestID + " " + b.State.String()
@@ -168,6 +171,8 @@ func (s *stage) tell(e event.Event) (of, text string) {
 		return unlessStart(b.RequestID, text+mayGoOn(b.ServerMayContinue)+taskWords(b.Task)+timeWords(b.Timings))
 	case *event.RequestCancelDelivery:
 		return b.RequestID, fmt.Sprintf("%s: the cancel is %s%s", b.RequestID, b.Sending.Delivery, quoted(b.Sending.Err))
+	case *event.RequestAnsweredLate:
+		return b.RequestID, b.RequestID + ": " + lateWords(b.Answer)
 	case *event.ToolsChanged:
 		return "~ tools", "the tools of " + b.Server + " have changed"
 	case *event.ResourcesChanged:
@@ -206,6 +211,14 @@ func quoted(text string) string {
 		return ""
 	}
 	return fmt.Sprintf(" %q", text)
+}
+
+func lateWords(a event.LateAnswer) string {
+	text := "the server answered " + a.After.Round(10*time.Millisecond).String() + " later"
+	if a.NoResult {
+		text += ", without a result"
+	}
+	return text
 }
 
 func mayGoOn(may bool) string {

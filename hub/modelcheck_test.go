@@ -155,6 +155,14 @@ func (m *model) checkHistory() {
 			now := *ends[i].(*event.RequestCancelled)
 			now.Sending = b.Sending
 			ends[i] = &now
+		case *event.RequestAnsweredLate:
+			i, known := place[b.RequestID]
+			if !known || ends[i].(*event.RequestCancelled).Late != nil {
+				m.t.Errorf("a late answer was told that belongs to no cancelled request, or for the second time: %+v", b)
+				continue
+			}
+			m.happened.add("a late answer")
+			ends[i] = ends[i].(*event.RequestCancelled).AnsweredLate(b.Answer)
 		}
 	}
 	for _, e := range ends {

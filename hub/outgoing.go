@@ -236,7 +236,6 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	if r.cause != nil || over.ByServer != nil {
 		e := ending{state: event.StateCancelled}
 		e.sending, e.mayContinue = st.call(r).cancelled(session != nil, err)
-		noteSent(r, session, err)
 		st.end(r, e, over)
 		return nil, errCancelled(r)
 	}
@@ -258,15 +257,6 @@ func (h *Hub) conclude(r *request, session *mcp.Session, result *mcp.CallResult,
 	}
 	st.end(r, ending{state: event.StateFailed, err: he, mayContinue: he.Meta["server_may_continue"] == "true"}, over)
 	return nil, he
-}
-
-// noteSent records a request that was given up after it was sent, so that a late response can be attributed to it. The
-// hub's lock is held.
-func noteSent(r *request, session *mcp.Session, err error) {
-	cancelled, ok := errors.AsType[*jsonrpc.CancelledError](err)
-	if s := r.server; ok && session != nil && cancelled.Sent && s.session() == session {
-		s.conn.noteCancelled(r)
-	}
 }
 
 // execute sends the request on the session, or on its successor in two cases: the request has become a task, which

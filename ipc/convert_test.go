@@ -209,7 +209,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 		new(filled[event.McpPromptsChanged]()), new(filled[event.ResourceUpdated]()), new(filled[event.RequestStarted]()),
 		new(filled[event.RequestProgressed]()),
 		new(filled[event.RequestCancelling]()), new(filled[event.RequestCancelled]()),
-		new(filled[event.RequestCancelDelivery]()),
+		new(filled[event.RequestCancelDelivery]()), new(filled[event.RequestAnsweredLate]()),
 		new(filled[event.RequestFinished]()), new(filled[event.PromptOpened]()),
 		new(filled[event.PromptClosed]()), new(filled[event.LogMessage]()), new(filled[event.ConfigReloaded]()),
 	}

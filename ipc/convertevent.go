@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/mcphub-go/mcphub/hub/bounds"
 	"github.com/mcphub-go/mcphub/hub/event"
 	mcphubv1 "github.com/mcphub-go/mcphub/proto/mcphub/v1"
@@ -48,6 +50,9 @@ func (c converter) event(b event.Body) *mcphubv1.AttachResponse {
 				RequestId: c.text(b.RequestID), Server: c.text(b.Server), Delivery: mcphubv1.CancelDelivery(b.Sending.Delivery),
 				Error: c.text(b.Sending.Err),
 			}}
+	case *event.RequestAnsweredLate:
+		m.Event = &mcphubv1.AttachResponse_McpRequestAnsweredLate{McpRequestAnsweredLate: &mcphubv1.McpRequestAnsweredLate{
+			RequestId: c.text(b.RequestID), Server: c.text(b.Server), Answer: lateAnswer(&b.Answer)}}
 	case *event.RequestFinished:
 		m.Event = &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: c.requestFinished(b)}
 	case *event.PromptOpened:
@@ -78,7 +83,15 @@ func (c converter) requestCancelled(b *event.RequestCancelled) *mcphubv1.McpRequ
 		Error: c.hubError(b.Err), Subject: c.text(b.Subject), Task: c.task(b.Task),
 		Delivery: mcphubv1.CancelDelivery(b.Sending.Delivery), DeliveryError: c.text(b.Sending.Err),
 		Caller: c.text(b.Caller), ArgumentsPreview: c.text(b.Preview), Title: c.text(b.Title),
+		LateAnswer: lateAnswer(b.Late),
 	}
+}
+
+func lateAnswer(a *event.LateAnswer) *mcphubv1.LateAnswer {
+	if a == nil {
+		return nil
+	}
+	return &mcphubv1.LateAnswer{After: durationpb.New(a.After), IsError: a.NoResult}
 }
 
 func (c converter) requestFinished(b *event.RequestFinished) *mcphubv1.McpRequestFinished {

@@ -84,6 +84,14 @@ type RequestEnded struct {
 	Cause   *event.CancelCause  // of the cancel, nil if there was none
 	// With is the cause with which everything ended that the request had caused.
 	With *event.CancelCause
+	Late *event.LateAnswer // that has come between the cancel and the end, nil if none has
+}
+
+// RequestAnsweredLate: the windows are told that the server has answered a request that has ended as cancelled.
+type RequestAnsweredLate struct {
+	Request  RequestNumber
+	ID, Name string // of the request and of its server
+	Answer   event.LateAnswer
 }
 
 // CancelOutcome: what whoever asked for a cancel is told.
@@ -255,36 +263,37 @@ type ServerTimerSet struct {
 	At     time.Time
 }
 
-func (RequestOpened) effect()   {}
-func (Refused) effect()         {}
-func (RequestShown) effect()    {}
-func (CancelAccepted) effect()  {}
-func (Stopped) effect()         {}
-func (RequestEnded) effect()    {}
-func (CancelOutcome) effect()   {}
-func (PromptOpened) effect()    {}
-func (ClientAsked) effect()     {}
-func (PromptShown) effect()     {}
-func (PromptClosed) effect()    {}
-func (ReplyDelayed) effect()    {}
-func (StartExpired) effect()    {}
-func (RequestTimerSet) effect() {}
-func (WindowGone) effect()      {}
-func (WindowTimerSet) effect()  {}
-func (TurnsTaken) effect()      {}
-func (Needed) effect()          {}
-func (TurnCame) effect()        {}
-func (TurnTimerSet) effect()    {}
-func (ClockRanOut) effect()     {}
-func (PromptRanOut) effect()    {}
-func (ServerShown) effect()     {}
-func (StartBegun) effect()      {}
-func (StartStopped) effect()    {}
-func (SessionDetached) effect() {}
-func (SessionClosed) effect()   {}
-func (EntryReplaced) effect()   {}
-func (ServerForgotten) effect() {}
-func (LaunchReplaced) effect()  {}
-func (GivenUp) effect()         {}
-func (WaiterWoken) effect()     {}
-func (ServerTimerSet) effect()  {}
+func (RequestOpened) effect()       {}
+func (Refused) effect()             {}
+func (RequestShown) effect()        {}
+func (CancelAccepted) effect()      {}
+func (Stopped) effect()             {}
+func (RequestEnded) effect()        {}
+func (RequestAnsweredLate) effect() {}
+func (CancelOutcome) effect()       {}
+func (PromptOpened) effect()        {}
+func (ClientAsked) effect()         {}
+func (PromptShown) effect()         {}
+func (PromptClosed) effect()        {}
+func (ReplyDelayed) effect()        {}
+func (StartExpired) effect()        {}
+func (RequestTimerSet) effect()     {}
+func (WindowGone) effect()          {}
+func (WindowTimerSet) effect()      {}
+func (TurnsTaken) effect()          {}
+func (Needed) effect()              {}
+func (TurnCame) effect()            {}
+func (TurnTimerSet) effect()        {}
+func (ClockRanOut) effect()         {}
+func (PromptRanOut) effect()        {}
+func (ServerShown) effect()         {}
+func (StartBegun) effect()          {}
+func (StartStopped) effect()        {}
+func (SessionDetached) effect()     {}
+func (SessionClosed) effect()       {}
+func (EntryReplaced) effect()       {}
+func (ServerForgotten) effect()     {}
+func (LaunchReplaced) effect()      {}
+func (GivenUp) effect()             {}
+func (WaiterWoken) effect()         {}
+func (ServerTimerSet) effect()      {}

@@ -77,10 +77,13 @@ type Sent struct {
 	WireID  string
 }
 
-// AnsweredLate says that a server has answered a request after its cancel.
+// AnsweredLate says that a server has answered a request after its cancel. Request is 0 if it is not known which one, or
+// if the answer is not the last word: the server has made a task of it.
 type AnsweredLate struct {
-	Server ServerNumber
-	WireID string
+	Server   ServerNumber
+	WireID   string
+	Request  RequestNumber
+	NoResult bool // it is an error, or could not be read
 }
 
 // Progressed says that the server has given a sign of life for a call. Shown says that there is something new to see.

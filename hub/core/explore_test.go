@@ -92,6 +92,8 @@ type said struct {
 	cause   *event.CancelCause // of its cancel
 	stopped bool
 	ended   bool
+	late    bool // its server has answered it after its cancel
+	heard   bool // and the windows know
 	parent  RequestNumber
 	opened  time.Time
 	timer   time.Time
@@ -338,7 +340,7 @@ func (w *world) key() string {
 	for _, n := range slices.Sorted(maps.Keys(w.st.requests)) {
 		r := w.st.requests[n]
 		k.add(n, r.state, r.waits)
-		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among)
+		k.say(r.handed, r.task, !r.clock.due.IsZero(), !r.clock.since.IsZero(), r.answer.among, r.late != nil)
 		addAll(&k, r.children)
 		addAll(&k, r.prompts)
 		addAll(&k, r.answer.stopped)
@@ -346,6 +348,7 @@ func (w *world) key() string {
 			k.add(r.cause.Origin)
 		}
 	}
+	addAll(&k, slices.Sorted(maps.Keys(w.st.unanswered.calls)))
 	for _, n := range w.st.Prompts() {
 		p := w.st.prompts[n]
 		k.add(n, p.request, p.kind, p.by, p.comparing)
@@ -452,6 +455,7 @@ func (s *State) clone() *State {
 		c.launch.entries = slices.Clone(sv.launch.entries)
 		next.servers[n] = &c
 	}
+	next.unanswered.calls, next.unanswered.order = maps.Clone(s.unanswered.calls), slices.Clone(s.unanswered.order)
 	next.gone.at, next.gone.order = maps.Clone(s.gone.at), slices.Clone(s.gone.order)
 	next.windows, next.goneWindows = maps.Clone(s.windows), slices.Clone(s.goneWindows)
 	next.byID = maps.Clone(s.byID)

@@ -156,6 +156,7 @@ type wireCall struct {
 	lingers bool
 	matched bool // the table has found the call for a response
 	late    bool // a response came after it was given up
+	heard   int  // how often the windows were told of that
 	cancels int  // accepted
 	may     bool // it was said that the server may go on
 	notSent bool // a failure that says so
@@ -398,10 +399,20 @@ func (w *wireWorld) apply(e Event) (effects []Effect) {
 				w.breaks("request %d has %d terminal events", e.Request, w.ended[e.Request])
 			}
 			w.endsAs(&e)
+			if c := w.call(e.Request); e.Late != nil {
+				c.heard++
+			}
 			for i, a := range w.asks {
 				if a.n == e.Request && a.ctx != alive && e.State == event.StateDone {
 					w.breaks("question %d ends as answered, and its context had ended before", i)
 				}
+			}
+		case RequestAnsweredLate:
+			if c := w.call(e.Request); w.ended[e.Request] == 1 {
+				c.heard++
+				w.saw("windows hear that a server has answered late")
+			} else {
+				w.breaks("windows hear of a late answer to call %d, which is open", e.Request)
 			}
 		case PromptClosed:
 			for i := range w.asks {
@@ -490,6 +501,7 @@ var wireSights = []string{"a request is taken back", "a request that may not be 
 	"a cancel is written", "a cancel is posted", "a cancel is posted before the headers of its call have come",
 	"a cancel is delivered", "a cancel is not needed", "a cancel is not delivered",
 	"a response is there when its call is given up", "a response is late", "a response is of no call",
+	"windows hear that a server has answered late",
 	"an answer is delayed, since its call is over", "an answer is not written, since the question was withdrawn",
 	"a question is withdrawn that a person has answered", "a withdrawal finds nothing",
 	"a withdrawal has overtaken its question", "it is not known whose a question is"}
@@ -515,6 +527,8 @@ func (w *wireWorld) checkCall(i int) {
 	switch {
 	case c.settled > 1:
 		w.breaks("the outcome of the cancel of call %d is told %d times", i, c.settled)
+	case c.heard > 1, c.heard > 0 && !c.late:
+		w.breaks("windows hear %d times of a late answer to call %d, which has one: %v", c.heard, i, c.late)
 	case c.sent && c.matched:
 		w.breaks("call %d is cancelled on the wire, and its response was taken", i)
 	case c.sent && c.settled > 0 && c.err == nil && !w.rules.modern && c.told == 0:
@@ -555,6 +569,8 @@ func (w *wireWorld) checkQuiet() {
 		switch {
 		case c.phase == wireOver && w.ended[c.n] != 1:
 			w.breaks("call %d has %d terminal events", i, w.ended[c.n])
+		case c.late && c.outcome == outcomeCancelled && !w.heard && !w.rules.first && c.heard != 1:
+			w.breaks("call %d was cancelled and answered late, and windows hear %d times of it", i, c.heard)
 		case c.onWire, c.lingers && c.late:
 			w.breaks("call %d is over, and questions are ascribed to it", i)
 		case c.sent && c.settled != 1:

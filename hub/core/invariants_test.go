@@ -92,6 +92,11 @@ func (s *State) inconsistent() string {
 			return fmt.Sprintf("turns at server %d: %s", n, wrong)
 		}
 	}
+	for n, c := range s.unanswered.calls {
+		if s.requests[n] != nil || s.byID[c.id] != 0 || !slices.Contains(s.unanswered.order, n) {
+			return fmt.Sprintf("request %d is over and unanswered, and open, or its id is, or it is kept for ever", n)
+		}
+	}
 	if len(s.byID) != len(s.requests) {
 		return fmt.Sprintf("%d ids of %d requests", len(s.byID), len(s.requests))
 	}
@@ -413,10 +418,11 @@ func (w *world) saidOf(e Effect) string {
 		switch {
 		case r.ended, r.state != e.State, !e.State.Terminal(), e.With == nil, e.Cause != r.cause,
 			(e.Cancel == nil) != (r.cause == nil),
-			r.cause != nil && (e.With != r.cause || e.Cancel.Origin != r.cause.Origin):
+			r.cause != nil && (e.With != r.cause || e.Cancel.Origin != r.cause.Origin),
+			(e.Late != nil) != (r.late && e.State == event.StateCancelled):
 			return fmt.Sprintf("request %d ends with %+v, and it was said: %+v", e.Request, e, *r)
 		}
-		r.ended = true
+		r.ended, r.heard = true, e.Late != nil
 		if of := e.Timings; of.Queued+of.Active+of.Human != w.st.now.Sub(r.opened) {
 			return fmt.Sprintf("request %d was open for %v, and took %+v", e.Request, w.st.now.Sub(r.opened), of)
 		}
@@ -424,6 +430,12 @@ func (w *world) saidOf(e Effect) string {
 			e.State == event.StateFailed {
 			return fmt.Sprintf("question %d ends as failed", e.Request)
 		}
+	case RequestAnsweredLate:
+		r := &w.said[e.Request]
+		if !r.ended || r.state != event.StateCancelled || !r.late || r.heard {
+			return fmt.Sprintf("request %d is said to be answered late, and it was said: %+v", e.Request, *r)
+		}
+		r.heard = true
 	case PromptOpened:
 		if w.drained {
 			return fmt.Sprintf("prompt %d opens, and the hub drains", e.Prompt)
@@ -513,6 +525,9 @@ func (w *world) wrong() string {
 		}
 		if c.phase == callOver && c.ended != 1 {
 			return fmt.Sprintf("call %d is over, and ended %d times", i, c.ended)
+		}
+		if r := w.said[c.n]; r.ended && r.state == event.StateCancelled && r.late != r.heard {
+			return fmt.Sprintf("call %d was cancelled and answered late: %v, and the windows know: %v", i, r.late, r.heard)
 		}
 		if r := w.st.requests[c.n]; r != nil && c.ended == 0 && r.cause != nil != c.stopped {
 			return fmt.Sprintf("call %d: cancelled %v, its context has ended: %v", i, r.cause != nil, c.stopped)

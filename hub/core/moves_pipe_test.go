@@ -139,7 +139,7 @@ func (w *wireWorld) readerMoves(add addMove) {
 			add(fmt.Sprint("the session hears of the late response to call ", m.n), func(w *wireWorld) {
 				w.read()
 				w.calls[m.n].lingers = false
-				w.apply(AnsweredLate{Server: 1, WireID: fmt.Sprint(m.n + 1)})
+				w.apply(AnsweredLate{Server: 1, WireID: fmt.Sprint(m.n + 1), Request: w.calls[m.n].n})
 			})
 		default:
 			add(fmt.Sprint("the response goes to call ", m.n), func(w *wireWorld) {

@@ -121,7 +121,8 @@ func (w *world) turnMoves(add func(string, func(*world, func(Event) []Effect))) 
 		if c.lingers || c.stopped && c.sent && c.phase == callRunning {
 			add(fmt.Sprint("answers late ", i), func(w *world, do func(Event) []Effect) {
 				w.calls[i].lingers, w.calls[i].sent = false, false
-				do(AnsweredLate{Server: 1, WireID: w.id(i)})
+				w.said[w.calls[i].n].late = true
+				do(AnsweredLate{Server: 1, WireID: w.id(i), Request: w.calls[i].n})
 			})
 		}
 	}

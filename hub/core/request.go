@@ -39,7 +39,8 @@ type request struct {
 	cause   *event.CancelCause // of the cancel; nil = it is not cancelled
 	waits   int                // open questions that stop its clocks: its own, its children's, those about its server
 	clock   clock
-	answer  answered // of a server's question, once it has closed
+	answer  answered          // of a server's question, once it has closed
+	late    *event.LateAnswer // that came after its cancel
 }
 
 // answered is what remains of a server's question that has closed, until the asker has learned how.
@@ -127,6 +128,9 @@ func (s *State) make(e *RequestMade) {
 		client: e.Client, answers: e.Answers, audience: e.Audience, clock: clock{idle: e.Idle, total: e.Total}}
 	if r.id == "" {
 		r.id = s.mint(e.Prefix)
+	}
+	if s.ended.has(r.id) {
+		s.unanswered.forget(r.id)
 	}
 	s.register(r)
 	if r.start {
@@ -250,7 +254,15 @@ func (s *State) end(r *request, e ending) {
 		parent.children = without(parent.children, r.n)
 	}
 	s.released(r)
-	s.do(RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with})
+	ended := RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with}
+	switch {
+	case to != event.StateCancelled || !r.call:
+	case r.late != nil:
+		ended.Late = r.late
+	case r.handed:
+		s.unanswered.add(r)
+	}
+	s.do(ended)
 	s.endTurn(r, e.mayContinue)
 	if r.launch {
 		s.launchAsked(s.servers[r.server])

@@ -81,6 +81,7 @@ func (s *State) startFailed(sv *server, f Failure) (failed []waiter) {
 func (s *State) connectionEnded(e *ConnectionEnded) {
 	s.closePromptsOn(e.Connection)
 	s.dropKept(e.Server)
+	s.unanswered.drop(e.Server)
 	if sv := s.servers[e.Server]; sv != nil && sv.state == event.ServerReady && sv.connection == e.Connection {
 		sv.state, sv.idle = event.ServerStopping, idleness{}
 		s.show(sv)

@@ -12,19 +12,20 @@ import (
 // State is what the hub knows of requests, questions and servers. It is not safe for concurrent use. Only Apply changes
 // it.
 type State struct {
-	mark     string // of the hub, in the ids that it makes
-	requests map[RequestNumber]*request
-	byID     map[string]RequestNumber // the open requests
-	prompts  map[PromptNumber]*prompt
-	begun    RequestNumber
-	asked    PromptNumber
-	ended    recent
-	early    earlyCancels
-	turns    map[ServerNumber]*turns // of the servers whose calls take turns
-	gone     gone
-	shows    event.Kinds // what all windows can show
-	windows  map[string]window
-	draining bool
+	mark       string // of the hub, in the ids that it makes
+	requests   map[RequestNumber]*request
+	byID       map[string]RequestNumber // the open requests
+	prompts    map[PromptNumber]*prompt
+	begun      RequestNumber
+	asked      PromptNumber
+	ended      recent
+	early      earlyCancels
+	unanswered unanswered
+	turns      map[ServerNumber]*turns // of the servers whose calls take turns
+	gone       gone
+	shows      event.Kinds // what all windows can show
+	windows    map[string]window
+	draining   bool
 
 	servers     map[ServerNumber]*server // that are configured, or have not ended yet
 	eager       []ServerNumber           // the queue of starts that no call waits for

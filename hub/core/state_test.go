@@ -21,7 +21,8 @@ func TestEventsOfWhatIsOver(t *testing.T) {
 	}{
 		{Looked{Request: 9, Up: true}, []Effect{Refused{CallIsOver}}},
 		{Sent{9, "w"}, nil},
-		{AnsweredLate{9, "w"}, nil},
+		{AnsweredLate{Server: 9, WireID: "w", Request: 9}, nil},
+		{AnsweredLate{Server: 1, WireID: "w", Request: 1}, nil},
 		{Progressed{9, true}, nil},
 		{TaskReported{9}, nil},
 		{CallOver{Request: 9}, nil},
@@ -218,5 +219,23 @@ func TestManyAtOnceComeInOrder(t *testing.T) {
 	}
 	if q := s.Questions(81); len(q) != many || !slices.IsSorted(q) {
 		t.Errorf("questions that may be of a call: %v", q)
+	}
+}
+
+// A server that leaves all cancelled calls unanswered fills no memory: the oldest are forgotten.
+func TestUnansweredCallsAreBounded(t *testing.T) {
+	s := New("hub")
+	for n := RequestNumber(1); n <= 2*maxUnanswered; n++ {
+		s.Apply(start, RequestMade{Prefix: "call", Server: 1, Name: "s", Call: true})
+		s.Apply(start, Looked{Request: n, Up: true})
+		s.Apply(start, RequestGivenUp{n, &event.CancelCause{Origin: event.OriginUser}})
+		s.Apply(start, CallOver{Request: n, Failed: true, MayContinue: true})
+	}
+	if len(s.unanswered.calls) != maxUnanswered || len(s.unanswered.order) != maxUnanswered || s.inconsistent() != "" {
+		t.Errorf("%d calls are kept, in an order of %d", len(s.unanswered.calls), len(s.unanswered.order))
+	}
+	told := func(n RequestNumber) bool { return len(s.Apply(start, AnsweredLate{Server: 1, Request: n})) == 1 }
+	if told(maxUnanswered) || !told(maxUnanswered+1) || told(maxUnanswered+1) {
+		t.Error("windows hear of what was forgotten, or not once of what is known")
 	}
 }

@@ -157,9 +157,8 @@ func (s *State) endTurn(r *request, mayContinue bool) {
 	s.grant(r.server)
 }
 
-// answeredLate ends the turn of a cancelled call that the server has answered. The call itself may not have ended so
-// far.
-func (s *State) answeredLate(e *AnsweredLate) {
+// settleTurn ends the turn of a cancelled call that the server has answered. The call itself may not have ended so far.
+func (s *State) settleTurn(e *AnsweredLate) {
 	t := s.turns[e.Server]
 	if t == nil || t.sent[e.WireID] == 0 {
 		return

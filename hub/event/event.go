@@ -67,6 +67,7 @@ type RequestCancelled struct {
 	Era               Era
 	Err               *Error // set if a clock ran out: the error that the caller got
 	Task              *TaskInfo
+	Late              *LateAnswer // nil if no answer has come so far
 }
 
 // Sending is what is known about the sending of a cancel to the server.
@@ -83,6 +84,25 @@ func (c *RequestCancelled) ServerNotified() bool { return c.Sending.Delivery == 
 type RequestCancelDelivery struct {
 	RequestID, Server string
 	Sending           Sending
+}
+
+// LateAnswer is the answer of a server to a request that was cancelled before. Its result is dropped.
+type LateAnswer struct {
+	After    time.Duration // since the cancel was accepted
+	NoResult bool          // it is an error, or could not be read
+}
+
+// AnsweredLate returns the end of a request with the answer that has come since. The server does not go on any more.
+func (c RequestCancelled) AnsweredLate(answer LateAnswer) *RequestCancelled {
+	c.Late, c.ServerMayContinue = &answer, false
+	return &c
+}
+
+// RequestAnsweredLate says that the server has answered a request after its end as cancelled. It comes at most once for
+// each request.
+type RequestAnsweredLate struct {
+	RequestID, Server string
+	Answer            LateAnswer
 }
 
 // RequestFinished is any other end of a request. It is terminal.
@@ -146,6 +166,7 @@ func (*RequestProgressed) eventBody()     {}
 func (*RequestCancelling) eventBody()     {}
 func (*RequestCancelled) eventBody()      {}
 func (*RequestCancelDelivery) eventBody() {}
+func (*RequestAnsweredLate) eventBody()   {}
 func (*RequestFinished) eventBody()       {}
 func (*PromptOpened) eventBody()          {}
 func (*PromptClosed) eventBody()          {}
@@ -202,6 +223,8 @@ func PayloadSize(b Body) int {
 			len(b.Sending.Err) + b.Err.Size()
 	case *RequestCancelDelivery:
 		n += len(b.RequestID) + len(b.Sending.Err)
+	case *RequestAnsweredLate:
+		n += len(b.RequestID)
 	case *RequestFinished:
 		n += len(b.RequestID) + len(b.Tool) + len(b.Subject) + len(b.Result) + b.ErrorSize()
 	case *ConfigReloaded:

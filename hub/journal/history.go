@@ -68,6 +68,17 @@ func (y *History) Delivered(seq uint64, s event.Sending) {
 	}
 }
 
+// AnsweredLate adds the answer that has come since to the end of a cancelled request, if it is still kept. No later
+// request has its id.
+func (y *History) AnsweredLate(requestID string, answer event.LateAnswer) {
+	for i := len(y.ended.items) - 1; i >= 0; i-- {
+		if c, ok := y.ended.items[i].Body.(*event.RequestCancelled); ok && c.RequestID == requestID {
+			y.ended.items[i].Body = c.AnsweredLate(answer)
+			return
+		}
+	}
+}
+
 // Latest returns the n requests that ended last, oldest first.
 func (y *History) Latest(n int) (list []event.Ended) {
 	for _, e := range y.ended.items[max(0, len(y.ended.items)-n):] {

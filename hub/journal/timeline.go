@@ -49,6 +49,7 @@ const methodProgress = "notifications/progress"
 type Timeline struct {
 	of *Recorder
 	n  core.RequestNumber // set by Begin
+	id string             // set by Begin
 	at *event.RequestInfo // the request at its end, nil while it is open; guarded by the hub's lock
 
 	mu       sync.Mutex // guards the fields below
@@ -98,13 +99,16 @@ func (rec *Recorder) NewTimeline() *Timeline {
 }
 
 // Begin makes t the timeline of the n-th request.
-func (t *Timeline) Begin(n core.RequestNumber) {
-	t.n = n
+func (t *Timeline) Begin(n core.RequestNumber, id string) {
+	t.n, t.id = n, id
 	t.of.bytes.Add(timelineBytes)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.charged += timelineBytes
 }
+
+// Request returns the number and the id of the request, 0 and "" before it is one. It is called with the hub's lock.
+func (t *Timeline) Request() (core.RequestNumber, string) { return t.n, t.id }
 
 // End keeps t after the end of its request, and forgets the oldest timelines if there are too many. It is called with
 // the hub's lock.

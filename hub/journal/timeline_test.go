@@ -21,7 +21,7 @@ func shown(s event.RequestState) core.Effect { return core.RequestShown{State: s
 func TestTimelineIsBounded(t *testing.T) {
 	rec := NewRecorder("hub")
 	one := rec.NewTimeline()
-	one.Begin(1)
+	one.Begin(1, "r-1")
 	one.Ordered(shown(event.StateRunning))
 	const steps = 500
 	for i := range steps {
@@ -61,10 +61,10 @@ func TestTimelinesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rec := NewRecorder("hub")
 			open := rec.NewTimeline()
-			open.Begin(0)
+			open.Begin(0, "")
 			for i := range 2 * maxTraces {
 				one := rec.NewTimeline()
-				one.Begin(core.RequestNumber(i + 1))
+				one.Begin(core.RequestNumber(i+1), "")
 				for range tc.entries {
 					note(one, "m", 1)
 				}
@@ -94,7 +94,7 @@ func BenchmarkTimeline(b *testing.B) {
 	for b.Loop() {
 		n++
 		t := rec.NewTimeline()
-		t.Begin(n)
+		t.Begin(n, "")
 		for _, state := range []event.RequestState{event.StateQueued, event.StateConnecting, event.StateRunning} {
 			t.Ordered(shown(state))
 		}

@@ -99,6 +99,7 @@ type LateResponse struct {
 	Method string
 	Result json.RawMessage // as it came, nil for an error; valid until OnLateResponse returns
 	Quiet  bool            // the call was begun with How.Quiet, so the peer was not told of the cancel
+	Again  bool            // another response to the call came late before
 	Tag    any             // of the call; nil if it was cancelled long ago: see maxTags
 	// Settle is set if the call was begun with How.Quiet, else nil. It settles the delivery of the CancelledError with
 	// which the call ended. The receiver of the response now knows what to cancel: it sends the cancel that the protocol

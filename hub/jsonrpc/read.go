@@ -163,7 +163,8 @@ func (p *Peer) response(m *Message) {
 				Observed{Bytes: len(m.Text), Dropped: true})
 			if p.opts.OnLateResponse != nil {
 				p.opts.OnLateResponse(LateResponse{
-					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Tag: g.tag, Settle: g.settle,
+					ID: ID{raw: string(m.ID)}, Method: g.method, Result: result, Quiet: g.quiet, Again: g.late, Tag: g.tag,
+					Settle: g.settle,
 				})
 			}
 		} else {

@@ -74,7 +74,7 @@ func TestQuietCallGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []string
 		p, w := start(t, jsonrpc.Options{OnLateResponse: func(r jsonrpc.LateResponse) {
-			late = append(late, fmt.Sprintf("%s %s %s %t", r.ID, r.Method, r.Result, r.Quiet))
+			late = append(late, fmt.Sprintf("%s %s %s %t %t", r.ID, r.Method, r.Result, r.Quiet, r.Again))
 		}})
 		ctx, cancel := cancellable()
 		c, err := p.BeginAs("tools/call", nil, jsonrpc.How{Quiet: true})
@@ -98,7 +98,7 @@ func TestQuietCallGivenUp(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"x"}}`)
 		synctest.Wait()
 		check(t, "late", strings.Join(late, "; "),
-			`1 tools/call {"n":1.0} true; 2 tools/call {"n":2} false; 1 tools/call  true`)
+			`1 tools/call {"n":1.0} true false; 2 tools/call {"n":2} false false; 1 tools/call  true true`)
 		check(t, "cancels", p.Stats().CancelsSent, uint64(1))
 	})
 }

@@ -177,13 +177,14 @@ func (t *Table) Notice(e *Tracked, written bool) GivenUpNotice {
 }
 
 // Answered takes the call that a response answers. late reports whether that call was cancelled, and g is then what was
-// stored about it.
+// stored about it before this response.
 func (t *Table) Answered(rawID []byte) (e *Tracked, g cancelledCall, late bool) {
 	e = t.open[Outgoing][ID{raw: string(rawID)}]
 	if e == nil {
 		if g, late = t.late.known[ID{raw: string(rawID)}]; late && !g.late {
-			g.late = true
-			t.late.known[ID{raw: string(rawID)}] = g
+			answered := g
+			answered.late = true
+			t.late.known[ID{raw: string(rawID)}] = answered
 		}
 		return nil, g, late
 	}

@@ -158,7 +158,7 @@ func (r *recorder) heard() []string {
 	return told
 }
 
-func (r *recorder) LateResponse(jsonrpc.ID) {
+func (r *recorder) LateResponse(LateResponse) {
 	r.late.Add(1)
 	if r.onLate != nil {
 		r.onLate()

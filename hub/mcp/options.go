@@ -102,8 +102,16 @@ type Handler interface {
 	// completed before.
 	ElicitationCompleted(id string)
 	// LateResponse is called when the server has answered a request that was cancelled before; the answer was dropped. It
-	// is called by the reading goroutine and must not block.
-	LateResponse(id jsonrpc.ID)
+	// is called once for each request, by the reading goroutine, and must not block.
+	LateResponse(r LateResponse)
+}
+
+// LateResponse is the first answer to a request that was cancelled before.
+type LateResponse struct {
+	ID       jsonrpc.ID
+	Trace    any  // CallRequest.Trace; nil if the request was cancelled long ago
+	NoResult bool // it is an error, or cannot be read
+	Task     bool // it names a task that goes on, and that is being cancelled
 }
 
 // QuestionKind is the kind of a question.
@@ -265,4 +273,4 @@ func (NoHandler) PromptsChanged()             {}
 func (NoHandler) ResourcesChanged()           {}
 func (NoHandler) ResourceUpdated(string)      {}
 func (NoHandler) ElicitationCompleted(string) {}
-func (NoHandler) LateResponse(jsonrpc.ID)     {}
+func (NoHandler) LateResponse(LateResponse)   {}

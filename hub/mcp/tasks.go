@@ -428,6 +428,7 @@ func (s *Session) cancelTask(id string, trace any, told func(error)) (sent bool)
 // else would ever cancel that task. It runs on the reading goroutine.
 func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 	s.settled(r.ID)
+	task := false
 	switch r.Method {
 	case protocol.MethodTaskGet, protocol.MethodTaskResult, protocol.MethodTaskUpdate, protocol.MethodTaskCancel:
 		return // not a call of a user
@@ -448,12 +449,15 @@ func (s *Session) lateResponse(r jsonrpc.LateResponse) {
 		}
 		if made, err := s.createdTask(r.Quiet, jsontext.Object{Raw: r.Result}); err == nil && made != nil &&
 			!made.terminal() {
+			task = true
 			s.cancelTask(made.ID, r.Tag, settle)
 		} else {
 			settle(jsonrpc.ErrCancelNotNeeded) // there is nothing to cancel
 		}
 	}
-	s.o.Handler.LateResponse(r.ID)
+	if !r.Again { // a server can repeat it as often as it likes
+		s.o.Handler.LateResponse(LateResponse{ID: r.ID, Trace: r.Tag, NoResult: r.Result == nil, Task: task})
+	}
 }
 
 // transient reports whether a request that failed with err may be tried again on the same session. That holds for

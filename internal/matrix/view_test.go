@@ -85,6 +85,8 @@ func (v *view) Deliver(e event.Event) {
 		v.terminal(b.RequestID, b)
 	case *event.RequestCancelDelivery:
 		v.tape.windowLine("the cancel of %s is %s", b.RequestID, b.Sending.Delivery)
+	case *event.RequestAnsweredLate:
+		v.tape.windowLine("%s is answered late, without a result %t", b.RequestID, b.Answer.NoResult)
 	case *event.RequestFinished:
 		if !v.started[b.RequestID] {
 			return

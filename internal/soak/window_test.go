@@ -19,6 +19,7 @@ type told struct {
 	cancelling bool
 	cancelled  *event.RequestCancelled
 	settled    *event.RequestCancelDelivery // for a cancel that was pending at the terminal event
+	late       bool                         // it was answered after that
 	finished   *event.RequestFinished
 	asked      int
 	answered   bool // the window has answered a question of the call
@@ -82,6 +83,13 @@ func (v *view) Deliver(e event.Event) {
 				v.figures.bad("not one delivery behind its terminal event", "%s: %+v", b.RequestID, b)
 			}
 			c.settled = b
+		}
+	case *event.RequestAnsweredLate:
+		if c := v.calls[b.RequestID]; c != nil {
+			if c.late || c.cancelled == nil || c.cancelled.Late != nil {
+				v.figures.bad("not one late answer behind its terminal event", "%s: %+v", b.RequestID, b)
+			}
+			c.late = true
 		}
 	case *event.RequestFinished:
 		if c := v.calls[b.RequestID]; c != nil {

@@ -81,6 +81,9 @@ func (t *Teller) Lines(event *mcphubv1.AttachResponse) []string {
 	case *mcphubv1.AttachResponse_McpRequestCancelDelivery:
 		d := e.McpRequestCancelDelivery
 		return console.Lines("%sthe cancel: %s", t.label(d.GetRequestId()), SentText(d.GetDelivery(), d.GetError()))
+	case *mcphubv1.AttachResponse_McpRequestAnsweredLate:
+		a := e.McpRequestAnsweredLate
+		return console.Lines("%s%s", t.label(a.GetRequestId()), lateText(a.GetAnswer()))
 	case *mcphubv1.AttachResponse_McpRequestFinished:
 		t.forget(e.McpRequestFinished.GetRequestId())
 		if e.McpRequestFinished.GetRequestId() == t.own {
@@ -277,7 +280,18 @@ func cancelledText(e *mcphubv1.McpRequestCancelled) string {
 	if sent := cancelSentText(e); sent != "" {
 		s += "; " + sent
 	}
+	if late := e.GetLateAnswer(); late != nil {
+		s += "; " + lateText(late)
+	}
 	return s
+}
+
+// lateText describes an answer that came after its request was cancelled.
+func lateText(a *mcphubv1.LateAnswer) string {
+	if a.GetIsError() {
+		return "the server answered " + short(a.GetAfter()) + " later, with an error"
+	}
+	return "the server answered " + short(a.GetAfter()) + " later; its result was dropped"
 }
 
 func finishedText(e *mcphubv1.McpRequestFinished) string {
@@ -317,7 +331,7 @@ func ColourOf(event *mcphubv1.AttachResponse) string {
 		}
 		return console.Green
 	case *mcphubv1.AttachResponse_McpRequestCancelling, *mcphubv1.AttachResponse_McpRequestCancelled,
-		*mcphubv1.AttachResponse_McpRequestCancelDelivery:
+		*mcphubv1.AttachResponse_McpRequestCancelDelivery, *mcphubv1.AttachResponse_McpRequestAnsweredLate:
 		return console.Yellow
 	case *mcphubv1.AttachResponse_PromptOpened:
 		return console.Bold

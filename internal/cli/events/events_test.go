@@ -146,6 +146,18 @@ func TestTeller(t *testing.T) {
 					McpRequestCancelDelivery: &mcphubv1.McpRequestCancelDelivery{
 						RequestId: "other", Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
 					}}}, []string{"other: the cancel: sent to the server"}},
+		{"answered late",
+			&mcphubv1.AttachResponse{
+				Event: &mcphubv1.AttachResponse_McpRequestAnsweredLate{McpRequestAnsweredLate: &mcphubv1.McpRequestAnsweredLate{
+					RequestId: "own", Answer: &mcphubv1.LateAnswer{After: durationpb.New(3400 * time.Millisecond)},
+				}}}, []string{"the server answered 3.4s later; its result was dropped"}},
+		{"cancelled, and answered with an error before the end",
+			&mcphubv1.AttachResponse{
+				Event: &mcphubv1.AttachResponse_McpRequestCancelled{McpRequestCancelled: &mcphubv1.McpRequestCancelled{
+					RequestId: "own", Delivery: mcphubv1.CancelDelivery_CANCEL_DELIVERY_DELIVERED,
+					Cancellation: &mcphubv1.Cancellation{Origin: mcphubv1.Origin_ORIGIN_USER, Reason: "enough"},
+					LateAnswer:   &mcphubv1.LateAnswer{After: durationpb.New(20 * time.Millisecond), IsError: true},
+				}}}, []string{"cancelled by user: enough; sent to the server; the server answered 20ms later, with an error"}},
 		{"finished",
 			&mcphubv1.AttachResponse{
 				Event: &mcphubv1.AttachResponse_McpRequestFinished{McpRequestFinished: &mcphubv1.McpRequestFinished{

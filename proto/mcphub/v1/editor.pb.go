@@ -955,6 +955,7 @@ type AttachResponse struct {
 	//	*AttachResponse_McpRequestCancelDelivery
 	//	*AttachResponse_RevealPrompt
 	//	*AttachResponse_OpenAddServer
+	//	*AttachResponse_McpRequestAnsweredLate
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1202,6 +1203,15 @@ func (x *AttachResponse) GetOpenAddServer() *OpenAddServer {
 	return nil
 }
 
+func (x *AttachResponse) GetMcpRequestAnsweredLate() *McpRequestAnsweredLate {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_McpRequestAnsweredLate); ok {
+			return x.McpRequestAnsweredLate
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -1319,6 +1329,11 @@ type AttachResponse_OpenAddServer struct {
 	OpenAddServer *OpenAddServer `protobuf:"bytes,23,opt,name=open_add_server,json=openAddServer,proto3,oneof"`
 }
 
+type AttachResponse_McpRequestAnsweredLate struct {
+	// The server answered a request that had been cancelled.
+	McpRequestAnsweredLate *McpRequestAnsweredLate `protobuf:"bytes,24,opt,name=mcp_request_answered_late,json=mcpRequestAnsweredLate,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -1362,6 +1377,8 @@ func (*AttachResponse_McpRequestCancelDelivery) isAttachResponse_Event() {}
 func (*AttachResponse_RevealPrompt) isAttachResponse_Event() {}
 
 func (*AttachResponse_OpenAddServer) isAttachResponse_Event() {}
+
+func (*AttachResponse_McpRequestAnsweredLate) isAttachResponse_Event() {}
 
 // OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
 // person has seen the form and confirmed it.
@@ -2416,8 +2433,8 @@ type McpRequestCancelled struct {
 	// being sent.
 	ServerNotified bool `protobuf:"varint,8,opt,name=server_notified,json=serverNotified,proto3" json:"server_notified,omitempty"`
 	// True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
-	// sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
-	// it stopped, or its process is gone.
+	// sent, or if the server has answered it (an answer to one round of a call with several rounds counts, and so does
+	// late_answer), has said that it stopped, or its process is gone.
 	ServerMayContinue bool `protobuf:"varint,9,opt,name=server_may_continue,json=serverMayContinue,proto3" json:"server_may_continue,omitempty"`
 	// How long the request spent in which states.
 	Timings *Timings `protobuf:"bytes,10,opt,name=timings,proto3" json:"timings,omitempty"`
@@ -2439,7 +2456,11 @@ type McpRequestCancelled struct {
 	// As in Request.
 	ArgumentsPreview string `protobuf:"bytes,18,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
 	// As in Request.
-	Title         string `protobuf:"bytes,19,opt,name=title,proto3" json:"title,omitempty"`
+	Title string `protobuf:"bytes,19,opt,name=title,proto3" json:"title,omitempty"`
+	// The answer of the server to the request, if it came after the cancel: before this event is sent or, in
+	// Snapshot.history, before the snapshot is sent. Absent if none has come. If it comes later, one
+	// mcp_request_answered_late follows.
+	LateAnswer    *LateAnswer `protobuf:"bytes,20,opt,name=late_answer,json=lateAnswer,proto3" json:"late_answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2607,6 +2628,13 @@ func (x *McpRequestCancelled) GetTitle() string {
 	return ""
 }
 
+func (x *McpRequestCancelled) GetLateAnswer() *LateAnswer {
+	if x != nil {
+		return x.LateAnswer
+	}
+	return nil
+}
+
 // McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
 // terminal: the request ended with its mcp_request_cancelled, whose delivery was PENDING. It is sent at most once for
 // each request, 30 s after that event at the latest, or when the connection to the server ends. It is never dropped.
@@ -2684,6 +2712,75 @@ func (x *McpRequestCancelDelivery) GetError() string {
 	return ""
 }
 
+// McpRequestAnsweredLate says that the server has answered a request that had ended with its mcp_request_cancelled,
+// without a late_answer. It is not terminal. It is sent at most once for each request, and never dropped. From then on
+// the server does not go on with the request: server_may_continue is false. The event belongs to the latest request
+// with this id; a window that does not know it as cancelled ignores the event. No event comes if the connection has
+// ended, if the server has answered with a task (which is cancelled then), or if more than 500 requests of the
+// connection were cancelled since, or 1,000 of the hub.
+type McpRequestAnsweredLate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the request.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Server of the request.
+	Server string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
+	// The answer.
+	Answer        *LateAnswer `protobuf:"bytes,3,opt,name=answer,proto3" json:"answer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpRequestAnsweredLate) Reset() {
+	*x = McpRequestAnsweredLate{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpRequestAnsweredLate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpRequestAnsweredLate) ProtoMessage() {}
+
+func (x *McpRequestAnsweredLate) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpRequestAnsweredLate.ProtoReflect.Descriptor instead.
+func (*McpRequestAnsweredLate) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *McpRequestAnsweredLate) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *McpRequestAnsweredLate) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *McpRequestAnsweredLate) GetAnswer() *LateAnswer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
 // McpRequestFinished is the end of a request with a result or an error.
 type McpRequestFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2732,7 +2829,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2841,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2854,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2897,7 +2994,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3006,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3019,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -2952,7 +3049,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2964,7 +3061,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2977,7 +3074,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -3022,7 +3119,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3034,7 +3131,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3047,7 +3144,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -3120,7 +3217,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xc6\f\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xa6\r\n" +
 	"\x0eAttachResponse\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
 	"\awelcome\x18\x02 \x01(\v2\x12.mcphub.v1.WelcomeH\x00R\awelcome\x121\n" +
@@ -3146,7 +3243,8 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0ehub_connection\x18\x14 \x01(\v2\x18.mcphub.v1.HubConnectionH\x00R\rhubConnection\x12d\n" +
 	"\x1bmcp_request_cancel_delivery\x18\x15 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
 	"\rreveal_prompt\x18\x16 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
-	"\x0fopen_add_server\x18\x17 \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServerB\a\n" +
+	"\x0fopen_add_server\x18\x17 \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServer\x12^\n" +
+	"\x19mcp_request_answered_late\x18\x18 \x01(\v2!.mcphub.v1.McpRequestAnsweredLateH\x00R\x16mcpRequestAnsweredLateB\a\n" +
 	"\x05event\"^\n" +
 	"\rOpenAddServer\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1d\n" +
@@ -3214,7 +3312,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12;\n" +
-	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\xde\x05\n" +
+	"\fcancellation\x18\x03 \x01(\v2\x17.mcphub.v1.CancellationR\fcancellation\"\x96\x06\n" +
 	"\x13McpRequestCancelled\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3237,13 +3335,20 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0edelivery_error\x18\x10 \x01(\tR\rdeliveryError\x12\x16\n" +
 	"\x06caller\x18\x11 \x01(\tR\x06caller\x12+\n" +
 	"\x11arguments_preview\x18\x12 \x01(\tR\x10argumentsPreview\x12\x14\n" +
-	"\x05title\x18\x13 \x01(\tR\x05title\"\x9e\x01\n" +
+	"\x05title\x18\x13 \x01(\tR\x05title\x126\n" +
+	"\vlate_answer\x18\x14 \x01(\v2\x15.mcphub.v1.LateAnswerR\n" +
+	"lateAnswer\"\x9e\x01\n" +
 	"\x18McpRequestCancelDelivery\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x125\n" +
 	"\bdelivery\x18\x03 \x01(\x0e2\x19.mcphub.v1.CancelDeliveryR\bdelivery\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error\"\xa5\x05\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"~\n" +
+	"\x16McpRequestAnsweredLate\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\x12-\n" +
+	"\x06answer\x18\x03 \x01(\v2\x15.mcphub.v1.LateAnswerR\x06answer\"\xa5\x05\n" +
 	"\x12McpRequestFinished\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -3300,7 +3405,7 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
 	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
@@ -3333,37 +3438,39 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*McpRequestCancelling)(nil),     // 28: mcphub.v1.McpRequestCancelling
 	(*McpRequestCancelled)(nil),      // 29: mcphub.v1.McpRequestCancelled
 	(*McpRequestCancelDelivery)(nil), // 30: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestFinished)(nil),       // 31: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 32: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 33: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 34: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 35: mcphub.v1.PromptAnswer
-	(*anypb.Any)(nil),                // 36: google.protobuf.Any
-	(PromptKind)(0),                  // 37: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 38: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 39: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 40: mcphub.v1.Server
-	(*Request)(nil),                  // 41: mcphub.v1.Request
-	(*Prompt)(nil),                   // 42: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 43: mcphub.v1.ConfigProblem
-	(*SubscribeResourceRequest)(nil), // 44: mcphub.v1.SubscribeResourceRequest
-	(CancelOutcome)(0),               // 45: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 46: mcphub.v1.HubError
-	(*ConfigPlace)(nil),              // 47: mcphub.v1.ConfigPlace
-	(RequestState)(0),                // 48: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 49: mcphub.v1.Progress
-	(*Task)(nil),                     // 50: mcphub.v1.Task
-	(*Cancellation)(nil),             // 51: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 52: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 53: mcphub.v1.Timings
-	(Era)(0),                         // 54: mcphub.v1.Era
-	(CancelDelivery)(0),              // 55: mcphub.v1.CancelDelivery
-	(*McpError)(nil),                 // 56: mcphub.v1.McpError
+	(*McpRequestAnsweredLate)(nil),   // 31: mcphub.v1.McpRequestAnsweredLate
+	(*McpRequestFinished)(nil),       // 32: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 33: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 34: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 35: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 36: mcphub.v1.PromptAnswer
+	(*anypb.Any)(nil),                // 37: google.protobuf.Any
+	(PromptKind)(0),                  // 38: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 39: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 40: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 41: mcphub.v1.Server
+	(*Request)(nil),                  // 42: mcphub.v1.Request
+	(*Prompt)(nil),                   // 43: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 44: mcphub.v1.ConfigProblem
+	(*SubscribeResourceRequest)(nil), // 45: mcphub.v1.SubscribeResourceRequest
+	(CancelOutcome)(0),               // 46: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 47: mcphub.v1.HubError
+	(*ConfigPlace)(nil),              // 48: mcphub.v1.ConfigPlace
+	(RequestState)(0),                // 49: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 50: mcphub.v1.Progress
+	(*Task)(nil),                     // 51: mcphub.v1.Task
+	(*Cancellation)(nil),             // 52: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 53: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 54: mcphub.v1.Timings
+	(Era)(0),                         // 55: mcphub.v1.Era
+	(CancelDelivery)(0),              // 56: mcphub.v1.CancelDelivery
+	(*LateAnswer)(nil),               // 57: mcphub.v1.LateAnswer
+	(*McpError)(nil),                 // 58: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	7,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	9,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	35, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	36, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	10, // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	11, // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
 	2,  // 5: mcphub.v1.AttachRequest.call:type_name -> mcphub.v1.Call
@@ -3371,12 +3478,12 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	6,  // 7: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
 	3,  // 8: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
 	4,  // 9: mcphub.v1.AttachRequest.close_window:type_name -> mcphub.v1.CloseWindow
-	36, // 10: mcphub.v1.Call.request:type_name -> google.protobuf.Any
-	37, // 11: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	37, // 10: mcphub.v1.Call.request:type_name -> google.protobuf.Any
+	38, // 11: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
 	8,  // 12: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
 	8,  // 13: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	37, // 14: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	38, // 15: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	38, // 14: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	39, // 15: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
 	16, // 16: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
 	17, // 17: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
 	19, // 18: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
@@ -3386,11 +3493,11 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	27, // 22: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
 	28, // 23: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
 	29, // 24: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	31, // 25: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	32, // 26: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	39, // 27: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	33, // 28: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	34, // 29: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	32, // 25: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	33, // 26: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	40, // 27: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	34, // 28: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	35, // 29: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
 	22, // 30: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
 	23, // 31: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
 	24, // 32: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
@@ -3399,49 +3506,52 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	30, // 35: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
 	14, // 36: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
 	13, // 37: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	0,  // 38: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	40, // 39: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	41, // 40: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	42, // 41: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	43, // 42: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	18, // 43: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	44, // 44: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
-	38, // 45: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	29, // 46: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	31, // 47: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	45, // 48: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	46, // 49: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	47, // 50: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	36, // 51: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
-	40, // 52: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	43, // 53: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	41, // 54: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	48, // 55: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	49, // 56: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	50, // 57: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	51, // 58: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	52, // 59: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	51, // 60: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	53, // 61: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	54, // 62: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	46, // 63: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	50, // 64: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	55, // 65: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	55, // 66: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	52, // 67: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	48, // 68: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	56, // 69: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	46, // 70: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	53, // 71: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	50, // 72: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	42, // 73: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 74: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	12, // 75: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	75, // [75:76] is the sub-list for method output_type
-	74, // [74:75] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	31, // 38: mcphub.v1.AttachResponse.mcp_request_answered_late:type_name -> mcphub.v1.McpRequestAnsweredLate
+	0,  // 39: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	41, // 40: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	42, // 41: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	43, // 42: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	44, // 43: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	18, // 44: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	45, // 45: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
+	39, // 46: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	29, // 47: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	32, // 48: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	46, // 49: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	47, // 50: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	48, // 51: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	37, // 52: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
+	41, // 53: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	44, // 54: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	42, // 55: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	49, // 56: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	50, // 57: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	51, // 58: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	52, // 59: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	53, // 60: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	52, // 61: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	54, // 62: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	55, // 63: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	47, // 64: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	51, // 65: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	56, // 66: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	57, // 67: mcphub.v1.McpRequestCancelled.late_answer:type_name -> mcphub.v1.LateAnswer
+	56, // 68: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	57, // 69: mcphub.v1.McpRequestAnsweredLate.answer:type_name -> mcphub.v1.LateAnswer
+	53, // 70: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	49, // 71: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	58, // 72: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	47, // 73: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	54, // 74: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	51, // 75: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	43, // 76: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 77: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	12, // 78: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	78, // [78:79] is the sub-list for method output_type
+	77, // [77:78] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3488,6 +3598,7 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_McpRequestCancelDelivery)(nil),
 		(*AttachResponse_RevealPrompt)(nil),
 		(*AttachResponse_OpenAddServer)(nil),
+		(*AttachResponse_McpRequestAnsweredLate)(nil),
 	}
 	file_mcphub_v1_editor_proto_msgTypes[17].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
@@ -3499,7 +3610,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

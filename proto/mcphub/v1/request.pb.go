@@ -420,6 +420,62 @@ func (Era) EnumDescriptor() ([]byte, []int) {
 	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
+// LateAnswer is the answer of a server to a request that was cancelled before the answer came. The result is dropped:
+// nobody is shown it.
+type LateAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How long after the cancel (Cancellation.time) the answer came.
+	After *durationpb.Duration `protobuf:"bytes,1,opt,name=after,proto3" json:"after,omitempty"`
+	// The answer has no result: it is an error, as many servers answer what they have stopped, or cannot be read.
+	IsError       bool `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LateAnswer) Reset() {
+	*x = LateAnswer{}
+	mi := &file_mcphub_v1_request_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LateAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LateAnswer) ProtoMessage() {}
+
+func (x *LateAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_request_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LateAnswer.ProtoReflect.Descriptor instead.
+func (*LateAnswer) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *LateAnswer) GetAfter() *durationpb.Duration {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *LateAnswer) GetIsError() bool {
+	if x != nil {
+		return x.IsError
+	}
+	return false
+}
+
 // Request is anything that can be cancelled, and the start of a session.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -477,7 +533,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[0]
+	mi := &file_mcphub_v1_request_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +545,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[0]
+	mi := &file_mcphub_v1_request_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +558,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{0}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Request) GetRequestId() string {
@@ -647,7 +703,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	mi := &file_mcphub_v1_request_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +715,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[1]
+	mi := &file_mcphub_v1_request_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +728,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{1}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Task) GetTaskId() string {
@@ -711,7 +767,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[2]
+	mi := &file_mcphub_v1_request_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +779,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[2]
+	mi := &file_mcphub_v1_request_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +792,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{2}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Progress) GetProgress() float64 {
@@ -778,7 +834,7 @@ type Cancellation struct {
 
 func (x *Cancellation) Reset() {
 	*x = Cancellation{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[3]
+	mi := &file_mcphub_v1_request_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +846,7 @@ func (x *Cancellation) String() string {
 func (*Cancellation) ProtoMessage() {}
 
 func (x *Cancellation) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[3]
+	mi := &file_mcphub_v1_request_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +859,7 @@ func (x *Cancellation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancellation.ProtoReflect.Descriptor instead.
 func (*Cancellation) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{3}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Cancellation) GetOrigin() Origin {
@@ -844,7 +900,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[4]
+	mi := &file_mcphub_v1_request_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -856,7 +912,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[4]
+	mi := &file_mcphub_v1_request_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -869,7 +925,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{4}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Timings) GetQueued() *durationpb.Duration {
@@ -909,7 +965,7 @@ type McpError struct {
 
 func (x *McpError) Reset() {
 	*x = McpError{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[5]
+	mi := &file_mcphub_v1_request_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +977,7 @@ func (x *McpError) String() string {
 func (*McpError) ProtoMessage() {}
 
 func (x *McpError) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[5]
+	mi := &file_mcphub_v1_request_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +990,7 @@ func (x *McpError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpError.ProtoReflect.Descriptor instead.
 func (*McpError) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{5}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *McpError) GetCode() int64 {
@@ -973,7 +1029,7 @@ type HubError struct {
 
 func (x *HubError) Reset() {
 	*x = HubError{}
-	mi := &file_mcphub_v1_request_proto_msgTypes[6]
+	mi := &file_mcphub_v1_request_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1041,7 @@ func (x *HubError) String() string {
 func (*HubError) ProtoMessage() {}
 
 func (x *HubError) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_request_proto_msgTypes[6]
+	mi := &file_mcphub_v1_request_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1054,7 @@ func (x *HubError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubError.ProtoReflect.Descriptor instead.
 func (*HubError) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{6}
+	return file_mcphub_v1_request_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *HubError) GetCode() string {
@@ -1026,7 +1082,11 @@ var File_mcphub_v1_request_proto protoreflect.FileDescriptor
 
 const file_mcphub_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xae\x05\n" +
+	"\x17mcphub/v1/request.proto\x12\tmcphub.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"X\n" +
+	"\n" +
+	"LateAnswer\x12/\n" +
+	"\x05after\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x05after\x12\x19\n" +
+	"\bis_error\x18\x02 \x01(\bR\aisError\"\xae\x05\n" +
 	"\aRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
@@ -1134,7 +1194,7 @@ func file_mcphub_v1_request_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_request_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_mcphub_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_mcphub_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_mcphub_v1_request_proto_goTypes = []any{
 	(RequestDirection)(0),         // 0: mcphub.v1.RequestDirection
 	(RequestState)(0),             // 1: mcphub.v1.RequestState
@@ -1142,33 +1202,35 @@ var file_mcphub_v1_request_proto_goTypes = []any{
 	(CancelOutcome)(0),            // 3: mcphub.v1.CancelOutcome
 	(CancelDelivery)(0),           // 4: mcphub.v1.CancelDelivery
 	(Era)(0),                      // 5: mcphub.v1.Era
-	(*Request)(nil),               // 6: mcphub.v1.Request
-	(*Task)(nil),                  // 7: mcphub.v1.Task
-	(*Progress)(nil),              // 8: mcphub.v1.Progress
-	(*Cancellation)(nil),          // 9: mcphub.v1.Cancellation
-	(*Timings)(nil),               // 10: mcphub.v1.Timings
-	(*McpError)(nil),              // 11: mcphub.v1.McpError
-	(*HubError)(nil),              // 12: mcphub.v1.HubError
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*LateAnswer)(nil),            // 6: mcphub.v1.LateAnswer
+	(*Request)(nil),               // 7: mcphub.v1.Request
+	(*Task)(nil),                  // 8: mcphub.v1.Task
+	(*Progress)(nil),              // 9: mcphub.v1.Progress
+	(*Cancellation)(nil),          // 10: mcphub.v1.Cancellation
+	(*Timings)(nil),               // 11: mcphub.v1.Timings
+	(*McpError)(nil),              // 12: mcphub.v1.McpError
+	(*HubError)(nil),              // 13: mcphub.v1.HubError
 	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
 }
 var file_mcphub_v1_request_proto_depIdxs = []int32{
-	0,  // 0: mcphub.v1.Request.direction:type_name -> mcphub.v1.RequestDirection
-	1,  // 1: mcphub.v1.Request.state:type_name -> mcphub.v1.RequestState
-	13, // 2: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
-	8,  // 3: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
-	9,  // 4: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
-	7,  // 5: mcphub.v1.Request.task:type_name -> mcphub.v1.Task
-	2,  // 6: mcphub.v1.Cancellation.origin:type_name -> mcphub.v1.Origin
-	13, // 7: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
-	14, // 8: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
-	14, // 9: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
-	14, // 10: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	14, // 0: mcphub.v1.LateAnswer.after:type_name -> google.protobuf.Duration
+	0,  // 1: mcphub.v1.Request.direction:type_name -> mcphub.v1.RequestDirection
+	1,  // 2: mcphub.v1.Request.state:type_name -> mcphub.v1.RequestState
+	15, // 3: mcphub.v1.Request.start_time:type_name -> google.protobuf.Timestamp
+	9,  // 4: mcphub.v1.Request.progress:type_name -> mcphub.v1.Progress
+	10, // 5: mcphub.v1.Request.cancellation:type_name -> mcphub.v1.Cancellation
+	8,  // 6: mcphub.v1.Request.task:type_name -> mcphub.v1.Task
+	2,  // 7: mcphub.v1.Cancellation.origin:type_name -> mcphub.v1.Origin
+	15, // 8: mcphub.v1.Cancellation.time:type_name -> google.protobuf.Timestamp
+	14, // 9: mcphub.v1.Timings.queued:type_name -> google.protobuf.Duration
+	14, // 10: mcphub.v1.Timings.active:type_name -> google.protobuf.Duration
+	14, // 11: mcphub.v1.Timings.human:type_name -> google.protobuf.Duration
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_request_proto_init() }
@@ -1176,14 +1238,14 @@ func file_mcphub_v1_request_proto_init() {
 	if File_mcphub_v1_request_proto != nil {
 		return
 	}
-	file_mcphub_v1_request_proto_msgTypes[2].OneofWrappers = []any{}
+	file_mcphub_v1_request_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_request_proto_rawDesc), len(file_mcphub_v1_request_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

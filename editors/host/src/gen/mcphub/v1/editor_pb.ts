@@ -12,7 +12,7 @@ import type { ConfigPlace, ConfigPlaceJson } from "./config_pb.js";
 import { file_mcphub_v1_config } from "./config_pb.js";
 import type { Prompt, PromptAnswer, PromptAnswerJson, PromptClosed, PromptClosedJson, PromptJson, PromptKind, PromptKindJson } from "./prompt_pb.js";
 import { file_mcphub_v1_prompt } from "./prompt_pb.js";
-import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
+import type { CancelDelivery, CancelDeliveryJson, Cancellation, CancellationJson, CancelOutcome, CancelOutcomeJson, Era, EraJson, HubError, HubErrorJson, LateAnswer, LateAnswerJson, McpError, McpErrorJson, Progress, ProgressJson, Request, RequestDirection, RequestDirectionJson, RequestJson, RequestState, RequestStateJson, Task, TaskJson, Timings, TimingsJson } from "./request_pb.js";
 import { file_mcphub_v1_request } from "./request_pb.js";
 import type { ConfigProblem, ConfigProblemJson, Server, ServerJson, SubscribeResourceRequest, SubscribeResourceRequestJson } from "./server_pb.js";
 import { file_mcphub_v1_server } from "./server_pb.js";
@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi/gMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEi4KDGNsb3NlX3dpbmRvdxgLIAEoCzIWLm1jcGh1Yi52MS5DbG9zZVdpbmRvd0gAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIg0KC0Nsb3NlV2luZG93IhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSLkCQoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIqQCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSGAoQbGF0ZXJfcHJvbXB0X2lkcxgHIAMoCSKrAQoMRW5kZWRSZXF1ZXN0EiwKCGVuZF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgljYW5jZWxsZWQYAiABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEjEKCGZpbmlzaGVkGAMgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAQgUKA2VuZCLGAQoFUmVwbHkSEgoKbWVzc2FnZV9pZBgBIAEoCRIwCg5jYW5jZWxfb3V0Y29tZRgCIAEoDjIYLm1jcGh1Yi52MS5DYW5jZWxPdXRjb21lEiIKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEisKC2Vycm9yX3BsYWNlGAQgASgLMhYubWNwaHViLnYxLkNvbmZpZ1BsYWNlEiYKCHJlc3BvbnNlGAUgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiKXBAoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCRIOCgZjYWxsZXIYESABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYEiABKAkSDQoFdGl0bGUYEyABKAkiegoYTWNwUmVxdWVzdENhbmNlbERlbGl2ZXJ5EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEisKCGRlbGl2ZXJ5GAMgASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5Eg0KBWVycm9yGAQgASgJIuwDChJNY3BSZXF1ZXN0RmluaXNoZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhAKCGlzX2Vycm9yGAcgASgIEiYKCW1jcF9lcnJvchgIIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvchImCglodWJfZXJyb3IYCSABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKE3NlcnZlcl9tYXlfY29udGludWUYCyABKAgSDwoHc3ViamVjdBgMIAEoCRIdCgR0YXNrGA0gASgLMg8ubWNwaHViLnYxLlRhc2sSEwoLcmVzdWx0X2pzb24YDiABKAkSGQoRcmVzdWx0X3NpemVfYnl0ZXMYDyABKAMSDgoGY2FsbGVyGBAgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBEgASgJEg0KBXRpdGxlGBIgASgJIjEKDFByb21wdE9wZW5lZBIhCgZwcm9tcHQYASABKAsyES5tY3BodWIudjEuUHJvbXB0Ik4KCkxvZ01lc3NhZ2USDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJEg4KBmxvZ2dlchgDIAEoCRIRCglkYXRhX2pzb24YBCABKAkiMAoHRHJvcHBlZBIUCgxsb2dfbWVzc2FnZXMYASABKAMSDwoHbm90aWNlcxgCIAEoAyrqAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADEiUKIUhVQl9DT05ORUNUSU9OX1NUQVRFX1VOUkVTUE9OU0lWRRAEEiMKH0hVQl9DT05ORUNUSU9OX1NUQVRFX1JFU1BPTlNJVkUQBTJSCg1FZGl0b3JTZXJ2aWNlEkEKBkF0dGFjaBIYLm1jcGh1Yi52MS5BdHRhY2hSZXF1ZXN0GhkubWNwaHViLnYxLkF0dGFjaFJlc3BvbnNlKAEwAUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi/gMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEi4KDGNsb3NlX3dpbmRvdxgLIAEoCzIWLm1jcGh1Yi52MS5DbG9zZVdpbmRvd0gAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIg0KC0Nsb3NlV2luZG93IhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSKsCgoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySAASRgoZbWNwX3JlcXVlc3RfYW5zd2VyZWRfbGF0ZRgYIAEoCzIhLm1jcGh1Yi52MS5NY3BSZXF1ZXN0QW5zd2VyZWRMYXRlSABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIqQCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSGAoQbGF0ZXJfcHJvbXB0X2lkcxgHIAMoCSKrAQoMRW5kZWRSZXF1ZXN0EiwKCGVuZF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgljYW5jZWxsZWQYAiABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEjEKCGZpbmlzaGVkGAMgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAQgUKA2VuZCLGAQoFUmVwbHkSEgoKbWVzc2FnZV9pZBgBIAEoCRIwCg5jYW5jZWxfb3V0Y29tZRgCIAEoDjIYLm1jcGh1Yi52MS5DYW5jZWxPdXRjb21lEiIKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEisKC2Vycm9yX3BsYWNlGAQgASgLMhYubWNwaHViLnYxLkNvbmZpZ1BsYWNlEiYKCHJlc3BvbnNlGAUgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiLDBAoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCRIOCgZjYWxsZXIYESABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYEiABKAkSDQoFdGl0bGUYEyABKAkSKgoLbGF0ZV9hbnN3ZXIYFCABKAsyFS5tY3BodWIudjEuTGF0ZUFuc3dlciJ6ChhNY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnkSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSKwoIZGVsaXZlcnkYAyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYBCABKAkiYwoWTWNwUmVxdWVzdEFuc3dlcmVkTGF0ZRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIlCgZhbnN3ZXIYAyABKAsyFS5tY3BodWIudjEuTGF0ZUFuc3dlciLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of a window.
@@ -999,6 +999,14 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      */
     value: OpenAddServer;
     case: "openAddServer";
+  } | {
+    /**
+     * The server answered a request that had been cancelled.
+     *
+     * @generated from field: mcphub.v1.McpRequestAnsweredLate mcp_request_answered_late = 24;
+     */
+    value: McpRequestAnsweredLate;
+    case: "mcpRequestAnsweredLate";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1171,6 +1179,13 @@ export type AttachResponseJson = {
    * @generated from field: mcphub.v1.OpenAddServer open_add_server = 23;
    */
   openAddServer?: OpenAddServerJson;
+
+  /**
+   * The server answered a request that had been cancelled.
+   *
+   * @generated from field: mcphub.v1.McpRequestAnsweredLate mcp_request_answered_late = 24;
+   */
+  mcpRequestAnsweredLate?: McpRequestAnsweredLateJson;
 };
 
 /**
@@ -2229,8 +2244,8 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
 
   /**
    * True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
-   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
-   * it stopped, or its process is gone.
+   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts, and so does
+   * late_answer), has said that it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
@@ -2306,6 +2321,15 @@ export type McpRequestCancelled = Message<"mcphub.v1.McpRequestCancelled"> & {
    * @generated from field: string title = 19;
    */
   title: string;
+
+  /**
+   * The answer of the server to the request, if it came after the cancel: before this event is sent or, in
+   * Snapshot.history, before the snapshot is sent. Absent if none has come. If it comes later, one
+   * mcp_request_answered_late follows.
+   *
+   * @generated from field: mcphub.v1.LateAnswer late_answer = 20;
+   */
+  lateAnswer?: LateAnswer | undefined;
 };
 
 /**
@@ -2374,8 +2398,8 @@ export type McpRequestCancelledJson = {
 
   /**
    * True: work and side effects may go on at the server, whatever it was told. False only if nothing of the request was
-   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts), has said that
-   * it stopped, or its process is gone.
+   * sent, or if the server has answered it (an answer to one round of a call with several rounds counts, and so does
+   * late_answer), has said that it stopped, or its process is gone.
    *
    * @generated from field: bool server_may_continue = 9;
    */
@@ -2451,6 +2475,15 @@ export type McpRequestCancelledJson = {
    * @generated from field: string title = 19;
    */
   title?: string;
+
+  /**
+   * The answer of the server to the request, if it came after the cancel: before this event is sent or, in
+   * Snapshot.history, before the snapshot is sent. Absent if none has come. If it comes later, one
+   * mcp_request_answered_late follows.
+   *
+   * @generated from field: mcphub.v1.LateAnswer late_answer = 20;
+   */
+  lateAnswer?: LateAnswerJson;
 };
 
 /**
@@ -2544,6 +2577,79 @@ export type McpRequestCancelDeliveryJson = {
  */
 export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 29);
+
+/**
+ * McpRequestAnsweredLate says that the server has answered a request that had ended with its mcp_request_cancelled,
+ * without a late_answer. It is not terminal. It is sent at most once for each request, and never dropped. From then on
+ * the server does not go on with the request: server_may_continue is false. The event belongs to the latest request
+ * with this id; a window that does not know it as cancelled ignores the event. No event comes if the connection has
+ * ended, if the server has answered with a task (which is cancelled then), or if more than 500 requests of the
+ * connection were cancelled since, or 1,000 of the hub.
+ *
+ * @generated from message mcphub.v1.McpRequestAnsweredLate
+ */
+export type McpRequestAnsweredLate = Message<"mcphub.v1.McpRequestAnsweredLate"> & {
+  /**
+   * Id of the request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Server of the request.
+   *
+   * @generated from field: string server = 2;
+   */
+  server: string;
+
+  /**
+   * The answer.
+   *
+   * @generated from field: mcphub.v1.LateAnswer answer = 3;
+   */
+  answer?: LateAnswer | undefined;
+};
+
+/**
+ * McpRequestAnsweredLate says that the server has answered a request that had ended with its mcp_request_cancelled,
+ * without a late_answer. It is not terminal. It is sent at most once for each request, and never dropped. From then on
+ * the server does not go on with the request: server_may_continue is false. The event belongs to the latest request
+ * with this id; a window that does not know it as cancelled ignores the event. No event comes if the connection has
+ * ended, if the server has answered with a task (which is cancelled then), or if more than 500 requests of the
+ * connection were cancelled since, or 1,000 of the hub.
+ *
+ * @generated from message mcphub.v1.McpRequestAnsweredLate
+ */
+export type McpRequestAnsweredLateJson = {
+  /**
+   * Id of the request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId?: string;
+
+  /**
+   * Server of the request.
+   *
+   * @generated from field: string server = 2;
+   */
+  server?: string;
+
+  /**
+   * The answer.
+   *
+   * @generated from field: mcphub.v1.LateAnswer answer = 3;
+   */
+  answer?: LateAnswerJson;
+};
+
+/**
+ * Describes the message mcphub.v1.McpRequestAnsweredLate.
+ * Use `create(McpRequestAnsweredLateSchema)` to create a new message.
+ */
+export const McpRequestAnsweredLateSchema: GenMessage<McpRequestAnsweredLate, {jsonType: McpRequestAnsweredLateJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 30);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2822,7 +2928,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 30);
+  messageDesc(file_mcphub_v1_editor, 31);
 
 /**
  * PromptOpened announces a new prompt.
@@ -2857,7 +2963,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 31);
+  messageDesc(file_mcphub_v1_editor, 32);
 
 /**
  * LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
@@ -2940,7 +3046,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 32);
+  messageDesc(file_mcphub_v1_editor, 33);
 
 /**
  * Dropped says how many events a window did not get since the last Dropped event.
@@ -2991,7 +3097,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 33);
+  messageDesc(file_mcphub_v1_editor, 34);
 
 /**
  * HubConnectionState is the state of the connection between the hub and a host that relays the stream.

@@ -14,7 +14,58 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/request.proto.
  */
 export const file_mcphub_v1_request: GenFile = /*@__PURE__*/
-  fileDesc("ChdtY3BodWIvdjEvcmVxdWVzdC5wcm90bxIJbWNwaHViLnYxIvEDCgdSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIZChFwYXJlbnRfcmVxdWVzdF9pZBgHIAEoCRISCgp0YXNrX2xhYmVsGAggASgJEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdpcmVfaWRfanNvbhgKIAEoCRIlCghwcm9ncmVzcxgLIAEoCzITLm1jcGh1Yi52MS5Qcm9ncmVzcxIXCg9vcGVuX3Byb21wdF9pZHMYDCADKAkSLQoMY2FuY2VsbGF0aW9uGA0gASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbhIPCgdzdWJqZWN0GA4gASgJEh0KBHRhc2sYDyABKAsyDy5tY3BodWIudjEuVGFzaxIOCgZjYWxsZXIYECABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYESABKAkSDQoFdGl0bGUYEiABKAkiOAoEVGFzaxIPCgd0YXNrX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIksKCFByb2dyZXNzEhAKCHByb2dyZXNzGAEgASgBEhIKBXRvdGFsGAIgASgBSACIAQESDwoHbWVzc2FnZRgDIAEoCUIICgZfdG90YWwiawoMQ2FuY2VsbGF0aW9uEiEKBm9yaWdpbhgBIAEoDjIRLm1jcGh1Yi52MS5PcmlnaW4SDgoGcmVhc29uGAIgASgJEigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIokBCgdUaW1pbmdzEikKBnF1ZXVlZBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIpCgZhY3RpdmUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKAoFaHVtYW4YAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iPAoITWNwRXJyb3ISDAoEY29kZRgBIAEoAxIPCgdtZXNzYWdlGAIgASgJEhEKCWRhdGFfanNvbhgDIAEoCSI5CghIdWJFcnJvchIMCgRjb2RlGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJKnUKEFJlcXVlc3REaXJlY3Rpb24SIQodUkVRVUVTVF9ESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIeChpSRVFVRVNUX0RJUkVDVElPTl9PVVRHT0lORxABEh4KGlJFUVVFU1RfRElSRUNUSU9OX0lOQ09NSU5HEAIq1AIKDFJlcXVlc3RTdGF0ZRIdChlSRVFVRVNUX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVRVUVTVF9TVEFURV9RVUVVRUQQARIjCh9SRVFVRVNUX1NUQVRFX0FXQUlUSU5HX0FQUFJPVkFMEAISHAoYUkVRVUVTVF9TVEFURV9DT05ORUNUSU5HEAMSGQoVUkVRVUVTVF9TVEFURV9SVU5OSU5HEAQSIAocUkVRVUVTVF9TVEFURV9BV0FJVElOR19JTlBVVBAFEhwKGFJFUVVFU1RfU1RBVEVfQ0FOQ0VMTElORxAGEhYKElJFUVVFU1RfU1RBVEVfRE9ORRAHEhgKFFJFUVVFU1RfU1RBVEVfRkFJTEVEEAgSGwoXUkVRVUVTVF9TVEFURV9DQU5DRUxMRUQQCRIeChpSRVFVRVNUX1NUQVRFX1RBU0tfV09SS0lORxAKKroBCgZPcmlnaW4SFgoST1JJR0lOX1VOU1BFQ0lGSUVEEAASDwoLT1JJR0lOX1VTRVIQARIPCgtPUklHSU5fSE9TVBACEhEKDU9SSUdJTl9TRVJWRVIQAxISCg5PUklHSU5fVElNRU9VVBAEEhEKDU9SSUdJTl9QQVJFTlQQBRIUChBPUklHSU5fVFJBTlNQT1JUEAYSEQoNT1JJR0lOX1BPTElDWRAHEhMKD09SSUdJTl9TSFVURE9XThAIKo8BCg1DYW5jZWxPdXRjb21lEh4KGkNBTkNFTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASHQoZQ0FOQ0VMX09VVENPTUVfQ0FOQ0VMTElORxABEiMKH0NBTkNFTF9PVVRDT01FX0FMUkVBRFlfRklOSVNIRUQQAhIaChZDQU5DRUxfT1VUQ09NRV9VTktOT1dOEAMqqQEKDkNhbmNlbERlbGl2ZXJ5Eh8KG0NBTkNFTF9ERUxJVkVSWV9VTlNQRUNJRklFRBAAEh4KGkNBTkNFTF9ERUxJVkVSWV9OT1RfTkVFREVEEAESGwoXQ0FOQ0VMX0RFTElWRVJZX1BFTkRJTkcQAhIdChlDQU5DRUxfREVMSVZFUllfREVMSVZFUkVEEAMSGgoWQ0FOQ0VMX0RFTElWRVJZX0ZBSUxFRBAEKjoKA0VyYRITCg9FUkFfVU5TUEVDSUZJRUQQABIOCgpFUkFfTEVHQUNZEAESDgoKRVJBX01PREVSThACQjZaNGdpdGh1Yi5jb20vbWNwaHViLWdvL21jcGh1Yi9wcm90by9tY3BodWIvdjE7bWNwaHVidjFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChdtY3BodWIvdjEvcmVxdWVzdC5wcm90bxIJbWNwaHViLnYxIkgKCkxhdGVBbnN3ZXISKAoFYWZ0ZXIYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEAoIaXNfZXJyb3IYAiABKAgi8QMKB1JlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhkKEXBhcmVudF9yZXF1ZXN0X2lkGAcgASgJEhIKCnRhc2tfbGFiZWwYCCABKAkSLgoKc3RhcnRfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMd2lyZV9pZF9qc29uGAogASgJEiUKCHByb2dyZXNzGAsgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhcKD29wZW5fcHJvbXB0X2lkcxgMIAMoCRItCgxjYW5jZWxsYXRpb24YDSABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEg8KB3N1YmplY3QYDiABKAkSHQoEdGFzaxgPIAEoCzIPLm1jcGh1Yi52MS5UYXNrEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSI4CgRUYXNrEg8KB3Rhc2tfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiSwoIUHJvZ3Jlc3MSEAoIcHJvZ3Jlc3MYASABKAESEgoFdG90YWwYAiABKAFIAIgBARIPCgdtZXNzYWdlGAMgASgJQggKBl90b3RhbCJrCgxDYW5jZWxsYXRpb24SIQoGb3JpZ2luGAEgASgOMhEubWNwaHViLnYxLk9yaWdpbhIOCgZyZWFzb24YAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiQEKB1RpbWluZ3MSKQoGcXVldWVkGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEikKBmFjdGl2ZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgVodW1hbhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI8CghNY3BFcnJvchIMCgRjb2RlGAEgASgDEg8KB21lc3NhZ2UYAiABKAkSEQoJZGF0YV9qc29uGAMgASgJIjkKCEh1YkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkqdQoQUmVxdWVzdERpcmVjdGlvbhIhCh1SRVFVRVNUX0RJUkVDVElPTl9VTlNQRUNJRklFRBAAEh4KGlJFUVVFU1RfRElSRUNUSU9OX09VVEdPSU5HEAESHgoaUkVRVUVTVF9ESVJFQ1RJT05fSU5DT01JTkcQAirUAgoMUmVxdWVzdFN0YXRlEh0KGVJFUVVFU1RfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVFVRVNUX1NUQVRFX1FVRVVFRBABEiMKH1JFUVVFU1RfU1RBVEVfQVdBSVRJTkdfQVBQUk9WQUwQAhIcChhSRVFVRVNUX1NUQVRFX0NPTk5FQ1RJTkcQAxIZChVSRVFVRVNUX1NUQVRFX1JVTk5JTkcQBBIgChxSRVFVRVNUX1NUQVRFX0FXQUlUSU5HX0lOUFVUEAUSHAoYUkVRVUVTVF9TVEFURV9DQU5DRUxMSU5HEAYSFgoSUkVRVUVTVF9TVEFURV9ET05FEAcSGAoUUkVRVUVTVF9TVEFURV9GQUlMRUQQCBIbChdSRVFVRVNUX1NUQVRFX0NBTkNFTExFRBAJEh4KGlJFUVVFU1RfU1RBVEVfVEFTS19XT1JLSU5HEAoqugEKBk9yaWdpbhIWChJPUklHSU5fVU5TUEVDSUZJRUQQABIPCgtPUklHSU5fVVNFUhABEg8KC09SSUdJTl9IT1NUEAISEQoNT1JJR0lOX1NFUlZFUhADEhIKDk9SSUdJTl9USU1FT1VUEAQSEQoNT1JJR0lOX1BBUkVOVBAFEhQKEE9SSUdJTl9UUkFOU1BPUlQQBhIRCg1PUklHSU5fUE9MSUNZEAcSEwoPT1JJR0lOX1NIVVRET1dOEAgqjwEKDUNhbmNlbE91dGNvbWUSHgoaQ0FOQ0VMX09VVENPTUVfVU5TUEVDSUZJRUQQABIdChlDQU5DRUxfT1VUQ09NRV9DQU5DRUxMSU5HEAESIwofQ0FOQ0VMX09VVENPTUVfQUxSRUFEWV9GSU5JU0hFRBACEhoKFkNBTkNFTF9PVVRDT01FX1VOS05PV04QAyqpAQoOQ2FuY2VsRGVsaXZlcnkSHwobQ0FOQ0VMX0RFTElWRVJZX1VOU1BFQ0lGSUVEEAASHgoaQ0FOQ0VMX0RFTElWRVJZX05PVF9ORUVERUQQARIbChdDQU5DRUxfREVMSVZFUllfUEVORElORxACEh0KGUNBTkNFTF9ERUxJVkVSWV9ERUxJVkVSRUQQAxIaChZDQU5DRUxfREVMSVZFUllfRkFJTEVEEAQqOgoDRXJhEhMKD0VSQV9VTlNQRUNJRklFRBAAEg4KCkVSQV9MRUdBQ1kQARIOCgpFUkFfTU9ERVJOEAJCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+
+/**
+ * LateAnswer is the answer of a server to a request that was cancelled before the answer came. The result is dropped:
+ * nobody is shown it.
+ *
+ * @generated from message mcphub.v1.LateAnswer
+ */
+export type LateAnswer = Message<"mcphub.v1.LateAnswer"> & {
+  /**
+   * How long after the cancel (Cancellation.time) the answer came.
+   *
+   * @generated from field: google.protobuf.Duration after = 1;
+   */
+  after?: Duration | undefined;
+
+  /**
+   * The answer has no result: it is an error, as many servers answer what they have stopped, or cannot be read.
+   *
+   * @generated from field: bool is_error = 2;
+   */
+  isError: boolean;
+};
+
+/**
+ * LateAnswer is the answer of a server to a request that was cancelled before the answer came. The result is dropped:
+ * nobody is shown it.
+ *
+ * @generated from message mcphub.v1.LateAnswer
+ */
+export type LateAnswerJson = {
+  /**
+   * How long after the cancel (Cancellation.time) the answer came.
+   *
+   * @generated from field: google.protobuf.Duration after = 1;
+   */
+  after?: DurationJson;
+
+  /**
+   * The answer has no result: it is an error, as many servers answer what they have stopped, or cannot be read.
+   *
+   * @generated from field: bool is_error = 2;
+   */
+  isError?: boolean;
+};
+
+/**
+ * Describes the message mcphub.v1.LateAnswer.
+ * Use `create(LateAnswerSchema)` to create a new message.
+ */
+export const LateAnswerSchema: GenMessage<LateAnswer, {jsonType: LateAnswerJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_request, 0);
 
 /**
  * Request is anything that can be cancelled, and the start of a session.
@@ -311,7 +362,7 @@ export type RequestJson = {
  * Use `create(RequestSchema)` to create a new message.
  */
 export const RequestSchema: GenMessage<Request, {jsonType: RequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 0);
+  messageDesc(file_mcphub_v1_request, 1);
 
 /**
  * Task is work that a server does independently of the message that asked for it (tasks of 2025-11-25, or the extension
@@ -376,7 +427,7 @@ export type TaskJson = {
  * Use `create(TaskSchema)` to create a new message.
  */
 export const TaskSchema: GenMessage<Task, {jsonType: TaskJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 1);
+  messageDesc(file_mcphub_v1_request, 2);
 
 /**
  * Progress is the progress of a request as the server reports it.
@@ -439,7 +490,7 @@ export type ProgressJson = {
  * Use `create(ProgressSchema)` to create a new message.
  */
 export const ProgressSchema: GenMessage<Progress, {jsonType: ProgressJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 2);
+  messageDesc(file_mcphub_v1_request, 3);
 
 /**
  * Cancellation says who cancelled a request and why.
@@ -508,7 +559,7 @@ export type CancellationJson = {
  * Use `create(CancellationSchema)` to create a new message.
  */
 export const CancellationSchema: GenMessage<Cancellation, {jsonType: CancellationJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 3);
+  messageDesc(file_mcphub_v1_request, 4);
 
 /**
  * Timings say how long a request that has ended spent in its states. The three durations add up to its whole time.
@@ -575,7 +626,7 @@ export type TimingsJson = {
  * Use `create(TimingsSchema)` to create a new message.
  */
 export const TimingsSchema: GenMessage<Timings, {jsonType: TimingsJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 4);
+  messageDesc(file_mcphub_v1_request, 5);
 
 /**
  * McpError is a JSON-RPC error of a server, as it was received. In the events for windows a message is cut at 4 KiB,
@@ -640,7 +691,7 @@ export type McpErrorJson = {
  * Use `create(McpErrorSchema)` to create a new message.
  */
 export const McpErrorSchema: GenMessage<McpError, {jsonType: McpErrorJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 5);
+  messageDesc(file_mcphub_v1_request, 6);
 
 /**
  * HubError is a failure of the hub itself. It is the message form of a gRPC status with an ErrorInfo detail.
@@ -703,7 +754,7 @@ export type HubErrorJson = {
  * Use `create(HubErrorSchema)` to create a new message.
  */
 export const HubErrorSchema: GenMessage<HubError, {jsonType: HubErrorJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_request, 6);
+  messageDesc(file_mcphub_v1_request, 7);
 
 /**
  * RequestDirection says who sent the request to whom.
