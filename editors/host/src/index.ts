@@ -14,6 +14,14 @@ export { ViewFrames } from './viewframes.js';
 export type { PageEnd } from './pagevoice.js';
 export type { CallOptions } from './transport.js';
 export type { Client } from './client.js';
+// What the page and the extension show alike, for a host that draws questions itself.
+export { visible } from './visible.js';
+export { serverStateWord } from './serverwords.js';
+export type { Translator } from './serverwords.js';
+export { launchFacts, launchOrigin, loadsCode } from './launchfacts.js';
+export type { LaunchFact } from './launchfacts.js';
+export { chooseModel } from './modelchoice.js';
+export type { ModelName } from './modelchoice.js';
 
 export * from './gen/mcphub/v1/config_pb.js';
 export * from './gen/mcphub/v1/editor_pb.js';

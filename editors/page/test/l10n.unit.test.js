@@ -11,6 +11,9 @@ import { plural, t } from '../src/words/t.js';
 
 const folder = fileURLToPath(new URL('../src/', import.meta.url));
 
+/** Files of the host package that are part of the page. Their texts go through the translator that they are given. */
+const shared = ['launchfacts.ts', 'serverwords.ts'].map((name) => join('../../host/src', name));
+
 /** @typedef {{ name: string, text: string, plural: boolean, values: number, forms: string[] }} Use */
 
 /** Strings for the program that look like words. */
@@ -130,14 +133,14 @@ export function textsIn(name, source) {
   const look = (node) => {
     if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
     const called = ts.isCallExpression(node) ? node.expression.getText() : '';
-    if (ts.isCallExpression(node) && (called === 't' || called === 'plural')) {
-      const literals = called === 't' ? node.arguments.slice(0, 1) : node.arguments.slice(1, 3);
+    if (ts.isCallExpression(node) && (/^(?:l10n\.)?t$/.test(called) || called === 'plural')) {
+      const literals = called === 'plural' ? node.arguments.slice(1, 3) : node.arguments.slice(0, 1);
       const forms = literals.filter((one) => ts.isStringLiteral(one)).map(({ text }) => text);
       const text = forms.at(-1);
-      if (forms.length !== (called === 't' ? 1 : 2) || text === undefined)
+      if (forms.length !== (called === 'plural' ? 2 : 1) || text === undefined)
         faults.push(`${where(node)}: the text of ${called} is no literal`);
       else {
-        const values = node.arguments.length - (called === 't' ? 1 : 2);
+        const values = node.arguments.length - (called === 'plural' ? 2 : 1);
         uses.push({ name: where(node), text, plural: called === 'plural', values, forms });
       }
       for (const one of node.arguments) if (!ts.isStringLiteral(one)) look(one);
@@ -168,7 +171,9 @@ async function allTexts() {
   const names = (await readdir(folder, { recursive: true })).filter(
     (name) => name.endsWith('.ts') && !/^(?:gen|l10n)\//.test(name) && !['words/t.ts', 'language.ts'].includes(name),
   );
-  const all = await Promise.all(names.map(async (name) => textsIn(name, await readFile(join(folder, name), 'utf8'))));
+  const all = await Promise.all(
+    [...names, ...shared].map(async (name) => textsIn(name, await readFile(join(folder, name), 'utf8'))),
+  );
   return { uses: all.flatMap(({ uses }) => uses), faults: all.flatMap(({ faults }) => faults) };
 }
 

@@ -82,11 +82,19 @@ test('the styles take every colour from the theme', async () => {
   }
 });
 
-test('every module that the page imports is one of its own, or lit-html', async () => {
+test('every module that the page imports is one of its own, lit-html, or one that it shares with the extension', async () => {
+  const shared = new Set();
   for (const { name, text } of await written()) {
-    for (const found of text.matchAll(/^import\s(?!type\b)(?:[^'"]*\sfrom\s)?'([^']+)'/gm)) {
-      if (!name.startsWith('gen/'))
-        assert.match(found[1] ?? '', /^(?:\.\.?\/(?:[\w-]+\/)?[\w-]+\.js|lit-html(?:\/directives\/\w+\.js)?)$/, name);
+    for (const [, path = ''] of text.matchAll(/^import\s(?!type\b)(?:[^'"]*\sfrom\s)?'([^']+)'/gm)) {
+      if (name.startsWith('gen/')) continue;
+      const [, ofHost] = /^\.\.\/\.\.\/\.\.\/host\/src\/(\w+)\.js$/.exec(path) ?? [];
+      if (ofHost) shared.add(ofHost);
+      else assert.match(path, /^(?:\.\.?\/(?:[\w-]+\/)?[\w-]+\.js|lit-html(?:\/directives\/\w+\.js)?)$/, name);
     }
+  }
+  assert.ok(shared.has('visible'), [...shared].join());
+  for (const name of shared) {
+    const text = await readFile(join(sources, `../../host/src/${name}.ts`), 'utf8');
+    assert.doesNotMatch(text, /^import\s(?!type\b)/m, `${name} would bring the host into the page`);
   }
 });

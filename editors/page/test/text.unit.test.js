@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { visible as nativeVisible } from '../../host/src/visible.js';
 import {
   bytes,
   causeWord,
@@ -32,6 +33,10 @@ test('what cannot be seen, or turns the direction of writing, is shown as its co
     ['a\ufe0f', 'a⟨U+FE0F⟩'],
   ])
     assert.equal(visible(text), shown);
+});
+
+test('the page spells out what the dialogs of the extension spell out, with the same function', () => {
+  assert.equal(visible, nativeVisible);
 });
 
 test('what people write stays as it is', () => {

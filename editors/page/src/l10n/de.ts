@@ -1,6 +1,10 @@
 // The texts of the page in German, by the English text. A text with a count has a form for one and a form for others.
 
 export default {
+  'The program “{0}” wrote the entry of this server into a config file. Once started, it can do what you can do.':
+    'Das Programm „{0}“ hat den Eintrag dieses Servers in eine Konfigurationsdatei geschrieben. Einmal gestartet, kann er, was Sie können.',
+  'A file of this workspace brings this server. Once started, it can do what you can do.':
+    'Eine Datei dieses Arbeitsbereichs bringt diesen Server mit. Einmal gestartet, kann er, was Sie können.',
   // The frame, the connection, the keys.
   'Back': 'Zurück',
   'Back to {0}': 'Zurück zu {0}',
@@ -174,7 +178,7 @@ export default {
   'As a secret, for the next time, too': 'Als Geheimnis, auch für das nächste Mal',
   'For the next time, too': 'Auch für das nächste Mal',
   'Save': 'Speichern',
-  '{0} (taken away)': '{0} (entfernt)',
+  '{0} (removed)': '{0} (entfernt)',
   'Danger:': 'Gefahr:',
   'the file sets what can make the program load other code.':
     'Die Datei setzt, was das Programm anderen Code laden lassen kann.',
@@ -189,7 +193,6 @@ export default {
   'Address': 'Adresse',
   'Runs the program': 'Führt das Programm aus',
   'Found in': 'Gefunden in',
-  'Program': 'Programm',
   'Not known: {0}': 'Nicht bekannt: {0}',
   'Folder': 'Ordner',
   'Sets variables': 'Setzt Variablen',
@@ -886,9 +889,6 @@ export default {
   'Search the history': 'Verlauf durchsuchen',
   'It goes to the server. Enter no password here.': 'Es geht an den Server. Geben Sie hier kein Kennwort ein.',
   'Value of {0}?': 'Wert von {0}?',
-  'A file of this workspace brings it': 'Eine Datei dieses Arbeitsbereichs bringt ihn mit',
-  '{0} wrote its entry into a config file': '{0} hat seinen Eintrag in eine Konfigurationsdatei geschrieben',
-  'Once started, it can do what you can do.': 'Einmal gestartet, kann er alles, was Sie können.',
   'More for {0}': 'Mehr zu {0}',
   '{0} asks': '{0} fragt',
   '{0} asks, for {1}': '{0} fragt, für {1}',

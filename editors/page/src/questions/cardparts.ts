@@ -168,7 +168,7 @@ const spelled = (value: Json) =>
   typeof value === 'string' && !doubtful.test(value) && !value.includes('\n') ? value : stringify(value);
 
 /** Returns a list of exact texts, one on each line, or undefined without any. */
-export const lines = (items: string[] | undefined) =>
+export const lines = (items: readonly string[] | undefined) =>
   items?.length ? h('ul', { class: 'lines' }, ...items.map((item) => h('li', {}, exact(item)))) : undefined;
 
 /** Returns a word of a command line, quoted if a person could not tell where it ends. */

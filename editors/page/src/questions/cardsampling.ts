@@ -5,7 +5,7 @@ import { block, disclosure, exact, facts, lines } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
-import type { Model } from '../surface.js';
+import { chooseModel } from '../../../host/src/modelchoice.js';
 import type { SamplingJson } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 import type { Kind, Kit } from './cardparts.js';
 
@@ -44,17 +44,6 @@ export function withModel(requestJson: string, id: string) {
   return stringify(request);
 }
 
-/** Returns the model that the host would run: the first one that a hint of the server names, or else the first one. */
-function preferred(models: readonly Model[], hints: readonly string[]) {
-  for (const hint of hints.map((one) => one.toLowerCase()).filter(Boolean)) {
-    const found =
-      models.find(({ id, name, family }) => [id, name, family].some((one) => one.toLowerCase() === hint))
-      ?? models.find(({ id, name, family }) => [id, name, family].some((one) => one.toLowerCase().includes(hint)));
-    if (found) return found;
-  }
-  return models[0];
-}
-
 function read(requestJson: string) {
   try {
     return objectOf(parse(requestJson));
@@ -69,7 +58,7 @@ export function samplingCard(ask: SamplingJson, server: string, kit: Kit): Kind 
   const preferences = objectOf(request.get('modelPreferences'));
   const hints = arrayOf(preferences.get('hints')).map((hint) => stringOf(objectOf(hint).get('name')));
   const { models = [] } = kit.surface;
-  const own = preferred(models, hints);
+  const own = chooseModel(models, hints); // the one that the host would run
   let chosen = own;
   const model = own?.name ?? kit.surface.model;
   const runs = (name: string) => t('Run with {0}', shortName(name));

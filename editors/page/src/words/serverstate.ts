@@ -1,23 +1,9 @@
 // What is said of the state of a server. Only what is not the normal state is said in a list.
 
+import { serverStateWord as wordOf } from '../../../host/src/serverwords.js';
 import { duration, visible } from './text.js';
 import { t } from './t.js';
-import type {
-  ServerJson as Server,
-  ServerStateJson as ServerState,
-} from '../../../host/src/gen/mcphub/v1/server_pb.js';
-
-const words: Record<ServerState, string> = {
-  SERVER_STATE_UNSPECIFIED: t('Unknown'),
-  SERVER_STATE_STOPPED: t('Stopped'),
-  SERVER_STATE_CONNECTING: t('Starting'),
-  SERVER_STATE_READY: t('Ready'),
-  SERVER_STATE_STOPPING: t('Stopping'),
-  SERVER_STATE_FAILED: t('Failed'),
-  SERVER_STATE_DISABLED: t('Off'),
-  SERVER_STATE_BROKEN: t('Configuration error'),
-  SERVER_STATE_GIVEN_UP: t('Failed, given up'),
-};
+import type { ServerJson as Server } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 
 /** Reports whether a server cannot do its work because of a fault. */
 export const hasFailed = ({ state }: Server) =>
@@ -31,7 +17,7 @@ export function serverStateWords(server: Server, now: number): string {
   else if (signIn === 'SIGN_IN_STATE_ASKING') parts.push(t('Signing in'));
   else if (launchConsent === 'LAUNCH_CONSENT_DECLINED') parts.push(t('Start declined'));
   else if (hasFailed(server) && server.lastExit) parts.push(t('Stopped: {0}', visible(server.lastExit)));
-  else parts.push(words[state]);
+  else parts.push(serverStateWord(state));
   if (nextStartTime) {
     const left = Math.max(0, Math.ceil((Date.parse(nextStartTime) - now) / 1000) * 1000);
     parts.push(t('next start in {0}', duration(left)));
@@ -44,8 +30,8 @@ export function serverStateWords(server: Server, now: number): string {
 /** Returns what a list says beside the name of a server: nothing, if it is ready and nothing else is to be known. */
 export function unusualState(server: Server, now: number): string {
   const text = serverStateWords(server, now);
-  return text === words.SERVER_STATE_READY ? '' : text.replace(`${words.SERVER_STATE_READY} · `, '');
+  return text === serverStateWord('SERVER_STATE_READY') ? '' : text.replace(`${serverStateWord('SERVER_STATE_READY')} · `, '');
 }
 
 /** Returns the word for a state alone. */
-export const serverStateWord = (state: ServerState | undefined) => words[state ?? 'SERVER_STATE_UNSPECIFIED'];
+export const serverStateWord = (state: Server['state']) => wordOf(state, { t });

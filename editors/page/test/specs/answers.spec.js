@@ -235,7 +235,7 @@ mainTest(
     const card = by('prompt-p-launch');
     await pass(700);
     const text = await card.innerText();
-    assert.match(text, /McpHub .*itself wrote its entry into a config file/u);
+    assert.match(text, /The program “McpHub .*itself” wrote the entry of this server/u);
     assert.doesNotMatch(text, /\u202e/u);
     assert.doesNotMatch(text, /A file of this workspace/u);
     await card.locator('[data-testid="accept"]').click();
