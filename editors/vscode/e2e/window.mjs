@@ -228,21 +228,6 @@ export class EditorWindow {
     return this.page.locator('.notification-toast').filter({ hasText: text });
   }
 
-  /**
-   * Answers a question with its notification, whose link opens a pick list.
-   *
-   * @param {string | RegExp} text
-   * @param {string} choice
-   */
-  async answerInNotification(text, choice) {
-    await this.notification(text)
-      .getByRole('link', { name: /^Answer/ })
-      .or(this.notification(text).getByRole('button', { name: /^Answer/ }))
-      .first()
-      .click();
-    await this.quickPick.getByRole('option', { name: choice }).click();
-  }
-
   /** Trusts the authors of the folder, in the editor's page for workspace trust. */
   async trustWorkspace() {
     await this.runCommand('Workspaces: Manage Workspace Trust');

@@ -116,8 +116,25 @@ export const FileChangeType = { Changed: 1 } as const;
 
 export const ProgressLocation = { Notification: 15 } as const;
 
+/** A quick pick that the user dismisses with hide(). */
+export class QuickPick {
+  title = '';
+  placeholder = '';
+  items: readonly { label: string }[] = [];
+  selectedItems: readonly object[] = [];
+  readonly #hidden = new EventEmitter<void>();
+  readonly onDidAccept = (): Disposable => new Disposable(() => undefined);
+  readonly onDidHide = this.#hidden.event;
+  show(): void {}
+  hide(): void {
+    this.#hidden.fire();
+  }
+  dispose(): void {}
+}
+
 /** What a test can see and change. */
 export class Editor {
+  quickPick: QuickPick | undefined;
   folders: string[] = [];
   trusted = true;
   settings: Record<string, unknown> = {};
@@ -128,11 +145,14 @@ export class Editor {
   readonly settingsChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
   /** The titles of the open notifications with progress, or their texts if they have no title. */
   readonly notifications = new Set<string>();
-  /** The Cancel button of all these notifications. */
+  /** The button of all these notifications: its label, and that the user presses it. */
+  stopLabel: unknown;
   readonly stopPressed = new EventEmitter<void>();
   focused = true;
   readonly focusChanged = new EventEmitter<void>();
   readonly messages: string[] = [];
+  /** The second, smaller text of the latest message. */
+  detail: string | undefined;
   /** Returns the user's choice for a message. */
   choose: (message: string, items: readonly unknown[]) => unknown = () => undefined;
   /** The translations of texts. A text without one stays as it is. */
@@ -225,6 +245,7 @@ export const workspace = {
 
 const say = (message: string, ...items: unknown[]): Promise<unknown> => {
   editor.messages.push(message);
+  editor.detail = items.map((item) => (item as { detail?: string }).detail).find((text) => text !== undefined);
   return Promise.resolve(items.includes(editor.answer) ? editor.answer : editor.choose(message, items));
 };
 
@@ -250,13 +271,17 @@ export const window = {
   showTextDocument: (what: unknown) => Promise.resolve(void editor.shown.push(what)),
   showSaveDialog: () => Promise.resolve(editor.saveTo),
   setStatusBarMessage: () => new Disposable(() => undefined),
+  createQuickPick: (): QuickPick => {
+    editor.quickPick = new QuickPick();
+    return editor.quickPick;
+  },
   showQuickPick: <T>(items: readonly T[]): Promise<T | undefined> => {
     editor.picks++;
     editor.offered = items;
     return Promise.resolve(items[editor.picked]);
   },
   async withProgress<T>(
-    { title }: { title?: string },
+    { title, cancellable }: { title?: string; cancellable?: unknown },
     work: (
       progress: { report(step: { message?: string }): void },
       token: { onCancellationRequested: Editor['stopPressed']['event'] },
@@ -272,6 +297,7 @@ export const window = {
       }
     };
     say(title);
+    here.stopLabel = cancellable;
     // A notification without a title shows the latest report, and does not appear before the first one.
     const report = ({ message }: { message?: string }): void => (title === undefined ? say(message) : undefined);
     try {

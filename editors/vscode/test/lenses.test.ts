@@ -143,9 +143,13 @@ test('in the files of the editor, which has such lenses itself, one of ours lead
 test('an entry that cannot be used says which key is wrong', async (t) => {
   const { change, lenses } = scene(t);
   change(server({ state: ServerState.BROKEN, configLine: 4, problems: [problem()] }));
-  assert.deepEqual(await lenses(), ['2: McpHub: Cannot be used: command: is missing'], 'over the entry, not the key');
+  assert.deepEqual(
+    await lenses(),
+    ['2: McpHub: Configuration error: command: is missing'],
+    'over the entry, not the key',
+  );
   change(server({ name: 'of a minified file', state: ServerState.BROKEN, configLine: 4, problems: [problem()] }));
-  assert.deepEqual(await lenses(), ['3: McpHub: Cannot be used: command: is missing']);
+  assert.deepEqual(await lenses(), ['3: McpHub: Configuration error: command: is missing']);
 });
 
 test('an entry that another one replaces, or that waits for a yes, says so', async (t) => {

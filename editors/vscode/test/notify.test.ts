@@ -6,7 +6,7 @@ import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from '../src/questions/answers.js';
 import { patienceMs, visiblePatienceMs } from '../src/questions/attention.js';
-import { Notifier, type Pages } from '../src/questions/notify.js';
+import { Notifier, renewMs, type Pages } from '../src/questions/notify.js';
 import type { Change, Standing } from '../src/hub/standing.js';
 import type { WatcherListener, WatcherWindow } from '../src/hub/watcherwindow.js';
 import { EventEmitter, newEditor, type Editor } from './fakevscode.js';
@@ -42,14 +42,15 @@ function scene(t: TestContext): {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const editor = newEditor();
   const answered: unknown[] = [];
-  let change: (change: Change) => void = () => assert.fail('nobody listens');
+  const listeners = new Set<WatcherListener>();
+  const change = (c: Change): void => {
+    for (const p of c.opened ?? []) watcher.standing.prompts.set(p.promptId, p);
+    for (const listener of listeners) listener.changed?.(c, watcher.standing as unknown as Standing);
+  };
   const watcher = {
     listen: (listener: WatcherListener) => {
-      change = (c) => {
-        for (const p of c.opened ?? []) watcher.standing.prompts.set(p.promptId, p);
-        listener.changed?.(c, watcher.standing as unknown as Standing);
-      };
-      return () => undefined;
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
     standing: { prompts: new Map<string, Prompt>() },
     answer: (answer: unknown) => Promise.resolve(answered.push(answer)),
@@ -70,7 +71,7 @@ function scene(t: TestContext): {
     seen = promptIds;
     viewChanged.fire();
   };
-  return { editor, change: (c) => change(c), inView, revealed, answered, pages, notifier };
+  return { editor, change, inView, revealed, answered, pages, notifier };
 }
 
 test('a question is taken back when it is withdrawn, and after the end none pops up', async (t) => {
@@ -129,53 +130,106 @@ test('the one notification says how many other questions wait, as they come and 
   change({ opened: [prompt('a')] });
   t.mock.timers.tick(patienceMs);
   await settle();
-  assert.match(text(), /^\[Show\]/);
-  assert.doesNotMatch(text(), /more question/);
+  assert.equal(text(), 's: Answer with your model?');
   change({ opened: [prompt('b')] });
   await settle();
-  assert.doesNotMatch(text(), /more question/, 'its page may come up');
+  assert.doesNotMatch(text(), /more/, 'its page may come up');
   t.mock.timers.tick(patienceMs);
-  assert.match(text(), /^\[Show\].*\) {2}\(1 more question waits\) {2}The server/);
+  assert.equal(text(), 's: Answer with your model? (1 more)');
   change({ opened: [prompt('c'), prompt('d')] });
   t.mock.timers.tick(patienceMs);
-  assert.match(text(), /\(3 more questions wait\)/);
-  assert.equal(editor.notifications.size, 1);
-  await editor.commands.get('mcphub.question.later')?.('c');
-  assert.match(text(), /\(2 more questions wait\)/, 'what is put off is counted by the status bar alone');
+  assert.match(text(), /\(3 more\)$/);
   pages.visible = true;
-  inView('d');
+  inView('c', 'd');
   t.mock.timers.tick(visiblePatienceMs);
-  assert.match(text(), /\(1 more question waits\)/, 'the other one is in view');
+  assert.match(text(), /\(1 more\)$/, 'the others are in view');
   pages.visible = false;
   inView();
-  change({ closed: [{ prompt: prompt('d'), end: undefined }] });
-  assert.match(text(), /\(1 more question waits\)/);
+  change({ closed: ['c', 'd'].map((id) => ({ prompt: prompt(id), end: undefined })) });
+  assert.match(text(), /\(1 more\)$/);
   change({ closed: [{ prompt: prompt('a'), end: undefined }] });
   await settle();
-  assert.match(text(), /question\.open\?%5B%22b%22%5D/);
-  assert.doesNotMatch(text(), /more question/);
+  assert.equal(text(), 's: Answer with your model?');
 });
 
-test('the count is in the language of the editor, and in the text that is read aloud', async (t) => {
+// The editor does not say that the user has closed the notification.
+test('a question that comes long after the notification has one of its own, and many at once have one', async (t) => {
+  const { editor, change, revealed } = scene(t);
+  const text = (): string => [...editor.notifications].join('|');
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  t.mock.timers.tick(renewMs);
+  editor.notifications.clear(); // it is closed
+  change({ opened: [prompt('b'), prompt('c')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  assert.equal(text(), 's: Answer with your model? (2 more)');
+  editor.stopPressed.fire();
+  await settle();
+  assert.deepEqual(revealed, ['c'], 'the latest');
+});
+
+test('the notification begins with the server, has no links, and its button leads to the card', async (t) => {
+  const { editor, change, revealed } = scene(t);
+  change({ opened: [prompt('a')] });
+  t.mock.timers.tick(patienceMs);
+  await settle();
+  // The editor reads this text aloud as it is, too.
+  assert.deepEqual([...editor.notifications], ['s: Answer with your model?']);
+  assert.equal(editor.stopLabel, 'Open');
+  editor.stopPressed.fire();
+  await settle();
+  assert.deepEqual(revealed, ['a']);
+  assert.equal(editor.notifications.size, 0);
+  await editor.commands.get('mcphub.showQuestion')?.();
+  assert.deepEqual(revealed, ['a', '']);
+});
+
+test('the count and the button are in the language of the editor', async (t) => {
   const { editor, change } = scene(t);
   const german = JSON.parse(readFileSync('l10n/bundle.l10n.de.json', 'utf8')) as Record<string, string>;
   Object.entries(german).forEach(([text, translated]) => editor.texts.set(text, translated));
-  editor.settings['accessibilitySupport'] = 'on';
   change({ opened: [prompt('a'), prompt('b'), prompt('c')] });
   t.mock.timers.tick(patienceMs);
   await settle();
-  assert.match(editor.messages[0] ?? '', /\(2 weitere Fragen warten\)$/);
+  assert.match([...editor.notifications].join(), /^s: .* \(2 weitere\)$/);
+  assert.equal(editor.stopLabel, 'Öffnen');
 });
 
-test('Show leads to the card of the question itself, and its links come before its text', async (t) => {
-  const { editor, change, revealed } = scene(t);
-  change({ opened: [prompt('a'), prompt('b')] });
+// Finding I11.
+test('a hostile name is spelled out in the notification, the dialog and the pick list', async (t) => {
+  const { editor, change, pages } = scene(t);
+  const tool = 'rm\u2800\u202e\u200b';
+  const shown = 'rm⟨U+2800⟩⟨U+202E⟩⟨U+200B⟩';
+  const value = {
+    tool,
+    title: '',
+    argumentsJson: JSON.stringify({ tool }),
+    definitionJson: '',
+    previousDefinitionJson: '',
+  };
+  const hostile = { promptId: 'a', server: 's\u2800', question: { case: 'toolApproval', value } } as unknown as Prompt;
+  const seen = (text = ''): void => {
+    assert.ok(text.includes(shown), text);
+    assert.doesNotMatch(text, /[\u2800\u202e\u200b]/u);
+  };
+  pages.visible = true;
+  change({ opened: [hostile] });
+  t.mock.timers.tick(visiblePatienceMs);
+  await settle();
+  seen([...editor.notifications].join());
+  pages.visible = false;
+  const picking = editor.commands.get('mcphub.answerQuestion')?.();
+  seen(editor.quickPick?.title);
+  seen(editor.quickPick?.placeholder);
+  editor.quickPick?.hide();
+  await picking;
+  change({ closed: [{ prompt: hostile, end: undefined }], opened: [{ ...hostile, promptId: 'b' }] });
   t.mock.timers.tick(patienceMs);
   await settle();
-  assert.match([...editor.notifications][0] ?? '', /^\[Show\]\(command:.*The server/);
-  await editor.commands.get('mcphub.question.open')?.('b');
-  await editor.commands.get('mcphub.showQuestion')?.();
-  assert.deepEqual(revealed, ['b', '']);
+  seen(editor.messages.at(-1)); // the definition is no JSON, so it counts as dangerous
+  seen(editor.detail);
 });
 
 test('beside an open page what is dangerous is a notification, which can be taken back, and else a dialog', async (t) => {
@@ -197,7 +251,7 @@ test('beside an open page what is dangerous is a notification, which can be take
   assert.equal(editor.messages.length, 1);
 });
 
-test('a launch is answered in a dialog that shows it, from its notification, too, and the yes carries what was shown', async (t) => {
+test('a launch is answered in a dialog that shows it, beside a page, too, and the yes carries what was shown', async (t) => {
   const { editor, change, pages, answered } = scene(t);
   pages.visible = true;
   const asked = launch('a');
@@ -205,45 +259,28 @@ test('a launch is answered in a dialog that shows it, from its notification, too
   change({ opened: [asked] });
   t.mock.timers.tick(visiblePatienceMs);
   await settle();
-  editor.choose = (_, items) => (items as { title?: string }[]).find((item) => item.title === 'Start This Time');
-  await editor.commands.get('mcphub.question.choose')?.('a');
-  assert.match(editor.messages.join(), /which “an extension” added/u);
+  editor.choose = (_, items) => (items as { title?: string }[]).find((item) => item.title === 'Start Once');
+  await editor.commands.get('mcphub.answerQuestion')?.();
+  assert.match(editor.detail ?? '', /“an extension” wrote the entry/u);
   assert.deepEqual(answered, [
     { promptId: 'a', action: { case: 'accept', value: { scope: ApprovalScope.ONCE, launchHash: 'hash' } } },
   ]);
 });
 
-// Finding E2: a screen reader reads the text of a notification as it was given, including the commands of its links.
-test('for a screen reader a question has buttons with names, which say when it is gone', async (t) => {
-  const { editor, change, revealed } = scene(t);
-  editor.settings['accessibilitySupport'] = 'on';
+test('an answer to a dialog whose question is gone is told', async (t) => {
+  const { editor, change } = scene(t);
   let choose: (title: string) => void = () => assert.fail('nothing is shown');
-  let labels: string[] = [];
-  editor.choose = (_, items) => {
-    const buttons = items as { title: string }[];
-    labels = buttons.map(({ title }) => title);
-    return new Promise((resolve) => {
-      choose = (title) => resolve(buttons.find((button) => button.title === title));
+  editor.choose = (_, items) =>
+    new Promise((resolve) => {
+      choose = (title) => resolve((items as { title?: string }[]).find((item) => item.title === title));
     });
-  };
-  change({ opened: [prompt('a')] });
+  change({ opened: [launch('a')] });
   t.mock.timers.tick(patienceMs);
   await settle();
-  assert.equal(editor.notifications.size, 0);
-  assert.doesNotMatch(editor.messages.join(), /command:/);
-  assert.deepEqual(labels, ['Show', 'Deny', 'Later']);
-  choose('Show');
-  await settle();
-  assert.deepEqual(revealed, ['a']);
-
-  change({ closed: [{ prompt: prompt('a'), end: undefined }], opened: [prompt('b')] });
-  t.mock.timers.tick(patienceMs);
-  await settle();
-  assert.equal(editor.messages.length, 2);
   const late = choose;
-  change({ closed: [{ prompt: prompt('b'), end: undefined }] });
+  change({ closed: [{ prompt: launch('a'), end: undefined }] });
   await settle();
-  late('Deny');
+  late('Don’t Start');
   await settle();
   assert.match(editor.messages.at(-1) ?? '', /is no longer open/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brief, commandLink, inMessage, inPick, visible } from '../src/plaintext.js';
+import { brief, inMessage, inPick, quoted, visible } from '../src/plaintext.js';
 
 // The syntax of links in VS Code's notifications.
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/giu;
@@ -11,6 +11,21 @@ test('what cannot be seen is spelled out', () => {
   assert.equal(visible('two\nlines, Grüße, 日本語, 👍'), 'two\nlines, Grüße, 日本語, 👍');
 });
 
+// Finding I11: 55 code points passed through native dialogs. That the page uses the same function, its own test shows.
+test('every code point that cannot be seen, or turns the direction of writing, is spelled out in every native form', () => {
+  const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
+  let count = 0;
+  for (let point = 0; point <= 0x10ffff; point++) {
+    const char = String.fromCodePoint(point);
+    if (!hidden.test(char) || char === '\n' || char === '\t') continue;
+    count++;
+    const code = `⟨U+${point.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+    for (const form of [visible, inMessage, inPick]) assert.equal(form(`a${char}b`), `a${code}b`);
+    assert.equal(quoted(`a${char}b`), `“a${code}b”`);
+  }
+  assert.ok(count > 6_000, `${count} code points`); // 2,048 surrogates, 4,096 tags, and the rest
+});
+
 test('text of a server makes no link in a notification', () => {
   for (const evil of [
     '[Allow](command:workbench.action.quit)',
@@ -19,12 +34,8 @@ test('text of a server makes no link in a notification', () => {
     '[[a]](https://x)',
     '[a]]](command:b) [c](file:d)',
   ]) {
-    const shown = `The tool ${inMessage(evil)} asks [Show](command:mcphub.question.open?%5B%5D)`;
-    assert.deepEqual(
-      [...shown.matchAll(link)].map((m) => m[2]),
-      ['command:mcphub.question.open?%5B%5D'],
-      shown,
-    );
+    const shown = `${inMessage(evil)}: Run ${inMessage(evil)}?`;
+    assert.deepEqual([...shown.matchAll(link)], [], shown);
   }
 });
 
@@ -50,13 +61,8 @@ test('two texts of a server side by side make no link', () => {
   assert.equal([...`“${inMessage('[a]')}”“${inMessage('(command:b)')}”`.matchAll(link)].length, 0);
 });
 
-test('a link of ours carries its arguments whole', () => {
-  const [found] = [...`x ${commandLink('Deny', 'mcphub.question.decline', "it's (1) [2] ü", 3)} y`.matchAll(link)];
-  const query = found?.[2]?.split('?')[1] ?? '';
-  assert.deepEqual(JSON.parse(decodeURIComponent(query)), ["it's (1) [2] ü", 3]);
-});
-
 test('long text is cut between characters', () => {
   assert.equal(brief('👍👍👍', 2), '👍…');
   assert.equal(brief('abc', 3), 'abc');
+  assert.equal(inMessage('](](](', 6), '] (] …');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ApprovalScope } from '@mcphub/host';
 import type { Prompt } from '@mcphub/host';
 import { commandLine } from '../src/questions/launch.js';
-import { question } from '../src/questions/question.js';
+import { mostInTitle, question } from '../src/questions/question.js';
 
 const ask = (kind: string, value: object): Prompt =>
   ({ promptId: 'p', server: 'files', question: { case: kind, value } }) as unknown as Prompt;
@@ -61,10 +61,19 @@ const every: readonly Prompt[] = [
   ask('somethingNew', {}),
 ];
 
-test('a tool is called by its title, with its name behind it', () => {
-  assert.match(question(approval({ title: 'Delete a file' })).title, /“Delete a file” \(“delete”\)/);
-  assert.match(question(approval({ title: 'delete' })).title, /[^(]“delete” /);
-  assert.match(question(approval()).title, /[^(]“delete” /);
+test('a question begins with its server, names the tool by its title, and is read at a glance', () => {
+  assert.equal(question(approval({ title: 'Delete file' })).title, 'files: Run Delete file?');
+  assert.equal(question(approval()).title, 'files: Run delete?');
+  assert.match(question(approval({ title: 'Delete file' })).detail, /^Tool: “Delete file” \(“delete”\)$/mu);
+  assert.match(question(approval({ title: 'delete' })).detail, /^Tool: “delete”$/mu);
+  for (const prompt of every) {
+    assert.match(question(prompt).title, /^files(?::| asks:) [A-Z]/u);
+    const long = 'long '.repeat(50);
+    const value = { ...prompt.question.value, tool: long, message: long, urlHost: long, description: long };
+    const { title } = question({ ...prompt, server: long, question: { ...prompt.question, value } } as Prompt);
+    assert.match(title, /^long long long long…/u);
+    assert.ok(Array.from(title).length <= mostInTitle, title);
+  }
 });
 
 test('the first choice, which has the focus, never allows anything', () => {
@@ -83,17 +92,17 @@ test('every question can be declined without a page', () => {
 });
 
 test('a dialog is for the start of a workspace server and for tools that destroy, and nothing else', () => {
-  const modal = every.filter((p) => question(p).form === 'modal');
   assert.deepEqual(
-    modal.map((p) => p.question.case),
+    every.filter((p) => question(p).dangerous).map((p) => p.question.case),
     ['toolApproval', 'toolApproval', 'serverLaunch', 'serverLaunch', 'serverLaunch'],
   );
-  assert.equal(question(approval()).form, 'notification', 'a server that says nothing of its tool');
+  assert.equal(question(approval()).dangerous, false, 'a server that says nothing of its tool');
 });
 
 test('what a dialog cannot show whole cannot be accepted in it', () => {
   for (const prompt of [
     approval({ previousDefinitionJson: '{}' }),
+    approval({ argumentsJson: JSON.stringify({ text: 'x'.repeat(2_000) }) }),
     launch({ changed: true }),
     launch({ allowedTools: ['*'] }),
     launch({ files: ['/f'] }),
@@ -124,13 +133,13 @@ test('what a program wrote is agreed to in a dialog that shows all of it, and th
   for (const fact of [
     'npx -y "two words"',
     '/repos/a',
-    'MODE="two\\nlines, TOKEN=1"',
+    '"MODE=two\\nlines, TOKEN=1"',
+    'The program “an extension” wrote the entry',
     'X-Key',
     '/repos/a/.env',
     'FROM_FILE',
   ])
     assert.ok(asked.detail.includes(fact), `${fact} in ${asked.detail}`);
-  assert.match(asked.title, /which “an extension” added/u);
   const accepts = asked.choices.flatMap(({ choice }) => (choice.kind === 'accept' ? [choice.launchHash] : []));
   assert.deepEqual(accepts, ['hash of all of it', 'hash of all of it']);
 });
@@ -138,7 +147,7 @@ test('what a program wrote is agreed to in a dialog that shows all of it, and th
 test('a command that no dialog can show is cut in it, and leads to its card', () => {
   const asked = question(launch({ args: ['x'.repeat(100_000)] }));
   assert.ok(asked.detail.length < 2_000, String(asked.detail.length));
-  assert.match(asked.detail, /^More than a dialog can show/u);
+  assert.match(asked.detail, /^This is only the beginning/u);
   assert.deepEqual(
     asked.choices.map((c) => c.choice.kind),
     ['open', 'decline'],
@@ -171,9 +180,10 @@ test('a launch shows where its program was found, and what it inherits of the us
       inheritedNames: ['HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS'],
     }),
   );
-  assert.match(detail, /Program: \/repos\/tools\/npx \(found in the PATH of the login shell[^\u202e]*\)/u);
-  assert.match(detail, /It inherits your settings: HTTPS_PROXY, NODE_EXTRA_CA_CERTS/u);
-  assert.doesNotMatch(question(launch()).detail, /inherits|found in/u);
+  assert.match(detail, /^Runs the program: \/repos\/tools\/npx$/mu);
+  assert.match(detail, /^Found in: the PATH of the login shell⟨U\+202E⟩$/mu);
+  assert.match(detail, /^Inherits your settings: HTTPS_PROXY, NODE_EXTRA_CA_CERTS$/mu);
+  assert.doesNotMatch(question(launch()).detail, /Inherits|Found in/u);
 });
 
 // Finding C1: the program of a workspace.
@@ -185,8 +195,8 @@ test('a launch shows which program runs, and in words what can make it load othe
       environment: [loading, { name: 'MODE', value: 'x', unset: false, loadsCode: false }],
     }),
   );
-  assert.match(detail, /Program: \/repos\/a\/bin\/npx -> \/tmp\/evil/u);
-  assert.match(detail, /DANGER: .*NODE_OPTIONS="--require \.\/x\.js"$/mu);
+  assert.match(detail, /^Runs the program: \/repos\/a\/bin\/npx, \/tmp\/evil$/mu);
+  assert.match(detail, /^Danger: .*NODE_OPTIONS=--require \.\/x\.js$/mu);
 });
 
 test('a command line shows where each word ends', () => {
@@ -198,7 +208,7 @@ test('approvals are offered by how long they hold, the shortest first', () => {
   assert.deepEqual(scopes, [ApprovalScope.ONCE, ApprovalScope.WORKSPACE, ApprovalScope.ALWAYS]);
 });
 
-test('texts of others are quoted and can neither be links nor hide', () => {
+test('texts of others can neither be links nor hide', () => {
   const { title } = question(approval({ tool: '[x](command:y)\u202e' }));
   assert.doesNotMatch(title, /\]\(|\u202e/u);
 });

@@ -11,7 +11,10 @@ const readTexts = (name: string): Record<string, string> =>
   JSON.parse(readFileSync(name, 'utf8')) as Record<string, string>;
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name, text: readFileSync(join('src', name), 'utf8') }));
+  .map((name) => join('src', name))
+  // what the page and the extension both say
+  .concat(['launchfacts.ts', 'serverwords.ts'].map((name) => join('../host/src', name)))
+  .map((name) => ({ name, text: readFileSync(name, 'utf8') }));
 const holes = (text: string): string =>
   [...text.matchAll(/\{\d+\}/gu)]
     .map(([hole]) => hole)
@@ -62,5 +65,5 @@ test('a question is asked in the language of the editor, and what a server says 
     editor.texts.set(text, translated);
   const value = { message: 'Which {1}?' };
   const asked = question({ server: 'b{0}', question: { case: 'elicitationForm', value } } as never);
-  assert.equal(asked.title, 'Der Server “b{0}” fragt: “Which {1}?”');
+  assert.equal(asked.title, 'b{0} fragt: Which {1}?');
 });

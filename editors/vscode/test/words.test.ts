@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { chooseModel } from '@mcphub/host';
 import { binaryPath, graceMilliseconds, keepKey } from '../src/hub/hubplace.js';
 import { logText } from '../src/log/logtext.js';
-import { chooseModel, modelRequest, modelResult, withinTokens } from '../src/questions/modelrequest.js';
+import { modelRequest, modelResult, withinTokens } from '../src/questions/modelrequest.js';
 import { secretKey } from '../src/questions/secretkeys.js';
 import { statusWords } from '../src/status/statustext.js';
 import { argumentsProblem, skeleton, takesArguments } from '../src/commands/toolarguments.js';

@@ -28,8 +28,18 @@ scenario(
     workspace.plan([{ server: 'demo', tool: 'echo', arguments: { text: 'words in a corner' } }]);
     const window = await act.open(workspace);
     await window.runCommand('Other: Call All of the Plan');
-    await window.answerInNotification(/May the tool .?Echo.? \(.?echo.?\) of .?demo.? be called/, 'Allow Once');
+    const notification = window.notification('demo: Run Echo?');
+    await notification.waitFor();
+    // A screen reader reads the text as the editor got it, so it must not have links.
+    const labels = await notification
+      .locator('[aria-label]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    assert.match(labels.join('|'), /(?:^|\|)demo: Run Echo\?, notification/);
+    assert.doesNotMatch(labels.join('|'), /command:/);
+    await notification.getByRole('button', { name: 'Open', exact: true }).click();
+    const page = await window.openSideBar();
+    await page.accept(page.card('echo'));
     await workspace.journal.has({ event: 'finished', tool: 'echo', detail: 'ok' });
-    await window.notification('be called').waitFor({ state: 'detached' });
+    await notification.waitFor({ state: 'detached' });
   },
 );

@@ -18,7 +18,7 @@ scenario(
       window.page.locator('.codelens-decoration').filter({ hasText: text }).first();
     const above = lens(/McpHub: Stopped/);
     await above.waitFor();
-    await lens('McpHub: Cannot be used: command').waitFor();
+    await lens('McpHub: Configuration error: command').waitFor();
     const file = join(workspace.folder, '.cursor/mcp.json');
     await window.page.locator('.squiggly-error').first().waitFor();
 
@@ -61,7 +61,7 @@ scenario(
       .click();
 
     writeFileSync(file, JSON.stringify({ mcpServers: { first: { command: 'true' } } }, null, 2));
-    await lens('McpHub: Cannot be used: command').waitFor({ state: 'detached' });
+    await lens('McpHub: Configuration error: command').waitFor({ state: 'detached' });
     await window.page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
   },
 );

@@ -1,23 +1,10 @@
 // Pick lists of servers and requests.
 import * as vscode from 'vscode';
-import { ServerState } from '@mcphub/host';
 import type { Request, Server } from '@mcphub/host';
 import type { CommandWorld } from './commandworld.js';
 import { inPick } from '../plaintext.js';
 import { runningRequests } from '../hub/standing.js';
-
-/** A function, since the editor's language is known only after the start. */
-export const stateWords = (): Readonly<Record<ServerState, string>> => ({
-  [ServerState.UNSPECIFIED]: '',
-  [ServerState.STOPPED]: vscode.l10n.t('stopped'),
-  [ServerState.CONNECTING]: vscode.l10n.t('connecting'),
-  [ServerState.READY]: vscode.l10n.t('ready'),
-  [ServerState.STOPPING]: vscode.l10n.t('stopping'),
-  [ServerState.FAILED]: vscode.l10n.t('failed'),
-  [ServerState.DISABLED]: vscode.l10n.t('disabled'),
-  [ServerState.BROKEN]: vscode.l10n.t('broken'),
-  [ServerState.GIVEN_UP]: vscode.l10n.t('given up'),
-});
+import { stateTitle } from '../lens/lenswords.js';
 
 /**
  * Returns the servers as the hub has them now. The extension's window may be behind, and has no servers right after a
@@ -46,7 +33,7 @@ export async function pickServer(
   }
   const items = servers.map((server) => ({
     label: inPick(server.name),
-    description: stateWords()[server.state],
+    description: stateTitle(server),
     detail: inPick(server.lastError),
     server,
   }));

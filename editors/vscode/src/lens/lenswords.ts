@@ -1,8 +1,8 @@
 // The texts of lenses and the actions that they offer. Texts of servers and files are made safe here: a lens draws
 // $(name) as an icon, as a pick list does.
 import * as vscode from 'vscode';
-import { ServerState } from '@mcphub/host';
-import type { Server } from '@mcphub/host';
+import { ServerState, serverStateWord } from '@mcphub/host';
+import type { Server, ServerStateJson } from '@mcphub/host';
 import { inPick } from '../plaintext.js';
 
 export interface ServerAction {
@@ -11,28 +11,9 @@ export interface ServerAction {
   readonly args: readonly unknown[];
 }
 
-/** Returns the state in a few words. */
+/** Returns the state in a few words, as the page says it. */
 export function stateTitle({ state }: Server): string {
-  switch (state) {
-    case ServerState.READY:
-      return vscode.l10n.t('Running');
-    case ServerState.CONNECTING:
-      return vscode.l10n.t('Starting');
-    case ServerState.STOPPING:
-      return vscode.l10n.t('Stopping');
-    case ServerState.STOPPED:
-      return vscode.l10n.t('Stopped');
-    case ServerState.FAILED:
-      return vscode.l10n.t('Error');
-    case ServerState.GIVEN_UP:
-      return vscode.l10n.t('Error, given up');
-    case ServerState.DISABLED:
-      return vscode.l10n.t('Disabled');
-    case ServerState.BROKEN:
-      return vscode.l10n.t('Cannot be used');
-    default:
-      return vscode.l10n.t('Unknown');
-  }
+  return serverStateWord(`SERVER_STATE_${ServerState[state]}` as ServerStateJson, vscode.l10n);
 }
 
 /** Returns the text of the lens with the state. `tools` is undefined if the number of tools is not known. */

@@ -1,5 +1,5 @@
-// Chooses the open prompt that the editor itself shows, if any. It has no side effects. At most one is shown at a time:
-// the oldest that is not seen and that the user has not put off.
+// Chooses the open prompts that the editor itself may show: those that are not seen and that the user has not put off.
+// It has no side effects.
 import type { Prompt } from '@mcphub/host';
 
 export interface Surroundings {
@@ -21,17 +21,6 @@ export const patienceMs = 800;
 // A visible page reports by itself what is in view, but a busy page reports late. It already shows that there is a
 // prompt.
 export const visiblePatienceMs = 2_500;
-
-/** Returns the prompt to show now, or the time until another check is needed, or neither. */
-export function nextToShow(
-  noticed: Iterable<Noticed>,
-  surroundings: Surroundings,
-  busy: (prompt: Prompt) => boolean,
-): { readonly show?: Prompt; readonly lookAgainInMs?: number } {
-  const { due, lookAgainInMs } = waiting(noticed, surroundings, busy);
-  const [show] = due;
-  return show !== undefined ? { show } : lookAgainInMs === undefined ? {} : { lookAgainInMs };
-}
 
 /** Returns all prompts that could be shown now, the oldest first, and the time until there may be more. */
 export function waiting(

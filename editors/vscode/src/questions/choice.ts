@@ -5,7 +5,6 @@ import type { ApprovalScope } from '@mcphub/host';
 export type Choice =
   | { readonly kind: 'accept'; readonly scope: ApprovalScope; readonly launchHash?: string }
   | { readonly kind: 'decline' }
-  | { readonly kind: 'dismiss' }
   | { readonly kind: 'open' }
   | { readonly kind: 'later' };
 

@@ -13,12 +13,6 @@ export interface ModelRequest {
   readonly maxTokens: number | undefined;
 }
 
-export interface ModelName {
-  readonly id: string;
-  readonly name: string;
-  readonly family: string;
-}
-
 /**
  * Parses the request. For a request that a model of the editor cannot handle, it throws an error that says what to do.
  */
@@ -46,25 +40,6 @@ export function modelRequest(requestJson: string): ModelRequest {
   const most = params['maxTokens'];
   const maxTokens = typeof most === 'number' && most >= 1 ? Math.floor(most) : undefined;
   return { turns, hints: hintsOf(params['modelPreferences']), maxTokens };
-}
-
-/**
- * Returns the first model that a hint names, else the first model. An exact match takes precedence over a name that
- * contains the hint.
- */
-export function chooseModel<M extends ModelName>(models: readonly M[], hints: readonly string[]): M | undefined {
-  for (const hint of hints) {
-    const wanted = hint.toLowerCase();
-    const names = (m: M): string[] => [m.id, m.family, m.name].map((n) => n.toLowerCase());
-    const found =
-      models.find((m) => m.id === hint)
-      ?? models.find((m) => names(m).includes(wanted))
-      ?? models.find((m) => names(m).some((n) => n.includes(wanted)));
-    if (found !== undefined) {
-      return found;
-    }
-  }
-  return models[0];
 }
 
 /** Returns the JSON text of the result of sampling/createMessage. */

@@ -1,14 +1,14 @@
-// Shows prompts whose card nobody sees. An extension cannot close a notification with buttons. A notification with
-// progress closes when its work is done, and its text may have links that run commands. So a prompt is shown as one
-// with progress: it disappears when the prompt is answered elsewhere, when the server withdraws it, and when its card
-// comes into view. A dialog cannot be closed either; it is used for dangerous prompts while no page is visible.
+// Shows prompts whose card nobody sees. An extension cannot close a notification, unless it shows progress: that one
+// closes when its work is done. So a prompt is shown as progress: it disappears when the prompt is answered elsewhere,
+// when the server withdraws it, and when its card comes into view. Its one button leads to the card. A dialog cannot be
+// closed either; it is used for dangerous prompts while no page is visible.
 import * as vscode from 'vscode';
 import type { Prompt } from '@mcphub/host';
 import type { Answers } from './answers.js';
 import { waiting, type Noticed } from './attention.js';
 import { describe } from '../hub/hubprocess.js';
-import { commandLink, inMessage } from '../plaintext.js';
-import { goneSentence, question, questionLabel } from './question.js';
+import { inMessage } from '../plaintext.js';
+import { goneSentence, mostInTitle, question, questionLabel } from './question.js';
 import type { Choice, ChoiceItem } from './choice.js';
 import type { PromptEnd } from '../hub/standing.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
@@ -24,10 +24,18 @@ export interface Pages {
 
 interface Shown {
   readonly promptId: string;
+  readonly since: number; // milliseconds
+  readonly told: ReadonlySet<string>; // the prompts that could be shown when this one was
   readonly takeBack: () => void; // does nothing if the message cannot be closed
   // sets the number of other prompts that wait; absent if the text cannot be changed
   readonly beside?: (others: number) => void;
 }
+
+/**
+ * The editor does not say when the user closes the notification. So a prompt that comes more than these milliseconds
+ * later has a new one, instead of a number in a text that perhaps nobody sees.
+ */
+export const renewMs = 5_000;
 
 export class Notifier implements vscode.Disposable {
   readonly #watcher: WatcherWindow;
@@ -47,18 +55,6 @@ export class Notifier implements vscode.Disposable {
       new vscode.Disposable(stop),
       pages.onDidChangeView(() => this.#look()),
       vscode.window.onDidChangeWindowState(() => this.#look()),
-      vscode.commands.registerCommand('mcphub.question.open', (id: unknown) =>
-        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'open' })),
-      ),
-      vscode.commands.registerCommand('mcphub.question.choose', (id: unknown) =>
-        this.#onQuestion(id, (prompt) => this.#pick(prompt)),
-      ),
-      vscode.commands.registerCommand('mcphub.question.decline', (id: unknown) =>
-        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'decline' })),
-      ),
-      vscode.commands.registerCommand('mcphub.question.later', (id: unknown) =>
-        this.#onQuestion(id, (prompt) => this.#choose(prompt, { kind: 'later' })),
-      ),
       vscode.commands.registerCommand('mcphub.answerQuestion', () => this.#pickQuestion()),
       vscode.commands.registerCommand('mcphub.showQuestion', () => pages.show('')),
     ];
@@ -93,18 +89,28 @@ export class Notifier implements vscode.Disposable {
       shown.takeBack();
       return; // the next one is shown when this one has closed
     }
+    const now = Date.now();
     const { due, lookAgainInMs } = waiting(
       this.#noticed.values(),
-      { seen: (p) => this.#seen(p), pageVisible: this.#pages.visible, now: Date.now() },
+      { seen: (p) => this.#seen(p), pageVisible: this.#pages.visible, now },
       (p) => this.#answers.looksFor(p),
     );
-    if (lookAgainInMs !== undefined) {
-      this.#timer = setTimeout(() => this.#look(), lookAgainInMs);
+    const renewIn =
+      shown?.beside !== undefined && due.some(({ promptId }) => !shown.told.has(promptId))
+        ? shown.since + renewMs - now
+        : Infinity;
+    const lookAgain = Math.min(lookAgainInMs ?? Infinity, renewIn);
+    if (renewIn <= 0) {
+      shown?.takeBack();
+      return;
+    }
+    if (lookAgain !== Infinity) {
+      this.#timer = setTimeout(() => this.#look(), lookAgain);
     }
     if (shown !== undefined) {
       shown.beside?.(due.filter(({ promptId }) => promptId !== shown.promptId).length);
-    } else if (due[0] !== undefined) {
-      this.#show(due[0], due.length - 1);
+    } else {
+      this.#show(due);
     }
   }
 
@@ -112,15 +118,17 @@ export class Notifier implements vscode.Disposable {
     return vscode.window.state.focused && this.#pages.sees(prompt.promptId);
   }
 
-  #show(prompt: Prompt, others: number): void {
+  /** Shows the latest of the prompts: the others were told before it. */
+  #show(due: readonly Prompt[]): void {
+    const prompt = due.at(-1);
+    if (prompt === undefined) {
+      return;
+    }
+    const told = new Set(due.map(({ promptId }) => promptId));
     // Next to a page, a dialog would repeat what the page's strip shows, and would stay when the card has come into
     // view.
-    const modal = question(prompt).form === 'modal' && !this.#pages.visible;
-    const gone = modal
-      ? this.#showModal(prompt)
-      : readAloud()
-        ? this.#showButtons(prompt, others)
-        : this.#showNotification(prompt, others);
+    const modal = question(prompt).dangerous && !this.#pages.visible;
+    const gone = modal ? this.#showModal(prompt, told) : this.#showNotification(prompt, told);
     const over = (): void => {
       this.#shown = undefined;
       this.#look();
@@ -132,8 +140,8 @@ export class Notifier implements vscode.Disposable {
     });
   }
 
-  async #showModal(prompt: Prompt): Promise<void> {
-    this.#shown = { promptId: prompt.promptId, takeBack: () => undefined };
+  async #showModal(prompt: Prompt, told: ReadonlySet<string>): Promise<void> {
+    this.#shown = { promptId: prompt.promptId, since: Date.now(), told, takeBack: () => undefined };
     await this.#dialog(prompt);
   }
 
@@ -156,84 +164,36 @@ export class Notifier implements vscode.Disposable {
     await this.#choose(prompt, chosen?.choice ?? { kind: 'later' });
   }
 
-  async #showNotification(prompt: Prompt, others: number): Promise<void> {
-    let text = this.#text(prompt, others);
+  async #showNotification(prompt: Prompt, told: ReadonlySet<string>): Promise<void> {
+    let text = notificationText(prompt, told.size - 1);
     let report: ((text: string) => void) | undefined; // set once the editor has shown the notification
-    const over = new Promise<void>((takeBack) => {
-      const beside = (more: number): void => {
-        const now = this.#text(prompt, more);
-        if (now !== text) {
-          text = now;
-          report?.(text);
-        }
-      };
-      this.#shown = { promptId: prompt.promptId, takeBack, beside };
+    let end: (opens: boolean) => void = () => undefined;
+    const over = new Promise<boolean>((resolve) => {
+      end = resolve;
     });
-    // No title, since it could not be changed later. The editor shows the text that was reported last.
-    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification }, (progress) => {
-      report = (message) => progress.report({ message });
-      report(text);
-      return over;
-    });
-  }
-
-  /**
-   * For users of a screen reader, which would read the commands of links letter by letter. It reads buttons by their
-   * names. But this message stays when its prompt has closed; a click on a button then says so.
-   */
-  async #showButtons(prompt: Prompt, others: number): Promise<void> {
-    const over = new Promise<void>((resolve) => {
-      this.#shown = { promptId: prompt.promptId, takeBack: resolve };
-    });
-    const { title, choices } = question(prompt);
-    const decline = choices.find((c) => c.choice.kind === 'decline');
-    type Button = vscode.MessageItem & { readonly choice: Choice | { readonly kind: 'pick' } };
-    const buttons: Button[] = [
-      { title: vscode.l10n.t('Show'), choice: { kind: 'open' } },
-      ...(choices.some((c) => c.choice.kind === 'accept')
-        ? [{ title: vscode.l10n.t('Answer...'), choice: { kind: 'pick' } } as const]
-        : []),
-      ...(decline === undefined ? [] : [{ title: decline.label, choice: decline.choice }]),
-      { title: vscode.l10n.t('Later'), choice: { kind: 'later' } },
-    ];
-    const answered = vscode.window
-      .showInformationMessage<Button>(`${title} ${besideText(others)}`.trim(), ...buttons)
-      .then(async (chosen) => {
-        const choice = chosen?.choice ?? { kind: 'later' };
-        if (!this.#noticed.has(prompt.promptId)) {
-          if (choice.kind !== 'later') {
-            void vscode.window.showInformationMessage(goneSentence(prompt));
-          }
-        } else {
-          await (choice.kind === 'pick' ? this.#pick(prompt) : this.#choose(prompt, choice));
-        }
-      });
-    await Promise.race([over, answered]);
-  }
-
-  #text(prompt: Prompt, others: number): string {
-    const { title, choices } = question(prompt);
-    const link = (label: string, command: string): string =>
-      commandLink(label, `mcphub.question.${command}`, prompt.promptId);
-    const decline = choices.find((c) => c.choice.kind === 'decline');
-    const links = [
-      link(vscode.l10n.t('Show'), 'open'),
-      ...(choices.some((c) => c.choice.kind === 'accept') ? [link(vscode.l10n.t('Answer...'), 'choose')] : []),
-      ...(decline === undefined ? [] : [link(decline.label, 'decline')]),
-      link(vscode.l10n.t('Later'), 'later'),
-    ];
-    // The links come first, since the editor cuts a long text at the end of the line.
-    return [...links, besideText(others), title].filter(Boolean).join('  ');
-  }
-
-  // Any code can run a command with any arguments, so the prompt must be open.
-  async #onQuestion(id: unknown, act: (prompt: Prompt) => Promise<void>): Promise<void> {
-    const prompt = typeof id === 'string' ? this.#watcher.standing.prompts.get(id) : undefined;
-    if (prompt === undefined) {
-      void vscode.window.showInformationMessage(goneSentence(undefined));
-      return;
+    const beside = (others: number): void => {
+      const now = notificationText(prompt, others);
+      if (now !== text) {
+        text = now;
+        report?.(text);
+      }
+    };
+    this.#shown = { promptId: prompt.promptId, since: Date.now(), told, takeBack: () => end(false), beside };
+    // The editor takes a text for its one button, too, though its API says only boolean. No title, since it could not be
+    // changed later: the editor shows the text that was reported last.
+    const cancellable = vscode.l10n.t('Open') as unknown as boolean;
+    const opens = await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, cancellable },
+      (progress, token) => {
+        token.onCancellationRequested(() => end(true));
+        report = (message) => progress.report({ message });
+        report(text);
+        return over;
+      },
+    );
+    if (opens && this.#noticed.has(prompt.promptId)) {
+      await this.#choose(prompt, { kind: 'open' });
     }
-    await act(prompt);
   }
 
   async #choose(prompt: Prompt, choice: Choice): Promise<void> {
@@ -250,13 +210,11 @@ export class Notifier implements vscode.Disposable {
     }
   }
 
-  async #answer(prompt: Prompt, choice: Extract<Choice, { kind: 'accept' | 'decline' | 'dismiss' }>): Promise<void> {
+  async #answer(prompt: Prompt, choice: Extract<Choice, { kind: 'accept' | 'decline' }>): Promise<void> {
     const action =
       choice.kind === 'accept'
         ? ({ case: 'accept', value: { scope: choice.scope, ...launchShown(choice) } } as const)
-        : choice.kind === 'decline'
-          ? ({ case: 'decline', value: {} } as const)
-          : ({ case: 'dismiss', value: {} } as const);
+        : ({ case: 'decline', value: {} } as const);
     try {
       await this.#watcher.answer({ promptId: prompt.promptId, action });
     } catch (error) {
@@ -309,26 +267,15 @@ export class Notifier implements vscode.Disposable {
   }
 }
 
-/** Returns the text for the number of other prompts that would be shown without this one; '' for 0. */
-function besideText(others: number): string {
-  switch (others) {
-    case 0:
-      return '';
-    case 1:
-      return vscode.l10n.t('(1 more question waits)');
-    default:
-      return vscode.l10n.t('({0} more questions wait)', others);
-  }
+/** Returns the text of a notification: the prompt, and how many others wait, in what is read at a glance. */
+function notificationText(prompt: Prompt, others: number): string {
+  const more = others === 0 ? '' : ` ${vscode.l10n.t('({0} more)', others)}`;
+  return `${question(prompt, mostInTitle - more.length).title}${more}`;
 }
 
 /** Returns the hash that states that the whole command was in view. */
 function launchShown({ launchHash }: Extract<Choice, { kind: 'accept' }>): { readonly launchHash?: string } {
   return launchHash === undefined ? {} : { launchHash };
-}
-
-/** Reports whether the user has set the editor to support a screen reader. */
-function readAloud(): boolean {
-  return vscode.workspace.getConfiguration('editor').get('accessibilitySupport') === 'on';
 }
 
 function pickWhile<T extends vscode.QuickPickItem>(

@@ -1,145 +1,165 @@
-// The form, texts and choices with which the editor's own messages show a prompt while no page is visible.
+// The texts and choices with which the editor's own messages show a prompt while no page is visible.
 import * as vscode from 'vscode';
 import { ApprovalScope } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
-import { inPick, quoted, visible } from '../plaintext.js';
+import type { Prompt, ToolApproval } from '@mcphub/host';
+import { inMessage, inPick, quoted, visible } from '../plaintext.js';
 import type { ChoiceItem } from './choice.js';
 import { launchQuestion } from './launch.js';
+import { cutForDialog, fitsDialog } from './dialogsize.js';
 
 export interface Question {
-  /**
-   * modal: dangerous, a person has to look. notification: a message in a corner of the window. waiting: nothing to
-   * decide, something is in progress elsewhere.
-   */
-  readonly form: 'modal' | 'notification' | 'waiting';
-  readonly title: string; // one line, safe in a notification
-  readonly detail: string; // full text for a modal or a pick list, with invisible characters spelled out
+  /** A person has to look: a dialog, while no page is visible. */
+  readonly dangerous: boolean;
+  /** One line that begins with the server, of at most `mostInTitle` characters, safe in a notification. */
+  readonly title: string;
+  readonly detail: string; // full text for a dialog or a pick list, with invisible characters spelled out
   /**
    * The answers that need no page, the harmless ones first: the first has the focus. If there is no accept, accepting
-   * needs a form that only the page has.
+   * needs a form that only the page has, or the dialog has no room for everything.
    */
   readonly choices: readonly ChoiceItem[];
 }
 
-const showIt = (): ChoiceItem => ({ label: vscode.l10n.t('Show in McpHub'), choice: { kind: 'open' } });
+/** How much of a notification is read at a glance, before its button. */
+export const mostInTitle = 60;
+const mostOfServer = 20;
+/** How much of a name the detail shows. A server may send one that is as long as a message. */
+const mostOfName = 200;
 
-export function question(prompt: Prompt): Question {
-  const server = quoted(prompt.server);
-  const open = showIt();
+/** @param room characters of the title */
+export function question(prompt: Prompt, room = mostInTitle): Question {
+  const title = (words: (server: string, subject: string) => string, subject = ''): string =>
+    titleOf(prompt.server, words, subject, room);
+  const open = { label: vscode.l10n.t('Open in McpHub'), choice: { kind: 'open' } } as const;
+  const decline = (label = vscode.l10n.t('Decline')): ChoiceItem => ({ label, choice: { kind: 'decline' } });
   const asked = prompt.question;
   switch (asked.case) {
     case 'toolApproval': {
-      const { tool, title, argumentsJson, definitionJson, previousDefinitionJson } = asked.value;
-      const name = title === '' || title === tool ? quoted(tool) : `${quoted(title)} (${quoted(tool)})`;
+      const { tool, title: named, definitionJson, previousDefinitionJson } = asked.value;
       const changed = previousDefinitionJson !== '';
-      // A server's statement about its own tool is only a hint. It may make the form more prominent, but never less
-      // than a notification.
-      const form = changed || saysDestructive(definitionJson) ? 'modal' : 'notification';
-      const change = changed
-        ? `\n${vscode.l10n.t('The server has changed this tool since you allowed it: see the difference in McpHub.')}`
-        : '';
+      const detail = approvalText(asked.value);
       return {
-        form,
-        title: vscode.l10n.t('May the tool {0} of {1} be called?', name, server),
-        detail: `${visible(argumentsJson === '' ? vscode.l10n.t('Without arguments.') : vscode.l10n.t('Arguments: {0}', argumentsJson))}${change}`,
-        choices: changed
-          ? [open, decline(vscode.l10n.t('Deny'))]
-          : [
-              open,
-              decline(vscode.l10n.t('Deny')),
-              accept(vscode.l10n.t('Allow Once'), ApprovalScope.ONCE),
-              accept(vscode.l10n.t('Allow in This Workspace'), ApprovalScope.WORKSPACE),
-              accept(vscode.l10n.t('Always Allow'), ApprovalScope.ALWAYS),
-            ],
+        // A server's statement about its own tool is only a hint. It may make the form more prominent, but never less
+        // than a notification.
+        dangerous: changed || saysDestructive(definitionJson),
+        title: changed
+          ? title((server, name) => vscode.l10n.t('{0}: Run {1}, which has changed?', server, name), named || tool)
+          : title((server, name) => vscode.l10n.t('{0}: Run {1}?', server, name), named || tool),
+        detail: cutForDialog(detail),
+        choices: [
+          open,
+          decline(vscode.l10n.t('Deny')),
+          ...(changed || !fitsDialog(detail)
+            ? []
+            : [
+                accept(vscode.l10n.t('Allow Once'), ApprovalScope.ONCE),
+                accept(vscode.l10n.t('Allow in This Workspace'), ApprovalScope.WORKSPACE),
+                accept(vscode.l10n.t('Always Allow'), ApprovalScope.ALWAYS),
+              ]),
+        ],
       };
     }
     case 'serverLaunch': {
-      const { title, detail, accepts } = launchQuestion(asked.value, server);
+      const { detail, accepts } = launchQuestion(asked.value);
       return {
-        form: 'modal',
-        title,
+        dangerous: true,
+        title:
+          asked.value.url === ''
+            ? title((server) => vscode.l10n.t('{0}: Start this server?', server))
+            : title((server) => vscode.l10n.t('{0}: Connect to this server?', server)),
         detail,
-        choices: [open, decline(vscode.l10n.t('Do Not Start')), ...accepts],
+        choices: [open, decline(vscode.l10n.t('Don’t Start')), ...accepts],
       };
     }
     case 'sampling':
       return {
-        form: 'notification',
-        title: vscode.l10n.t('The server {0} asks for a completion of your model.', server),
+        dangerous: false,
+        title: title((server) => vscode.l10n.t('{0}: Answer with your model?', server)),
         detail: '',
         choices: [open, decline(vscode.l10n.t('Deny'))],
       };
     case 'elicitationForm':
       return {
-        form: 'notification',
-        title: vscode.l10n.t('The server {0} asks: {1}', server, quoted(asked.value.message)),
+        dangerous: false,
+        title: title((server, message) => vscode.l10n.t('{0} asks: {1}', server, message), asked.value.message),
         detail: visible(asked.value.message),
-        choices: [open, decline(vscode.l10n.t('Decline'))],
+        choices: [open, decline()],
       };
     case 'elicitationUrl': {
       const { waiting, urlHost, url, message } = asked.value;
-      if (waiting) {
-        return {
-          form: 'waiting',
-          title: vscode.l10n.t('Have you finished on {0} for the server {1}?', quoted(urlHost), server),
-          detail: visible(url),
-          choices: [open, decline(vscode.l10n.t('No')), accept(vscode.l10n.t('I Have Finished'), ApprovalScope.ONCE)],
-        };
-      }
       return {
-        form: 'notification',
-        title: vscode.l10n.t('The server {0} asks you to visit {1}: {2}', server, quoted(urlHost), quoted(message)),
-        detail: visible(url),
-        choices: [open, decline(vscode.l10n.t('Decline'))],
+        dangerous: false,
+        title: waiting
+          ? title((server, host) => vscode.l10n.t('{0}: Finished on {1}?', server, host), urlHost)
+          : title((server, host) => vscode.l10n.t('{0}: Open {1}?', server, host), urlHost),
+        detail: visible([url, message].filter(Boolean).join('\n')),
+        choices: [open, decline(), ...(waiting ? [accept(vscode.l10n.t('Confirm'), ApprovalScope.ONCE)] : [])],
       };
     }
     case 'signIn': {
       const { waiting, urlHost, url } = asked.value;
-      if (waiting) {
-        return {
-          form: 'waiting',
-          title: vscode.l10n.t(
-            'Waiting until you have signed in to {0} on {1}, in the browser.',
-            server,
-            quoted(urlHost),
-          ),
-          detail: visible(url),
-          choices: [open, decline(vscode.l10n.t('Stop'))],
-        };
-      }
       return {
-        form: 'notification',
-        title: vscode.l10n.t('The server {0} wants you to sign in on {1}.', server, quoted(urlHost)),
+        dangerous: false,
+        title: waiting
+          ? title((server, host) => vscode.l10n.t('{0}: Waiting for your sign-in on {1}', server, host), urlHost)
+          : title((server, host) => vscode.l10n.t('{0}: Sign in on {1}?', server, host), urlHost),
         detail: visible(url),
-        choices: [open, decline(vscode.l10n.t('Decline'))],
+        choices: [open, waiting ? decline(vscode.l10n.t('Cancel Sign-In')) : decline()],
       };
     }
-    case 'configInput':
+    case 'configInput': {
+      const { description, inputId, configFile, configLine } = asked.value;
       return {
-        form: 'notification',
-        title: vscode.l10n.t(
-          'The config of {0} needs a value: {1}',
-          server,
-          quoted(asked.value.description === '' ? asked.value.inputId : asked.value.description),
-        ),
-        detail: vscode.l10n.t('From: {0}', `${visible(asked.value.configFile)}:${asked.value.configLine}`),
-        choices: [open, decline(vscode.l10n.t('Decline'))],
+        dangerous: false,
+        title: title((server, name) => vscode.l10n.t('{0}: Enter a value: {1}', server, name), description || inputId),
+        detail: vscode.l10n.t('Comes from: {0}', `${visible(configFile)}:${configLine}`),
+        choices: [open, decline()],
       };
+    }
     default:
       return {
-        form: 'notification',
-        title: vscode.l10n.t('The server {0} asks something that this version of the extension does not know.', server),
+        dangerous: false,
+        title: title((server) => vscode.l10n.t('{0}: Update McpHub to see this question', server)),
         detail: '',
-        choices: [open, decline(vscode.l10n.t('Decline'))],
+        choices: [open, decline()],
       };
   }
 }
 
 /** Returns the sentence for a prompt that was answered after it had closed. */
-export function goneSentence(prompt: Prompt | undefined): string {
-  return prompt === undefined
-    ? vscode.l10n.t('This question is no longer open.')
-    : vscode.l10n.t('The question of {0} is no longer open.', quoted(prompt.server));
+export function goneSentence(prompt: Prompt): string {
+  return vscode.l10n.t('The question of {0} is no longer open.', quoted(prompt.server));
+}
+
+/** Returns the label of a prompt in a pick list. */
+export function questionLabel(prompt: Prompt): string {
+  return inPick(question(prompt).title);
+}
+
+/** Gives the server its part of the line, and the subject what the words of the reader's language leave. */
+function titleOf(
+  name: string,
+  words: (server: string, subject: string) => string,
+  subject: string,
+  room: number,
+): string {
+  const server = inMessage(name, mostOfServer);
+  const left = room - Array.from(words(server, '')).length;
+  return words(server, inMessage(subject, Math.max(1, left)));
+}
+
+function approvalText({ tool, title, argumentsJson, previousDefinitionJson }: ToolApproval): string {
+  const name =
+    title === '' || title === tool
+      ? quoted(tool, mostOfName)
+      : `${quoted(title, mostOfName)} (${quoted(tool, mostOfName)})`;
+  return [
+    vscode.l10n.t('Tool: {0}', name),
+    argumentsJson === '' ? vscode.l10n.t('No arguments') : vscode.l10n.t('Arguments: {0}', visible(argumentsJson)),
+    ...(previousDefinitionJson === ''
+      ? []
+      : [vscode.l10n.t('The server has changed this tool since you allowed it. McpHub shows the difference.')]),
+  ].join('\n');
 }
 
 // Reports whether the server itself says that the tool is destructive. The contract's destructive_hint is also true if
@@ -153,15 +173,6 @@ function saysDestructive(definitionJson: string): boolean {
   }
 }
 
-function decline(label: string): ChoiceItem {
-  return { label, choice: { kind: 'decline' } };
-}
-
 function accept(label: string, scope: ApprovalScope): ChoiceItem {
   return { label, choice: { kind: 'accept', scope } };
-}
-
-/** Returns the label of a prompt in a pick list. */
-export function questionLabel(prompt: Prompt): string {
-  return inPick(question(prompt).title);
 }

@@ -1,10 +1,10 @@
 // Sampling with a model of the editor (vscode.lm). The user sees and may edit the request, the model runs, and the user
 // sees its text before the server gets it.
 import * as vscode from 'vscode';
-import { HubError } from '@mcphub/host';
-import type { Prompt } from '@mcphub/host';
+import { chooseModel, HubError } from '@mcphub/host';
+import type { ModelName, Prompt } from '@mcphub/host';
 import { describe } from '../hub/hubprocess.js';
-import { chooseModel, modelRequest, modelResult, withinTokens, type ModelName } from './modelrequest.js';
+import { modelRequest, modelResult, withinTokens } from './modelrequest.js';
 import { brief, inMessage, quoted, visible } from '../plaintext.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 
