@@ -35,7 +35,7 @@ test('a cancel that fails is told, and the call goes on', async () => {
   }
   editor.stopPressed.fire();
   await settle();
-  assert.match(editor.messages.join(), /not cancelled.*this one cannot be cancelled/u);
+  assert.match(editor.messages.join(), /Unable to cancel.*this one cannot be cancelled/u);
   assert.equal(editor.notifications.size, 1);
   fail(new HubError('unavailable', 'HUB_DIED', 'the hub has died'));
   await over;

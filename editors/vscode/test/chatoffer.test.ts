@@ -191,7 +191,7 @@ test('an editor that takes no servers from extensions goes on without, and says 
   const scene = new Scene({}, editor);
   scene.set('chat.offerServers', true);
   await new Promise(setImmediate);
-  assert.match(editor.messages.join(), /from version 1\.101 on/);
+  assert.match(editor.messages.join(), /needs version 1\.101 or later/);
 });
 
 test('a gateway that is opened while the offer is switched off is closed again', async () => {

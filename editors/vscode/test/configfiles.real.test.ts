@@ -197,7 +197,7 @@ test('settings of the wrong kind are as good as none', async (t) => {
 
 test('who asks for a reading hears why there was none', async (t) => {
   const s = scene(t);
-  await assert.rejects(s.files.reloadNow(), /does not run/u);
+  await assert.rejects(s.files.reloadNow(), /is not running/u);
   s.ready();
   await s.files.reloadNow();
   s.hub.reload = () => Promise.reject(new Error('no disk'));

@@ -16,7 +16,7 @@ test('a resource is a document: its text, its bytes, or all of it where there ar
   for (const odd of [[], undefined, 7, [null], [{ text: 7 }]]) {
     assert.match(text(of(odd)), /^\{/u);
   }
-  assert.throws(() => documentOf(`{"contents":[{"text":"${'x'.repeat(9 << 20)}"}]}`), /too large to be a document/u);
+  assert.throws(() => documentOf(`{"contents":[{"text":"${'x'.repeat(9 << 20)}"}]}`), /too large for an editor/u);
 });
 
 test('a resource that is no text is not inserted as one', () => {
@@ -25,7 +25,7 @@ test('a resource that is no text is not inserted as one', () => {
   assert.equal(of({ text: 'ü 😀' }), 'ü 😀');
   assert.equal(of({ blob: Buffer.from('as bytes').toString('base64') }), 'as bytes');
   for (const blob of ['/wA=', Buffer.from('a\0b').toString('base64')]) {
-    assert.throws(() => of({ blob }), /is no text/u);
+    assert.throws(() => of({ blob }), /is not text/u);
   }
   assert.match(of({ text: 'a' }, { text: 'b' }), /"text": "b"/u);
 });

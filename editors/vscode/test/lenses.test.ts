@@ -156,10 +156,7 @@ test('an entry that another one replaces, or that waits for a yes, says so', asy
   const { change, lenses } = scene(t);
   const [shadows, waitingForConsent] = [[{ file, line: 2 }], [{ file, line: 4 }]];
   change(server({ configFile: '/etc/.claude.json', shadows, waitingForConsent } as never));
-  assert.deepEqual(await lenses(), [
-    '1: McpHub: Another entry of this name counts: .claude.json',
-    '3: McpHub: Waits for your consent',
-  ]);
+  assert.deepEqual(await lenses(), ['1: McpHub: Overridden by .claude.json', '3: McpHub: Waiting for your consent']);
 });
 
 test('with the setting off there are none, and no file is asked for', (t) => {

@@ -33,8 +33,8 @@ test('a JSON string is read from pieces of any size: no escape and no character 
       assert.equal(await all(unescaped(cut(inside, size))), text, `${size}`);
     }
   }
-  await assert.rejects(all(unescaped(cut('a"b', 2))), /not what the link says/u);
-  await assert.rejects(all(unescaped(cut('a\\', 2))), /not what the link says/u);
+  await assert.rejects(all(unescaped(cut('a"b', 2))), /result has changed/u);
+  await assert.rejects(all(unescaped(cut('a\\', 2))), /result has changed/u);
 });
 
 test('base64 is read from pieces of any size, and what is none is refused', async () => {
@@ -97,6 +97,6 @@ test('one content is saved from where it stands in the result, whole or not at a
   await saveContent(world, link(before.length + spelled.length));
   assert.deepEqual(await readFile(join(folder, 'a.zip')), blob);
   await rm(join(folder, 'a.zip'));
-  await assert.rejects(saveContent(world, link(text.length + 1)), /not what the link says|not base64/u);
+  await assert.rejects(saveContent(world, link(text.length + 1)), /result has changed|not base64/u);
   assert.deepEqual(await readdir(folder), []);
 });

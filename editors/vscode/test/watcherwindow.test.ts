@@ -219,7 +219,7 @@ test('a window calls methods of the hub that it follows, and of no other', async
   const { hub } = playedHub();
   const watcher = new WatcherWindow([], (error) => assert.fail(String(error)));
   const call = async (): Promise<unknown> => watcher.call(McpHubService.method.cancelRequests, { reason: 'r' });
-  await assert.rejects(call, /McpHub does not run/u);
+  await assert.rejects(call, /McpHub is not running/u);
   const window = hub.window({});
   const called: unknown[] = [];
   window.call = ((...given: unknown[]) => Promise.resolve(called.push(given))) as unknown as HubWindow['call'];
@@ -227,5 +227,5 @@ test('a window calls methods of the hub that it follows, and of no other', async
   await call();
   assert.deepEqual(called, [[McpHubService.method.cancelRequests, { reason: 'r' }]]);
   await watcher.close();
-  await assert.rejects(call, /McpHub does not run/u);
+  await assert.rejects(call, /McpHub is not running/u);
 });

@@ -17,17 +17,17 @@ test('the status bar counts what runs and what waits', () => {
   assert.equal(statusWords({ ...counts, running: 3 }).text, '$(sync~spin) MCP 3');
   const busy = statusWords({ ...counts, running: 1, prompts: 2 });
   assert.equal(busy.text, '$(sync~spin) MCP 1 $(question) 2');
-  assert.match(busy.tooltip, /1 request runs, 2 questions wait for you\./u);
+  assert.match(busy.tooltip, /1 request is running, 2 questions wait for you\./u);
   assert.equal(busy.prominence, 'warning');
 });
 
 test('the status bar says how the hub is', () => {
   assert.equal(statusWords({ ...counts, hub: 'failed', message: 'No program.' }).prominence, 'error');
   assert.match(statusWords({ ...counts, hub: 'failed', message: 'No program.' }).label, /No program\./u);
-  assert.match(statusWords({ ...counts, hub: 'restarting', running: 5 }).tooltip, /started anew/u);
+  assert.match(statusWords({ ...counts, hub: 'restarting', running: 5 }).tooltip, /restarting/u);
   assert.doesNotMatch(statusWords({ ...counts, hub: 'starting', running: 5 }).text, /5/u);
   const silent = statusWords({ ...counts, responsive: false, running: 5 });
-  assert.match(silent.tooltip, /does not answer/u);
+  assert.match(silent.tooltip, /not responding/u);
   assert.equal(silent.prominence, 'warning');
 });
 
@@ -116,7 +116,7 @@ test('arguments are an object, and what is wrong with others is said', () => {
   assert.equal(argumentsProblem('{"n": 12345678901234567890}'), undefined);
   assert.equal(argumentsProblem(' '), undefined);
   assert.match(argumentsProblem('[1]') ?? '', /object/u);
-  assert.match(argumentsProblem('{') ?? '', /no JSON/u);
+  assert.match(argumentsProblem('{') ?? '', /Not valid JSON/u);
 });
 
 test('a sampling request becomes a chat, and what a model is not given is refused', () => {

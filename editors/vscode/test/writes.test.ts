@@ -73,7 +73,7 @@ test('the user is asked once for each extension before it writes, and nothing is
 test('to have tools called without a question takes a permission of its own', async () => {
   const scene = new Scene();
   const { editor, sent } = scene;
-  const allowing = /which MCP tools are called without a question/;
+  const allowing = /which MCP tools run without asking/;
   editor.choose = (message, items) => (allowing.test(message) ? undefined : items[1]);
   const mine = scene.of();
   await mine.updateServer('s', { approvals: { u: 'deny', v: 'ask' } });

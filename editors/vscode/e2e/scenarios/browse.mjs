@@ -49,8 +49,8 @@ scenario(
     };
 
     await window.runCommand('McpHub: Open Resource...');
-    await take('Which Server?', 'everything', 'everything');
-    await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
+    await take('Select a Server', 'everything', 'everything');
+    await take('Select a Resource of everything', 'Dynamic Text', 'Dynamic Text');
     await take('(1 of 1)', '7', '7');
     await window.editorShows(/Resource.7:.This.is.a.plaintext.resource/u);
     const lines = window.page.locator('.part.editor .view-line');
@@ -63,14 +63,14 @@ scenario(
     );
 
     await window.runCommand('McpHub: Insert Resource...');
-    await take('Which Server?', 'everything', 'everything');
-    await take('Choose a Resource of everything', 'Dynamic Text', 'Dynamic Text');
+    await take('Select a Server', 'everything', 'everything');
+    await take('Select a Resource of everything', 'Dynamic Text', 'Dynamic Text');
     await take('(1 of 1)', '8', '8');
-    await take('Where Shall the Resource Go?', 'New', 'Open in a New Editor');
+    await take('Insert Resource: Select a Destination', 'New', 'Open in a new editor');
     await window.editorShows(/Resource.8:.This.is.a.plaintext.resource/u);
 
     await window.runCommand('McpHub: Insert Prompt...');
-    await take('Which Server?', 'everything', 'everything');
+    await take('Select a Server', 'everything', 'everything');
     await take('Insert a Prompt of everything', 'Team', 'Team Management');
     await window.quickPick.filter({ hasText: 'department (1 of 2)' }).waitFor();
     await input.fill('Sa');
@@ -79,7 +79,7 @@ scenario(
     await rows.getByText('Sa', { exact: true }).waitFor();
     await rows.getByText('Sales', { exact: true }).click();
     await take('name (2 of 2)', '', 'Eve');
-    await take('Where Shall the Prompt Go?', 'New', 'Open in a New Editor');
+    await take('Insert Prompt: Select a Destination', 'New', 'Open in a new editor');
     await window.editorShows(/Please.promote.Eve.to.the.head.of.the.Sales.team/u);
 
     await page.history.getByText('completable-prompt').first().waitFor();

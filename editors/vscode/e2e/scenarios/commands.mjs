@@ -12,14 +12,14 @@ scenario(
     const window = await act.open(workspace);
     // The first command activates the extension and waits for the servers.
     await window.runCommand('McpHub: Call Tool...');
-    await window.pick('Which Server?', 'demo');
+    await window.pick('Select a Server', 'demo');
     await window.pick('Call Tool of demo', 'long_task');
     const input = window.quickPick.locator('.quick-input-box input');
     await until('the arguments are asked for', async () =>
       (await window.quickPick.innerText()).includes('Arguments of'),
     );
     await input.fill('{"steps": 10000, "step_ms": 200');
-    await window.quickPick.getByText(/no JSON yet/).waitFor();
+    await window.quickPick.getByText(/Not valid JSON/).waitFor();
     await input.fill('{"steps": 10000, "step_ms": 200}');
     await input.press('Enter');
     await workspace.journal.has({ event: 'started', tool: 'long_task' });

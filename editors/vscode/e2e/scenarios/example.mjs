@@ -46,7 +46,7 @@ scenario(
       .waitFor();
     assert.equal(await page.server('tried').count(), 0, 'nothing is written before the yes');
     await allow.click();
-    await window.dialog.filter({ hasText: 'which MCP tools are called without a question' }).waitFor();
+    await window.dialog.filter({ hasText: 'which MCP tools run without asking' }).waitFor();
     await page.server('tried').waitFor();
     await allow.click();
 

@@ -31,7 +31,7 @@ scenario(
     const nowhere = join(workspace.folder, 'no-such-program');
     await window.setSetting(workspace, 'mcphub.binaryPath', nowhere);
     await window.runCommand('McpHub: Restart McpHub');
-    const missing = window.notification(/mcphub\.binaryPath names .*no-such-program.*there is no such file/);
+    const missing = window.notification(/mcphub\.binaryPath names .*no-such-program.*does not exist/);
     await missing.waitFor();
     assert.equal(await missing.count(), 1);
     await window.status
@@ -42,7 +42,7 @@ scenario(
 
     writeFileSync(nowhere, '#!/bin/sh\n', { mode: 0o600 });
     await missing.getByRole('button', { name: 'Restart McpHub' }).click();
-    await window.notification(/mcphub\.binaryPath names .*it cannot be run/).waitFor();
+    await window.notification(/mcphub\.binaryPath names .*cannot run\. It must be executable/).waitFor();
 
     await window.setSetting(workspace, 'mcphub.binaryPath', '');
     await window.runCommand('McpHub: Restart McpHub');

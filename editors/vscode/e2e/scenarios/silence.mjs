@@ -17,13 +17,13 @@ scenario(
 
     process.kill(hub.pid, 'SIGSTOP');
     await silent.waitFor();
-    const notification = window.notification('McpHub does not answer');
+    const notification = window.notification('McpHub is not responding');
     await notification.getByRole('button', { name: 'Restart McpHub' }).waitFor();
     process.kill(hub.pid, 'SIGCONT');
     await page.connection.waitFor({ state: 'hidden' });
     // If the button of the notification is pressed too late, nothing is restarted.
     await notification.getByRole('button', { name: 'Restart McpHub' }).click();
-    await window.notification('it was not restarted').waitFor();
+    await window.notification('It was not restarted').waitFor();
     await page.cancel(page.request('long_task'), 'it goes on');
     const [heard] = await workspace.journal.has({ event: 'cancel_received' });
     assert.equal(heard?.reason, 'it goes on');

@@ -75,27 +75,23 @@ function question(permission: Permission, name: string, id: string): { message: 
   switch (permission) {
     case 'preapproved':
       return {
-        message: vscode.l10n.t('Allow {0} ({1}) to call MCP tools without a question of McpHub?', name, id),
+        message: vscode.l10n.t('Allow {0} ({1}) to call MCP tools without asking in McpHub?', name, id),
         detail: vscode.l10n.t(
-          'It says that it asks you itself before each call. What the config denies stays denied. "McpHub: Permissions of Extensions..." takes this back.',
+          'It says that it asks you before each call. Tools that the config denies stay denied. To revoke this, run "McpHub: Manage Extension Permissions...".',
         ),
       };
     case 'write':
       return {
         message: vscode.l10n.t('Allow {0} ({1}) to add, change and remove MCP servers in your config files?', name, id),
         detail: vscode.l10n.t(
-          'What it writes starts only after you have agreed to its exact command or address. "McpHub: Permissions of Extensions..." takes this back.',
+          'Servers that it adds start only after you agree to their command or address. To revoke this, run "McpHub: Manage Extension Permissions...".',
         ),
       };
     case 'alwaysAllow':
       return {
-        message: vscode.l10n.t(
-          'Allow {0} ({1}) to say in your config files which MCP tools are called without a question?',
-          name,
-          id,
-        ),
+        message: vscode.l10n.t('Allow {0} ({1}) to choose which MCP tools run without asking?', name, id),
         detail: vscode.l10n.t(
-          'Such a tool is called unasked, whoever calls it, once you have agreed to the entry. "McpHub: Permissions of Extensions..." takes this back.',
+          'Once you agree to the entry, any caller can run these tools without asking. To revoke this, run "McpHub: Manage Extension Permissions...".',
         ),
       };
   }
@@ -104,25 +100,25 @@ function question(permission: Permission, name: string, id: string): { message: 
 /** Lets the user withdraw permissions. */
 export async function manageGrants(grants: Grants): Promise<void> {
   const what: Readonly<Record<Permission, string>> = {
-    preapproved: vscode.l10n.t('asks you itself before it calls MCP tools'),
-    write: vscode.l10n.t('adds, changes and removes MCP servers'),
-    alwaysAllow: vscode.l10n.t('says which MCP tools are called without a question'),
+    preapproved: vscode.l10n.t('Calls MCP tools without asking in McpHub'),
+    write: vscode.l10n.t('Adds, changes and removes MCP servers'),
+    alwaysAllow: vscode.l10n.t('Chooses which MCP tools run without asking'),
   };
   const all = (Object.keys(what) as Permission[]).flatMap((permission) =>
     grants.granted(permission).map((id) => ({ label: inPick(id), description: what[permission], id, permission })),
   );
   if (all.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No extension has a permission of McpHub.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No extension has permissions in McpHub.'));
     return;
   }
   const chosen = await vscode.window.showQuickPick(all, {
-    title: vscode.l10n.t('Permissions of Extensions'),
-    placeHolder: vscode.l10n.t('Choose a permission to take back'),
+    title: vscode.l10n.t('Manage Extension Permissions'),
+    placeHolder: vscode.l10n.t('Select a permission to revoke'),
   });
   if (chosen !== undefined) {
     await grants.revoke(chosen.id, chosen.permission);
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('Taken back: {0}, {1}. McpHub asks before it happens again.', chosen.label, chosen.description),
+      vscode.l10n.t('Revoked for {0}. McpHub asks you the next time.', chosen.label),
     );
   }
 }

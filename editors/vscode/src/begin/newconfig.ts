@@ -17,11 +17,11 @@ export async function openOrCreateConfig(configFiles: ConfigFiles): Promise<void
   const items: FileItem[] = [
     ...ours.map(({ file, exists }) => ({
       label: inPick(path.basename(file)),
-      description: exists ? '' : vscode.l10n.t('new'),
+      description: exists ? '' : vscode.l10n.t('New'),
       detail: inPick(file),
       file,
     })),
-    { label: vscode.l10n.t('Of Other Applications'), kind: vscode.QuickPickItemKind.Separator },
+    { label: vscode.l10n.t('Other applications'), kind: vscode.QuickPickItemKind.Separator },
     ...others.map(({ file, dialect }) => ({
       label: inPick(path.basename(file)),
       description: dialect,
@@ -31,14 +31,14 @@ export async function openOrCreateConfig(configFiles: ConfigFiles): Promise<void
   ];
   if (setting<string>('discover', 'all') !== 'all') {
     items.push({
-      label: vscode.l10n.t('Use the Servers of Other Applications'),
-      detail: vscode.l10n.t('Changes the setting mcphub.discover: their config files are then read, too.'),
+      label: vscode.l10n.t('Use the servers of other applications'),
+      detail: vscode.l10n.t('Changes the setting mcphub.discover, so that McpHub also reads their config files.'),
       discovers: true,
     });
   }
   const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Open or Create Config File'),
-    placeHolder: vscode.l10n.t('A file with MCP servers'),
+    placeHolder: vscode.l10n.t('Select a file with MCP servers'),
     matchOnDetail: true,
   });
   if (chosen?.discovers === true) {

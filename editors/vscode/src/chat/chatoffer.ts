@@ -124,10 +124,7 @@ export class ChatOffer implements vscode.Disposable {
   async #tell(possible: boolean): Promise<void> {
     if (!possible) {
       void vscode.window.showWarningMessage(
-        vscode.l10n.t(
-          '{0} takes MCP servers from extensions from version 1.101 on: McpHub cannot offer it its own.',
-          vscode.env.appName,
-        ),
+        vscode.l10n.t('{0} cannot use MCP servers of extensions. It needs version 1.101 or later.', vscode.env.appName),
       );
       return;
     }

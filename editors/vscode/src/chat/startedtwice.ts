@@ -19,14 +19,14 @@ export function startedTwice(servers: readonly Server[]): Server[] {
 
 /** Returns the text of the message. `names` must be safe to show in a message. */
 export function twiceText(editor: string, names: readonly string[]): string {
-  const offered = vscode.l10n.t('{0} may now use the servers of McpHub in chat, as one server named McpHub.', editor);
+  const offered = vscode.l10n.t('Chat in {0} can now use your servers, as one server named McpHub.', editor);
   if (names.length === 0) {
     return offered;
   }
   const first = names.slice(0, 5).join(', ');
   const shown = names.length > 5 ? vscode.l10n.t('{0} and {1} more', first, names.length - 5) : first;
   return `${offered} ${vscode.l10n.t(
-    'It reads some of their config files, too, and starts those servers itself as well, so that they run twice: {0}. Stop or disable them in its list of MCP servers.',
+    'It also starts some of them itself, so they run twice: {0}. Stop or disable them in its list of MCP servers.',
     shown,
   )}`;
 }

@@ -14,7 +14,7 @@ import { argumentsProblem, skeleton, takesArguments } from './toolarguments.js';
 export async function callTool(world: CommandWorld, named?: unknown): Promise<void> {
   const usable = (s: Server): boolean => s.state !== ServerState.DISABLED && s.state !== ServerState.BROKEN;
   const server =
-    (await serverNamed(world, named)) ?? (await pickServer(world, vscode.l10n.t('Call Tool: Which Server?'), usable));
+    (await serverNamed(world, named)) ?? (await pickServer(world, vscode.l10n.t('Call Tool: Select a Server'), usable));
   if (server === undefined) {
     return;
   }
@@ -44,7 +44,7 @@ export async function callTool(world: CommandWorld, named?: unknown): Promise<vo
         cancelled = true;
         world.cancel(requestId, 'cancelled in the editor').catch((error: unknown) => {
           void vscode.window.showErrorMessage(
-            vscode.l10n.t('{0} was not cancelled: {1}', title, inMessage(describe(error), 300)),
+            vscode.l10n.t('Unable to cancel {0}: {1}', title, inMessage(describe(error), 300)),
           );
         });
       });
@@ -76,7 +76,7 @@ export async function callTool(world: CommandWorld, named?: unknown): Promise<vo
 }
 
 async function pickTool(world: CommandWorld, server: string): Promise<Tool | undefined> {
-  const listed = await withStop(vscode.l10n.t('Asking {0} for its tools', quoted(server)), (signal) =>
+  const listed = await withStop(vscode.l10n.t('Listing the tools of {0}…', quoted(server)), (signal) =>
     world.process.hub.servers.listTools({ server }, { signal }),
   );
   if (listed === undefined) {
@@ -115,10 +115,10 @@ function typeInBox(tool: Tool, start: string): Promise<{ json: string } | { edit
     const box = vscode.window.createInputBox();
     const edit: vscode.QuickInputButton = {
       iconPath: new vscode.ThemeIcon('edit'),
-      tooltip: vscode.l10n.t('Edit in an Editor'),
+      tooltip: vscode.l10n.t('Edit in Editor'),
     };
     box.title = vscode.l10n.t('Arguments of {0}', inMessage(tool.name));
-    box.prompt = vscode.l10n.t('A JSON object. Press Enter to call the tool.');
+    box.prompt = vscode.l10n.t('Enter the arguments as a JSON object');
     box.value = start;
     box.ignoreFocusOut = true;
     box.buttons = [edit];
@@ -171,7 +171,7 @@ async function showResponse(world: CommandWorld, tool: Tool, response: CallToolR
   if (outcome.case === 'error') {
     void vscode.window.showErrorMessage(
       vscode.l10n.t(
-        '{0}: the server answered with error {1}: {2}',
+        '{0} failed with error {1}: {2}',
         quoted(tool.name),
         String(outcome.value.code),
         inMessage(outcome.value.message, 300),
@@ -181,8 +181,6 @@ async function showResponse(world: CommandWorld, tool: Tool, response: CallToolR
   }
   await world.documents.show(`${tool.name}-result`, outcome.value ?? '');
   if (response.isError) {
-    void vscode.window.showWarningMessage(
-      vscode.l10n.t('{0} says that it failed. Its result is in the editor.', quoted(tool.name)),
-    );
+    void vscode.window.showWarningMessage(vscode.l10n.t('{0} failed. Its result is in the editor.', quoted(tool.name)));
   }
 }

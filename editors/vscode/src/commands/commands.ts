@@ -100,7 +100,7 @@ async function cancelRequest(world: CommandWorld): Promise<void> {
   }
   const reason = await vscode.window.showInputBox({
     title: vscode.l10n.t('Cancel {0}', inMessage(request.title || request.tool || request.subject || request.method)),
-    prompt: vscode.l10n.t('Why? The server is told. May be left empty.'),
+    prompt: vscode.l10n.t('Reason to tell the server (optional)'),
   });
   if (reason !== undefined) {
     await world.cancel(request.requestId, reason);
@@ -111,10 +111,10 @@ async function stopEverything(world: CommandWorld): Promise<void> {
   const stopped = await world.stopAll('everything was stopped in the editor');
   vscode.window.setStatusBarMessage(
     stopped === 0
-      ? vscode.l10n.t('McpHub: nothing ran')
+      ? vscode.l10n.t('McpHub: Nothing to cancel')
       : stopped === 1
-        ? vscode.l10n.t('McpHub: 1 request is being cancelled')
-        : vscode.l10n.t('McpHub: {0} requests are being cancelled', stopped),
+        ? vscode.l10n.t('McpHub: Cancelling 1 request…')
+        : vscode.l10n.t('McpHub: Cancelling {0} requests…', stopped),
     5000,
   );
 }
@@ -127,7 +127,7 @@ async function restartServer(world: CommandWorld, name: unknown): Promise<void> 
   if (server === undefined) {
     return;
   }
-  await withStop(vscode.l10n.t('Restarting {0}', quoted(server.name)), (signal) =>
+  await withStop(vscode.l10n.t('Restarting {0}…', quoted(server.name)), (signal) =>
     world.process.hub.servers.restartServer({ server: server.name, reason: 'restarted in the editor' }, { signal }),
   );
 }
@@ -144,14 +144,14 @@ async function openConfig(world: CommandWorld, what: unknown, line: unknown): Pr
       ...(await world.process.hub.configs.listConfigFiles({})).files.map((f) => f.path),
     ];
     if (!known.includes(what)) {
-      throw new Error(vscode.l10n.t('{0} is neither a server nor a config file', quoted(what)));
+      throw new Error(vscode.l10n.t('No server or config file is named {0}.', quoted(what)));
     }
     return openFile(what, typeof line === 'number' ? line : 1);
   }
   const server = named ?? (await pickServer(world, vscode.l10n.t('Open Config')));
   if (server !== undefined && !path.isAbsolute(server.configFile)) {
     void vscode.window.showInformationMessage(
-      vscode.l10n.t('The server {0} stands in no file: McpHub itself brings it.', quoted(server.name)),
+      vscode.l10n.t('The server {0} is part of McpHub and has no config file.', quoted(server.name)),
     );
   } else if (server !== undefined) {
     await openFile(server.configFile, server.configLine);
@@ -170,7 +170,7 @@ async function showTrace(world: CommandWorld, requestId: unknown): Promise<void>
   }
   const { traces, bundleJson } = await world.process.hub.requests.getTrace({ requestId: id, bundle: true });
   if (traces.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('The timeline of this request is no longer kept.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('The trace of this request is no longer available.'));
     return;
   }
   await world.documents.show(`trace-${id}`, `${JSON.stringify(JSON.parse(bundleJson), undefined, 2)}\n`);
@@ -182,13 +182,13 @@ async function pickTraced(world: CommandWorld): Promise<string | undefined> {
     .reverse()
     .flatMap(({ request }) => (request === undefined ? [] : [{ ...requestItem(request), id: request.requestId }]));
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No timeline is kept yet: nothing has been called.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No trace is available yet. Call a tool first.'));
     return undefined;
   }
   return (
     await vscode.window.showQuickPick(items, {
       title: vscode.l10n.t('Show Trace'),
-      placeHolder: vscode.l10n.t('The latest first'),
+      placeHolder: vscode.l10n.t('Select a request'),
     })
   )?.id;
 }

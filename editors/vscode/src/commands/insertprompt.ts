@@ -12,7 +12,7 @@ import { pickArguments, pickOfferer, pickPrompt } from './offers.js';
 import { userRequest } from '../resources/userrequest.js';
 
 export async function insertPrompt(world: CommandWorld): Promise<void> {
-  const server = await pickOfferer(world, vscode.l10n.t('Insert Prompt: Which Server?'), 'prompts');
+  const server = await pickOfferer(world, vscode.l10n.t('Insert Prompt: Select a Server'), 'prompts');
   const offered = server === undefined ? undefined : await pickPrompt(world, server.name);
   if (server === undefined || offered === undefined || !('prompt' in offered)) {
     return;
@@ -22,12 +22,12 @@ export async function insertPrompt(world: CommandWorld): Promise<void> {
   if (given === undefined) {
     return;
   }
-  const title = vscode.l10n.t('Filling the prompt {0} of {1}', quoted(name), quoted(server.name));
+  const title = vscode.l10n.t('Getting the prompt {0} of {1}…', quoted(name), quoted(server.name));
   const resultJson = await userRequest(world, title, (requestId) =>
     world.process.hub.servers.getMcpPrompt({ requestId, server: server.name, name, arguments: given }),
   );
   if (resultJson !== undefined) {
-    await placeText(promptText(resultJson), vscode.l10n.t('Where Shall the Prompt Go?'));
+    await placeText(promptText(resultJson), vscode.l10n.t('Insert Prompt: Select a Destination'));
   }
 }
 

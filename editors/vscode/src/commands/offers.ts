@@ -88,12 +88,12 @@ async function listPrompts(world: CommandWorld, server: string, query: string, s
 }
 
 export const pickResource = (world: CommandWorld, server: string): Promise<Offered | undefined> =>
-  pickOffered(vscode.l10n.t('Choose a Resource of {0}', inMessage(server)), server, (query, signal) =>
+  pickOffered(vscode.l10n.t('Select a Resource of {0}', inMessage(server)), server, (query, signal) =>
     listResources(world, server, query, signal),
   );
 
 export const pickPrompt = (world: CommandWorld, server: string): Promise<Offered | undefined> =>
-  pickOffered(vscode.l10n.t('Insert a Prompt of {0}', inMessage(server)), server, (query, signal) =>
+  pickOffered(vscode.l10n.t('Select a Prompt of {0}', inMessage(server)), server, (query, signal) =>
     listPrompts(world, server, query, signal),
   );
 
@@ -102,14 +102,14 @@ async function pickOffered(
   server: string,
   list: (query: string, signal: AbortSignal) => Promise<Listed>,
 ): Promise<Offered | undefined> {
-  const first = await withStop(vscode.l10n.t('Asking {0} what it offers', quoted(server)), (signal) =>
-    list('', signal),
-  );
+  const first = await withStop(vscode.l10n.t('Listing what {0} offers…', quoted(server)), (signal) => list('', signal));
   if (first === undefined) {
     return undefined;
   }
   if (first.items.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('The server {0} offers none.', quoted(server)));
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('The server {0} offers nothing to select.', quoted(server)),
+    );
     return undefined;
   }
   const { all } = first;
@@ -184,7 +184,7 @@ export async function pickArguments(
   for (const [index, { name, description, required }] of args.entries()) {
     const value = await pickText({
       title: vscode.l10n.t('{0} ({1} of {2})', inMessage(name), index + 1, args.length),
-      placeholder: inMessage(description) || vscode.l10n.t('Type a value, or pick one'),
+      placeholder: inMessage(description) || vscode.l10n.t('Enter or select a value'),
       required,
       propose: completes
         ? async (typed, signal) =>

@@ -25,7 +25,7 @@ export async function openResource(
   const linked = typeof server === 'string' && typeof uri === 'string';
   const chosen = linked
     ? { server, uri, mimeType: '' }
-    : await choose(world, vscode.l10n.t('Open Resource: Which Server?'));
+    : await choose(world, vscode.l10n.t('Open Resource: Select a Server'));
   const resultJson = chosen && (await read(world, chosen));
   if (chosen === undefined || resultJson === undefined) {
     return;
@@ -36,16 +36,16 @@ export async function openResource(
 }
 
 export async function insertResource(world: CommandWorld): Promise<void> {
-  const chosen = await choose(world, vscode.l10n.t('Insert Resource: Which Server?'));
+  const chosen = await choose(world, vscode.l10n.t('Insert Resource: Select a Server'));
   const resultJson = chosen && (await read(world, chosen));
   if (chosen === undefined || resultJson === undefined) {
     return;
   }
-  await placeText(documentText(resultJson), vscode.l10n.t('Where Shall the Resource Go?'));
+  await placeText(documentText(resultJson), vscode.l10n.t('Insert Resource: Select a Destination'));
 }
 
 function read(world: CommandWorld, { server, uri }: Chosen): Promise<string | undefined> {
-  const title = vscode.l10n.t('Reading {0} of {1}', quoted(uri), quoted(server));
+  const title = vscode.l10n.t('Reading {0} of {1}…', quoted(uri), quoted(server));
   return userRequest(world, title, (requestId) => world.process.hub.servers.readResource({ requestId, server, uri }));
 }
 

@@ -26,9 +26,7 @@ export async function pickServer(
 ): Promise<Server | undefined> {
   const servers = (await serversOf(world)).filter(fits);
   if (servers.length === 0) {
-    void vscode.window.showInformationMessage(
-      vscode.l10n.t('No MCP server is configured that this could be done with.'),
-    );
+    void vscode.window.showInformationMessage(vscode.l10n.t('No MCP server fits this command.'));
     return undefined;
   }
   const items = servers.map((server) => ({
@@ -58,7 +56,7 @@ export function requestItem(request: Request): { label: string; description: str
 export async function pickRequest(world: CommandWorld, title: string): Promise<Request | undefined> {
   const requests = runningRequests(world.watcher.standing);
   if (requests.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing runs.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing is running.'));
     return undefined;
   }
   const items = requests.map((request) => ({

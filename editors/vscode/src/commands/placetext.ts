@@ -10,10 +10,10 @@ export async function placeText(text: string, title: string): Promise<void> {
   const places = [
     ...(editor === undefined
       ? []
-      : [{ label: vscode.l10n.t('Insert into the Active Editor'), put: () => insertText(text) }]),
-    { label: vscode.l10n.t('Open in a New Editor'), put: () => openText(text) },
-    ...(chat ? [{ label: vscode.l10n.t('Put into the Chat’s Input'), put: () => toChat(text) }] : []),
-    { label: vscode.l10n.t('Copy'), put: () => vscode.env.clipboard.writeText(text) },
+      : [{ label: vscode.l10n.t('Insert into the active editor'), put: () => insertText(text) }]),
+    { label: vscode.l10n.t('Open in a new editor'), put: () => openText(text) },
+    ...(chat ? [{ label: vscode.l10n.t('Insert into the chat input'), put: () => toChat(text) }] : []),
+    { label: vscode.l10n.t('Copy to the clipboard'), put: () => vscode.env.clipboard.writeText(text) },
   ];
   const chosen = await vscode.window.showQuickPick(places, { title });
   await chosen?.put();
@@ -28,7 +28,7 @@ export async function insertText(text: string): Promise<void> {
   }
   const done = await editor.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text)));
   if (!done) {
-    throw new Error(vscode.l10n.t('The active editor takes no text. Use Open in a New Editor.'));
+    throw new Error(vscode.l10n.t('Unable to insert into the active editor. Open a new editor instead.'));
   }
 }
 
@@ -40,7 +40,7 @@ async function openText(content: string): Promise<void> {
 /** Puts the text into the chat's input. Whether it is sent, the user decides. */
 export async function toChat(query: string): Promise<void> {
   if (!(await vscode.commands.getCommands(true)).includes(chatCommand)) {
-    throw new Error(vscode.l10n.t('This editor has no chat.'));
+    throw new Error(vscode.l10n.t('Chat is not available in this editor.'));
   }
   await vscode.commands.executeCommand(chatCommand, { query, isPartialQuery: true });
 }

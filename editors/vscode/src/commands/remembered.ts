@@ -17,19 +17,19 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
     ...remembered.map((r) => ({ ...words(r), rememberedId: r.rememberedId })),
     ...world.secrets.kept().map((kept) => ({
       label: vscode.l10n.t('Value of the input {0}', inPick(kept.inputId)),
-      description: vscode.l10n.t('kept by the editor'),
+      description: vscode.l10n.t('Stored by the editor'),
       detail: inPick(kept.file),
       kept,
     })),
   ];
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing is remembered.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('There are no remembered answers.'));
     return;
   }
   const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Forget Remembered Answers'),
     canPickMany: true,
-    placeHolder: vscode.l10n.t('What is forgotten is asked again'),
+    placeHolder: vscode.l10n.t('Select the answers that McpHub asks for again'),
   });
   if (chosen === undefined || chosen.length === 0) {
     return;
@@ -47,18 +47,18 @@ export async function forgetRemembered(world: CommandWorld): Promise<void> {
 
 const scopeWords = (): Readonly<Record<ApprovalScope, string>> => ({
   [ApprovalScope.UNSPECIFIED]: '',
-  [ApprovalScope.ONCE]: vscode.l10n.t('for this hub'),
-  [ApprovalScope.WINDOW]: vscode.l10n.t('for this window'),
-  [ApprovalScope.ALWAYS]: vscode.l10n.t('always'),
-  [ApprovalScope.WORKSPACE]: vscode.l10n.t('in this workspace'),
+  [ApprovalScope.ONCE]: vscode.l10n.t('Until McpHub ends'),
+  [ApprovalScope.WINDOW]: vscode.l10n.t('For this window'),
+  [ApprovalScope.ALWAYS]: vscode.l10n.t('Always'),
+  [ApprovalScope.WORKSPACE]: vscode.l10n.t('In this workspace'),
 });
 
 function words(r: Remembered): { label: string; description: string; detail: string } {
   const what =
     r.kind === RememberedKind.TOOL_APPROVAL
-      ? vscode.l10n.t('Tool {0} of {1} may be called', inPick(r.tool), inPick(r.server))
+      ? vscode.l10n.t('Call the tool {0} of {1}', inPick(r.tool), inPick(r.server))
       : r.kind === RememberedKind.SERVER_LAUNCH
-        ? vscode.l10n.t('Server {0} may be started', inPick(r.server))
+        ? vscode.l10n.t('Start the server {0}', inPick(r.server))
         : vscode.l10n.t('Value of the input {0}', inPick(r.inputId));
   return { label: what, description: scopeWords()[r.scope], detail: r.folders.map((f) => inPick(f)).join(', ') };
 }

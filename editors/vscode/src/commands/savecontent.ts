@@ -74,8 +74,7 @@ export async function* between(text: AsyncIterable<string>, from: number, to: nu
   throw notThere();
 }
 
-const notThere = (): Error =>
-  new Error(vscode.l10n.t('The result is not what the link says. Open the request in the history again.'));
+const notThere = (): Error => new Error(vscode.l10n.t('The result has changed. Open the request in History again.'));
 
 /**
  * Decodes the inside of a JSON string that comes in pieces. An escape or a character that is cut waits for the next
@@ -117,7 +116,7 @@ export async function* decoded(text: AsyncIterable<string>): AsyncGenerator<Uint
   for await (const piece of text) {
     const all = rest + piece.replace(/\s+/gu, '');
     if (!/^[\w+/-]*={0,2}$/u.test(all)) {
-      throw new Error(vscode.l10n.t('The server’s data is not base64.'));
+      throw new Error(vscode.l10n.t('The server sent data that is not base64.'));
     }
     const whole = all.length - (all.length % 4);
     rest = all.slice(whole);

@@ -21,7 +21,7 @@ export async function startServer(world: CommandWorld, name: unknown, entry: boo
     // The consent question may come; its card is visible on the page.
     await world.sidebar.show();
   }
-  await withStop(vscode.l10n.t('Starting {0}', quoted(server.name)), (signal) =>
+  await withStop(vscode.l10n.t('Starting {0}…', quoted(server.name)), (signal) =>
     world.process.hub.servers.startServer({ server: server.name, workspaceEntry: entry }, { signal }),
   );
 }
@@ -44,8 +44,8 @@ async function mayLose(world: CommandWorld, { name }: Server): Promise<boolean> 
   const stop = vscode.l10n.t('Stop');
   const text =
     calls === 1
-      ? vscode.l10n.t('Stop {0}? 1 request that runs is cancelled.', quoted(name))
-      : vscode.l10n.t('Stop {0}? {1} requests that run are cancelled.', quoted(name), calls);
+      ? vscode.l10n.t('Stop {0}? This cancels 1 running request.', quoted(name))
+      : vscode.l10n.t('Stop {0}? This cancels {1} running requests.', quoted(name), calls);
   return (await vscode.window.showWarningMessage(text, { modal: true }, stop)) === stop;
 }
 

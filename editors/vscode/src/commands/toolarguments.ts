@@ -33,11 +33,11 @@ export function argumentsProblem(text: string): string | undefined {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return vscode.l10n.t('This is no JSON yet: {0}', error instanceof Error ? error.message : String(error));
+    return vscode.l10n.t('Not valid JSON: {0}', error instanceof Error ? error.message : String(error));
   }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? undefined
-    : vscode.l10n.t('Arguments are a JSON object: {0}', '{"name": value}');
+    : vscode.l10n.t('Enter a JSON object: {0}', '{"name": value}');
 }
 
 function placeholder(schema: unknown): unknown {

@@ -149,7 +149,7 @@ export class ConfigFiles implements vscode.Disposable {
   async #tell(hub: Hub): Promise<void> {
     if (this.#process.standing.state !== 'ready') {
       this.#trouble = new Error(
-        'McpHub does not run: the config is read as soon as it does. See the log, or run “McpHub: Restart McpHub”.',
+        'McpHub is not running. It reads the config when it starts. See the log, or run “McpHub: Restart McpHub”.',
       );
       return;
     }

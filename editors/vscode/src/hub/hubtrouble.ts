@@ -25,7 +25,7 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
       told = state;
       void offer(
         vscode.l10n
-          .t('McpHub has ended and is being started anew. Calls that ran are lost. {0}', inMessage(message, 200))
+          .t('McpHub ended unexpectedly and is restarting. Running calls are lost. {0}', inMessage(message, 200))
           .trim(),
         vscode.window.showWarningMessage,
         'Show Logs',
@@ -46,13 +46,13 @@ export function tellOfTrouble(process: HubProcess): vscode.Disposable {
 async function tellOfSilence(process: HubProcess): Promise<void> {
   const hub = process.hub;
   const choice = await choose(
-    vscode.l10n.t('McpHub does not answer: it hangs, was stopped or is very busy. A restart ends all that it runs.'),
+    vscode.l10n.t('McpHub is not responding. Restarting it ends all that it runs.'),
     vscode.window.showWarningMessage,
     'Restart McpHub',
     'Show Logs',
   );
   if (choice === 'Restart McpHub' && (process.hub !== hub || hub.responsive)) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('McpHub answers again: it was not restarted.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('McpHub is responding again. It was not restarted.'));
   } else {
     await act(choice);
   }

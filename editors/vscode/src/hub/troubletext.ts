@@ -33,11 +33,11 @@ export function failure(reason: string, message: string, named: string): Trouble
       text:
         reason === 'BINARY_NOT_FOUND'
           ? vscode.l10n.t(
-              'McpHub does not run. The setting mcphub.binaryPath names {0}, and there is no such file. Change or clear it, then restart McpHub.',
+              'McpHub is not running. The setting mcphub.binaryPath names {0}, which does not exist. Change or clear it, then restart McpHub.',
               path,
             )
           : vscode.l10n.t(
-              'McpHub does not run. The setting mcphub.binaryPath names {0}, and it cannot be run: check that it may be executed and was built for this machine. Change or clear it, then restart McpHub.',
+              'McpHub is not running. The setting mcphub.binaryPath names {0}, which cannot run. It must be executable and built for this machine.',
               path,
             ),
       actions: ['Open Settings', 'Restart McpHub', 'Show Logs'],
@@ -48,16 +48,16 @@ export function failure(reason: string, message: string, named: string): Trouble
       text:
         reason === 'BINARY_NOT_FOUND'
           ? vscode.l10n.t(
-              'McpHub does not run. Its program is missing: install the extension for this platform again, or name a program in the setting mcphub.binaryPath.',
+              'McpHub is not running. Its program is missing. Reinstall the extension for this platform, or set mcphub.binaryPath.',
             )
           : vscode.l10n.t(
-              'McpHub does not run. Its program cannot be run on this machine: install the extension for this platform again, or name a program in the setting mcphub.binaryPath.',
+              'McpHub is not running. Its program cannot run on this machine. Reinstall the extension for this platform, or set mcphub.binaryPath.',
             ),
       actions: ['Open Settings', 'Show Logs'],
     };
   }
   return {
-    text: vscode.l10n.t('McpHub does not run. {0}', inMessage(message, 300)).trim(),
+    text: vscode.l10n.t('McpHub is not running. {0}', inMessage(message, 300)).trim(),
     actions: ['Restart McpHub', 'Show Logs'],
   };
 }

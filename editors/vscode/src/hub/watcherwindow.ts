@@ -137,7 +137,7 @@ export class WatcherWindow {
 
   #followed(): HubWindow {
     if (this.#window === undefined) {
-      throw new Error('McpHub does not run; start it with the command “McpHub: Restart McpHub”');
+      throw new Error('McpHub is not running. Start it with the command “McpHub: Restart McpHub”.');
     }
     return this.#window;
   }

@@ -139,11 +139,11 @@ function lensesOf({ server, role }: Entry, range: vscode.Range): vscode.CodeLens
     new vscode.CodeLens(range, { title: said, command, arguments: args });
   switch (role) {
     case 'replaced': {
-      const said = vscode.l10n.t('Another entry of this name counts: {0}', inPick(path.basename(configFile)));
+      const said = vscode.l10n.t('Overridden by {0}', inPick(path.basename(configFile)));
       return [lens(`McpHub: ${said}`, 'mcphub.openConfig', name)];
     }
     case 'waiting':
-      return [lens(`McpHub: ${vscode.l10n.t('Waits for your consent')}`, 'mcphub.startServer', name, true)];
+      return [lens(`McpHub: ${vscode.l10n.t('Waiting for your consent')}`, 'mcphub.startServer', name, true)];
     default: {
       // For files that the editor reads itself, it has its own lenses with the same words. There, one lens of this
       // extension leads to all actions.

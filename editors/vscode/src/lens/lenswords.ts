@@ -58,7 +58,7 @@ export function actionsOf(server: Server): ServerAction[] {
   const tools = of(vscode.l10n.t('Show Tools'), 'showTools');
   const log = of(vscode.l10n.t('Show Log'), 'showLogs');
   const consent =
-    server.waitingForConsent.length > 0 ? [of(vscode.l10n.t('Review the Workspace’s Entry'), 'startServer', true)] : [];
+    server.waitingForConsent.length > 0 ? [of(vscode.l10n.t('Review Workspace Entry'), 'startServer', true)] : [];
   switch (server.state) {
     case ServerState.READY:
       return [...consent, stop, restart, tools, log];

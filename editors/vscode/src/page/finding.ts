@@ -16,35 +16,33 @@ export async function chooseRegistry(): Promise<string | undefined> {
   if (typeof known === 'string' && known.trim() !== '') {
     return known.trim();
   }
-  const other = vscode.l10n.t('Another address...');
+  const other = vscode.l10n.t('Another registry...');
   const picked = await vscode.window.showQuickPick(
     [
       {
         label: official,
         detail: vscode.l10n.t(
-          'The official MCP registry. Its makers mean it for other registries, and promise no uptime.',
+          'The official MCP registry. It is meant for other registries, without guaranteed uptime.',
         ),
       },
-      { label: other, detail: vscode.l10n.t('The registry of your company, say.') },
+      { label: other, detail: vscode.l10n.t('For example, the registry of your company') },
     ],
     {
-      title: vscode.l10n.t('Which registry is searched?'),
-      placeHolder: vscode.l10n.t(
-        'What you search for is sent there. The setting mcphub.registry.url keeps your choice.',
-      ),
+      title: vscode.l10n.t('Select a Registry'),
+      placeHolder: vscode.l10n.t('Your searches are sent to it. The setting mcphub.registry.url stores your choice.'),
       ignoreFocusOut: true,
     },
   );
   let address = picked?.label;
   if (address === other) {
     address = await vscode.window.showInputBox({
-      title: vscode.l10n.t('Address of the registry'),
-      prompt: vscode.l10n.t('The part before /v0.1, beginning with https://'),
+      title: vscode.l10n.t('Address of the Registry'),
+      prompt: vscode.l10n.t('The part before /v0.1, starting with https://'),
       ignoreFocusOut: true,
       validateInput: (text) =>
         /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/|$))[^\s@?#]*$/u.test(text.trim())
           ? undefined
-          : vscode.l10n.t('It must be an address that begins with https://.'),
+          : vscode.l10n.t('Enter an address that starts with https://.'),
     });
   }
   address = address?.trim();
@@ -76,7 +74,7 @@ export async function chooseBundle(): Promise<string | undefined> {
     (await vscode.window.showOpenDialog({
       canSelectMany: false,
       filters: { [vscode.l10n.t('MCP bundles')]: ['mcpb', 'dxt'] },
-      openLabel: vscode.l10n.t('Look at It'),
+      openLabel: vscode.l10n.t('Select Bundle'),
       title: vscode.l10n.t('Add Server from Bundle'),
     })) ?? [];
   if (chosen === undefined) {

@@ -19,9 +19,7 @@ export interface ModelRequest {
 export function modelRequest(requestJson: string): ModelRequest {
   const params = object(JSON.parse(requestJson), 'the request');
   if (Array.isArray(params['tools']) && params['tools'].length > 0) {
-    throw new Error(
-      vscode.l10n.t('The request brings tools, which the model of the editor is not given. Answer by hand, or deny.'),
-    );
+    throw new Error(vscode.l10n.t('The editor’s model cannot use the tools of this request. Answer by hand, or deny.'));
   }
   const messages = params['messages'];
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -91,7 +89,7 @@ function textOf(block: Record<string, unknown>): string {
   }
   throw new Error(
     vscode.l10n.t(
-      'The request brings content of type {0}, which the model of the editor is not given. Answer by hand, or deny.',
+      'The editor’s model cannot read content of type {0}. Answer by hand, or deny.',
       String(block['type']),
     ),
   );
@@ -115,7 +113,7 @@ function hintsOf(preferences: unknown): string[] {
 
 function object(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(vscode.l10n.t('The request is not as the protocol has it ({0}). Answer by hand, or deny.', what));
+    throw new Error(vscode.l10n.t('The request is not valid ({0}). Answer by hand, or deny.', what));
   }
   return value as Record<string, unknown>;
 }

@@ -56,13 +56,13 @@ export class Sampling implements vscode.Disposable {
       const request = modelRequest(requestJson);
       const model = chooseModel(await vscode.lm.selectChatModels(), request.hints);
       if (model === undefined) {
-        throw new Error(vscode.l10n.t('The editor has no model. Answer by hand, or deny.'));
+        throw new Error(vscode.l10n.t('The editor has no language model. Answer by hand, or deny.'));
       }
       const { text, cut } = await vscode.window.withProgress(
         {
           location: vscode.ProgressLocation.Notification,
           cancellable: true,
-          title: vscode.l10n.t('{0} answers the server {1}', inMessage(model.name), quoted(prompt.server)),
+          title: vscode.l10n.t('{0} is answering {1}…', inMessage(model.name), quoted(prompt.server)),
         },
         async (_, token) => {
           token.onCancellationRequested(() => source.cancel());
@@ -74,7 +74,7 @@ export class Sampling implements vscode.Disposable {
           const response = await model.sendRequest(
             messages,
             {
-              justification: vscode.l10n.t('The MCP server {0} asks for it.', prompt.server),
+              justification: vscode.l10n.t('The MCP server {0} requested this.', prompt.server),
               // A hint for models that support it. The text of other models is cut below.
               ...(request.maxTokens !== undefined && { modelOptions: { max_tokens: request.maxTokens } }),
             },
@@ -87,7 +87,7 @@ export class Sampling implements vscode.Disposable {
         throw new Error(vscode.l10n.t('The model was stopped.'));
       }
       if (!(await reviewed(prompt.server, model.name, text))) {
-        throw new Error(vscode.l10n.t('What the model says was not sent.'));
+        throw new Error(vscode.l10n.t('The answer of the model was not sent.'));
       }
       return modelResult(model.id, text, cut ? 'maxTokens' : 'endTurn');
     } catch (error) {
@@ -105,9 +105,9 @@ export class Sampling implements vscode.Disposable {
 
 // The first button has the focus, so it must not send.
 async function reviewed(server: string, model: string, text: string): Promise<boolean> {
-  const read = vscode.l10n.t('Read in an Editor');
+  const read = vscode.l10n.t('Open in Editor');
   const send = vscode.l10n.t('Send');
-  const title = vscode.l10n.t('Send what {0} says to the server {1}?', inMessage(model), quoted(server));
+  const title = vscode.l10n.t('Send the answer of {0} to {1}?', inMessage(model), quoted(server));
   const choice = await vscode.window.showWarningMessage(
     title,
     { modal: true, detail: brief(visible(text), 1500) },
@@ -120,5 +120,5 @@ async function reviewed(server: string, model: string, text: string): Promise<bo
   await vscode.window.showTextDocument(
     await vscode.workspace.openTextDocument({ content: text, language: 'markdown' }),
   );
-  return (await vscode.window.showWarningMessage(title, vscode.l10n.t('Do Not Send'), send)) === send;
+  return (await vscode.window.showWarningMessage(title, vscode.l10n.t('Don’t Send'), send)) === send;
 }

@@ -5,7 +5,7 @@ import { webUrl } from './weburl.js';
 export async function openOutside(url: string): Promise<void> {
   const checked = webUrl(url);
   if (checked === undefined) {
-    void vscode.window.showErrorMessage(vscode.l10n.t('This address is not opened: it is neither http nor https.'));
+    void vscode.window.showErrorMessage(vscode.l10n.t('McpHub opens only http and https addresses.'));
     return;
   }
   // A string, not a Uri: the editor accepts both, but only a string keeps the escapes of the query unchanged, on which
@@ -14,7 +14,7 @@ export async function openOutside(url: string): Promise<void> {
   if (!opened) {
     const copy = vscode.l10n.t('Copy Address');
     if (
-      (await vscode.window.showWarningMessage(vscode.l10n.t('The page was not opened in a browser.'), copy)) === copy
+      (await vscode.window.showWarningMessage(vscode.l10n.t('Unable to open the page in a browser.'), copy)) === copy
     ) {
       await vscode.env.clipboard.writeText(checked);
     }

@@ -17,11 +17,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (
 
 function parsed(resultJson: string): Json {
   if (resultJson.length > longestResult) {
-    throw new Error(
-      vscode.l10n.t(
-        'It is too large to be a document. Read it in the view of McpHub, and open or save its result there.',
-      ),
-    );
+    throw new Error(vscode.l10n.t('It is too large for an editor. Open or save its result in McpHub.'));
   }
   const value = JSON.parse(resultJson) as unknown;
   return isObject(value) ? value : {};
@@ -48,7 +44,7 @@ export function documentOf(resultJson: string): Uint8Array {
 export function documentText(resultJson: string): string {
   const bytes = documentOf(resultJson);
   if (!isUtf8(bytes) || bytes.includes(0)) {
-    throw new Error(vscode.l10n.t('This resource is no text. Use Open Resource.'));
+    throw new Error(vscode.l10n.t('This resource is not text. Use Open Resource.'));
   }
   return Buffer.from(bytes).toString();
 }

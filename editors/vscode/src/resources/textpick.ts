@@ -35,7 +35,7 @@ export function textRows(
   const nothing = (typed === '' && required) || known.includes(typed);
   const first: TextRow = nothing
     ? { label: '', value: '', kind: vscode.QuickPickItemKind.Separator }
-    : { label: typed === '' ? vscode.l10n.t('Leave It Out') : inPick(typed), value: typed, alwaysShow: true };
+    : { label: typed === '' ? vscode.l10n.t('Leave empty') : inPick(typed), value: typed, alwaysShow: true };
   return [
     first,
     ...known.map((value) => ({ label: inPick(value), value, alwaysShow: value === typed || proposed.includes(value) })),

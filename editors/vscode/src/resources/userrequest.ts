@@ -19,7 +19,7 @@ export function resultOf({ outcome }: Answered): string {
   if (outcome.case === 'error') {
     throw new Error(
       vscode.l10n.t(
-        'The server answered with error {0}: {1}',
+        'The server returned error {0}: {1}',
         String(outcome.value.code),
         inMessage(outcome.value.message, 300),
       ),
@@ -44,7 +44,7 @@ export async function userRequest(
           cancelled = true;
           world.cancel(requestId, 'cancelled in the editor').catch((error: unknown) => {
             void vscode.window.showErrorMessage(
-              vscode.l10n.t('{0} was not cancelled: {1}', title, inMessage(describe(error), 300)),
+              vscode.l10n.t('Unable to cancel {0}: {1}', title, inMessage(describe(error), 300)),
             );
           });
         });

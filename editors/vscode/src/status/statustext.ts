@@ -20,13 +20,13 @@ export interface StatusWords {
 export function statusWords(counts: StatusCounts): StatusWords {
   const { hub, responsive, running, prompts, message } = counts;
   if (hub === 'failed') {
-    return words('$(error) MCP', vscode.l10n.t('McpHub does not run. {0}', message).trim(), 'error');
+    return words('$(error) MCP', vscode.l10n.t('McpHub is not running. {0}', message).trim(), 'error');
   }
   if (hub === 'starting') {
     return words('$(loading~spin) MCP', vscode.l10n.t('McpHub is starting.'), 'plain');
   }
   if (hub === 'restarting') {
-    return words('$(loading~spin) MCP', vscode.l10n.t('McpHub is being started anew. {0}', message).trim(), 'warning');
+    return words('$(loading~spin) MCP', vscode.l10n.t('McpHub is restarting. {0}', message).trim(), 'warning');
   }
   if (hub === 'stopped') {
     return words('$(plug) MCP', vscode.l10n.t('McpHub is stopped.'), 'plain');
@@ -34,14 +34,14 @@ export function statusWords(counts: StatusCounts): StatusWords {
   if (!responsive) {
     return words(
       '$(warning) MCP',
-      vscode.l10n.t('McpHub does not answer.'),
+      vscode.l10n.t('McpHub is not responding.'),
       'warning',
-      vscode.l10n.t('Click to open McpHub, and to restart it.'),
+      vscode.l10n.t('Click to open McpHub and restart it.'),
     );
   }
   const parts = [
     ...(running > 0
-      ? [running === 1 ? vscode.l10n.t('1 request runs') : vscode.l10n.t('{0} requests run', running)]
+      ? [running === 1 ? vscode.l10n.t('1 request is running') : vscode.l10n.t('{0} requests are running', running)]
       : []),
     ...(prompts > 0
       ? [
@@ -55,9 +55,9 @@ export function statusWords(counts: StatusCounts): StatusWords {
   const icon = running > 0 ? '$(sync~spin)' : '$(plug)';
   return words(
     [icon, 'MCP', ...numbers].join(' '),
-    parts.length === 0 ? vscode.l10n.t('Nothing runs.') : `${parts.join(', ')}.`,
+    parts.length === 0 ? vscode.l10n.t('Nothing is running.') : `${parts.join(', ')}.`,
     prompts > 0 ? 'warning' : 'plain',
-    prompts > 0 ? vscode.l10n.t('Click to see the question.') : undefined,
+    prompts > 0 ? vscode.l10n.t('Click to show the question.') : undefined,
   );
 }
 
