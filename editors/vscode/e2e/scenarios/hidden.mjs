@@ -37,7 +37,7 @@ scenario(
     assert.match(labels.join('|'), /demo: Run Echo\?, /);
     assert.doesNotMatch(labels.join('|'), /command:/);
     await notification.getByRole('button', { name: 'Open', exact: true }).click();
-    const page = await window.openSideBar();
+    const page = await window.sideBar(); // Open has opened it
     await page.accept(page.card('echo'));
     await workspace.journal.has({ event: 'finished', tool: 'echo', detail: 'ok' });
     await notification.waitFor({ state: 'detached' });
