@@ -53,8 +53,8 @@ export function launchFacts(launch: Launch, l10n: Translator): LaunchFact[] {
 }
 
 /**
- * Returns the variables that the file sets, without those of loadsCode. If the hub has sent only the name of a variable,
- * it comes without a value.
+ * Returns the variables that the file sets, without those of loadsCode. If the hub has sent only the name of a
+ * variable, it comes without a value.
  */
 function settings({ environment = [], environmentNames = [] }: Launch, l10n: Translator): string[] {
   const told = new Set(environment.map(({ name }) => name));

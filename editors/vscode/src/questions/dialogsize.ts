@@ -1,5 +1,5 @@
-// What certainly fits into a dialog with its buttons. A dialog that the system draws (window.dialogStyle) cannot scroll,
-// and the smallest screen has about 30 lines. What a dialog cannot show whole cannot be agreed to in it.
+// What certainly fits into a dialog with its buttons. A dialog that the system draws (window.dialogStyle) cannot
+// scroll, and the smallest screen has about 30 lines. What a dialog cannot show whole cannot be agreed to in it.
 import * as vscode from 'vscode';
 import { brief } from '../plaintext.js';
 

@@ -179,8 +179,8 @@ export class Notifier implements vscode.Disposable {
       }
     };
     this.#shown = { promptId: prompt.promptId, since: Date.now(), told, takeBack: () => end(false), beside };
-    // The editor takes a text for its one button, too, though its API says only boolean. No title, since it could not be
-    // changed later: the editor shows the text that was reported last.
+    // The editor takes a text for its one button, too, though its API says only boolean. No title, since it could not
+    // be changed later: the editor shows the text that was reported last.
     const cancellable = vscode.l10n.t('Open') as unknown as boolean;
     const opens = await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, cancellable },
