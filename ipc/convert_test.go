@@ -229,7 +229,7 @@ func TestConversionFillsEveryField(t *testing.T) {
 	for _, ours := range []protoreflect.Name{"welcome", "snapshot", "reply", "dropped"} {
 		seen[ours] = true // made by the services themselves
 	}
-	for _, hosts := range []protoreflect.Name{"hub_connection", "reveal_prompt", "open_add_server"} {
+	for _, hosts := range []protoreflect.Name{"hub_connection", "reveal_prompt", "open_add_server", "open"} {
 		seen[hosts] = true // made by a host that relays the stream
 	}
 	events := (&mcphubv1.AttachResponse{}).ProtoReflect().Descriptor().Oneofs().ByName("event").Fields()

@@ -1,6 +1,6 @@
 // The options of a host for its hub and for the pages that it relays.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { AttachResponse, HelloJson, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
+import type { AttachResponse, HelloJson, OpenSchema, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
 import type { Prompt, PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import type { HubLog } from './logs.js';
 import type { PatienceOptions } from './patience.js';
@@ -122,6 +122,11 @@ export interface Relay {
    * last such call when it is.
    */
   openAddServer(proposed?: AddServerProposed): void;
+  /**
+   * Makes the page open one thing: a server, something that it offers, or a request that has ended. If the page is not
+   * attached yet, it gets the last such call when it is.
+   */
+  open(thing: MessageInitShape<typeof OpenSchema>): void;
   /**
    * Breaks the stream. Call it when the page is gone and may come back with its window's id, as at a reload: what
    * belongs to the window stays in the hub for as long as a window may take to come back.

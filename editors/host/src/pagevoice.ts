@@ -6,7 +6,6 @@ import type { AttachResponse, AttachResponseJson } from './gen/mcphub/v1/editor_
 import type { HubError } from './failure.js';
 import { failureOfDecoding, replyOfFailure } from './failure.js';
 import type { HubState } from './hubstate.js';
-import type { AddServerProposed } from './options.js';
 import { registry } from './windowcalls.js';
 
 /** The host's end of a page, for example a webview. */
@@ -14,6 +13,9 @@ export interface PageEnd {
   post(message: AttachResponseJson): void;
   onMessage(listener: (message: unknown) => void): () => void;
 }
+
+/** An event that this host makes itself. */
+export type EventOfHost = NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>;
 
 export class PageVoice {
   readonly #page: PageEnd;
@@ -58,32 +60,24 @@ export class PageVoice {
   }
 
   tell(state: HubConnectionState, message: string): void {
-    this.#say({ case: 'hubConnection', value: { state, message } });
-  }
-
-  reveal(promptId: string): void {
-    this.#say({ case: 'revealPrompt', value: { promptId } });
-  }
-
-  openAddServer(proposed: AddServerProposed): void {
-    this.#say({ case: 'openAddServer', value: proposed });
+    this.say({ case: 'hubConnection', value: { state, message } });
   }
 
   /** Replies to a message that was meant only for the host. A message without an id gets no reply. */
   done(messageId: string): void {
     if (messageId !== '') {
-      this.#say({ case: 'reply', value: { messageId } });
+      this.say({ case: 'reply', value: { messageId } });
     }
   }
 
   /** Replies with an error to a message that was not carried out. A message without an id gets no reply. */
   refuse(messageId: string, error: HubError): void {
     if (messageId !== '') {
-      this.#say({ case: 'reply', value: { messageId, error: replyOfFailure(error) } });
+      this.say({ case: 'reply', value: { messageId, error: replyOfFailure(error) } });
     }
   }
 
-  #say(event: NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>): void {
+  say(event: EventOfHost): void {
     this.post(create(AttachResponseSchema, { event }));
   }
 }

@@ -2,7 +2,13 @@
 // the state of the hub, refuses messages that must not reach the hub, and calls the hooks of the host.
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
 import type { DescMethodUnary, JsonValue, MessageInitShape } from '@bufbuild/protobuf';
-import { AttachRequestSchema, HelloSchema, HubConnectionState, SetRootsSchema } from './gen/mcphub/v1/editor_pb.js';
+import {
+  AttachRequestSchema,
+  HelloSchema,
+  HubConnectionState,
+  OpenSchema,
+  SetRootsSchema,
+} from './gen/mcphub/v1/editor_pb.js';
 import type { AttachRequest, AttachResponse, Hello, HelloJson, SetRoots } from './gen/mcphub/v1/editor_pb.js';
 import type { PromptAnswer } from './gen/mcphub/v1/prompt_pb.js';
 import type { Attached, Unanswered } from './attached.js';
@@ -10,7 +16,7 @@ import { HubError, asHubError } from './failure.js';
 import type { HubState } from './hubstate.js';
 import { PageVoice, harmless, idOf } from './pagevoice.js';
 import type { AddServerProposed, Relay, RelayOptions } from './options.js';
-import type { PageEnd } from './pagevoice.js';
+import type { EventOfHost, PageEnd } from './pagevoice.js';
 import { Finding } from './finding.js';
 import { launchForbidden, writeForbidden } from './forbidden.js';
 import { OpenPrompts } from './prompts.js';
@@ -31,8 +37,7 @@ export class PageRelay implements Relay {
   #attached: Attached | undefined;
   #roots: SetRoots | undefined; // the roots that the host has set last; before that, those of the hello count
   #waiting: HelloJson | undefined; // a hello that came while there was no hub, or before the last one was welcomed
-  #reveal: string | undefined; // kept until the page knows the open prompts
-  #toAdd: AddServerProposed | undefined; // kept like #reveal
+  readonly #toTell = new Map<string, () => void>(); // of each kind the last, until the page knows what there is
   #windowId = '';
   #hubId = '';
   #failures = 0;
@@ -72,18 +77,22 @@ export class PageRelay implements Relay {
   }
 
   reveal(promptId: string): void {
-    if (this.#attached?.welcomed === true) {
-      this.#voice.reveal(promptId);
-    } else {
-      this.#reveal = promptId;
-    }
+    this.#tellPage({ case: 'revealPrompt', value: { promptId } });
   }
 
   openAddServer(proposed: AddServerProposed = {}): void {
+    this.#tellPage({ case: 'openAddServer', value: proposed });
+  }
+
+  open(thing: MessageInitShape<typeof OpenSchema>): void {
+    this.#tellPage({ case: 'open', value: thing });
+  }
+
+  #tellPage(event: EventOfHost & { readonly case: string }): void {
     if (this.#attached?.welcomed === true) {
-      this.#voice.openAddServer(proposed);
+      this.#voice.say(event);
     } else {
-      this.#toAdd = proposed;
+      this.#toTell.set(event.case, () => this.#voice.say(event));
     }
   }
 
@@ -338,14 +347,8 @@ export class PageRelay implements Relay {
 
   /** Sends what had to wait until the page knew the open prompts. */
   #pageKnows(): void {
-    if (this.#reveal !== undefined) {
-      this.#voice.reveal(this.#reveal);
-      this.#reveal = undefined;
-    }
-    if (this.#toAdd !== undefined) {
-      this.#voice.openAddServer(this.#toAdd);
-      this.#toAdd = undefined;
-    }
+    this.#toTell.forEach((tell) => tell());
+    this.#toTell.clear();
   }
 
   #broke(ended: HubError | undefined): void {

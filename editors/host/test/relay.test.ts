@@ -458,6 +458,24 @@ test('a page is told to open the form that adds a server, and one that is not th
   assert.deepEqual(told(), [{ openAddServer: {} }]);
 });
 
+test('a page is told what to open, and one that is not there yet when it is, beside what else it is to do', async (t) => {
+  const { source, told, say, relay } = scene(t);
+  told();
+  relay.reveal('p1');
+  relay.open({ server: 'notes' });
+  relay.open({ server: 'notes', thing: { case: 'tool', value: 'read' } });
+  say({ hello: {} });
+  source.stream(0).welcome();
+  source.stream(0).say({ case: 'snapshot', value: {} });
+  await settle();
+  assert.deepEqual(told().slice(2), [
+    { revealPrompt: { promptId: 'p1' } },
+    { open: { server: 'notes', tool: 'read' } },
+  ]);
+  relay.open({ thing: { case: 'requestId', value: 'r1' } });
+  assert.deepEqual(told(), [{ open: { requestId: 'r1' } }]);
+});
+
 test('a page is told at once what to reveal, and one that is not there yet when it is, once', async (t) => {
   const { source, told, say, relay } = scene(t);
   told();

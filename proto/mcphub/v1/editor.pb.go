@@ -956,6 +956,7 @@ type AttachResponse struct {
 	//	*AttachResponse_RevealPrompt
 	//	*AttachResponse_OpenAddServer
 	//	*AttachResponse_McpRequestAnsweredLate
+	//	*AttachResponse_Open
 	Event         isAttachResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1212,6 +1213,15 @@ func (x *AttachResponse) GetMcpRequestAnsweredLate() *McpRequestAnsweredLate {
 	return nil
 }
 
+func (x *AttachResponse) GetOpen() *Open {
+	if x != nil {
+		if x, ok := x.Event.(*AttachResponse_Open); ok {
+			return x.Open
+		}
+	}
+	return nil
+}
+
 type isAttachResponse_Event interface {
 	isAttachResponse_Event()
 }
@@ -1334,6 +1344,11 @@ type AttachResponse_McpRequestAnsweredLate struct {
 	McpRequestAnsweredLate *McpRequestAnsweredLate `protobuf:"bytes,24,opt,name=mcp_request_answered_late,json=mcpRequestAnsweredLate,proto3,oneof"`
 }
 
+type AttachResponse_Open struct {
+	// Asks the page to open one thing. A hub never sends it: it comes from a host that relays this stream to a page.
+	Open *Open `protobuf:"bytes,25,opt,name=open,proto3,oneof"`
+}
+
 func (*AttachResponse_Welcome) isAttachResponse_Event() {}
 
 func (*AttachResponse_Snapshot) isAttachResponse_Event() {}
@@ -1380,6 +1395,156 @@ func (*AttachResponse_OpenAddServer) isAttachResponse_Event() {}
 
 func (*AttachResponse_McpRequestAnsweredLate) isAttachResponse_Event() {}
 
+func (*AttachResponse_Open) isAttachResponse_Event() {}
+
+// Open asks a page to open one thing: a server, something that a server offers, or a request that has ended. A thing
+// that the page does not know yet is opened as soon as it does.
+type Open struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the server that is opened, or that offers what is opened. Empty for a request.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// What is opened. If none is set, the server is.
+	//
+	// Types that are valid to be assigned to Thing:
+	//
+	//	*Open_Tool
+	//	*Open_Resource
+	//	*Open_ResourceTemplate
+	//	*Open_McpPrompt
+	//	*Open_RequestId
+	Thing         isOpen_Thing `protobuf_oneof:"thing"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Open) Reset() {
+	*x = Open{}
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Open) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Open) ProtoMessage() {}
+
+func (x *Open) ProtoReflect() protoreflect.Message {
+	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Open.ProtoReflect.Descriptor instead.
+func (*Open) Descriptor() ([]byte, []int) {
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Open) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *Open) GetThing() isOpen_Thing {
+	if x != nil {
+		return x.Thing
+	}
+	return nil
+}
+
+func (x *Open) GetTool() string {
+	if x != nil {
+		if x, ok := x.Thing.(*Open_Tool); ok {
+			return x.Tool
+		}
+	}
+	return ""
+}
+
+func (x *Open) GetResource() string {
+	if x != nil {
+		if x, ok := x.Thing.(*Open_Resource); ok {
+			return x.Resource
+		}
+	}
+	return ""
+}
+
+func (x *Open) GetResourceTemplate() string {
+	if x != nil {
+		if x, ok := x.Thing.(*Open_ResourceTemplate); ok {
+			return x.ResourceTemplate
+		}
+	}
+	return ""
+}
+
+func (x *Open) GetMcpPrompt() string {
+	if x != nil {
+		if x, ok := x.Thing.(*Open_McpPrompt); ok {
+			return x.McpPrompt
+		}
+	}
+	return ""
+}
+
+func (x *Open) GetRequestId() string {
+	if x != nil {
+		if x, ok := x.Thing.(*Open_RequestId); ok {
+			return x.RequestId
+		}
+	}
+	return ""
+}
+
+type isOpen_Thing interface {
+	isOpen_Thing()
+}
+
+type Open_Tool struct {
+	// Name of a tool.
+	Tool string `protobuf:"bytes,2,opt,name=tool,proto3,oneof"`
+}
+
+type Open_Resource struct {
+	// URI of a resource.
+	Resource string `protobuf:"bytes,3,opt,name=resource,proto3,oneof"`
+}
+
+type Open_ResourceTemplate struct {
+	// URI template of a resource template.
+	ResourceTemplate string `protobuf:"bytes,4,opt,name=resource_template,json=resourceTemplate,proto3,oneof"`
+}
+
+type Open_McpPrompt struct {
+	// Name of a prompt template.
+	McpPrompt string `protobuf:"bytes,5,opt,name=mcp_prompt,json=mcpPrompt,proto3,oneof"`
+}
+
+type Open_RequestId struct {
+	// Id of a request that has ended; of several with this id, the latest.
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3,oneof"`
+}
+
+func (*Open_Tool) isOpen_Thing() {}
+
+func (*Open_Resource) isOpen_Thing() {}
+
+func (*Open_ResourceTemplate) isOpen_Thing() {}
+
+func (*Open_McpPrompt) isOpen_Thing() {}
+
+func (*Open_RequestId) isOpen_Thing() {}
+
 // OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
 // person has seen the form and confirmed it.
 type OpenAddServer struct {
@@ -1397,7 +1562,7 @@ type OpenAddServer struct {
 
 func (x *OpenAddServer) Reset() {
 	*x = OpenAddServer{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1574,7 @@ func (x *OpenAddServer) String() string {
 func (*OpenAddServer) ProtoMessage() {}
 
 func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[12]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1587,7 @@ func (x *OpenAddServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenAddServer.ProtoReflect.Descriptor instead.
 func (*OpenAddServer) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{12}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OpenAddServer) GetServer() string {
@@ -1459,7 +1624,7 @@ type RevealPrompt struct {
 
 func (x *RevealPrompt) Reset() {
 	*x = RevealPrompt{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1636,7 @@ func (x *RevealPrompt) String() string {
 func (*RevealPrompt) ProtoMessage() {}
 
 func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[13]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1649,7 @@ func (x *RevealPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevealPrompt.ProtoReflect.Descriptor instead.
 func (*RevealPrompt) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{13}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RevealPrompt) GetPromptId() string {
@@ -1508,7 +1673,7 @@ type HubConnection struct {
 
 func (x *HubConnection) Reset() {
 	*x = HubConnection{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1685,7 @@ func (x *HubConnection) String() string {
 func (*HubConnection) ProtoMessage() {}
 
 func (x *HubConnection) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[14]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1698,7 @@ func (x *HubConnection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HubConnection.ProtoReflect.Descriptor instead.
 func (*HubConnection) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{14}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HubConnection) GetState() HubConnectionState {
@@ -1565,7 +1730,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1742,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[15]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1755,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{15}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Welcome) GetHubId() string {
@@ -1637,7 +1802,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1814,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[16]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1827,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{16}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Snapshot) GetServers() []*Server {
@@ -1732,7 +1897,7 @@ type EndedRequest struct {
 
 func (x *EndedRequest) Reset() {
 	*x = EndedRequest{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1744,7 +1909,7 @@ func (x *EndedRequest) String() string {
 func (*EndedRequest) ProtoMessage() {}
 
 func (x *EndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[17]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1757,7 +1922,7 @@ func (x *EndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndedRequest.ProtoReflect.Descriptor instead.
 func (*EndedRequest) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{17}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *EndedRequest) GetEndTime() *timestamppb.Timestamp {
@@ -1833,7 +1998,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +2010,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[18]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +2023,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{18}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Reply) GetMessageId() string {
@@ -1910,7 +2075,7 @@ type ServerChanged struct {
 
 func (x *ServerChanged) Reset() {
 	*x = ServerChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1922,7 +2087,7 @@ func (x *ServerChanged) String() string {
 func (*ServerChanged) ProtoMessage() {}
 
 func (x *ServerChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[19]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1935,7 +2100,7 @@ func (x *ServerChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerChanged.ProtoReflect.Descriptor instead.
 func (*ServerChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{19}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ServerChanged) GetServer() *Server {
@@ -1963,7 +2128,7 @@ type ToolsChanged struct {
 
 func (x *ToolsChanged) Reset() {
 	*x = ToolsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2140,7 @@ func (x *ToolsChanged) String() string {
 func (*ToolsChanged) ProtoMessage() {}
 
 func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[20]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2153,7 @@ func (x *ToolsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolsChanged.ProtoReflect.Descriptor instead.
 func (*ToolsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{20}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ToolsChanged) GetServer() string {
@@ -2009,7 +2174,7 @@ type ResourcesChanged struct {
 
 func (x *ResourcesChanged) Reset() {
 	*x = ResourcesChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2186,7 @@ func (x *ResourcesChanged) String() string {
 func (*ResourcesChanged) ProtoMessage() {}
 
 func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[21]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2199,7 @@ func (x *ResourcesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourcesChanged.ProtoReflect.Descriptor instead.
 func (*ResourcesChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{21}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResourcesChanged) GetServer() string {
@@ -2055,7 +2220,7 @@ type McpPromptsChanged struct {
 
 func (x *McpPromptsChanged) Reset() {
 	*x = McpPromptsChanged{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2067,7 +2232,7 @@ func (x *McpPromptsChanged) String() string {
 func (*McpPromptsChanged) ProtoMessage() {}
 
 func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[22]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2080,7 +2245,7 @@ func (x *McpPromptsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPromptsChanged.ProtoReflect.Descriptor instead.
 func (*McpPromptsChanged) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{22}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *McpPromptsChanged) GetServer() string {
@@ -2103,7 +2268,7 @@ type ResourceUpdated struct {
 
 func (x *ResourceUpdated) Reset() {
 	*x = ResourceUpdated{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2280,7 @@ func (x *ResourceUpdated) String() string {
 func (*ResourceUpdated) ProtoMessage() {}
 
 func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[23]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2293,7 @@ func (x *ResourceUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUpdated.ProtoReflect.Descriptor instead.
 func (*ResourceUpdated) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{23}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ResourceUpdated) GetServer() string {
@@ -2161,7 +2326,7 @@ type ConfigReloaded struct {
 
 func (x *ConfigReloaded) Reset() {
 	*x = ConfigReloaded{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2338,7 @@ func (x *ConfigReloaded) String() string {
 func (*ConfigReloaded) ProtoMessage() {}
 
 func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[24]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2351,7 @@ func (x *ConfigReloaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigReloaded.ProtoReflect.Descriptor instead.
 func (*ConfigReloaded) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{24}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ConfigReloaded) GetProblems() []*ConfigProblem {
@@ -2221,7 +2386,7 @@ type McpRequestStarted struct {
 
 func (x *McpRequestStarted) Reset() {
 	*x = McpRequestStarted{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2398,7 @@ func (x *McpRequestStarted) String() string {
 func (*McpRequestStarted) ProtoMessage() {}
 
 func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[25]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2411,7 @@ func (x *McpRequestStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestStarted.ProtoReflect.Descriptor instead.
 func (*McpRequestStarted) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{25}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *McpRequestStarted) GetRequest() *Request {
@@ -2277,7 +2442,7 @@ type McpRequestProgressed struct {
 
 func (x *McpRequestProgressed) Reset() {
 	*x = McpRequestProgressed{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2454,7 @@ func (x *McpRequestProgressed) String() string {
 func (*McpRequestProgressed) ProtoMessage() {}
 
 func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[26]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2467,7 @@ func (x *McpRequestProgressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestProgressed.ProtoReflect.Descriptor instead.
 func (*McpRequestProgressed) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{26}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *McpRequestProgressed) GetRequestId() string {
@@ -2362,7 +2527,7 @@ type McpRequestCancelling struct {
 
 func (x *McpRequestCancelling) Reset() {
 	*x = McpRequestCancelling{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2539,7 @@ func (x *McpRequestCancelling) String() string {
 func (*McpRequestCancelling) ProtoMessage() {}
 
 func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[27]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2552,7 @@ func (x *McpRequestCancelling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelling.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelling) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{27}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *McpRequestCancelling) GetRequestId() string {
@@ -2467,7 +2632,7 @@ type McpRequestCancelled struct {
 
 func (x *McpRequestCancelled) Reset() {
 	*x = McpRequestCancelled{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2644,7 @@ func (x *McpRequestCancelled) String() string {
 func (*McpRequestCancelled) ProtoMessage() {}
 
 func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[28]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +2657,7 @@ func (x *McpRequestCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelled.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelled) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{28}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *McpRequestCancelled) GetRequestId() string {
@@ -2656,7 +2821,7 @@ type McpRequestCancelDelivery struct {
 
 func (x *McpRequestCancelDelivery) Reset() {
 	*x = McpRequestCancelDelivery{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2668,7 +2833,7 @@ func (x *McpRequestCancelDelivery) String() string {
 func (*McpRequestCancelDelivery) ProtoMessage() {}
 
 func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[29]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2681,7 +2846,7 @@ func (x *McpRequestCancelDelivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestCancelDelivery.ProtoReflect.Descriptor instead.
 func (*McpRequestCancelDelivery) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{29}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *McpRequestCancelDelivery) GetRequestId() string {
@@ -2732,7 +2897,7 @@ type McpRequestAnsweredLate struct {
 
 func (x *McpRequestAnsweredLate) Reset() {
 	*x = McpRequestAnsweredLate{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2909,7 @@ func (x *McpRequestAnsweredLate) String() string {
 func (*McpRequestAnsweredLate) ProtoMessage() {}
 
 func (x *McpRequestAnsweredLate) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[30]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2922,7 @@ func (x *McpRequestAnsweredLate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestAnsweredLate.ProtoReflect.Descriptor instead.
 func (*McpRequestAnsweredLate) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{30}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *McpRequestAnsweredLate) GetRequestId() string {
@@ -2829,7 +2994,7 @@ type McpRequestFinished struct {
 
 func (x *McpRequestFinished) Reset() {
 	*x = McpRequestFinished{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +3006,7 @@ func (x *McpRequestFinished) String() string {
 func (*McpRequestFinished) ProtoMessage() {}
 
 func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[31]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +3019,7 @@ func (x *McpRequestFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpRequestFinished.ProtoReflect.Descriptor instead.
 func (*McpRequestFinished) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{31}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *McpRequestFinished) GetRequestId() string {
@@ -2994,7 +3159,7 @@ type PromptOpened struct {
 
 func (x *PromptOpened) Reset() {
 	*x = PromptOpened{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3006,7 +3171,7 @@ func (x *PromptOpened) String() string {
 func (*PromptOpened) ProtoMessage() {}
 
 func (x *PromptOpened) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[32]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3019,7 +3184,7 @@ func (x *PromptOpened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptOpened.ProtoReflect.Descriptor instead.
 func (*PromptOpened) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{32}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PromptOpened) GetPrompt() *Prompt {
@@ -3049,7 +3214,7 @@ type LogMessage struct {
 
 func (x *LogMessage) Reset() {
 	*x = LogMessage{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3061,7 +3226,7 @@ func (x *LogMessage) String() string {
 func (*LogMessage) ProtoMessage() {}
 
 func (x *LogMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[33]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3239,7 @@ func (x *LogMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMessage.ProtoReflect.Descriptor instead.
 func (*LogMessage) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{33}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LogMessage) GetServer() string {
@@ -3119,7 +3284,7 @@ type Dropped struct {
 
 func (x *Dropped) Reset() {
 	*x = Dropped{}
-	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +3296,7 @@ func (x *Dropped) String() string {
 func (*Dropped) ProtoMessage() {}
 
 func (x *Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_mcphub_v1_editor_proto_msgTypes[34]
+	mi := &file_mcphub_v1_editor_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +3309,7 @@ func (x *Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dropped.ProtoReflect.Descriptor instead.
 func (*Dropped) Descriptor() ([]byte, []int) {
-	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{34}
+	return file_mcphub_v1_editor_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Dropped) GetLogMessages() int64 {
@@ -3217,7 +3382,7 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x0fSetCapabilities\x128\n" +
 	"\fprompt_kinds\x18\x01 \x03(\x0e2\x15.mcphub.v1.PromptKindR\vpromptKinds\x12%\n" +
 	"\x0esampling_tools\x18\x02 \x01(\bR\rsamplingTools\x12'\n" +
-	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xa6\r\n" +
+	"\x0fextensions_json\x18\x03 \x01(\tR\x0eextensionsJson\"\xcd\r\n" +
 	"\x0eAttachResponse\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12.\n" +
 	"\awelcome\x18\x02 \x01(\v2\x12.mcphub.v1.WelcomeH\x00R\awelcome\x121\n" +
@@ -3244,8 +3409,19 @@ const file_mcphub_v1_editor_proto_rawDesc = "" +
 	"\x1bmcp_request_cancel_delivery\x18\x15 \x01(\v2#.mcphub.v1.McpRequestCancelDeliveryH\x00R\x18mcpRequestCancelDelivery\x12>\n" +
 	"\rreveal_prompt\x18\x16 \x01(\v2\x17.mcphub.v1.RevealPromptH\x00R\frevealPrompt\x12B\n" +
 	"\x0fopen_add_server\x18\x17 \x01(\v2\x18.mcphub.v1.OpenAddServerH\x00R\ropenAddServer\x12^\n" +
-	"\x19mcp_request_answered_late\x18\x18 \x01(\v2!.mcphub.v1.McpRequestAnsweredLateH\x00R\x16mcpRequestAnsweredLateB\a\n" +
-	"\x05event\"^\n" +
+	"\x19mcp_request_answered_late\x18\x18 \x01(\v2!.mcphub.v1.McpRequestAnsweredLateH\x00R\x16mcpRequestAnsweredLate\x12%\n" +
+	"\x04open\x18\x19 \x01(\v2\x0f.mcphub.v1.OpenH\x00R\x04openB\a\n" +
+	"\x05event\"\xcc\x01\n" +
+	"\x04Open\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x04tool\x18\x02 \x01(\tH\x00R\x04tool\x12\x1c\n" +
+	"\bresource\x18\x03 \x01(\tH\x00R\bresource\x12-\n" +
+	"\x11resource_template\x18\x04 \x01(\tH\x00R\x10resourceTemplate\x12\x1f\n" +
+	"\n" +
+	"mcp_prompt\x18\x05 \x01(\tH\x00R\tmcpPrompt\x12\x1f\n" +
+	"\n" +
+	"request_id\x18\x06 \x01(\tH\x00R\trequestIdB\a\n" +
+	"\x05thing\"^\n" +
 	"\rOpenAddServer\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1d\n" +
 	"\n" +
@@ -3405,7 +3581,7 @@ func file_mcphub_v1_editor_proto_rawDescGZIP() []byte {
 }
 
 var file_mcphub_v1_editor_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_mcphub_v1_editor_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_mcphub_v1_editor_proto_goTypes = []any{
 	(HubConnectionState)(0),          // 0: mcphub.v1.HubConnectionState
 	(*AttachRequest)(nil),            // 1: mcphub.v1.AttachRequest
@@ -3420,57 +3596,58 @@ var file_mcphub_v1_editor_proto_goTypes = []any{
 	(*SetRoots)(nil),                 // 10: mcphub.v1.SetRoots
 	(*SetCapabilities)(nil),          // 11: mcphub.v1.SetCapabilities
 	(*AttachResponse)(nil),           // 12: mcphub.v1.AttachResponse
-	(*OpenAddServer)(nil),            // 13: mcphub.v1.OpenAddServer
-	(*RevealPrompt)(nil),             // 14: mcphub.v1.RevealPrompt
-	(*HubConnection)(nil),            // 15: mcphub.v1.HubConnection
-	(*Welcome)(nil),                  // 16: mcphub.v1.Welcome
-	(*Snapshot)(nil),                 // 17: mcphub.v1.Snapshot
-	(*EndedRequest)(nil),             // 18: mcphub.v1.EndedRequest
-	(*Reply)(nil),                    // 19: mcphub.v1.Reply
-	(*ServerChanged)(nil),            // 20: mcphub.v1.ServerChanged
-	(*ToolsChanged)(nil),             // 21: mcphub.v1.ToolsChanged
-	(*ResourcesChanged)(nil),         // 22: mcphub.v1.ResourcesChanged
-	(*McpPromptsChanged)(nil),        // 23: mcphub.v1.McpPromptsChanged
-	(*ResourceUpdated)(nil),          // 24: mcphub.v1.ResourceUpdated
-	(*ConfigReloaded)(nil),           // 25: mcphub.v1.ConfigReloaded
-	(*McpRequestStarted)(nil),        // 26: mcphub.v1.McpRequestStarted
-	(*McpRequestProgressed)(nil),     // 27: mcphub.v1.McpRequestProgressed
-	(*McpRequestCancelling)(nil),     // 28: mcphub.v1.McpRequestCancelling
-	(*McpRequestCancelled)(nil),      // 29: mcphub.v1.McpRequestCancelled
-	(*McpRequestCancelDelivery)(nil), // 30: mcphub.v1.McpRequestCancelDelivery
-	(*McpRequestAnsweredLate)(nil),   // 31: mcphub.v1.McpRequestAnsweredLate
-	(*McpRequestFinished)(nil),       // 32: mcphub.v1.McpRequestFinished
-	(*PromptOpened)(nil),             // 33: mcphub.v1.PromptOpened
-	(*LogMessage)(nil),               // 34: mcphub.v1.LogMessage
-	(*Dropped)(nil),                  // 35: mcphub.v1.Dropped
-	(*PromptAnswer)(nil),             // 36: mcphub.v1.PromptAnswer
-	(*anypb.Any)(nil),                // 37: google.protobuf.Any
-	(PromptKind)(0),                  // 38: mcphub.v1.PromptKind
-	(*timestamppb.Timestamp)(nil),    // 39: google.protobuf.Timestamp
-	(*PromptClosed)(nil),             // 40: mcphub.v1.PromptClosed
-	(*Server)(nil),                   // 41: mcphub.v1.Server
-	(*Request)(nil),                  // 42: mcphub.v1.Request
-	(*Prompt)(nil),                   // 43: mcphub.v1.Prompt
-	(*ConfigProblem)(nil),            // 44: mcphub.v1.ConfigProblem
-	(*SubscribeResourceRequest)(nil), // 45: mcphub.v1.SubscribeResourceRequest
-	(CancelOutcome)(0),               // 46: mcphub.v1.CancelOutcome
-	(*HubError)(nil),                 // 47: mcphub.v1.HubError
-	(*ConfigPlace)(nil),              // 48: mcphub.v1.ConfigPlace
-	(RequestState)(0),                // 49: mcphub.v1.RequestState
-	(*Progress)(nil),                 // 50: mcphub.v1.Progress
-	(*Task)(nil),                     // 51: mcphub.v1.Task
-	(*Cancellation)(nil),             // 52: mcphub.v1.Cancellation
-	(RequestDirection)(0),            // 53: mcphub.v1.RequestDirection
-	(*Timings)(nil),                  // 54: mcphub.v1.Timings
-	(Era)(0),                         // 55: mcphub.v1.Era
-	(CancelDelivery)(0),              // 56: mcphub.v1.CancelDelivery
-	(*LateAnswer)(nil),               // 57: mcphub.v1.LateAnswer
-	(*McpError)(nil),                 // 58: mcphub.v1.McpError
+	(*Open)(nil),                     // 13: mcphub.v1.Open
+	(*OpenAddServer)(nil),            // 14: mcphub.v1.OpenAddServer
+	(*RevealPrompt)(nil),             // 15: mcphub.v1.RevealPrompt
+	(*HubConnection)(nil),            // 16: mcphub.v1.HubConnection
+	(*Welcome)(nil),                  // 17: mcphub.v1.Welcome
+	(*Snapshot)(nil),                 // 18: mcphub.v1.Snapshot
+	(*EndedRequest)(nil),             // 19: mcphub.v1.EndedRequest
+	(*Reply)(nil),                    // 20: mcphub.v1.Reply
+	(*ServerChanged)(nil),            // 21: mcphub.v1.ServerChanged
+	(*ToolsChanged)(nil),             // 22: mcphub.v1.ToolsChanged
+	(*ResourcesChanged)(nil),         // 23: mcphub.v1.ResourcesChanged
+	(*McpPromptsChanged)(nil),        // 24: mcphub.v1.McpPromptsChanged
+	(*ResourceUpdated)(nil),          // 25: mcphub.v1.ResourceUpdated
+	(*ConfigReloaded)(nil),           // 26: mcphub.v1.ConfigReloaded
+	(*McpRequestStarted)(nil),        // 27: mcphub.v1.McpRequestStarted
+	(*McpRequestProgressed)(nil),     // 28: mcphub.v1.McpRequestProgressed
+	(*McpRequestCancelling)(nil),     // 29: mcphub.v1.McpRequestCancelling
+	(*McpRequestCancelled)(nil),      // 30: mcphub.v1.McpRequestCancelled
+	(*McpRequestCancelDelivery)(nil), // 31: mcphub.v1.McpRequestCancelDelivery
+	(*McpRequestAnsweredLate)(nil),   // 32: mcphub.v1.McpRequestAnsweredLate
+	(*McpRequestFinished)(nil),       // 33: mcphub.v1.McpRequestFinished
+	(*PromptOpened)(nil),             // 34: mcphub.v1.PromptOpened
+	(*LogMessage)(nil),               // 35: mcphub.v1.LogMessage
+	(*Dropped)(nil),                  // 36: mcphub.v1.Dropped
+	(*PromptAnswer)(nil),             // 37: mcphub.v1.PromptAnswer
+	(*anypb.Any)(nil),                // 38: google.protobuf.Any
+	(PromptKind)(0),                  // 39: mcphub.v1.PromptKind
+	(*timestamppb.Timestamp)(nil),    // 40: google.protobuf.Timestamp
+	(*PromptClosed)(nil),             // 41: mcphub.v1.PromptClosed
+	(*Server)(nil),                   // 42: mcphub.v1.Server
+	(*Request)(nil),                  // 43: mcphub.v1.Request
+	(*Prompt)(nil),                   // 44: mcphub.v1.Prompt
+	(*ConfigProblem)(nil),            // 45: mcphub.v1.ConfigProblem
+	(*SubscribeResourceRequest)(nil), // 46: mcphub.v1.SubscribeResourceRequest
+	(CancelOutcome)(0),               // 47: mcphub.v1.CancelOutcome
+	(*HubError)(nil),                 // 48: mcphub.v1.HubError
+	(*ConfigPlace)(nil),              // 49: mcphub.v1.ConfigPlace
+	(RequestState)(0),                // 50: mcphub.v1.RequestState
+	(*Progress)(nil),                 // 51: mcphub.v1.Progress
+	(*Task)(nil),                     // 52: mcphub.v1.Task
+	(*Cancellation)(nil),             // 53: mcphub.v1.Cancellation
+	(RequestDirection)(0),            // 54: mcphub.v1.RequestDirection
+	(*Timings)(nil),                  // 55: mcphub.v1.Timings
+	(Era)(0),                         // 56: mcphub.v1.Era
+	(CancelDelivery)(0),              // 57: mcphub.v1.CancelDelivery
+	(*LateAnswer)(nil),               // 58: mcphub.v1.LateAnswer
+	(*McpError)(nil),                 // 59: mcphub.v1.McpError
 }
 var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	7,  // 0: mcphub.v1.AttachRequest.hello:type_name -> mcphub.v1.Hello
 	9,  // 1: mcphub.v1.AttachRequest.cancel_mcp_request:type_name -> mcphub.v1.CancelMcpRequest
-	36, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
+	37, // 2: mcphub.v1.AttachRequest.answer_prompt:type_name -> mcphub.v1.PromptAnswer
 	10, // 3: mcphub.v1.AttachRequest.set_roots:type_name -> mcphub.v1.SetRoots
 	11, // 4: mcphub.v1.AttachRequest.set_capabilities:type_name -> mcphub.v1.SetCapabilities
 	2,  // 5: mcphub.v1.AttachRequest.call:type_name -> mcphub.v1.Call
@@ -3478,80 +3655,81 @@ var file_mcphub_v1_editor_proto_depIdxs = []int32{
 	6,  // 7: mcphub.v1.AttachRequest.prompts_in_view:type_name -> mcphub.v1.PromptsInView
 	3,  // 8: mcphub.v1.AttachRequest.choose_bundle:type_name -> mcphub.v1.ChooseBundle
 	4,  // 9: mcphub.v1.AttachRequest.close_window:type_name -> mcphub.v1.CloseWindow
-	37, // 10: mcphub.v1.Call.request:type_name -> google.protobuf.Any
-	38, // 11: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	38, // 10: mcphub.v1.Call.request:type_name -> google.protobuf.Any
+	39, // 11: mcphub.v1.Hello.prompt_kinds:type_name -> mcphub.v1.PromptKind
 	8,  // 12: mcphub.v1.Hello.roots:type_name -> mcphub.v1.Root
 	8,  // 13: mcphub.v1.SetRoots.roots:type_name -> mcphub.v1.Root
-	38, // 14: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
-	39, // 15: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
-	16, // 16: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
-	17, // 17: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
-	19, // 18: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
-	20, // 19: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
-	21, // 20: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
-	26, // 21: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
-	27, // 22: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
-	28, // 23: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
-	29, // 24: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	32, // 25: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
-	33, // 26: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
-	40, // 27: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
-	34, // 28: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
-	35, // 29: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
-	22, // 30: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
-	23, // 31: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
-	24, // 32: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
-	25, // 33: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
-	15, // 34: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
-	30, // 35: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
-	14, // 36: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
-	13, // 37: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
-	31, // 38: mcphub.v1.AttachResponse.mcp_request_answered_late:type_name -> mcphub.v1.McpRequestAnsweredLate
-	0,  // 39: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
-	41, // 40: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
-	42, // 41: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
-	43, // 42: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
-	44, // 43: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
-	18, // 44: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
-	45, // 45: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
-	39, // 46: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
-	29, // 47: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
-	32, // 48: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
-	46, // 49: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
-	47, // 50: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
-	48, // 51: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
-	37, // 52: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
-	41, // 53: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
-	44, // 54: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
-	42, // 55: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
-	49, // 56: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
-	50, // 57: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
-	51, // 58: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
-	52, // 59: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
-	53, // 60: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
-	52, // 61: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
-	54, // 62: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
-	55, // 63: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
-	47, // 64: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
-	51, // 65: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
-	56, // 66: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
-	57, // 67: mcphub.v1.McpRequestCancelled.late_answer:type_name -> mcphub.v1.LateAnswer
-	56, // 68: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
-	57, // 69: mcphub.v1.McpRequestAnsweredLate.answer:type_name -> mcphub.v1.LateAnswer
-	53, // 70: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
-	49, // 71: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
-	58, // 72: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
-	47, // 73: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
-	54, // 74: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
-	51, // 75: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
-	43, // 76: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
-	1,  // 77: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
-	12, // 78: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
-	78, // [78:79] is the sub-list for method output_type
-	77, // [77:78] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	39, // 14: mcphub.v1.SetCapabilities.prompt_kinds:type_name -> mcphub.v1.PromptKind
+	40, // 15: mcphub.v1.AttachResponse.time:type_name -> google.protobuf.Timestamp
+	17, // 16: mcphub.v1.AttachResponse.welcome:type_name -> mcphub.v1.Welcome
+	18, // 17: mcphub.v1.AttachResponse.snapshot:type_name -> mcphub.v1.Snapshot
+	20, // 18: mcphub.v1.AttachResponse.reply:type_name -> mcphub.v1.Reply
+	21, // 19: mcphub.v1.AttachResponse.server_changed:type_name -> mcphub.v1.ServerChanged
+	22, // 20: mcphub.v1.AttachResponse.tools_changed:type_name -> mcphub.v1.ToolsChanged
+	27, // 21: mcphub.v1.AttachResponse.mcp_request_started:type_name -> mcphub.v1.McpRequestStarted
+	28, // 22: mcphub.v1.AttachResponse.mcp_request_progressed:type_name -> mcphub.v1.McpRequestProgressed
+	29, // 23: mcphub.v1.AttachResponse.mcp_request_cancelling:type_name -> mcphub.v1.McpRequestCancelling
+	30, // 24: mcphub.v1.AttachResponse.mcp_request_cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	33, // 25: mcphub.v1.AttachResponse.mcp_request_finished:type_name -> mcphub.v1.McpRequestFinished
+	34, // 26: mcphub.v1.AttachResponse.prompt_opened:type_name -> mcphub.v1.PromptOpened
+	41, // 27: mcphub.v1.AttachResponse.prompt_closed:type_name -> mcphub.v1.PromptClosed
+	35, // 28: mcphub.v1.AttachResponse.log_message:type_name -> mcphub.v1.LogMessage
+	36, // 29: mcphub.v1.AttachResponse.dropped:type_name -> mcphub.v1.Dropped
+	23, // 30: mcphub.v1.AttachResponse.resources_changed:type_name -> mcphub.v1.ResourcesChanged
+	24, // 31: mcphub.v1.AttachResponse.mcp_prompts_changed:type_name -> mcphub.v1.McpPromptsChanged
+	25, // 32: mcphub.v1.AttachResponse.resource_updated:type_name -> mcphub.v1.ResourceUpdated
+	26, // 33: mcphub.v1.AttachResponse.config_reloaded:type_name -> mcphub.v1.ConfigReloaded
+	16, // 34: mcphub.v1.AttachResponse.hub_connection:type_name -> mcphub.v1.HubConnection
+	31, // 35: mcphub.v1.AttachResponse.mcp_request_cancel_delivery:type_name -> mcphub.v1.McpRequestCancelDelivery
+	15, // 36: mcphub.v1.AttachResponse.reveal_prompt:type_name -> mcphub.v1.RevealPrompt
+	14, // 37: mcphub.v1.AttachResponse.open_add_server:type_name -> mcphub.v1.OpenAddServer
+	32, // 38: mcphub.v1.AttachResponse.mcp_request_answered_late:type_name -> mcphub.v1.McpRequestAnsweredLate
+	13, // 39: mcphub.v1.AttachResponse.open:type_name -> mcphub.v1.Open
+	0,  // 40: mcphub.v1.HubConnection.state:type_name -> mcphub.v1.HubConnectionState
+	42, // 41: mcphub.v1.Snapshot.servers:type_name -> mcphub.v1.Server
+	43, // 42: mcphub.v1.Snapshot.requests:type_name -> mcphub.v1.Request
+	44, // 43: mcphub.v1.Snapshot.prompts:type_name -> mcphub.v1.Prompt
+	45, // 44: mcphub.v1.Snapshot.problems:type_name -> mcphub.v1.ConfigProblem
+	19, // 45: mcphub.v1.Snapshot.history:type_name -> mcphub.v1.EndedRequest
+	46, // 46: mcphub.v1.Snapshot.subscriptions:type_name -> mcphub.v1.SubscribeResourceRequest
+	40, // 47: mcphub.v1.EndedRequest.end_time:type_name -> google.protobuf.Timestamp
+	30, // 48: mcphub.v1.EndedRequest.cancelled:type_name -> mcphub.v1.McpRequestCancelled
+	33, // 49: mcphub.v1.EndedRequest.finished:type_name -> mcphub.v1.McpRequestFinished
+	47, // 50: mcphub.v1.Reply.cancel_outcome:type_name -> mcphub.v1.CancelOutcome
+	48, // 51: mcphub.v1.Reply.error:type_name -> mcphub.v1.HubError
+	49, // 52: mcphub.v1.Reply.error_place:type_name -> mcphub.v1.ConfigPlace
+	38, // 53: mcphub.v1.Reply.response:type_name -> google.protobuf.Any
+	42, // 54: mcphub.v1.ServerChanged.server:type_name -> mcphub.v1.Server
+	45, // 55: mcphub.v1.ConfigReloaded.problems:type_name -> mcphub.v1.ConfigProblem
+	43, // 56: mcphub.v1.McpRequestStarted.request:type_name -> mcphub.v1.Request
+	50, // 57: mcphub.v1.McpRequestProgressed.state:type_name -> mcphub.v1.RequestState
+	51, // 58: mcphub.v1.McpRequestProgressed.progress:type_name -> mcphub.v1.Progress
+	52, // 59: mcphub.v1.McpRequestProgressed.task:type_name -> mcphub.v1.Task
+	53, // 60: mcphub.v1.McpRequestCancelling.cancellation:type_name -> mcphub.v1.Cancellation
+	54, // 61: mcphub.v1.McpRequestCancelled.direction:type_name -> mcphub.v1.RequestDirection
+	53, // 62: mcphub.v1.McpRequestCancelled.cancellation:type_name -> mcphub.v1.Cancellation
+	55, // 63: mcphub.v1.McpRequestCancelled.timings:type_name -> mcphub.v1.Timings
+	56, // 64: mcphub.v1.McpRequestCancelled.era:type_name -> mcphub.v1.Era
+	48, // 65: mcphub.v1.McpRequestCancelled.error:type_name -> mcphub.v1.HubError
+	52, // 66: mcphub.v1.McpRequestCancelled.task:type_name -> mcphub.v1.Task
+	57, // 67: mcphub.v1.McpRequestCancelled.delivery:type_name -> mcphub.v1.CancelDelivery
+	58, // 68: mcphub.v1.McpRequestCancelled.late_answer:type_name -> mcphub.v1.LateAnswer
+	57, // 69: mcphub.v1.McpRequestCancelDelivery.delivery:type_name -> mcphub.v1.CancelDelivery
+	58, // 70: mcphub.v1.McpRequestAnsweredLate.answer:type_name -> mcphub.v1.LateAnswer
+	54, // 71: mcphub.v1.McpRequestFinished.direction:type_name -> mcphub.v1.RequestDirection
+	50, // 72: mcphub.v1.McpRequestFinished.state:type_name -> mcphub.v1.RequestState
+	59, // 73: mcphub.v1.McpRequestFinished.mcp_error:type_name -> mcphub.v1.McpError
+	48, // 74: mcphub.v1.McpRequestFinished.hub_error:type_name -> mcphub.v1.HubError
+	55, // 75: mcphub.v1.McpRequestFinished.timings:type_name -> mcphub.v1.Timings
+	52, // 76: mcphub.v1.McpRequestFinished.task:type_name -> mcphub.v1.Task
+	44, // 77: mcphub.v1.PromptOpened.prompt:type_name -> mcphub.v1.Prompt
+	1,  // 78: mcphub.v1.EditorService.Attach:input_type -> mcphub.v1.AttachRequest
+	12, // 79: mcphub.v1.EditorService.Attach:output_type -> mcphub.v1.AttachResponse
+	79, // [79:80] is the sub-list for method output_type
+	78, // [78:79] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_mcphub_v1_editor_proto_init() }
@@ -3599,8 +3777,16 @@ func file_mcphub_v1_editor_proto_init() {
 		(*AttachResponse_RevealPrompt)(nil),
 		(*AttachResponse_OpenAddServer)(nil),
 		(*AttachResponse_McpRequestAnsweredLate)(nil),
+		(*AttachResponse_Open)(nil),
 	}
-	file_mcphub_v1_editor_proto_msgTypes[17].OneofWrappers = []any{
+	file_mcphub_v1_editor_proto_msgTypes[12].OneofWrappers = []any{
+		(*Open_Tool)(nil),
+		(*Open_Resource)(nil),
+		(*Open_ResourceTemplate)(nil),
+		(*Open_McpPrompt)(nil),
+		(*Open_RequestId)(nil),
+	}
+	file_mcphub_v1_editor_proto_msgTypes[18].OneofWrappers = []any{
 		(*EndedRequest_Cancelled)(nil),
 		(*EndedRequest_Finished)(nil),
 	}
@@ -3610,7 +3796,7 @@ func file_mcphub_v1_editor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mcphub_v1_editor_proto_rawDesc), len(file_mcphub_v1_editor_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

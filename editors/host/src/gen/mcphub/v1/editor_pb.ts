@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file mcphub/v1/editor.proto.
  */
 export const file_mcphub_v1_editor: GenFile = /*@__PURE__*/
-  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi/gMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEi4KDGNsb3NlX3dpbmRvdxgLIAEoCzIWLm1jcGh1Yi52MS5DbG9zZVdpbmRvd0gAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIg0KC0Nsb3NlV2luZG93IhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSKsCgoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySAASRgoZbWNwX3JlcXVlc3RfYW5zd2VyZWRfbGF0ZRgYIAEoCzIhLm1jcGh1Yi52MS5NY3BSZXF1ZXN0QW5zd2VyZWRMYXRlSABCBwoFZXZlbnQiQwoNT3BlbkFkZFNlcnZlchIOCgZzZXJ2ZXIYASABKAkSEgoKZW50cnlfdGV4dBgCIAEoCRIOCgZidW5kbGUYAyABKAgiIQoMUmV2ZWFsUHJvbXB0EhEKCXByb21wdF9pZBgBIAEoCSJOCg1IdWJDb25uZWN0aW9uEiwKBXN0YXRlGAEgASgOMh0ubWNwaHViLnYxLkh1YkNvbm5lY3Rpb25TdGF0ZRIPCgdtZXNzYWdlGAIgASgJIj0KB1dlbGNvbWUSDgoGaHViX2lkGAEgASgJEhEKCXdpbmRvd19pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJIqQCCghTbmFwc2hvdBIiCgdzZXJ2ZXJzGAEgAygLMhEubWNwaHViLnYxLlNlcnZlchIkCghyZXF1ZXN0cxgCIAMoCzISLm1jcGh1Yi52MS5SZXF1ZXN0EiIKB3Byb21wdHMYAyADKAsyES5tY3BodWIudjEuUHJvbXB0EioKCHByb2JsZW1zGAQgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SKAoHaGlzdG9yeRgFIAMoCzIXLm1jcGh1Yi52MS5FbmRlZFJlcXVlc3QSOgoNc3Vic2NyaXB0aW9ucxgGIAMoCzIjLm1jcGh1Yi52MS5TdWJzY3JpYmVSZXNvdXJjZVJlcXVlc3QSGAoQbGF0ZXJfcHJvbXB0X2lkcxgHIAMoCSKrAQoMRW5kZWRSZXF1ZXN0EiwKCGVuZF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgljYW5jZWxsZWQYAiABKAsyHi5tY3BodWIudjEuTWNwUmVxdWVzdENhbmNlbGxlZEgAEjEKCGZpbmlzaGVkGAMgASgLMh0ubWNwaHViLnYxLk1jcFJlcXVlc3RGaW5pc2hlZEgAQgUKA2VuZCLGAQoFUmVwbHkSEgoKbWVzc2FnZV9pZBgBIAEoCRIwCg5jYW5jZWxfb3V0Y29tZRgCIAEoDjIYLm1jcGh1Yi52MS5DYW5jZWxPdXRjb21lEiIKBWVycm9yGAMgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEisKC2Vycm9yX3BsYWNlGAQgASgLMhYubWNwaHViLnYxLkNvbmZpZ1BsYWNlEiYKCHJlc3BvbnNlGAUgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSJDCg1TZXJ2ZXJDaGFuZ2VkEiEKBnNlcnZlchgBIAEoCzIRLm1jcGh1Yi52MS5TZXJ2ZXISDwoHcmVtb3ZlZBgCIAEoCCIeCgxUb29sc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiIKEFJlc291cmNlc0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIiMKEU1jcFByb21wdHNDaGFuZ2VkEg4KBnNlcnZlchgBIAEoCSIuCg9SZXNvdXJjZVVwZGF0ZWQSDgoGc2VydmVyGAEgASgJEgsKA3VyaRgCIAEoCSJjCg5Db25maWdSZWxvYWRlZBIqCghwcm9ibGVtcxgBIAMoCzIYLm1jcGh1Yi52MS5Db25maWdQcm9ibGVtEg8KB3N0b3BwZWQYAiADKAkSFAoMY2hhbmdlZF9maWxlGAMgASgJIjgKEU1jcFJlcXVlc3RTdGFydGVkEiMKB3JlcXVlc3QYASABKAsyEi5tY3BodWIudjEuUmVxdWVzdCK+AQoUTWNwUmVxdWVzdFByb2dyZXNzZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSJgoFc3RhdGUYAyABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEiUKCHByb2dyZXNzGAQgASgLMhMubWNwaHViLnYxLlByb2dyZXNzEhQKDHdpcmVfaWRfanNvbhgFIAEoCRIdCgR0YXNrGAYgASgLMg8ubWNwaHViLnYxLlRhc2siaQoUTWNwUmVxdWVzdENhbmNlbGxpbmcSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLQoMY2FuY2VsbGF0aW9uGAMgASgLMhcubWNwaHViLnYxLkNhbmNlbGxhdGlvbiLDBAoTTWNwUmVxdWVzdENhbmNlbGxlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIuCglkaXJlY3Rpb24YAyABKA4yGy5tY3BodWIudjEuUmVxdWVzdERpcmVjdGlvbhIOCgZtZXRob2QYBCABKAkSDAoEdG9vbBgFIAEoCRItCgxjYW5jZWxsYXRpb24YBiABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uEhQKDHdpcmVfaWRfanNvbhgHIAEoCRIXCg9zZXJ2ZXJfbm90aWZpZWQYCCABKAgSGwoTc2VydmVyX21heV9jb250aW51ZRgJIAEoCBIjCgd0aW1pbmdzGAogASgLMhIubWNwaHViLnYxLlRpbWluZ3MSGwoDZXJhGAsgASgOMg4ubWNwaHViLnYxLkVyYRIiCgVlcnJvchgMIAEoCzITLm1jcGh1Yi52MS5IdWJFcnJvchIPCgdzdWJqZWN0GA0gASgJEh0KBHRhc2sYDiABKAsyDy5tY3BodWIudjEuVGFzaxIrCghkZWxpdmVyeRgPIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRIWCg5kZWxpdmVyeV9lcnJvchgQIAEoCRIOCgZjYWxsZXIYESABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYEiABKAkSDQoFdGl0bGUYEyABKAkSKgoLbGF0ZV9hbnN3ZXIYFCABKAsyFS5tY3BodWIudjEuTGF0ZUFuc3dlciJ6ChhNY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnkSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSKwoIZGVsaXZlcnkYAyABKA4yGS5tY3BodWIudjEuQ2FuY2VsRGVsaXZlcnkSDQoFZXJyb3IYBCABKAkiYwoWTWNwUmVxdWVzdEFuc3dlcmVkTGF0ZRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIlCgZhbnN3ZXIYAyABKAsyFS5tY3BodWIudjEuTGF0ZUFuc3dlciLsAwoSTWNwUmVxdWVzdEZpbmlzaGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEiYKBXN0YXRlGAYgASgOMhcubWNwaHViLnYxLlJlcXVlc3RTdGF0ZRIQCghpc19lcnJvchgHIAEoCBImCgltY3BfZXJyb3IYCCABKAsyEy5tY3BodWIudjEuTWNwRXJyb3ISJgoJaHViX2Vycm9yGAkgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAsgASgIEg8KB3N1YmplY3QYDCABKAkSHQoEdGFzaxgNIAEoCzIPLm1jcGh1Yi52MS5UYXNrEhMKC3Jlc3VsdF9qc29uGA4gASgJEhkKEXJlc3VsdF9zaXplX2J5dGVzGA8gASgDEg4KBmNhbGxlchgQIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgRIAEoCRINCgV0aXRsZRgSIAEoCSIxCgxQcm9tcHRPcGVuZWQSIQoGcHJvbXB0GAEgASgLMhEubWNwaHViLnYxLlByb21wdCJOCgpMb2dNZXNzYWdlEg4KBnNlcnZlchgBIAEoCRINCgVsZXZlbBgCIAEoCRIOCgZsb2dnZXIYAyABKAkSEQoJZGF0YV9qc29uGAQgASgJIjAKB0Ryb3BwZWQSFAoMbG9nX21lc3NhZ2VzGAEgASgDEg8KB25vdGljZXMYAiABKAMq6gEKEkh1YkNvbm5lY3Rpb25TdGF0ZRIkCiBIVUJfQ09OTkVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh4KGkhVQl9DT05ORUNUSU9OX1NUQVRFX1JFQURZEAESIQodSFVCX0NPTk5FQ1RJT05fU1RBVEVfU1RBUlRJTkcQAhIfChtIVUJfQ09OTkVDVElPTl9TVEFURV9GQUlMRUQQAxIlCiFIVUJfQ09OTkVDVElPTl9TVEFURV9VTlJFU1BPTlNJVkUQBBIjCh9IVUJfQ09OTkVDVElPTl9TVEFURV9SRVNQT05TSVZFEAUyUgoNRWRpdG9yU2VydmljZRJBCgZBdHRhY2gSGC5tY3BodWIudjEuQXR0YWNoUmVxdWVzdBoZLm1jcGh1Yi52MS5BdHRhY2hSZXNwb25zZSgBMAFCNlo0Z2l0aHViLmNvbS9tY3BodWItZ28vbWNwaHViL3Byb3RvL21jcGh1Yi92MTttY3BodWJ2MWIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
+  fileDesc("ChZtY3BodWIvdjEvZWRpdG9yLnByb3RvEgltY3BodWIudjEi/gMKDUF0dGFjaFJlcXVlc3QSEgoKbWVzc2FnZV9pZBgBIAEoCRIhCgVoZWxsbxgCIAEoCzIQLm1jcGh1Yi52MS5IZWxsb0gAEjkKEmNhbmNlbF9tY3BfcmVxdWVzdBgDIAEoCzIbLm1jcGh1Yi52MS5DYW5jZWxNY3BSZXF1ZXN0SAASMAoNYW5zd2VyX3Byb21wdBgEIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRBbnN3ZXJIABIoCglzZXRfcm9vdHMYBSABKAsyEy5tY3BodWIudjEuU2V0Um9vdHNIABI2ChBzZXRfY2FwYWJpbGl0aWVzGAYgASgLMhoubWNwaHViLnYxLlNldENhcGFiaWxpdGllc0gAEh8KBGNhbGwYByABKAsyDy5tY3BodWIudjEuQ2FsbEgAEiQKB2dpdmVfdXAYCCABKAsyES5tY3BodWIudjEuR2l2ZVVwSAASMwoPcHJvbXB0c19pbl92aWV3GAkgASgLMhgubWNwaHViLnYxLlByb21wdHNJblZpZXdIABIwCg1jaG9vc2VfYnVuZGxlGAogASgLMhcubWNwaHViLnYxLkNob29zZUJ1bmRsZUgAEi4KDGNsb3NlX3dpbmRvdxgLIAEoCzIWLm1jcGh1Yi52MS5DbG9zZVdpbmRvd0gAQgkKB21lc3NhZ2UiPQoEQ2FsbBIOCgZtZXRob2QYASABKAkSJQoHcmVxdWVzdBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiDgoMQ2hvb3NlQnVuZGxlIg0KC0Nsb3NlV2luZG93IhwKBkdpdmVVcBISCgptZXNzYWdlX2lkGAEgASgJIiMKDVByb21wdHNJblZpZXcSEgoKcHJvbXB0X2lkcxgBIAMoCSKAAgoFSGVsbG8SEQoJd2luZG93X2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEisKDHByb21wdF9raW5kcxgDIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEh4KBXJvb3RzGAQgAygLMg8ubWNwaHViLnYxLlJvb3QSFQoNY29tZXNfYmFja190bxgFIAEoCRIZChFtYXhfcHJvZ3Jlc3NfcmF0ZRgGIAEoBRIWCg5zYW1wbGluZ190b29scxgHIAEoCBIXCg9leHRlbnNpb25zX2pzb24YCCABKAkSEwoLbWF4X2hpc3RvcnkYCSABKAUSEAoIYWN0c19mb3IYCiABKAkiIQoEUm9vdBILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCSI2ChBDYW5jZWxNY3BSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSDgoGcmVhc29uGAIgASgJIioKCFNldFJvb3RzEh4KBXJvb3RzGAEgAygLMg8ubWNwaHViLnYxLlJvb3QibwoPU2V0Q2FwYWJpbGl0aWVzEisKDHByb21wdF9raW5kcxgBIAMoDjIVLm1jcGh1Yi52MS5Qcm9tcHRLaW5kEhYKDnNhbXBsaW5nX3Rvb2xzGAIgASgIEhcKD2V4dGVuc2lvbnNfanNvbhgDIAEoCSLNCgoOQXR0YWNoUmVzcG9uc2USKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoHd2VsY29tZRgCIAEoCzISLm1jcGh1Yi52MS5XZWxjb21lSAASJwoIc25hcHNob3QYAyABKAsyEy5tY3BodWIudjEuU25hcHNob3RIABIhCgVyZXBseRgEIAEoCzIQLm1jcGh1Yi52MS5SZXBseUgAEjIKDnNlcnZlcl9jaGFuZ2VkGAUgASgLMhgubWNwaHViLnYxLlNlcnZlckNoYW5nZWRIABIwCg10b29sc19jaGFuZ2VkGAYgASgLMhcubWNwaHViLnYxLlRvb2xzQ2hhbmdlZEgAEjsKE21jcF9yZXF1ZXN0X3N0YXJ0ZWQYByABKAsyHC5tY3BodWIudjEuTWNwUmVxdWVzdFN0YXJ0ZWRIABJBChZtY3BfcmVxdWVzdF9wcm9ncmVzc2VkGAggASgLMh8ubWNwaHViLnYxLk1jcFJlcXVlc3RQcm9ncmVzc2VkSAASQQoWbWNwX3JlcXVlc3RfY2FuY2VsbGluZxgJIAEoCzIfLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGluZ0gAEj8KFW1jcF9yZXF1ZXN0X2NhbmNlbGxlZBgKIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASPQoUbWNwX3JlcXVlc3RfZmluaXNoZWQYCyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSAASMAoNcHJvbXB0X29wZW5lZBgMIAEoCzIXLm1jcGh1Yi52MS5Qcm9tcHRPcGVuZWRIABIwCg1wcm9tcHRfY2xvc2VkGA0gASgLMhcubWNwaHViLnYxLlByb21wdENsb3NlZEgAEiwKC2xvZ19tZXNzYWdlGA4gASgLMhUubWNwaHViLnYxLkxvZ01lc3NhZ2VIABIlCgdkcm9wcGVkGA8gASgLMhIubWNwaHViLnYxLkRyb3BwZWRIABI4ChFyZXNvdXJjZXNfY2hhbmdlZBgQIAEoCzIbLm1jcGh1Yi52MS5SZXNvdXJjZXNDaGFuZ2VkSAASOwoTbWNwX3Byb21wdHNfY2hhbmdlZBgRIAEoCzIcLm1jcGh1Yi52MS5NY3BQcm9tcHRzQ2hhbmdlZEgAEjYKEHJlc291cmNlX3VwZGF0ZWQYEiABKAsyGi5tY3BodWIudjEuUmVzb3VyY2VVcGRhdGVkSAASNAoPY29uZmlnX3JlbG9hZGVkGBMgASgLMhkubWNwaHViLnYxLkNvbmZpZ1JlbG9hZGVkSAASMgoOaHViX2Nvbm5lY3Rpb24YFCABKAsyGC5tY3BodWIudjEuSHViQ29ubmVjdGlvbkgAEkoKG21jcF9yZXF1ZXN0X2NhbmNlbF9kZWxpdmVyeRgVIAEoCzIjLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsRGVsaXZlcnlIABIwCg1yZXZlYWxfcHJvbXB0GBYgASgLMhcubWNwaHViLnYxLlJldmVhbFByb21wdEgAEjMKD29wZW5fYWRkX3NlcnZlchgXIAEoCzIYLm1jcGh1Yi52MS5PcGVuQWRkU2VydmVySAASRgoZbWNwX3JlcXVlc3RfYW5zd2VyZWRfbGF0ZRgYIAEoCzIhLm1jcGh1Yi52MS5NY3BSZXF1ZXN0QW5zd2VyZWRMYXRlSAASHwoEb3BlbhgZIAEoCzIPLm1jcGh1Yi52MS5PcGVuSABCBwoFZXZlbnQijAEKBE9wZW4SDgoGc2VydmVyGAEgASgJEg4KBHRvb2wYAiABKAlIABISCghyZXNvdXJjZRgDIAEoCUgAEhsKEXJlc291cmNlX3RlbXBsYXRlGAQgASgJSAASFAoKbWNwX3Byb21wdBgFIAEoCUgAEhQKCnJlcXVlc3RfaWQYBiABKAlIAEIHCgV0aGluZyJDCg1PcGVuQWRkU2VydmVyEg4KBnNlcnZlchgBIAEoCRISCgplbnRyeV90ZXh0GAIgASgJEg4KBmJ1bmRsZRgDIAEoCCIhCgxSZXZlYWxQcm9tcHQSEQoJcHJvbXB0X2lkGAEgASgJIk4KDUh1YkNvbm5lY3Rpb24SLAoFc3RhdGUYASABKA4yHS5tY3BodWIudjEuSHViQ29ubmVjdGlvblN0YXRlEg8KB21lc3NhZ2UYAiABKAkiPQoHV2VsY29tZRIOCgZodWJfaWQYASABKAkSEQoJd2luZG93X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkipAIKCFNuYXBzaG90EiIKB3NlcnZlcnMYASADKAsyES5tY3BodWIudjEuU2VydmVyEiQKCHJlcXVlc3RzGAIgAygLMhIubWNwaHViLnYxLlJlcXVlc3QSIgoHcHJvbXB0cxgDIAMoCzIRLm1jcGh1Yi52MS5Qcm9tcHQSKgoIcHJvYmxlbXMYBCADKAsyGC5tY3BodWIudjEuQ29uZmlnUHJvYmxlbRIoCgdoaXN0b3J5GAUgAygLMhcubWNwaHViLnYxLkVuZGVkUmVxdWVzdBI6Cg1zdWJzY3JpcHRpb25zGAYgAygLMiMubWNwaHViLnYxLlN1YnNjcmliZVJlc291cmNlUmVxdWVzdBIYChBsYXRlcl9wcm9tcHRfaWRzGAcgAygJIqsBCgxFbmRlZFJlcXVlc3QSLAoIZW5kX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCWNhbmNlbGxlZBgCIAEoCzIeLm1jcGh1Yi52MS5NY3BSZXF1ZXN0Q2FuY2VsbGVkSAASMQoIZmluaXNoZWQYAyABKAsyHS5tY3BodWIudjEuTWNwUmVxdWVzdEZpbmlzaGVkSABCBQoDZW5kIsYBCgVSZXBseRISCgptZXNzYWdlX2lkGAEgASgJEjAKDmNhbmNlbF9vdXRjb21lGAIgASgOMhgubWNwaHViLnYxLkNhbmNlbE91dGNvbWUSIgoFZXJyb3IYAyABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISKwoLZXJyb3JfcGxhY2UYBCABKAsyFi5tY3BodWIudjEuQ29uZmlnUGxhY2USJgoIcmVzcG9uc2UYBSABKAsyFC5nb29nbGUucHJvdG9idWYuQW55IkMKDVNlcnZlckNoYW5nZWQSIQoGc2VydmVyGAEgASgLMhEubWNwaHViLnYxLlNlcnZlchIPCgdyZW1vdmVkGAIgASgIIh4KDFRvb2xzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIgoQUmVzb3VyY2VzQ2hhbmdlZBIOCgZzZXJ2ZXIYASABKAkiIwoRTWNwUHJvbXB0c0NoYW5nZWQSDgoGc2VydmVyGAEgASgJIi4KD1Jlc291cmNlVXBkYXRlZBIOCgZzZXJ2ZXIYASABKAkSCwoDdXJpGAIgASgJImMKDkNvbmZpZ1JlbG9hZGVkEioKCHByb2JsZW1zGAEgAygLMhgubWNwaHViLnYxLkNvbmZpZ1Byb2JsZW0SDwoHc3RvcHBlZBgCIAMoCRIUCgxjaGFuZ2VkX2ZpbGUYAyABKAkiOAoRTWNwUmVxdWVzdFN0YXJ0ZWQSIwoHcmVxdWVzdBgBIAEoCzISLm1jcGh1Yi52MS5SZXF1ZXN0Ir4BChRNY3BSZXF1ZXN0UHJvZ3Jlc3NlZBISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRImCgVzdGF0ZRgDIAEoDjIXLm1jcGh1Yi52MS5SZXF1ZXN0U3RhdGUSJQoIcHJvZ3Jlc3MYBCABKAsyEy5tY3BodWIudjEuUHJvZ3Jlc3MSFAoMd2lyZV9pZF9qc29uGAUgASgJEh0KBHRhc2sYBiABKAsyDy5tY3BodWIudjEuVGFzayJpChRNY3BSZXF1ZXN0Q2FuY2VsbGluZxISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRItCgxjYW5jZWxsYXRpb24YAyABKAsyFy5tY3BodWIudjEuQ2FuY2VsbGF0aW9uIsMEChNNY3BSZXF1ZXN0Q2FuY2VsbGVkEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEi4KCWRpcmVjdGlvbhgDIAEoDjIbLm1jcGh1Yi52MS5SZXF1ZXN0RGlyZWN0aW9uEg4KBm1ldGhvZBgEIAEoCRIMCgR0b29sGAUgASgJEi0KDGNhbmNlbGxhdGlvbhgGIAEoCzIXLm1jcGh1Yi52MS5DYW5jZWxsYXRpb24SFAoMd2lyZV9pZF9qc29uGAcgASgJEhcKD3NlcnZlcl9ub3RpZmllZBgIIAEoCBIbChNzZXJ2ZXJfbWF5X2NvbnRpbnVlGAkgASgIEiMKB3RpbWluZ3MYCiABKAsyEi5tY3BodWIudjEuVGltaW5ncxIbCgNlcmEYCyABKA4yDi5tY3BodWIudjEuRXJhEiIKBWVycm9yGAwgASgLMhMubWNwaHViLnYxLkh1YkVycm9yEg8KB3N1YmplY3QYDSABKAkSHQoEdGFzaxgOIAEoCzIPLm1jcGh1Yi52MS5UYXNrEisKCGRlbGl2ZXJ5GA8gASgOMhkubWNwaHViLnYxLkNhbmNlbERlbGl2ZXJ5EhYKDmRlbGl2ZXJ5X2Vycm9yGBAgASgJEg4KBmNhbGxlchgRIAEoCRIZChFhcmd1bWVudHNfcHJldmlldxgSIAEoCRINCgV0aXRsZRgTIAEoCRIqCgtsYXRlX2Fuc3dlchgUIAEoCzIVLm1jcGh1Yi52MS5MYXRlQW5zd2VyInoKGE1jcFJlcXVlc3RDYW5jZWxEZWxpdmVyeRISCgpyZXF1ZXN0X2lkGAEgASgJEg4KBnNlcnZlchgCIAEoCRIrCghkZWxpdmVyeRgDIAEoDjIZLm1jcGh1Yi52MS5DYW5jZWxEZWxpdmVyeRINCgVlcnJvchgEIAEoCSJjChZNY3BSZXF1ZXN0QW5zd2VyZWRMYXRlEhIKCnJlcXVlc3RfaWQYASABKAkSDgoGc2VydmVyGAIgASgJEiUKBmFuc3dlchgDIAEoCzIVLm1jcGh1Yi52MS5MYXRlQW5zd2VyIuwDChJNY3BSZXF1ZXN0RmluaXNoZWQSEgoKcmVxdWVzdF9pZBgBIAEoCRIOCgZzZXJ2ZXIYAiABKAkSLgoJZGlyZWN0aW9uGAMgASgOMhsubWNwaHViLnYxLlJlcXVlc3REaXJlY3Rpb24SDgoGbWV0aG9kGAQgASgJEgwKBHRvb2wYBSABKAkSJgoFc3RhdGUYBiABKA4yFy5tY3BodWIudjEuUmVxdWVzdFN0YXRlEhAKCGlzX2Vycm9yGAcgASgIEiYKCW1jcF9lcnJvchgIIAEoCzITLm1jcGh1Yi52MS5NY3BFcnJvchImCglodWJfZXJyb3IYCSABKAsyEy5tY3BodWIudjEuSHViRXJyb3ISIwoHdGltaW5ncxgKIAEoCzISLm1jcGh1Yi52MS5UaW1pbmdzEhsKE3NlcnZlcl9tYXlfY29udGludWUYCyABKAgSDwoHc3ViamVjdBgMIAEoCRIdCgR0YXNrGA0gASgLMg8ubWNwaHViLnYxLlRhc2sSEwoLcmVzdWx0X2pzb24YDiABKAkSGQoRcmVzdWx0X3NpemVfYnl0ZXMYDyABKAMSDgoGY2FsbGVyGBAgASgJEhkKEWFyZ3VtZW50c19wcmV2aWV3GBEgASgJEg0KBXRpdGxlGBIgASgJIjEKDFByb21wdE9wZW5lZBIhCgZwcm9tcHQYASABKAsyES5tY3BodWIudjEuUHJvbXB0Ik4KCkxvZ01lc3NhZ2USDgoGc2VydmVyGAEgASgJEg0KBWxldmVsGAIgASgJEg4KBmxvZ2dlchgDIAEoCRIRCglkYXRhX2pzb24YBCABKAkiMAoHRHJvcHBlZBIUCgxsb2dfbWVzc2FnZXMYASABKAMSDwoHbm90aWNlcxgCIAEoAyrqAQoSSHViQ29ubmVjdGlvblN0YXRlEiQKIEhVQl9DT05ORUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoaSFVCX0NPTk5FQ1RJT05fU1RBVEVfUkVBRFkQARIhCh1IVUJfQ09OTkVDVElPTl9TVEFURV9TVEFSVElORxACEh8KG0hVQl9DT05ORUNUSU9OX1NUQVRFX0ZBSUxFRBADEiUKIUhVQl9DT05ORUNUSU9OX1NUQVRFX1VOUkVTUE9OU0lWRRAEEiMKH0hVQl9DT05ORUNUSU9OX1NUQVRFX1JFU1BPTlNJVkUQBTJSCg1FZGl0b3JTZXJ2aWNlEkEKBkF0dGFjaBIYLm1jcGh1Yi52MS5BdHRhY2hSZXF1ZXN0GhkubWNwaHViLnYxLkF0dGFjaFJlc3BvbnNlKAEwAUI2WjRnaXRodWIuY29tL21jcGh1Yi1nby9tY3BodWIvcHJvdG8vbWNwaHViL3YxO21jcGh1YnYxYgZwcm90bzM", [file_google_protobuf_any, file_google_protobuf_timestamp, file_mcphub_v1_config, file_mcphub_v1_prompt, file_mcphub_v1_request, file_mcphub_v1_server]);
 
 /**
  * AttachRequest is one message of a window.
@@ -1007,6 +1007,14 @@ export type AttachResponse = Message<"mcphub.v1.AttachResponse"> & {
      */
     value: McpRequestAnsweredLate;
     case: "mcpRequestAnsweredLate";
+  } | {
+    /**
+     * Asks the page to open one thing. A hub never sends it: it comes from a host that relays this stream to a page.
+     *
+     * @generated from field: mcphub.v1.Open open = 25;
+     */
+    value: Open;
+    case: "open";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1186,6 +1194,13 @@ export type AttachResponseJson = {
    * @generated from field: mcphub.v1.McpRequestAnsweredLate mcp_request_answered_late = 24;
    */
   mcpRequestAnsweredLate?: McpRequestAnsweredLateJson;
+
+  /**
+   * Asks the page to open one thing. A hub never sends it: it comes from a host that relays this stream to a page.
+   *
+   * @generated from field: mcphub.v1.Open open = 25;
+   */
+  open?: OpenJson;
 };
 
 /**
@@ -1194,6 +1209,125 @@ export type AttachResponseJson = {
  */
 export const AttachResponseSchema: GenMessage<AttachResponse, {jsonType: AttachResponseJson}> = /*@__PURE__*/
   messageDesc(file_mcphub_v1_editor, 11);
+
+/**
+ * Open asks a page to open one thing: a server, something that a server offers, or a request that has ended. A thing
+ * that the page does not know yet is opened as soon as it does.
+ *
+ * @generated from message mcphub.v1.Open
+ */
+export type Open = Message<"mcphub.v1.Open"> & {
+  /**
+   * Name of the server that is opened, or that offers what is opened. Empty for a request.
+   *
+   * @generated from field: string server = 1;
+   */
+  server: string;
+
+  /**
+   * What is opened. If none is set, the server is.
+   *
+   * @generated from oneof mcphub.v1.Open.thing
+   */
+  thing: {
+    /**
+     * Name of a tool.
+     *
+     * @generated from field: string tool = 2;
+     */
+    value: string;
+    case: "tool";
+  } | {
+    /**
+     * URI of a resource.
+     *
+     * @generated from field: string resource = 3;
+     */
+    value: string;
+    case: "resource";
+  } | {
+    /**
+     * URI template of a resource template.
+     *
+     * @generated from field: string resource_template = 4;
+     */
+    value: string;
+    case: "resourceTemplate";
+  } | {
+    /**
+     * Name of a prompt template.
+     *
+     * @generated from field: string mcp_prompt = 5;
+     */
+    value: string;
+    case: "mcpPrompt";
+  } | {
+    /**
+     * Id of a request that has ended; of several with this id, the latest.
+     *
+     * @generated from field: string request_id = 6;
+     */
+    value: string;
+    case: "requestId";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Open asks a page to open one thing: a server, something that a server offers, or a request that has ended. A thing
+ * that the page does not know yet is opened as soon as it does.
+ *
+ * @generated from message mcphub.v1.Open
+ */
+export type OpenJson = {
+  /**
+   * Name of the server that is opened, or that offers what is opened. Empty for a request.
+   *
+   * @generated from field: string server = 1;
+   */
+  server?: string;
+
+  /**
+   * Name of a tool.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * URI of a resource.
+   *
+   * @generated from field: string resource = 3;
+   */
+  resource?: string;
+
+  /**
+   * URI template of a resource template.
+   *
+   * @generated from field: string resource_template = 4;
+   */
+  resourceTemplate?: string;
+
+  /**
+   * Name of a prompt template.
+   *
+   * @generated from field: string mcp_prompt = 5;
+   */
+  mcpPrompt?: string;
+
+  /**
+   * Id of a request that has ended; of several with this id, the latest.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId?: string;
+};
+
+/**
+ * Describes the message mcphub.v1.Open.
+ * Use `create(OpenSchema)` to create a new message.
+ */
+export const OpenSchema: GenMessage<Open, {jsonType: OpenJson}> = /*@__PURE__*/
+  messageDesc(file_mcphub_v1_editor, 12);
 
 /**
  * OpenAddServer asks a page to open the form that adds a server, filled with a proposal. Nothing is written before a
@@ -1260,7 +1394,7 @@ export type OpenAddServerJson = {
  * Use `create(OpenAddServerSchema)` to create a new message.
  */
 export const OpenAddServerSchema: GenMessage<OpenAddServer, {jsonType: OpenAddServerJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 12);
+  messageDesc(file_mcphub_v1_editor, 13);
 
 /**
  * RevealPrompt asks a page to scroll to the card of a prompt and to move the focus to the card, but never to the button
@@ -1299,7 +1433,7 @@ export type RevealPromptJson = {
  * Use `create(RevealPromptSchema)` to create a new message.
  */
 export const RevealPromptSchema: GenMessage<RevealPrompt, {jsonType: RevealPromptJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 13);
+  messageDesc(file_mcphub_v1_editor, 14);
 
 /**
  * HubConnection tells a page whether there is a hub. A message of the page reaches a hub only if it is sent after
@@ -1350,7 +1484,7 @@ export type HubConnectionJson = {
  * Use `create(HubConnectionSchema)` to create a new message.
  */
 export const HubConnectionSchema: GenMessage<HubConnection, {jsonType: HubConnectionJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 14);
+  messageDesc(file_mcphub_v1_editor, 15);
 
 /**
  * Welcome identifies the hub and the window.
@@ -1413,7 +1547,7 @@ export type WelcomeJson = {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome, {jsonType: WelcomeJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 15);
+  messageDesc(file_mcphub_v1_editor, 16);
 
 /**
  * Snapshot is the present state of everything that a window shows.
@@ -1532,7 +1666,7 @@ export type SnapshotJson = {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot, {jsonType: SnapshotJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 16);
+  messageDesc(file_mcphub_v1_editor, 17);
 
 /**
  * EndedRequest is a request that has ended.
@@ -1604,7 +1738,7 @@ export type EndedRequestJson = {
  * Use `create(EndedRequestSchema)` to create a new message.
  */
 export const EndedRequestSchema: GenMessage<EndedRequest, {jsonType: EndedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 17);
+  messageDesc(file_mcphub_v1_editor, 18);
 
 /**
  * Reply is the answer to one message of this window.
@@ -1703,7 +1837,7 @@ export type ReplyJson = {
  * Use `create(ReplySchema)` to create a new message.
  */
 export const ReplySchema: GenMessage<Reply, {jsonType: ReplyJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 18);
+  messageDesc(file_mcphub_v1_editor, 19);
 
 /**
  * ServerChanged holds the present state of a server.
@@ -1754,7 +1888,7 @@ export type ServerChangedJson = {
  * Use `create(ServerChangedSchema)` to create a new message.
  */
 export const ServerChangedSchema: GenMessage<ServerChanged, {jsonType: ServerChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 19);
+  messageDesc(file_mcphub_v1_editor, 20);
 
 /**
  * ToolsChanged names the server whose tools changed.
@@ -1789,7 +1923,7 @@ export type ToolsChangedJson = {
  * Use `create(ToolsChangedSchema)` to create a new message.
  */
 export const ToolsChangedSchema: GenMessage<ToolsChanged, {jsonType: ToolsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 20);
+  messageDesc(file_mcphub_v1_editor, 21);
 
 /**
  * ResourcesChanged names the server whose resources changed.
@@ -1824,7 +1958,7 @@ export type ResourcesChangedJson = {
  * Use `create(ResourcesChangedSchema)` to create a new message.
  */
 export const ResourcesChangedSchema: GenMessage<ResourcesChanged, {jsonType: ResourcesChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 21);
+  messageDesc(file_mcphub_v1_editor, 22);
 
 /**
  * McpPromptsChanged names the server whose prompt templates changed.
@@ -1859,7 +1993,7 @@ export type McpPromptsChangedJson = {
  * Use `create(McpPromptsChangedSchema)` to create a new message.
  */
 export const McpPromptsChangedSchema: GenMessage<McpPromptsChanged, {jsonType: McpPromptsChangedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 22);
+  messageDesc(file_mcphub_v1_editor, 23);
 
 /**
  * ResourceUpdated names the resource that changed.
@@ -1908,7 +2042,7 @@ export type ResourceUpdatedJson = {
  * Use `create(ResourceUpdatedSchema)` to create a new message.
  */
 export const ResourceUpdatedSchema: GenMessage<ResourceUpdated, {jsonType: ResourceUpdatedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 23);
+  messageDesc(file_mcphub_v1_editor, 24);
 
 /**
  * ConfigReloaded lists the present problems of the config as a whole. It replaces the problems of the snapshot. Servers
@@ -1973,7 +2107,7 @@ export type ConfigReloadedJson = {
  * Use `create(ConfigReloadedSchema)` to create a new message.
  */
 export const ConfigReloadedSchema: GenMessage<ConfigReloaded, {jsonType: ConfigReloadedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 24);
+  messageDesc(file_mcphub_v1_editor, 25);
 
 /**
  * McpRequestStarted announces a new request.
@@ -2008,7 +2142,7 @@ export type McpRequestStartedJson = {
  * Use `create(McpRequestStartedSchema)` to create a new message.
  */
 export const McpRequestStartedSchema: GenMessage<McpRequestStarted, {jsonType: McpRequestStartedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 25);
+  messageDesc(file_mcphub_v1_editor, 26);
 
 /**
  * McpRequestProgressed holds the state and the progress of a request.
@@ -2113,7 +2247,7 @@ export type McpRequestProgressedJson = {
  * Use `create(McpRequestProgressedSchema)` to create a new message.
  */
 export const McpRequestProgressedSchema: GenMessage<McpRequestProgressed, {jsonType: McpRequestProgressedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 26);
+  messageDesc(file_mcphub_v1_editor, 27);
 
 /**
  * McpRequestCancelling says that a cancel was accepted.
@@ -2176,7 +2310,7 @@ export type McpRequestCancellingJson = {
  * Use `create(McpRequestCancellingSchema)` to create a new message.
  */
 export const McpRequestCancellingSchema: GenMessage<McpRequestCancelling, {jsonType: McpRequestCancellingJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 27);
+  messageDesc(file_mcphub_v1_editor, 28);
 
 /**
  * McpRequestCancelled is the end of a request that was cancelled, in either direction.
@@ -2491,7 +2625,7 @@ export type McpRequestCancelledJson = {
  * Use `create(McpRequestCancelledSchema)` to create a new message.
  */
 export const McpRequestCancelledSchema: GenMessage<McpRequestCancelled, {jsonType: McpRequestCancelledJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 28);
+  messageDesc(file_mcphub_v1_editor, 29);
 
 /**
  * McpRequestCancelDelivery is the outcome of a cancel that was still being sent when its request ended. It is not
@@ -2576,7 +2710,7 @@ export type McpRequestCancelDeliveryJson = {
  * Use `create(McpRequestCancelDeliverySchema)` to create a new message.
  */
 export const McpRequestCancelDeliverySchema: GenMessage<McpRequestCancelDelivery, {jsonType: McpRequestCancelDeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 29);
+  messageDesc(file_mcphub_v1_editor, 30);
 
 /**
  * McpRequestAnsweredLate says that the server has answered a request that had ended with its mcp_request_cancelled,
@@ -2649,7 +2783,7 @@ export type McpRequestAnsweredLateJson = {
  * Use `create(McpRequestAnsweredLateSchema)` to create a new message.
  */
 export const McpRequestAnsweredLateSchema: GenMessage<McpRequestAnsweredLate, {jsonType: McpRequestAnsweredLateJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 30);
+  messageDesc(file_mcphub_v1_editor, 31);
 
 /**
  * McpRequestFinished is the end of a request with a result or an error.
@@ -2928,7 +3062,7 @@ export type McpRequestFinishedJson = {
  * Use `create(McpRequestFinishedSchema)` to create a new message.
  */
 export const McpRequestFinishedSchema: GenMessage<McpRequestFinished, {jsonType: McpRequestFinishedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 31);
+  messageDesc(file_mcphub_v1_editor, 32);
 
 /**
  * PromptOpened announces a new prompt.
@@ -2963,7 +3097,7 @@ export type PromptOpenedJson = {
  * Use `create(PromptOpenedSchema)` to create a new message.
  */
 export const PromptOpenedSchema: GenMessage<PromptOpened, {jsonType: PromptOpenedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 32);
+  messageDesc(file_mcphub_v1_editor, 33);
 
 /**
  * LogMessage is a log message of a server (notifications/message), a line of its stderr, or a note of the hub about the
@@ -3046,7 +3180,7 @@ export type LogMessageJson = {
  * Use `create(LogMessageSchema)` to create a new message.
  */
 export const LogMessageSchema: GenMessage<LogMessage, {jsonType: LogMessageJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 33);
+  messageDesc(file_mcphub_v1_editor, 34);
 
 /**
  * Dropped says how many events a window did not get since the last Dropped event.
@@ -3097,7 +3231,7 @@ export type DroppedJson = {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped, {jsonType: DroppedJson}> = /*@__PURE__*/
-  messageDesc(file_mcphub_v1_editor, 34);
+  messageDesc(file_mcphub_v1_editor, 35);
 
 /**
  * HubConnectionState is the state of the connection between the hub and a host that relays the stream.
