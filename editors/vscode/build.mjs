@@ -9,7 +9,7 @@ import { notices } from './notices.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Most bytes of the bundle: what the extension costs without its program and its page. */
-export const bundleLimit = 820_000;
+export const bundleLimit = 860_000;
 
 /** @returns {Promise<{ size: number, contains: string }>} its bytes, and the licences of what others wrote in it */
 export async function buildExtension() {

@@ -11,6 +11,7 @@ export type { HubLog, HubLogLevel } from './logs.js';
 export type { HubStream } from './stream.js';
 export type { Answers, HubWindow } from './window.js';
 export { ViewFrames } from './viewframes.js';
+export { pageJson } from './pagevoice.js';
 export type { PageEnd } from './pagevoice.js';
 export type { CallOptions } from './transport.js';
 export type { Client } from './client.js';

@@ -17,6 +17,11 @@ export interface PageEnd {
 /** An event that this host makes itself. */
 export type EventOfHost = NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>;
 
+/** Returns a message as a page gets it: as proto3 JSON. */
+export const pageJson = (message: AttachResponse): AttachResponseJson =>
+  // enumAsInteger has no effect: the type of the result depends on it.
+  toJson(AttachResponseSchema, message, { registry, enumAsInteger: false });
+
 export class PageVoice {
   readonly #page: PageEnd;
   #over = false;
@@ -36,8 +41,7 @@ export class PageVoice {
     }
     let json: AttachResponseJson;
     try {
-      // enumAsInteger has no effect: the type of the result depends on it.
-      json = toJson(AttachResponseSchema, message, { registry, enumAsInteger: false });
+      json = pageJson(message);
     } catch (error) {
       if (message.event.case === 'reply') {
         this.refuse(message.event.value.messageId, failureOfDecoding(error)); // the page would wait for ever

@@ -12,6 +12,7 @@ import { registerCommands } from './commands/commands.js';
 import { CommandWorld } from './commands/commandworld.js';
 import { ConfigFiles } from './config/configfiles.js';
 import { Documents } from './commands/documents.js';
+import { Known } from './hub/known.js';
 import { HubProcess, describe, setting } from './hub/hubprocess.js';
 import { tellOfTrouble } from './hub/hubtrouble.js';
 import { Notifier } from './questions/notify.js';
@@ -27,6 +28,8 @@ import { ResourceFiles } from './resources/resourcefiles.js';
 import { Sampling } from './questions/sampling.js';
 import { Secrets } from './questions/secrets.js';
 import { Sidebar } from './page/sidebar.js';
+import { showTrees } from './views/views.js';
+import { Tabs } from './page/tabs.js';
 import { Status } from './status/status.js';
 import { WatcherWindow, type Root } from './hub/watcherwindow.js';
 
@@ -64,6 +67,8 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const sidebar = new Sidebar(pageWorld);
   const panel = new Panel(pageWorld);
   const pages = allPages(sidebar, panel);
+  const known = new Known(watcher);
+  const tabs = new Tabs(pageWorld, known, context.workspaceState);
   const ready = async (): Promise<void> => {
     await process.settled;
     await configFiles.read;
@@ -78,8 +83,10 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
     documents,
     resources,
     output,
+    known,
     sidebar,
     panel,
+    tabs,
     demo,
     ready,
   });
@@ -112,11 +119,15 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
       watcher.setRoots(roots());
       sidebar.rootsChanged();
       panel.rootsChanged();
+      tabs.rootsChanged();
     }),
     { dispose: stopServerLogs },
     { dispose: watcher.listen({ changed: (_, { prompts }) => sidebar.asks([...prompts.keys()]) }) },
+    showTrees(known, process),
     sidebar,
     panel,
+    tabs,
+    known,
     configFiles,
     documents,
     resources,

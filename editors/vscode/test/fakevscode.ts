@@ -132,6 +132,65 @@ export class QuickPick {
   dispose(): void {}
 }
 
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+
+export class ThemeIcon {
+  constructor(
+    readonly id: string,
+    readonly color?: ThemeColor,
+  ) {}
+}
+
+/** As in the real editor, what is appended as text is no markdown. */
+export class MarkdownString {
+  value = '';
+  isTrusted?: boolean;
+  appendText(text: string): this {
+    this.value += text.replace(/[\\`*_{}[\]()#+\-!~]/gu, '\\$&').replace(/\n/gu, '\n\n');
+    return this;
+  }
+  appendMarkdown(text: string): this {
+    this.value += text;
+    return this;
+  }
+}
+
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 } as const;
+
+export class TreeItem {
+  id?: string;
+  description?: string;
+  tooltip?: MarkdownString;
+  iconPath?: ThemeIcon;
+  contextValue?: string;
+  command?: { command: string; arguments?: unknown[] };
+  accessibilityInformation?: { label: string };
+  constructor(
+    readonly label: string,
+    readonly collapsibleState: number = TreeItemCollapsibleState.None,
+  ) {}
+}
+
+export const ViewColumn = { Active: -1 } as const;
+
+/** A tab with a page in it. */
+export class FakePanel {
+  revealed = 0;
+  readonly #disposed = new EventEmitter<void>();
+  readonly onDidDispose = this.#disposed.event;
+  readonly onDidChangeViewState = new EventEmitter<void>().event;
+  readonly webview = { onDidReceiveMessage: () => new Disposable(() => undefined), options: {} };
+  constructor(readonly title: string) {}
+  reveal(): void {
+    this.revealed++;
+  }
+  dispose(): void {
+    this.#disposed.fire();
+  }
+}
+
 /** What a test can see and change. */
 export class Editor {
   quickPick: QuickPick | undefined;
@@ -191,6 +250,9 @@ export class Editor {
   picks = 0; // the number of quick picks that were shown
   /** The items of the latest quick pick. */
   offered: readonly unknown[] = [];
+  readonly panels: FakePanel[] = [];
+  /** Brings a tab back, as after a reload of the window. */
+  restore: (panel: FakePanel, state: unknown) => unknown = () => undefined;
   /** Written files of other file systems. */
   readonly written = new Map<string, string>();
 }
@@ -266,6 +328,18 @@ export const window = {
   showWarningMessage: say,
   showErrorMessage: say,
   registerWebviewViewProvider: () => new Disposable(() => undefined),
+  registerWebviewPanelSerializer: (
+    _: string,
+    { deserializeWebviewPanel }: { deserializeWebviewPanel: Editor['restore'] },
+  ) => {
+    editor.restore = deserializeWebviewPanel;
+    return new Disposable(() => undefined);
+  },
+  createWebviewPanel: (_: string, title: string) => {
+    const panel = new FakePanel(title);
+    editor.panels.push(panel);
+    return panel;
+  },
   showOpenDialog: () => Promise.resolve(editor.toOpen),
   showInputBox: () => Promise.resolve(editor.typed),
   showTextDocument: (what: unknown) => Promise.resolve(void editor.shown.push(what)),
@@ -310,6 +384,7 @@ export const window = {
 
 export const env = {
   appName: 'Test Editor',
+  language: 'en',
   clipboard: {
     writeText: (text: string) => {
       editor.clipboard = text;

@@ -55,7 +55,7 @@ test('keys lead to commands that there are, and they and menus depend on what so
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => [...readFileSync(join('src', name), 'utf8').matchAll(/'setContext',\s*'([\w.]+)'/gu)])
     .map(([, key = '']) => key);
-  const set = new Set([...ours, 'view']); // and of the editor
+  const set = new Set([...ours, 'view', 'viewItem']); // and of the editor
   const { keybindings, menus } = manifest.contributes;
   assert.ok(keybindings.length > 0);
   for (const { command, key, mac } of keybindings) {

@@ -21,6 +21,7 @@ class Relayed {
       setRoots: (roots) => void kept.roots.push((roots ?? []).map((root) => root.uri ?? '')),
       reveal: (promptId) => void kept.revealed.push(promptId),
       openAddServer: (proposed) => void kept.revealed.push(proposed?.bundle === true ? 'bundle' : 'form'),
+      open: () => assert.fail('nothing is opened here'),
       leave: () => void (kept.ended ??= 'left'),
       dispose: () => void (kept.ended ??= 'disposed'),
     };

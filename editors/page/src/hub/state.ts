@@ -15,6 +15,7 @@ import { freshLogs, logArrived, stderrIs } from './serverlog.js';
 import { t } from '../words/t.js';
 import type {
   AttachResponseJson as AttachResponse,
+  OpenJson as Open,
   SnapshotJson as Snapshot,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
 import type {
@@ -88,6 +89,8 @@ export interface State {
   reveal: string | undefined;
   /** the host wants to open the form that adds a server; the painter clears it */
   openAdd: { server?: string; entryText?: string; bundle?: boolean } | undefined;
+  /** the host wants to open this; the painter clears it */
+  toOpen: Open | undefined;
   /** of this window */
   subscriptions: Subscriptions;
   problems: ConfigProblem[];
@@ -131,6 +134,7 @@ export function createState(): State {
     endedNow: [],
     reveal: undefined,
     openAdd: undefined,
+    toOpen: undefined,
     subscriptions: new Map(),
     problems: [],
     dropped: { logMessages: 0, notices: 0 },
@@ -281,6 +285,8 @@ export function transition(state: State, message: AttachResponse): boolean {
   } else if (message.openAddServer) {
     state.openAdd = message.openAddServer;
     changed.serverList = true;
+  } else if (message.open) {
+    state.toOpen = message.open;
   } else {
     return false;
   }

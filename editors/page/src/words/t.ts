@@ -1,7 +1,7 @@
 // The texts of the page in the language of the reader. A text is written in English where it is used, as a literal. It
 // is also the key of its translation. A test checks that every language has all texts, and no others.
 
-import { language, locale, texts } from '../language.js';
+import { language, locale, texts } from '#language'; // the extension for VS Code has another one
 
 const filled = (text: string, values: readonly (string | number)[]) =>
   text.includes('{') ? text.replace(/\{(\d)\}/g, (whole, n: string) => String(values[Number(n)] ?? whole)) : text;

@@ -15,6 +15,7 @@ import { showServer, showServerError, startServer, stopServer } from './serverco
 import { insertPrompt, insertPromptText, promptTextToChat } from './insertprompt.js';
 import { insertResource, openResource } from './openresource.js';
 import { contentLink, saveContent } from './savecontent.js';
+import { treeCommands } from './treecommands.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
 export function registerCommands(world: CommandWorld): vscode.Disposable {
@@ -36,18 +37,11 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.showServerError': (server) => showServerError(world, server),
     ...beginCommands({ demo: world.demo, configFiles: world.configFiles, show: () => world.sidebar.show() }),
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
-    // If a page is open already, it is used, and no second one is opened.
-    'mcphub.addServer': () =>
-      world.panel.visible && !world.sidebar.visible ? world.panel.addServer() : world.sidebar.addServer(),
+    'mcphub.addServer': () => addServer(world),
     'mcphub.addServerFromBundle': async () => {
       const bundle = await chooseBundle();
-      if (bundle === undefined) {
-        return;
-      }
-      if (world.panel.visible && !world.sidebar.visible) {
-        world.panel.addServer(bundle);
-      } else {
-        await world.sidebar.addServer(bundle);
+      if (bundle !== undefined) {
+        addServer(world, bundle);
       }
     },
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
@@ -63,6 +57,7 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.focusView': () => world.sidebar.show(),
     'mcphub.forgetRemembered': () => forgetRemembered(world),
     'mcphub.restartHub': () => world.process.restart(),
+    ...treeCommands(world),
   };
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, run]) =>
@@ -79,6 +74,15 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
       }),
     ),
   );
+}
+
+/** Opens the form in a tab of its own, or on the whole page if that is open. */
+function addServer({ panel, tabs }: CommandWorld, bundle?: string): void {
+  if (panel.visible) {
+    panel.addServer(bundle);
+  } else {
+    tabs.addServer(bundle);
+  }
 }
 
 // These commands must not wait for the hub: the user needs them when it does not start.

@@ -6,10 +6,12 @@ import type { DemoServer } from '../begin/demoserver.js';
 import type { Documents } from './documents.js';
 import type { ResourceFiles } from '../resources/resourcefiles.js';
 import type { HubProcess } from '../hub/hubprocess.js';
+import type { Known } from '../hub/known.js';
 import type { Output } from '../log/output.js';
 import type { Panel } from '../page/panel.js';
 import type { Secrets } from '../questions/secrets.js';
 import type { Sidebar } from '../page/sidebar.js';
+import type { Tabs } from '../page/tabs.js';
 import type { WatcherWindow } from '../hub/watcherwindow.js';
 
 export class CommandWorld {
@@ -21,7 +23,9 @@ export class CommandWorld {
   readonly documents: Documents;
   readonly resources: ResourceFiles;
   readonly output: Output;
+  readonly known: Known;
   readonly sidebar: Sidebar;
+  readonly tabs: Tabs;
   readonly panel: Panel;
   readonly demo: DemoServer;
   /**
@@ -40,7 +44,9 @@ export class CommandWorld {
       documents: this.documents,
       resources: this.resources,
       output: this.output,
+      known: this.known,
       sidebar: this.sidebar,
+      tabs: this.tabs,
       panel: this.panel,
       demo: this.demo,
       ready: this.ready,

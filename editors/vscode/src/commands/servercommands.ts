@@ -29,24 +29,27 @@ export async function startServer(world: CommandWorld, name: unknown, entry: boo
 export async function stopServer(world: CommandWorld, name: unknown): Promise<void> {
   const runs = (s: Server): boolean => [ServerState.READY, ServerState.CONNECTING].includes(s.state);
   const server = (await serverNamed(world, name)) ?? (await pickServer(world, vscode.l10n.t('Stop Server'), runs));
-  if (server === undefined || !(await mayLose(world, server))) {
+  if (server === undefined) {
+    return;
+  }
+  const question = vscode.l10n.t('Stop {0}?', quoted(server.name));
+  if (!(await mayLose(world, server.name, question, vscode.l10n.t('Stop')))) {
     return;
   }
   await world.process.hub.servers.stopServer({ server: server.name, reason: 'the server was stopped in the editor' });
 }
 
-/** Asks the user if calls of the server are running. */
-async function mayLose(world: CommandWorld, { name }: Server): Promise<boolean> {
+/** Asks the user if calls of the server are running, which end with what is to be done. */
+export async function mayLose(world: CommandWorld, name: string, question: string, verb: string): Promise<boolean> {
   const calls = runningRequests(world.watcher.standing).filter((request) => request.server === name).length;
   if (calls === 0) {
     return true;
   }
-  const stop = vscode.l10n.t('Stop');
-  const text =
+  const detail =
     calls === 1
-      ? vscode.l10n.t('Stop {0}? This cancels 1 running request.', quoted(name))
-      : vscode.l10n.t('Stop {0}? This cancels {1} running requests.', quoted(name), calls);
-  return (await vscode.window.showWarningMessage(text, { modal: true }, stop)) === stop;
+      ? vscode.l10n.t('This cancels 1 running request.')
+      : vscode.l10n.t('This cancels {0} running requests.', calls);
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, verb)) === verb;
 }
 
 /** Shows the state of the server, its full error, and the possible actions. */

@@ -48,6 +48,8 @@ export interface WatcherListener {
   changed?(change: Change, standing: Standing): void;
   /** Is also called, before the snapshot after a broken stream, for the missed events that the snapshot stands for. */
   event?(event: AttachResponse): void;
+  /** Is called for the messages of the stream alone, as they come. */
+  read?(message: AttachResponse): void;
 }
 
 /** Follows one hub after the other. close ends it and waits for its reading loop. */
@@ -91,7 +93,7 @@ export class WatcherWindow {
       // The page shows views and can be opened at any time. If this were declared later, idle servers would be
       // connected again.
       extensionsJson: this.#extensions,
-      maxHistory: 200, // it shows how requests ended while the stream was broken
+      maxHistory: 1000, // for the tree of the history, and for how requests ended while the stream was broken
     });
     this.#window = window;
     this.#forget();
@@ -156,6 +158,7 @@ export class WatcherWindow {
           return;
         }
         this.#lost &&= response.event.case !== 'welcome';
+        this.#tell((listener) => listener.read?.(response));
         if (!this.#lost) {
           const before = this.#standing;
           const { after, change } = transition(before, response);

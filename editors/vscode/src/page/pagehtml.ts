@@ -5,6 +5,8 @@ import type { ModelName } from '@mcphub/host';
 /** What the page is told about its environment. */
 export interface Surface {
   readonly kind: 'vscode';
+  /** the part of the page that is shown: what is live, one thing that is opened, or all (the default) */
+  readonly shows?: 'now' | 'opened';
   readonly opensUrls: boolean;
   readonly model?: string;
   readonly models?: readonly ModelName[];

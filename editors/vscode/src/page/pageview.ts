@@ -12,6 +12,7 @@ import type { Frames } from './frames.js';
 import { fillPage, newNonce } from './pagehtml.js';
 import type { Sampling } from '../questions/sampling.js';
 import type { Root } from '../hub/watcherwindow.js';
+import { openOf, type Thing } from '../views/thing.js';
 import { chooseBundle, chooseRegistry } from './finding.js';
 
 /**
@@ -22,6 +23,8 @@ const longestLook = 500;
 
 /** The commands to which the page may link. Each one checks its arguments, since the page shows texts of servers. */
 export const pageCommands = [
+  'mcphub.open',
+  'mcphub.focusView',
   'mcphub.openConfig',
   'mcphub.showTrace',
   'mcphub.showLogs',
@@ -59,18 +62,19 @@ export class PageView implements vscode.Disposable {
   readonly #world: PageWorld;
   readonly #webview: vscode.Webview;
   readonly #windowId: string;
+  readonly #shows: 'all' | 'now' | 'opened';
   readonly #subscriptions: vscode.Disposable;
   readonly #inViewChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeInView = this.#inViewChanged.event;
   #inView: ReadonlySet<string> = new Set();
-  #toReveal: string | undefined; // kept until there is a hub
-  #toAdd = false; // kept until there is a hub
+  readonly #toDo = new Map<string, (relay: Relay) => void>(); // of each kind the last, kept until there is a hub
   #bundle: string | undefined; // the bundle that a person has chosen already
   #relay: Relay | undefined;
   #disconnect: () => void = () => undefined;
   #disposed = false;
 
-  constructor(world: PageWorld, webview: vscode.Webview, windowId: string) {
+  constructor(world: PageWorld, webview: vscode.Webview, windowId: string, shows: 'all' | 'now' | 'opened' = 'all') {
+    this.#shows = shows;
     this.#world = world;
     this.#webview = webview;
     this.#windowId = windowId;
@@ -94,20 +98,25 @@ export class PageView implements vscode.Disposable {
 
   /** Brings the card of a prompt into view; '' means the oldest open prompt. */
   reveal(promptId: string): void {
-    if (this.#relay === undefined) {
-      this.#toReveal = promptId;
-    } else {
-      this.#relay.reveal(promptId);
-    }
+    this.#do('reveal', (relay) => relay.reveal(promptId));
+  }
+
+  /** Opens one thing on the page. */
+  open(thing: Thing): void {
+    this.#do('open', (relay) => relay.open(openOf(thing)));
   }
 
   /** Opens the page's form that adds a server, or its form for a bundle if one is given. */
   openAddServer(bundle?: string): void {
     this.#bundle = bundle;
+    this.#do('add', (relay) => relay.openAddServer(bundle === undefined ? {} : { bundle: true }));
+  }
+
+  #do(what: string, act: (relay: Relay) => void): void {
     if (this.#relay === undefined) {
-      this.#toAdd = true;
+      this.#toDo.set(what, act);
     } else {
-      this.#relay.openAddServer(bundle === undefined ? {} : { bundle: true });
+      act(this.#relay);
     }
   }
 
@@ -156,14 +165,8 @@ export class PageView implements vscode.Disposable {
       this.#relayOptions(),
     );
     this.#relay = relay;
-    if (this.#toReveal !== undefined) {
-      relay.reveal(this.#toReveal);
-      this.#toReveal = undefined;
-    }
-    if (this.#toAdd) {
-      relay.openAddServer(this.#bundle === undefined ? {} : { bundle: true });
-      this.#toAdd = false;
-    }
+    this.#toDo.forEach((act) => act(relay));
+    this.#toDo.clear();
     return () => {
       this.#relay = undefined;
       relay.dispose();
@@ -216,6 +219,7 @@ export class PageView implements vscode.Disposable {
       nonce: newNonce(),
       surface: {
         kind: 'vscode',
+        ...(this.#shows === 'all' ? {} : { shows: this.#shows }),
         opensUrls: false,
         commands: pageCommands,
         configWrites: true,

@@ -1,4 +1,4 @@
-// The page in the side bar.
+// What is live, in the side bar: the view Now, which shows that part of the page.
 import * as vscode from 'vscode';
 import { PageView, type PageWorld } from './pageview.js';
 
@@ -15,8 +15,6 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #questions: readonly string[] = []; // ids of the open prompts
   #led = 0; // number of calls of #focus in progress, whose caller shows something specific
   #toReveal: string | undefined; // kept until there is a view
-  #toAdd = false; // kept until there is a view
-  #bundle: string | undefined; // the bundle for openAddServer
 
   constructor(world: PageWorld) {
     this.#world = world;
@@ -38,6 +36,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#world,
       view.webview,
       this.#resolved === 1 ? 'vscode-sidebar' : `vscode-sidebar-${this.#resolved}`,
+      'now',
     );
     this.#view = view;
     this.#page = page;
@@ -45,10 +44,6 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     if (this.#toReveal !== undefined) {
       page.reveal(this.#toReveal);
       this.#toReveal = undefined;
-    }
-    if (this.#toAdd) {
-      page.openAddServer(this.#bundle);
-      this.#toAdd = false;
     }
     page.onDidChangeInView(() => this.#viewChanged.fire());
     view.onDidChangeVisibility(() => {
@@ -91,15 +86,6 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     if (promptId !== undefined) {
       page?.reveal(promptId);
     }
-  }
-
-  /** Shows the view with the form that adds a server, or with its form for a bundle if one is given. */
-  async addServer(bundle?: string): Promise<void> {
-    const page = this.#page;
-    this.#toAdd = page === undefined;
-    this.#bundle = bundle;
-    await this.#focus();
-    page?.openAddServer(bundle);
   }
 
   /** Focuses the view for a caller that then shows something specific in it. */

@@ -1,0 +1,34 @@
+// What is known, for the tests of what shows it: the messages of a hub change it, as in the editor.
+import { create } from '@bufbuild/protobuf';
+import { AttachResponseSchema, SnapshotSchema } from '@mcphub/host';
+import type { AttachResponse } from '@mcphub/host';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Known } from '../src/hub/known.js';
+import type { WatcherListener } from '../src/hub/watcherwindow.js';
+
+type Event = NonNullable<MessageInitShape<typeof AttachResponseSchema>['event']>;
+
+export class KnownScene {
+  readonly known: Known;
+  #listener: WatcherListener = {};
+
+  constructor() {
+    this.known = new Known({
+      listen: (listener) => {
+        this.#listener = listener;
+        return () => undefined;
+      },
+    });
+  }
+
+  say(event: Event, seconds = 0n): AttachResponse {
+    const message = create(AttachResponseSchema, { time: { seconds }, event });
+    this.#listener.read?.(message);
+    return message;
+  }
+
+  snapshot(parts: MessageInitShape<typeof SnapshotSchema>): void {
+    this.say({ case: 'welcome', value: { hubId: 'h' } });
+    this.say({ case: 'snapshot', value: parts });
+  }
+}
