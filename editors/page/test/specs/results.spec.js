@@ -95,6 +95,39 @@ mainTest(
 );
 
 mainTest(
+  'a result says first that it is done and how long it took, then shows what came; a text that repeats its JSON comes once',
+  {
+    snapshot: withHistory(
+      ended('h-1', {
+        content: [
+          { type: 'text', text: 'Two of 14 files match.' },
+          { type: 'text', text: '{"matches":2,"size":12345678901234567890}' },
+          { type: 'image', mimeType: 'image/png', data: png(30, 20) },
+        ],
+        structuredContent: { matches: 2 },
+      }),
+      ended('h-2', '{"content":[{"type":"text","text":"{\\"n\\":1.0}"}],"structuredContent":{"n":1.0}}'),
+    ),
+  },
+  async (opened) => {
+    const { by, page, settle } = opened;
+    const result = await open(opened, 'h-1');
+    await result.getByTestId('picture').waitFor();
+    assert.deepEqual((await by('ended-details').innerText()).split('\n').filter(Boolean).slice(0, 4), [
+      'Done in 1.3 s',
+      'Call again',
+      'Show timeline',
+      'Two of 14 files match.',
+    ]);
+    assert.match(await result.innerText(), /"matches": 2,\s+"size": 12345678901234567890/, 'exact numbers');
+    await open(opened, 'h-2');
+    await settle();
+    assert.equal((await result.innerText()).match(/"n": 1\.0/g)?.length, 1);
+    assert.equal(await page.getByRole('region', { name: /^Result/ }).count(), 0, 'a result is no landmark');
+  },
+);
+
+mainTest(
   'JSON is a tree: keys move in it, a search finds names and values, and a deep one costs nothing',
   {
     snapshot: withHistory(
