@@ -51,6 +51,7 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
       { role: 'none' },
       h(href ? 'a' : 'button', {
         href,
+        'class': href ? 'button' : '',
         'role': checked === undefined ? 'menuitem' : 'menuitemradio',
         'aria-checked': checked === undefined ? undefined : String(checked),
         'tabindex': -1,
