@@ -30,7 +30,7 @@ scenario(
     const row = window.quickPick.filter({ hasText: 'Cancel Request' }).getByRole('option', { name: /^Long task/ });
     assert.match(String(await row.getAttribute('aria-label')), /steps.*10000/, 'which of them it is');
     await window.pick('Cancel Request', 'Long task');
-    await until('the reason is asked for', async () => (await window.quickPick.innerText()).includes('Why?'));
+    await until('the reason is asked for', async () => (await window.quickPick.innerText()).includes('Reason to tell'));
     await input.fill('by command');
     await input.press('Enter');
     const [heard] = await workspace.journal.has({ event: 'cancel_received' });
