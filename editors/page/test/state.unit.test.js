@@ -179,6 +179,41 @@ test('the outcome of a cancel that was on its way stands in its end, once', () =
   assert.equal(told().delivery, 'CANCEL_DELIVERY_FAILED');
 });
 
+test('an answer that comes after the cancel stands in the end of its request, once', () => {
+  /** @param {string} requestId @param {string} after */
+  const late = (requestId, after) => ({
+    mcpRequestAnsweredLate: { requestId, server: 'files', answer: { after } },
+  });
+  const end = { requestId: 'r-1', delivery: /** @type {const} */ ('CANCEL_DELIVERY_PENDING'), serverMayContinue: true };
+  const state = after({ mcpRequestCancelled: end, time: '2026-10-05T12:00:00Z' }, finished('r-2'));
+  const [before, done] = state.history;
+  for (const one of [late('r-2', '1s'), late('r-3', '1s')]) transition(state, one);
+  assert.deepEqual(state.history, [before, done], 'an end that is none of a cancel, or is not known');
+  transition(state, late('r-1', '3.400s'));
+  transition(state, late('r-1', '5s'));
+  transition(state, {
+    mcpRequestCancelDelivery: { requestId: 'r-1', server: 'files', delivery: 'CANCEL_DELIVERY_DELIVERED' },
+  });
+  const { lateAnswer, serverMayContinue, delivery } = state.history[0]?.cancelled ?? {};
+  assert.deepEqual(
+    [lateAnswer, serverMayContinue, delivery],
+    [{ after: '3.400s' }, false, 'CANCEL_DELIVERY_DELIVERED'],
+  );
+});
+
+test('a window that was away learns from the snapshot that a server has answered late', () => {
+  const end = { requestId: 'r-1', delivery: /** @type {const} */ ('CANCEL_DELIVERY_DELIVERED') };
+  const endTime = '2026-10-05T12:00:00Z';
+  const state = after({ mcpRequestCancelled: end, time: endTime });
+  const key = state.history[0]?.key;
+  const answered = { endTime, cancelled: { ...end, lateAnswer: { after: '2s', isError: true } } };
+  transition(state, { snapshot: { history: [answered] } });
+  const [entry] = state.history;
+  assert.deepEqual([entry?.key, entry?.cancelled?.lateAnswer], [key, answered.cancelled.lateAnswer]);
+  transition(state, { snapshot: { history: [answered] } });
+  assert.equal(state.history[0], entry, 'nothing is new');
+});
+
 test('each end has its outcome', () => {
   const state = after(
     finished('a'),

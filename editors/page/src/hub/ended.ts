@@ -4,9 +4,14 @@ import { originWord, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type {
   EndedRequestJson as EndedRequest,
+  McpRequestAnsweredLateJson,
   McpRequestCancelDeliveryJson,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
-import type { CancelDeliveryJson, RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type {
+  CancelDeliveryJson,
+  LateAnswerJson,
+  RequestJson as Request,
+} from '../../../host/src/gen/mcphub/v1/request_pb.js';
 
 export type Outcome = 'done' | 'tool-error' | 'failed' | 'denied' | 'cancelled' | 'withdrawn' | 'timed-out' | 'lost';
 
@@ -179,8 +184,7 @@ export function joinHistory(history: Ended[], latest: readonly EndedRequest[], o
     const entry = known.get(endKey(requestId, end.endTime));
     if (entry) {
       listed.add(entry);
-      const { delivery, deliveryError } = end.cancelled ?? {};
-      return !delivery || delivery === entry.cancelled?.delivery ? entry : delivered(entry, delivery, deliveryError);
+      return learned(entry, end.cancelled);
     }
     const request = over.get(requestId);
     const made = entryOf(end, request);
@@ -254,6 +258,31 @@ export function cancelDelivered(
   history[at] = delivered(entry, delivery, error);
   return true;
 }
+
+/**
+ * Records that the server has answered a request after its cancel, in the latest entry of the request.
+ * @returns whether it was cancelled, and that was not known
+ */
+export function answeredLate(history: Ended[], { requestId, answer }: McpRequestAnsweredLateJson): boolean {
+  const at = history.findLastIndex((entry) => entry.requestId === requestId && !entry.earlier);
+  const entry = history[at];
+  if (!entry?.cancelled || entry.cancelled.lateAnswer || !answer) return false;
+  history[at] = answered(entry, answer);
+  return true;
+}
+
+/** Returns the entry with what a snapshot says of its cancel. It is the same entry if nothing is new. */
+function learned(entry: Ended, cancelled: Ended['cancelled']): Ended {
+  const { delivery, deliveryError, lateAnswer } = cancelled ?? {};
+  const { cancelled: known } = entry;
+  const now = !delivery || delivery === known?.delivery ? entry : delivered(entry, delivery, deliveryError);
+  return !lateAnswer || known?.lateAnswer ? now : answered(now, lateAnswer);
+}
+
+const answered = (entry: Ended, lateAnswer: LateAnswerJson): Ended => ({
+  ...entry,
+  cancelled: { ...entry.cancelled, lateAnswer, serverMayContinue: false },
+});
 
 const delivered = (entry: Ended, delivery: CancelDeliveryJson, deliveryError: string = ''): Ended => ({
   ...entry,

@@ -1,7 +1,7 @@
 // The state of the page, in one object. Messages of the window stream change it (transition), and so do replies about
 // subscriptions (subscriptionSet). Nothing here uses the DOM.
 
-import { addEnded, addLost, cancelDelivered, joinHistory, sealHistory } from './ended.js';
+import { addEnded, addLost, answeredLate, cancelDelivered, joinHistory, sealHistory } from './ended.js';
 import {
   anyChanged,
   readBegan,
@@ -265,6 +265,8 @@ export function transition(state: State, message: AttachResponse): boolean {
     );
   } else if (message.mcpRequestCancelDelivery) {
     if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
+  } else if (message.mcpRequestAnsweredLate) {
+    if (answeredLate(state.history, message.mcpRequestAnsweredLate)) changed.history = true;
   } else if (message.mcpRequestFinished) {
     requestEnded(
       state,

@@ -407,6 +407,9 @@ export default {
   'The server is being told.': 'Der Server wird verständigt.',
   'The server could not be told: {0}.': 'Der Server konnte nicht verständigt werden: {0}.',
   'The server had nothing to stop.': 'Der Server hatte nichts anzuhalten.',
+  'The server answered {0} later; its result was dropped.':
+    'Der Server hat {0} später geantwortet; sein Ergebnis wurde verworfen.',
+  'The server answered {0} later, with an error.': 'Der Server hat {0} später mit einem Fehler geantwortet.',
   'Stop everything': 'Alles anhalten',
   'Cancelling {0} requests.': { one: '{0} Anfrage wird abgebrochen.', other: '{0} Anfragen werden abgebrochen.' },
   '{0} {1}': '{0}: {1}',

@@ -1,7 +1,8 @@
 // What is known of a request that did not come to its end by itself, in one or two sentences.
 
-import { originWord, visible } from '../words/text.js';
-import { t } from '../words/t.js';
+import { duration, originWord, visible } from '../words/text.js';
+import { number, t } from '../words/t.js';
+import type { LateAnswerJson } from '../../../host/src/gen/mcphub/v1/request_pb.js';
 import type { Ended } from '../hub/ended.js';
 
 /** Returns what has become of a request, and whether its server knows. It changes when more is known. */
@@ -19,8 +20,17 @@ function endOf(outcome: Ended['outcome'], cancelled: Ended['cancelled']): string
   return why ? t('Cancelled by {0}: {1}.', who, why) : t('Cancelled by {0}.', who);
 }
 
-/** Returns whether the server knows that a request was cancelled. */
+function answeredOf({ after = '', isError }: LateAnswerJson): string {
+  const seconds = Math.max(parseFloat(after) || 0, 0.1); // what is sooner would be said to be 0 s
+  const later = seconds < 9.95 ? `${number(seconds)} s` : duration(seconds * 1000);
+  return isError
+    ? t('The server answered {0} later, with an error.', later)
+    : t('The server answered {0} later; its result was dropped.', later);
+}
+
+/** Returns what the server has answered since or, as long as it has not, whether it knows of the cancel. */
 export function toldOf(cancelled: Ended['cancelled']): string {
+  if (cancelled?.lateAnswer) return answeredOf(cancelled.lateAnswer);
   switch (cancelled?.delivery ?? (cancelled?.serverNotified ? 'CANCEL_DELIVERY_DELIVERED' : undefined)) {
     case 'CANCEL_DELIVERY_DELIVERED':
       return cancelled?.serverMayContinue

@@ -51,6 +51,24 @@ mainTest(
 );
 
 mainTest(
+  'the note of a cancelled call says that its server has answered, and when',
+  { snapshot: running() },
+  async ({ by, hub, settle }) => {
+    await hub.say(end('r-1', { delivery: 'CANCEL_DELIVERY_DELIVERED' }));
+    await settle();
+    await hub.say({ mcpRequestAnsweredLate: { requestId: 'r-1', server: 'files', answer: { after: '3.400s' } } });
+    await settle();
+    assert.match(
+      await by('note-r-1').innerText(),
+      /Cancelled: wrong folder\. The server answered 3\.4 s later; its result was dropped\./,
+    );
+    await hub.say(end('r-2', { delivery: 'CANCEL_DELIVERY_DELIVERED', lateAnswer: { after: '0.2s', isError: true } }));
+    await settle();
+    assert.match(await by('note-r-2').innerText(), /The server answered 0\.2 s later, with an error\./);
+  },
+);
+
+mainTest(
   'a note leads to the details, can be dismissed, and stays while a person is at it',
   { snapshot: running() },
   async ({ by, hub, page, pass, settle }) => {
