@@ -77,8 +77,8 @@ type Sent struct {
 	WireID  string
 }
 
-// AnsweredLate says that a server has answered a request after its cancel. Request is 0 if it is not known which one, or
-// if the answer is not the last word: the server has made a task of it.
+// AnsweredLate says that a server has answered a request after its cancel. Request is 0 if it is not known which one,
+// or if the answer is not the last word: the server has made a task of it.
 type AnsweredLate struct {
 	Server   ServerNumber
 	WireID   string

@@ -254,7 +254,8 @@ func (s *State) end(r *request, e ending) {
 		parent.children = without(parent.children, r.n)
 	}
 	s.released(r)
-	ended := RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause, With: with}
+	ended := RequestEnded{Request: r.n, State: to, Timings: r.timings, Cancel: r.cancellation(), Cause: r.cause,
+		With: with}
 	switch {
 	case to != event.StateCancelled || !r.call:
 	case r.late != nil:

@@ -11,7 +11,8 @@ import (
 // forgotten. The history that windows are sent has no more requests.
 const maxUnanswered = 1000
 
-// unanswered are the calls that have ended as cancelled, and that their servers may answer yet. The zero value has none.
+// unanswered are the calls that have ended as cancelled, and that their servers may answer yet. The zero value has
+// none.
 type unanswered struct {
 	calls map[RequestNumber]unansweredCall
 	order []RequestNumber // oldest first; one that is remembered no longer stays in it
