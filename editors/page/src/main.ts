@@ -10,6 +10,7 @@ import { iconButton } from './elements/icon.js';
 import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
 import { historySection } from './history/history.js';
+import { leadFocusIn } from './now/entry.js';
 import { nowSection } from './now/now.js';
 import { openedPane } from './opened/opened.js';
 import { byId } from './page.js';
@@ -17,8 +18,9 @@ import { painter, secondClock, sectionsPainter } from './paint.js';
 import { serversSection } from './servers/servers.js';
 import { createState, subscriptionSet, takeChanged, transition } from './hub/state.js';
 import { openStream } from './hub/stream.js';
-import { loadTheme, readSurface } from './surface.js';
+import { loadTheme, readSurface, runCommand } from './surface.js';
 import { t } from './words/t.js';
+import type { OpenJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { Page, Section } from './page.js';
 
 const surface = readSurface();
@@ -54,22 +56,28 @@ const page: Page = {
   get openKey() {
     return pane.key;
   },
-  openThing: (thing) => servers.open(thing),
-  openEnded: (requestId) => history.open(requestId),
+  openThing: (thing) => (shows === 'now' ? elsewhere(thing) : servers.open(thing)),
+  openEnded: (requestId) => (shows === 'now' ? elsewhere({ requestId }) : history.open(requestId)),
   askHere: (requestId, place) => now.askHere(requestId, place),
 };
+/** Opens a thing in a place of the host: here is only what is live. */
+function elsewhere(thing: OpenJson) {
+  runCommand(surface, 'mcphub.open', [thing]);
+}
 const views = viewsSection(page);
 function subscribed(server: string, uri: string, on: boolean) {
   subscriptionSet(state, server, uri, on);
   requestPaint();
 }
 function reveal(promptId: string) {
+  if (shows === 'opened') runCommand(surface, 'mcphub.showQuestion', [promptId]); // where what is live is shown
   transition(state, { revealPrompt: { promptId } });
   requestPaint();
 }
 
 translateFrame();
 keepFocus();
+if (surface.kind === 'vscode') leadFocusIn();
 const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });
 byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-keys' }, onclick: keys.show }));
 
@@ -84,10 +92,19 @@ const sections: Section[] = [
   servers,
   history, // painted last: it forgets what has just ended
 ];
+/** Opens what the host has asked for. */
+function openWanted() {
+  if (!state.toOpen) return;
+  const { server = '', requestId, ...what } = state.toOpen;
+  state.toOpen = undefined;
+  if (requestId === undefined) page.openThing({ server, ...what });
+  else page.openEnded(requestId);
+}
 const paintSections = sectionsPainter(sections, reportError);
 const clock = secondClock(() => sections.forEach((section) => section.tick?.()));
 const requestPaint = painter(() => {
   paintSections(takeChanged(state));
+  openWanted();
   clock(sections.some((section) => section.ticks?.()));
 });
 requestPaint();

@@ -1,7 +1,7 @@
 // What every section of the page gets, and the interface that a section implements.
 
 import type { RequestJson } from '../../host/src/gen/mcphub/v1/request_pb.js';
-import type { ReplyJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
+import type { OpenJson, ReplyJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { Surface } from './surface.js';
 import type { Changed, State } from './hub/state.js';
 import type { Stream } from './hub/stream.js';
@@ -13,13 +13,7 @@ import type { Pane } from './opened/opened.js';
 export type Reply = Pick<ReplyJson, 'error' | 'errorPlace'>;
 
 /** What a host may ask the page to open: a server, or a part of it. */
-export interface Thing {
-  server: string;
-  tool?: string;
-  /** URI */
-  resource?: string;
-  prompt?: string;
-}
+export type Thing = Omit<OpenJson, 'server' | 'requestId'> & { server: string };
 
 export interface Page {
   surface: Surface;

@@ -57,7 +57,7 @@ test('a bundle is one that a person has chosen; one that was chosen before is no
       return { openAddServer: () => undefined, dispose: () => undefined };
     },
   } as unknown as Hub);
-  view.openAddServer('/chosen/b.mcpb');
+  view.openAddServer({ bundle: '/chosen/b.mcpb' });
   assert.equal(await options.chooseBundle?.(), '/chosen/b.mcpb');
   assert.equal(await options.chooseBundle?.(), '/somewhere/a.mcpb', 'the dialog, from then on');
   view.dispose();

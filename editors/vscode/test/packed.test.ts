@@ -45,7 +45,7 @@ test('menus name commands that there are', () => {
 
 /** The context keys in a condition, without the values that they are compared with. */
 function keysOf(when: string): string[] {
-  const compared = when.replaceAll(/(?:[=!]=|[<>]=?)\s*(?:'[^']*'|[\w.]+)/gu, '');
+  const compared = when.replaceAll(/(?:=~\s*\/[^/]*\/|(?:[=!]=|[<>]=?)\s*(?:'[^']*'|[\w.]+))/gu, '');
   return (compared.match(/[A-Za-z][\w.]*/gu) ?? []).filter((word) => word !== 'true' && word !== 'false');
 }
 

@@ -77,7 +77,7 @@ test('a page that has no hub yet opens the form that adds a server when it has o
   assert.equal(hub.options[0].actsFor, undefined, 'a person clicks in it');
   view.openAddServer();
   assert.deepEqual(hub.relays[0].revealed, ['form', 'form']);
-  view.openAddServer('/chosen.mcpb');
+  view.openAddServer({ bundle: '/chosen.mcpb' });
   assert.deepEqual(hub.relays[0].revealed, ['form', 'form', 'bundle']);
   view.dispose();
 });

@@ -75,20 +75,21 @@ test('servers stand in the order of the config, with a state only where it is no
   });
   assert.deepEqual(await scene.read(), [
     'files',
-    'idle',
+    'idle | Stopped',
     'tickets | Sign-in needed',
-    'metrics | Error: exit code 1 see the log',
-    'off | Disabled',
+    'metrics | Failed',
+    'off | Off',
     'new | Start declined',
     'a comma is missing | mcp.json',
   ]);
   const [files, idle, tickets, metrics, , , problem] = (await scene.rows()).map((row) => scene.item(row));
-  assert.equal(files?.accessibilityInformation?.label, 'files, Running');
+  assert.equal(files?.accessibilityInformation?.label, 'files, Ready');
   assert.equal(idle?.accessibilityInformation?.label, 'idle, Stopped');
   assert.deepEqual(
     [files, tickets, metrics].map((item) => item?.iconPath?.id),
     ['server', 'key', 'error'],
   );
+  assert.match(metrics?.tooltip?.value ?? '', /^metrics · Failed · exit code 1 see the log$/u);
   assert.deepEqual(problem?.command?.arguments, ['/w/mcp.json', 3]);
 });
 

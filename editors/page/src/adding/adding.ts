@@ -3,7 +3,7 @@
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
-import { placeLink } from '../surface.js';
+import { placeLink, runCommand } from '../surface.js';
 import { shortName, visible } from '../words/text.js';
 import { addForm } from './addform.js';
 import { editForm, removal } from './editform.js';
@@ -159,6 +159,10 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
     wrote,
     promptsChanged,
     openAddForm: (proposal) => {
+      if (page.surface.shows === 'now') {
+        runCommand(page.surface, 'mcphub.addServer', [proposal ?? {}]); // the form has a place of its own
+        return;
+      }
       leave = showForm('adding', add);
       if (proposal) add.propose(proposal);
       void add.listFiles();

@@ -124,6 +124,7 @@ export function browseLists(page: Page, server: string, up: Opening['up']) {
     },
     loadPrompts: prompts.load,
     openResource: (uri: string) => void resources.open(uri),
+    openTemplate: (uriTemplate: string) => void templates.open(uriTemplate),
     openPrompt: (name: string) => void prompts.open(name),
     /** reports whether the server has resources, and prompts */
     declared: (): [boolean, boolean] => [declared().has('resources'), declared().has('prompts')],

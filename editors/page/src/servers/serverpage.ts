@@ -95,7 +95,8 @@ export function serverPage(page: Page, name: string): ServerPage {
     open: (thing) => {
       if (thing.tool !== undefined) tools.open(thing.tool);
       else if (thing.resource !== undefined) offers.openResource(thing.resource);
-      else if (thing.prompt !== undefined) offers.openPrompt(thing.prompt);
+      else if (thing.resourceTemplate !== undefined) offers.openTemplate(thing.resourceTemplate);
+      else if (thing.mcpPrompt !== undefined) offers.openPrompt(thing.mcpPrompt);
       else openServer();
     },
     focusTools: () => {

@@ -38,7 +38,9 @@ export function serversSection(page: Page): Section & { open: (thing: Thing) => 
   });
   title.after(add);
   const begin = firstStart(page);
-  byId('servers').append(problems, dropped, begin.element, guide.element, list);
+  byId('servers').append(problems, dropped, list);
+  if (page.surface.shows === 'now') byId('now').append(begin.element, guide.element);
+  else list.before(begin.element, guide.element);
   const acts: Map<string, ServerActs> = new Map();
   /** A page is made when its server is first opened. */
   const pages: Map<string, ServerPage> = new Map();

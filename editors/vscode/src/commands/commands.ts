@@ -15,6 +15,7 @@ import { showServer, showServerError, startServer, stopServer } from './serverco
 import { insertPrompt, insertPromptText, promptTextToChat } from './insertprompt.js';
 import { insertResource, openResource } from './openresource.js';
 import { contentLink, saveContent } from './savecontent.js';
+import type { Proposed } from '../page/pageview.js';
 import { treeCommands } from './treecommands.js';
 import { compareParts, copyPart, openPart, partLink, savePart, saveReport } from './requestparts.js';
 
@@ -37,11 +38,11 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
     'mcphub.showServerError': (server) => showServerError(world, server),
     ...beginCommands({ demo: world.demo, configFiles: world.configFiles, show: () => world.sidebar.show() }),
     'mcphub.reloadConfig': () => world.configFiles.reloadNow(),
-    'mcphub.addServer': () => addServer(world),
+    'mcphub.addServer': (proposal) => addServer(world, { entryText: textOf(proposal) }),
     'mcphub.addServerFromBundle': async () => {
       const bundle = await chooseBundle();
       if (bundle !== undefined) {
-        addServer(world, bundle);
+        addServer(world, { bundle });
       }
     },
     'mcphub.openConfig': (what, line) => openConfig(world, what, line),
@@ -77,13 +78,19 @@ export function registerCommands(world: CommandWorld): vscode.Disposable {
 }
 
 /** Opens the form in a tab of its own, or on the whole page if that is open. */
-function addServer({ panel, tabs }: CommandWorld, bundle?: string): void {
+function addServer({ panel, tabs }: CommandWorld, proposed: Proposed): void {
   if (panel.visible) {
-    panel.addServer(bundle);
+    panel.addServer(proposed);
   } else {
-    tabs.addServer(bundle);
+    tabs.addServer(proposed);
   }
 }
+
+/** Returns the text that was pasted into the view Now for an entry. The form shows what it reads from it. */
+const textOf = (proposal: unknown): string =>
+  typeof proposal === 'object' && proposal !== null && 'text' in proposal && typeof proposal.text === 'string'
+    ? proposal.text
+    : '';
 
 // These commands must not wait for the hub: the user needs them when it does not start.
 function needsHub(id: string): boolean {

@@ -25,6 +25,8 @@ const longestLook = 500;
 export const pageCommands = [
   'mcphub.open',
   'mcphub.focusView',
+  'mcphub.showQuestion',
+  'mcphub.addServer',
   'mcphub.openConfig',
   'mcphub.showTrace',
   'mcphub.showLogs',
@@ -43,6 +45,12 @@ export const pageCommands = [
   'mcphub.addDemoServer',
   'mcphub.removeDemoServer',
 ] as const;
+
+/** What the form that adds a server begins with. */
+export interface Proposed {
+  readonly bundle?: string;
+  readonly entryText?: string;
+}
 
 export interface PageWorld {
   readonly extensionUri: vscode.Uri;
@@ -106,10 +114,10 @@ export class PageView implements vscode.Disposable {
     this.#do('open', (relay) => relay.open(openOf(thing)));
   }
 
-  /** Opens the page's form that adds a server, or its form for a bundle if one is given. */
-  openAddServer(bundle?: string): void {
+  /** Opens the page's form that adds a server: for a bundle, or filled from a text, if one is given. */
+  openAddServer({ bundle, entryText = '' }: Proposed = {}): void {
     this.#bundle = bundle;
-    this.#do('add', (relay) => relay.openAddServer(bundle === undefined ? {} : { bundle: true }));
+    this.#do('add', (relay) => relay.openAddServer(bundle === undefined ? { entryText } : { bundle: true }));
   }
 
   #do(what: string, act: (relay: Relay) => void): void {

@@ -1,6 +1,6 @@
 // The page as an editor tab. There is at most one, and it is restored with the window.
 import * as vscode from 'vscode';
-import { PageView, type PageWorld } from './pageview.js';
+import { PageView, type PageWorld, type Proposed } from './pageview.js';
 
 const viewType = 'mcphub.panel';
 
@@ -39,10 +39,10 @@ export class Panel implements vscode.Disposable {
     }
   }
 
-  /** Shows the panel with the form that adds a server, or with its form for a bundle if one is given. */
-  addServer(bundle?: string): void {
+  /** Shows the panel with the form that adds a server, with what is proposed. */
+  addServer(proposed?: Proposed): void {
     this.#openPanel();
-    this.#page?.openAddServer(bundle);
+    this.#page?.openAddServer(proposed);
   }
 
   #openPanel(): void {

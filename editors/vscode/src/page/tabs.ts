@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { Known } from '../hub/known.js';
 import { exists, keyOf, tabTitle, thingOf, type Thing } from '../views/thing.js';
-import { PageView, type PageWorld } from './pageview.js';
+import { PageView, type PageWorld, type Proposed } from './pageview.js';
 
 const viewType = 'mcphub.opened';
 
@@ -48,12 +48,12 @@ export class Tabs implements vscode.Disposable {
     this.#show(keyOf(thing), tabTitle(this.#known, thing), (page) => page.open(thing), thing);
   }
 
-  /** Opens the tab with the form that adds a server, or with its form for a bundle if one is given. */
-  addServer(bundle?: string): void {
+  /** Opens the tab with the form that adds a server, with what is proposed. */
+  addServer(proposed?: Proposed): void {
     const tab = this.#tabs.get(adding);
-    this.#show(adding, vscode.l10n.t('Add Server'), (page) => page.openAddServer(bundle));
+    this.#show(adding, vscode.l10n.t('Add Server'), (page) => page.openAddServer(proposed));
     if (tab !== undefined) {
-      tab.page.openAddServer(bundle); // the form may have been closed, or was for something else
+      tab.page.openAddServer(proposed); // the form may have been closed, or was for something else
     }
   }
 

@@ -56,7 +56,9 @@ export class Notifier implements vscode.Disposable {
       pages.onDidChangeView(() => this.#look()),
       vscode.window.onDidChangeWindowState(() => this.#look()),
       vscode.commands.registerCommand('mcphub.answerQuestion', () => this.#pickQuestion()),
-      vscode.commands.registerCommand('mcphub.showQuestion', () => pages.show('')),
+      vscode.commands.registerCommand('mcphub.showQuestion', (id: unknown) =>
+        pages.show(typeof id === 'string' ? id : ''),
+      ),
     ];
   }
 

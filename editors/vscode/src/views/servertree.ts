@@ -2,10 +2,11 @@
 // it is unfolded, and again when it says that they have changed.
 import * as vscode from 'vscode';
 import type { ConfigProblemJson, Hub, McpPrompt, Resource, ResourceTemplate, Tool } from '@mcphub/host';
-import { serverStateWord } from '../../../page/src/words/serverstate.js';
+import { hubNow } from '../../../page/src/hub/state.js';
+import { serverStateWords, unusualState } from '../../../page/src/words/serverstate.js';
 import type { Known } from '../hub/known.js';
 import { describe } from '../hub/hubprocess.js';
-import { faultOf, nameLine, oneLine, serverContext, serverIcon, stateText, tooltip } from './serverwords.js';
+import { faultOf, nameLine, oneLine, serverContext, serverIcon, tooltip } from './serverwords.js';
 import type { Thing } from './thing.js';
 
 type Asked = Pick<Hub['servers'], 'listTools' | 'listResources' | 'listResourceTemplates' | 'listMcpPrompts'>;
@@ -154,17 +155,18 @@ export class ServerTree implements vscode.TreeDataProvider<ServerRow>, vscode.Di
   #serverItem(name: string): vscode.TreeItem {
     const server = this.#known.state.servers.get(name) ?? {};
     const item = new vscode.TreeItem(nameLine(name), vscode.TreeItemCollapsibleState.Collapsed);
-    const state = stateText(server);
+    const now = hubNow(this.#known.state);
+    const state = oneLine(serverStateWords(server, now));
     item.id = JSON.stringify([name]);
-    item.description = oneLine(state);
+    item.description = oneLine(unusualState(server, now));
     item.iconPath = serverIcon(server);
     item.contextValue = serverContext(server);
     item.command = openCommand({ server: name });
     item.tooltip = tooltip(
-      [nameLine(name), serverStateWord(server.state), faultOf(server)].filter(Boolean).join(' · '),
+      [nameLine(name), state, faultOf(server)].filter((text) => text !== '').join(' · '),
       server.url || server.command || server.configFile,
     );
-    item.accessibilityInformation = { label: `${nameLine(name)}, ${state || serverStateWord(server.state)}` };
+    item.accessibilityInformation = { label: `${nameLine(name)}, ${state}` };
     return item;
   }
 

@@ -1,7 +1,7 @@
-// What the tree says of a server: its state where that is not the normal one, its icon, and what can be done with it.
+// What the tree says of a server: its fault, its icon, and what can be done with it.
 import * as vscode from 'vscode';
 import type { ServerJson, ServerStateJson } from '@mcphub/host';
-import { serverStateWord } from '../../../page/src/words/serverstate.js';
+import { hasFailed } from '../../../page/src/words/serverstate.js';
 import { shortName, visible } from '../../../page/src/words/text.js';
 import { brief } from '../plaintext.js';
 
@@ -28,35 +28,12 @@ export function tooltip(...lines: readonly (string | undefined)[]): vscode.Markd
   return markdown;
 }
 
-const faulty: ReadonlySet<ServerStateJson> = new Set([
-  'SERVER_STATE_FAILED',
-  'SERVER_STATE_GIVEN_UP',
-  'SERVER_STATE_BROKEN',
-]);
-
 /** Returns what is wrong with a server that does not work, or ''. */
-export function faultOf({ state, lastError, problems = [] }: ServerJson): string {
-  if (state === undefined || !faulty.has(state)) {
-    return '';
-  }
-  const fatal = problems.find((problem) => problem.fatal === true);
-  return (fatal && [fatal.key, fatal.message].filter(Boolean).join(': ')) || (lastError ?? '');
-}
-
-/** Returns what is said of a server beside its name. Running, and stopped until it is needed, are normal. */
-export function stateText(server: ServerJson): string {
-  const { state, signIn, launchConsent, questionsMuted, waitingForConsent = [] } = server;
-  const word = state === 'SERVER_STATE_READY' || state === 'SERVER_STATE_STOPPED' ? '' : serverStateWord(state);
-  const fault = faultOf(server);
-  return [
-    fault === '' ? word : `${word}: ${oneLine(fault)}`,
-    signIn === 'SIGN_IN_STATE_NEEDED' ? vscode.l10n.t('Sign-in needed') : '',
-    launchConsent === 'LAUNCH_CONSENT_DECLINED' ? vscode.l10n.t('Start declined') : '',
-    questionsMuted === true ? vscode.l10n.t('Questions are silenced') : '',
-    waitingForConsent.length > 0 ? vscode.l10n.t('Another entry waits for your consent') : '',
-  ]
-    .filter((text) => text !== '')
-    .join(' · ');
+export function faultOf(server: ServerJson): string {
+  const fatal = server.problems?.find((problem) => problem.fatal === true);
+  return hasFailed(server)
+    ? server.lastError || [fatal?.key, fatal?.message].filter((text) => text !== undefined && text !== '').join(': ')
+    : '';
 }
 
 const icons: Partial<Record<ServerStateJson, string>> = {
@@ -65,8 +42,9 @@ const icons: Partial<Record<ServerStateJson, string>> = {
   SERVER_STATE_DISABLED: 'circle-slash',
 };
 
-export function serverIcon({ state, signIn }: ServerJson): vscode.ThemeIcon {
-  if (state !== undefined && faulty.has(state)) {
+export function serverIcon(server: ServerJson): vscode.ThemeIcon {
+  const { state, signIn } = server;
+  if (hasFailed(server)) {
     return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
   }
   if (signIn === 'SIGN_IN_STATE_NEEDED') {
