@@ -62,14 +62,8 @@ async function begin(theme, width) {
 
 /** Unfolds the tools of "files". @param {import('./harness/pagetest.js').Opened} opened */
 async function unfoldTools({ by, settle }) {
-  for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
-    const closed = by('server-files')
-      .locator('details:not([open]) > summary:visible, [aria-expanded="false"]:visible')
-      .first();
-    if ((await closed.count()) === 0) return;
-    await closed.click();
-    await settle();
-  }
+  await by('server-files').getByRole('button').first().click();
+  await settle();
 }
 
 /**
@@ -331,7 +325,7 @@ try {
       { theme, snapshot: { servers: [server('files')] } },
       async (opened) => {
         await unfoldTools(opened);
-        await opened.by('tool-index_folder').first().click();
+        await opened.by('tool-index_folder').getByRole('button').first().click();
       },
     );
     await shoot(

@@ -179,7 +179,7 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
     choose(form.kind());
     replace(
       about,
-      to.title && h('h4', { dir: 'auto', text: shortName(to.title) }),
+      to.title && h('h3', { dir: 'auto', text: shortName(to.title) }),
       to.description && h('p', { class: 'prose long', tabindex: 0, dir: 'auto', text: visible(to.description) }),
       to.source && h('p', { class: 'muted', text: t('From {0}.', visible(to.source)) }),
       ...(to.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),

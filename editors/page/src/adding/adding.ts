@@ -43,6 +43,8 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
   let noticeTimer = 0;
   /** The server whose launch question is shown as soon as it opens. */
   let awaits = '';
+  /** The server whose page the form was opened from. */
+  let back: string | undefined;
 
   /** Opens a form. From the page of its server, it leads back there. */
   function showForm(key: string, form: { element: HTMLElement; title: string }, server?: string) {
@@ -54,11 +56,14 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
       closed: add.stop,
       ...(from && { up: { title: shortName(server), open: () => list.shown(server) } }),
     });
-    return () => {
-      if (page.openKey !== key) return;
-      if (from && state.servers.has(server)) list.shown(server);
-      else page.close(key);
-    };
+    back = from ? server : undefined;
+  }
+
+  /** Closes this form. A reply that comes late closes no other one. */
+  function closeForm(key: string) {
+    if (page.openKey !== key) return;
+    if (back !== undefined && state.servers.has(back)) list.shown(back);
+    else page.close(key);
   }
 
   /** @param again the write can be undone */
@@ -132,16 +137,15 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
     }
   }
 
-  let leave = () => {};
-  const close = () => leave();
+  const closeAdd = () => closeForm('adding');
   const add = addForm(
     page,
     (write, all) => {
-      if (all) close();
+      if (all) closeAdd();
       wrote(write, t('“{0}” was added.', shortName(write.server)));
       if (write.server && state.servers.get(write.server)?.state !== 'SERVER_STATE_DISABLED') void start(write.server);
     },
-    close,
+    closeAdd,
   );
   /** The forms for entries, which keep what was typed, by server. */
   const edits: Map<string, ReturnType<typeof editForm>> = new Map();
@@ -149,7 +153,7 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
   function changed(server: string, write: ConfigWrite, all: boolean) {
     if (all) {
       edits.delete(server);
-      close();
+      closeForm(keyOf('edit', server));
     }
     wrote(write, t('“{0}” was changed.', shortName(write.server)));
     if (write.needsConsent && state.servers.get(server)?.launchConsent === 'LAUNCH_CONSENT_NEEDED') void start(server);
@@ -163,24 +167,31 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
         runCommand(page.surface, 'mcphub.addServer', [proposal ?? {}]); // the form has a place of its own
         return;
       }
-      leave = showForm('adding', add);
+      showForm('adding', add);
       if (proposal) add.propose(proposal);
       void add.listFiles();
     },
     openEditForm: (server) => {
       const known = edits.get(server);
-      const edit = known ?? editForm(page, server, (write, all) => changed(server, write, all), close);
+      const key = keyOf('edit', server);
+      const done = (write: ConfigWrite, all: boolean) => changed(server, write, all);
+      const edit = known ?? editForm(page, server, done, () => closeForm(key));
       edits.set(server, edit);
       void known?.read();
-      leave = showForm(keyOf('edit', server), edit, server);
+      showForm(key, edit, server);
     },
     openRemove: (server) => {
+      const key = keyOf('remove', server);
       const removed = (write: ConfigWrite) => {
         edits.delete(server);
-        page.close();
+        page.close(key);
         wrote(write, t('“{0}” was removed.', shortName(write.server)));
       };
-      leave = showForm(keyOf('remove', server), removal(page, server, removed, close), server);
+      showForm(
+        key,
+        removal(page, server, removed, () => closeForm(key)),
+        server,
+      );
     },
   };
 }

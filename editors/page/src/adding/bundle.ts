@@ -60,7 +60,7 @@ export async function readBundle(
   replace(
     place,
     back && h('button', { class: 'link', text: t('Back to the list'), onclick: back }),
-    h('h4', { dir: 'auto', text: shortName(title) }),
+    h('h3', { dir: 'auto', text: shortName(title) }),
     h('p', {
       class: 'muted',
       text: t(

@@ -50,14 +50,14 @@ export function pastedText({ call, announce }: Page, propose: (proposal: Proposa
       box.focus();
       return;
     }
-    const line = ofLine(text);
-    if (line) {
-      propose(line);
-      return;
-    }
     const size = new TextEncoder().encode(text).length;
     if (size > mostText) {
       field.say(tooLong(size));
+      return;
+    }
+    const line = ofLine(text);
+    if (line) {
+      propose(line);
       return;
     }
     const { error, response } = await call('ReadConfigText', { text });

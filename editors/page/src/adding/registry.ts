@@ -155,7 +155,7 @@ export function registrySearch(page: Page, propose: (proposal: Proposal) => void
     replace(
       one,
       h('button', { class: 'link', text: t('Back to the list'), onclick: back }),
-      h('h4', { dir: 'auto', text: shortName(about.title) }),
+      h('h3', { dir: 'auto', text: shortName(about.title) }),
       h('p', {
         class: 'muted',
         text: t(

@@ -16,6 +16,7 @@ import type { ServerFormJson as ServerForm } from '../../../host/src/gen/mcphub/
 export function whatBecomes(write: ConfigWriteJson, entry: ServerForm, secrets: string[]) {
   const line = [entry.command ?? '', ...(entry.args ?? [])].map(quoted).join(' ');
   return [
+    h('h3', { class: 'unseen', text: t('What would run, and what would be written') }),
     entry.url ? block(t('It connects to'), entry.url) : block(t('It runs'), line),
     h('details', { open: true }, h('summary', {}, t('What is written')), written(write, secrets)),
     ...(write.problems ?? []).map((p) =>

@@ -1,7 +1,7 @@
 // What a server offers besides its tools: resources, templates of resources, and prompts.
 
 import { h } from '../elements/dom.js';
-import { subscribedTo, subscriptionsOf } from '../hub/subscribed.js';
+import { subscriptionsOf } from '../hub/subscribed.js';
 import { objectOf } from '../words/jsontext.js';
 import { bytes, startOf } from '../words/text.js';
 import { plural, t } from '../words/t.js';
@@ -9,6 +9,7 @@ import { offerList } from './offerlist.js';
 import { definitionOf, iconOf } from './offerview.js';
 import { promptView } from './promptview.js';
 import { resourceView } from './resourceview.js';
+import { subscriptionWords } from './subscribecontrol.js';
 import { templateView } from './templateview.js';
 import type {
   McpPromptJson as McpPrompt,
@@ -42,10 +43,8 @@ export function browseLists(page: Page, server: string, up: Opening['up']) {
   const subscribes = () => objectOf(declared().get('resources')).get('subscribe') === true;
   const completes = () => declared().has('completions');
   function markOf({ uri = '', mimeType = '', size }: Resource) {
-    const subscribed = subscribedTo(page.state.subscriptions, server, uri);
-    if (!subscribed) return [startOf(mimeType, 60), size !== undefined && bytes(size)].filter(Boolean).join(', ');
-    if (!subscribed.changed) return t('Subscribed');
-    return subscribed.sure ? t('● Changed since you read it') : t('● May have changed since you read it');
+    const plain = [startOf(mimeType, 60), size !== undefined && bytes(size)].filter(Boolean).join(', ');
+    return subscriptionWords(page, server, uri) || plain;
   }
 
   const resources = offerList(page, server, up, {

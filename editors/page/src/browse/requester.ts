@@ -147,7 +147,7 @@ export function requester(page: Page, { verb, testid = 'ask', name, order, extra
     const took = durationOf((entry.finished ?? entry.cancelled)?.timings?.active);
     const word = outcomeText(entry);
     tell(entry.outcome === 'done' && took ? t('{0} in {1}', word, took) : word, marks[entry.outcome] ?? 'error');
-    replace(outcome, extra?.(entry), endedDetails(page, entry, true));
+    replace(outcome, h('h3', { class: 'unseen', text: t('Result') }), extra?.(entry), endedDetails(page, entry, true));
   }
 
   return {

@@ -1,13 +1,13 @@
 // One resource of a server: its description, and the buttons that read it and subscribe to its changes.
 
 import { facts, fullName } from '../questions/cardparts.js';
-import { h } from '../elements/dom.js';
+import { h, setText } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { commandLink } from '../surface.js';
 import { bytes, shortName, startOf, visible } from '../words/text.js';
 import { aboutOf, annotationsOf, definitionOf } from './offerview.js';
 import { requester } from './requester.js';
-import { subscribeControl } from './subscribecontrol.js';
+import { subscribeControl, subscriptionWords } from './subscribecontrol.js';
 import { t } from '../words/t.js';
 import type { ResourceJson as Resource } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { Child } from '../elements/dom.js';
@@ -43,6 +43,7 @@ export function resourceView(page: Page, server: string, resource: Resource, sub
     order: (requestId) => ['ReadResource', { requestId, server, uri }],
     actions: [subscribe.button, openResource(page, server, uri)],
   });
+  const mark = h('p', { class: 'quiet', role: 'status' });
   const address = h(
     'span',
     { class: 'line' },
@@ -63,10 +64,13 @@ export function resourceView(page: Page, server: string, resource: Resource, sub
       `resource-${uri.slice(0, 200)}`,
       server,
       resource.description ?? '',
-      [...reading.elements, subscribe.problem],
+      [...reading.elements, mark, subscribe.problem],
       about,
     ),
-    update: () => subscribe.update(),
+    update: () => {
+      subscribe.update();
+      setText(mark, subscriptionWords(page, server, uri));
+    },
     requestsChanged: reading.requestsChanged,
   };
 }

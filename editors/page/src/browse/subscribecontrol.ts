@@ -13,6 +13,14 @@ export interface SubscribeControl {
   update: (uri?: string) => void;
 }
 
+/** Returns what is known of a resource that this window is subscribed to; '' for others. */
+export function subscriptionWords({ state }: Page, server: string, uri: string) {
+  const subscribed = subscribedTo(state.subscriptions, server, uri);
+  if (!subscribed) return '';
+  if (!subscribed.changed) return t('Subscribed');
+  return subscribed.sure ? t('● Changed since you read it') : t('● May have changed since you read it');
+}
+
 /** @param offered the server takes subscriptions */
 export function subscribeControl(page: Page, server: string, uri: string, offered: () => boolean): SubscribeControl {
   let of = uri;

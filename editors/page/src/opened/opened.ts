@@ -88,8 +88,7 @@ export function openedPane(alone: boolean, changed: () => void): Pane {
     if (before && before.key !== thing.key) before.closed?.();
     changed();
     (focus ?? (() => byId('opened-title').focus({ preventScroll: true })))();
-    place.scrollIntoView({ block: 'nearest' });
-    if (place.getBoundingClientRect().top < 0) place.scrollIntoView({ block: 'start' });
+    byId('opened-title').scrollIntoView({ block: 'nearest' });
   }
 
   function close(key?: string) {
@@ -102,15 +101,17 @@ export function openedPane(alone: boolean, changed: () => void): Pane {
     delete main.dataset['opened'];
     closed?.();
     changed();
-    if (held) heir(was).focus();
+    if (held) heir(was)?.focus();
   }
 
-  /** Returns the row that what was open came from. A list may have drawn it anew. */
-  function heir(key: string): HTMLElement {
-    const shown = (element: Element | null | undefined): element is HTMLElement =>
-      element instanceof HTMLElement && element.isConnected && element.getClientRects().length > 0;
+  /** Returns what takes the focus: the row that led here, in a list that may have drawn it anew. */
+  function heir(key: string): HTMLElement | undefined {
     const row = document.querySelector(`#lists [data-opens="${CSS.escape(key)}"]`);
-    return shown(from) ? from : shown(row) ? row : byId('servers-title');
+    const all = [from, from?.closest('.row')?.querySelector('.open'), row, byId('servers-title')];
+    const rest = document.querySelectorAll('#lists :is(textarea, button)');
+    return [...all, ...rest].find(
+      (one): one is HTMLElement => one instanceof HTMLElement && one.isConnected && one.getClientRects().length > 0,
+    );
   }
 
   place.addEventListener('keydown', (event) => {

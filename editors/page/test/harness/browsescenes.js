@@ -29,7 +29,7 @@ export const browseCommands = [
 async function unfold({ by, hub, settle }, list, entry) {
   offer(hub);
   await by('server-files').getByRole('button').first().click();
-  await by(list).locator('summary').first().click();
+  await by(list === 'mcp-prompts' ? 'tab-prompts' : 'tab-resources').click();
   await settle();
   if (entry) await by(entry).getByRole('button').first().click();
   await settle();

@@ -42,16 +42,17 @@ export async function startBinary(prepare) {
 /** @param {Page} page @param {string} id */
 export const by = (page, id) => page.locator(`[data-testid=${JSON.stringify(id)}]`);
 
-/** Unfolds a tool of a server. @param {Page} page @param {string} server @param {string} name */
+/** Opens a tool of a server, and starts the server if it does not run. @param {Page} page @param {string} server @param {string} name */
 export async function openTool(page, server, name) {
-  const place = by(page, `server-${server}`);
-  const head = place.locator('h3 button');
-  if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
-  const tool = place.locator(`[data-testid="tool-${name}"]`);
-  const connect = place.getByRole('button', { name: 'Connect and list its tools' });
-  await tool.or(connect).first().waitFor();
-  if (await connect.isVisible()) await connect.click();
-  const opener = tool.locator('h5 button');
-  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click();
+  const back = page.locator('#opened .back');
+  while (await back.isVisible()) await back.click();
+  const row = by(page, `server-${server}`);
+  await row.getByRole('button').first().click();
+  const opened = page.locator('#opened');
+  const tool = opened.locator(`[data-testid="tool-${name}"]`);
+  const start = opened.getByTestId('start-server');
+  await tool.or(start).first().waitFor();
+  if (await start.isVisible()) await start.click();
+  await tool.getByRole('button').first().click();
   return tool;
 }

@@ -7,6 +7,7 @@ import { browseCommands, browseScenes, browseSetup } from '../harness/browsescen
 import { mainTest, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { ended, markdown, png, wav } from '../harness/results.js';
 import { themeNames } from '../harness/themes.js';
+import { choose } from '../harness/servers.js';
 import {
   at,
   busySnapshot,
@@ -237,15 +238,14 @@ const scenes = [
     what: 'an entry that is changed, after another one was removed',
     snapshot: { servers: [server('files'), server('notes')] },
     surface: { configWrites: true, commands: ['mcphub.openConfig'] },
-    act: async ({ by, hub, settle }) => {
-      await by('server-notes').getByRole('button').first().click();
-      await by('remove-entry').last().click();
+    act: async (opened) => {
+      const { by, hub, settle } = opened;
+      await choose(opened, 'notes', 'remove-entry');
       await by('remove-now').click();
       const write = { server: 'notes', configFile: '/config/mcp.json', undoId: 'u-1' };
       for (const message of [await hub.next('removeServer'), await hub.next('removeServer')])
         await hub.wrote(message, write);
-      await by('server-files').getByRole('button').first().click();
-      await by('edit-entry').first().click();
+      await choose(opened, 'files', 'edit-entry');
       await hub.reply(await hub.next('getServerEntry'), {
         getServerEntry: {
           entry: {

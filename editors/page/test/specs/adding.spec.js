@@ -75,7 +75,7 @@ mainTest(
     assert.match(await by('written').innerText(), /“notes” was added\..*mcp\.json:9/s);
     await hub.say({ promptOpened: { prompt: launch } });
     await settle();
-    const card = page.locator('article.card').first();
+    const card = by('prompt-p-1');
     assert.match(await card.innerText(), /npx -y notes-mcp "my notes"/, 'the whole command');
     assert.match(await focused(), /Start notes\?/, 'its card has the focus, and not what accepts');
 
@@ -85,6 +85,8 @@ mainTest(
     await hub.say({ toolsChanged: { server: 'notes' } });
     await hub.reply(start);
     await by('tool-write_note').waitFor();
+    await settle();
+    assert.match(await focused(), /^button write_note/, 'the first call is one key away');
 
     await by('undo').click();
     const undo = await hub.next('undoConfigWrite');
@@ -381,7 +383,7 @@ pageTest('a text of 10 MB is refused where it is pasted, and the page goes on', 
 
 pageTest(
   'names of 100,000 characters and texts of strangers stay in their place',
-  { surface, viewport: { width: 320, height: 800 }, snapshot: { servers: [] } },
+  { surface, viewport: { width: 320, height: 800 }, snapshot: { servers: [server('files')] } },
   async (opened) => {
     const { by, hub, page, settle } = opened;
     await openForm(opened);
@@ -406,5 +408,73 @@ pageTest(
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);
     assert.equal(await page.locator('img').count(), 0);
+  },
+);
+
+/** The commands of instructions, and what they become. @type {[text: string, name: string, fields: string[]][]} */
+const given = [
+  [
+    'npx -y @modelcontextprotocol/server-everything',
+    'everything',
+    ['npx', '-y\n@modelcontextprotocol/server-everything'],
+  ],
+  ['uvx mcp-server-git --repository "my repo"', 'git', ['uvx', 'mcp-server-git\n--repository\nmy repo']],
+  [
+    'docker run -i --rm ghcr.io/github/github-mcp-server:v1',
+    'github',
+    ['docker', 'run\n-i\n--rm\nghcr.io/github/github-mcp-server:v1'],
+  ],
+  ['https://mcp.linear.app/sse', 'linear', ['https://mcp.linear.app/sse']],
+];
+pageTest('a command or an address that is pasted fills in the form, with a name', setup, async (opened) => {
+  const { by, hub, settle } = opened;
+  await openForm(opened);
+  for (const [text, name, fields] of given) {
+    await by('adding-way-paste').check();
+    await by('adding-text').fill(text);
+    await by('adding-read').click();
+    await settle();
+    assert.equal(await by('adding-name').inputValue(), name, text);
+    const shown = fields.length === 1 ? ['adding-url'] : ['adding-command', 'adding-args'];
+    assert.deepEqual(await Promise.all(shown.map((id) => by(id).inputValue())), fields);
+  }
+  assert.deepEqual(hub.all('readConfigText'), []);
+});
+
+mainTest(
+  'from the command in the clipboard to the first call it is five keys: Continue, Add and start, consent, tool, Call',
+  { surface, snapshot: { servers: [] } },
+  async (opened) => {
+    const { by, hub, page, pass, settle, focused } = opened;
+    assert.match(await focused(), /first-command/, 'nothing has to be clicked before');
+    await page.keyboard.insertText('npx -y @example/notes-mcp');
+    await page.keyboard.press('Enter'); // 1
+    await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
+    await pass(500);
+    assert.equal(await by('adding-name').inputValue(), 'notes');
+    await page.keyboard.press('Enter'); // 2: the focus is in a field of the form
+    const sent = await order(opened);
+    assert.deepEqual(sent.addServer.form, { command: 'npx', args: ['-y', '@example/notes-mcp'], environment: {} });
+    await hub.say({ serverChanged: { server: server('notes', { state: 'SERVER_STATE_STOPPED' }) } });
+    await hub.wrote(sent, { ...written, undoId: 'u-1' });
+    const start = await hub.next('startServer');
+    await hub.say({ promptOpened: { prompt: launch } });
+    await pass(700);
+    await by('prompt-p-1').getByTestId('accept').click(); // 3
+    const answer = await hub.next('answerPrompt');
+    await hub.reply(answer);
+    await hub.say({
+      promptClosed: { promptId: 'p-1', cause: 'PROMPT_CAUSE_ANSWERED', windowId: hub.windowId, origin: 'ORIGIN_USER' },
+    });
+    hub.tools['notes'] = [tool('notes', 'list_notes', { type: 'object', properties: {}, additionalProperties: false })];
+    await hub.say({ serverChanged: { server: server('notes') } });
+    await hub.say({ toolsChanged: { server: 'notes' } });
+    await hub.reply(start);
+    await by('tool-list_notes').waitFor();
+    await settle();
+    await page.keyboard.press('Enter'); // 4
+    await settle();
+    await by('call').click(); // 5
+    assert.equal((await hub.next('callTool')).callTool.tool, 'list_notes');
   },
 );

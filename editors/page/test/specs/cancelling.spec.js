@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { mainTest } from '../harness/pagetest.js';
 import { at, busySnapshot, request, server } from '../harness/world.js';
+import { choose } from '../harness/servers.js';
 
 const running = () => ({ servers: [server('files')], requests: [request('r-1')] });
 
@@ -252,17 +253,12 @@ mainTest(
 mainTest(
   'a server with calls running is stopped and restarted only after a second step',
   { snapshot: running() },
-  async ({ by, hub, settle }) => {
-    const card = by('server-files');
-    const restart = card.locator('[data-testid="restart-server"]');
-    if (!(await restart.isVisible())) await card.getByRole('button').first().click();
-    await restart.click();
-    await settle();
+  async (opened) => {
+    const { by, hub } = opened;
+    await choose(opened, 'files', 'restart-server');
     assert.equal(hub.all('restartServer').length, 0, 'one click must not end a running call');
-    await card
-      .getByRole('button', { name: /restart/i })
-      .last()
-      .click();
+    assert.match(await by('server-files').innerText(), /Restart, which cancels \d requests?\?/);
+    await by('server-files').getByTestId('confirm').click();
     const sent = await hub.next('restartServer');
     assert.equal(sent.restartServer.server, 'files');
   },
@@ -325,20 +321,14 @@ mainTest(
   },
 );
 
-mainTest(
-  'a double click on Restart asks, and restarts nothing',
-  { snapshot: running() },
-  async ({ by, hub, settle }) => {
-    const card = by('server-files');
-    await card.getByRole('button').first().click();
-    const restart = card.locator('[data-testid="restart-server"]');
-    await restart.dblclick();
-    await settle();
-    assert.equal(hub.all('restartServer').length, 0);
-    await restart.click();
-    await hub.next('restartServer');
-  },
-);
+mainTest('a double click on Stop asks, and stops nothing', { snapshot: running() }, async ({ by, hub, settle }) => {
+  await by('server-files').hover();
+  await by('server-files').getByTestId('stop-server').dblclick();
+  await settle();
+  assert.equal(hub.all('stopServer').length, 0);
+  await by('server-files').getByTestId('confirm').click();
+  await hub.next('stopServer');
+});
 
 mainTest(
   'progress below nothing or beyond everything stays within the bar',

@@ -89,8 +89,7 @@ describe('the demo in a browser', { skip }, () => {
 
   step('a server that comes with a folder is started only after the person has said so', async () => {
     const place = by(page, 'server-demo-workspace');
-    await place.locator('h3 button').click();
-    await place.getByRole('button', { name: 'Start demo-workspace' }).click();
+    await place.getByTestId('start-server').click();
     const launch = cardOf(page, /demo-workspace/).first();
     await launch.getByText('mcphub').first().waitFor();
     await accept(launch);
@@ -102,8 +101,7 @@ describe('the demo in a browser', { skip }, () => {
     if (await field.count()) await field.fill('Ada');
     else await input.locator('select').first().selectOption({ index: 1 });
     await accept(input);
-    await page.locator('[data-testid="server-demo-workspace"][data-state="SERVER_STATE_READY"]').waitFor();
-    await place.locator('h3 button').click();
+    await place.getByTestId('stop-server').waitFor({ state: 'attached' });
   });
 
   step('a slow call is made from its form, watched, and cancelled with a reason that the server is told', async () => {

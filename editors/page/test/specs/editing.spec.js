@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { request, server, tool } from '../harness/world.js';
+import { choose } from '../harness/servers.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -21,9 +22,9 @@ const entry = {
 };
 
 /** @param {Opened} opened */
-async function openEdit({ by, hub, settle }) {
-  await by('server-files').getByRole('button').first().click();
-  await by('edit-entry').click();
+async function openEdit(opened) {
+  const { hub, settle } = opened;
+  await choose(opened, 'files', 'edit-entry');
   const asked = await hub.next('getServerEntry');
   assert.deepEqual(asked.getServerEntry, { server: 'files', configFile: '/repos/shop/.vscode/mcp.json' });
   await hub.reply(asked, { getServerEntry: { entry, file: files[1] ?? {} } });
@@ -63,7 +64,7 @@ mainTest('of an entry only what was changed is sent', setup, async (opened) => {
   await hub.wrote(sent, { server: 'files', configFile: vscodeFile, configLine: 12, undoId: 'u-1' });
   await settle();
   assert.match(await by('written').innerText(), /“files” was changed/);
-  assert.match(await focused(), /edit-entry/, 'the focus is back');
+  assert.match(await focused(), /^button files/, 'the focus is back');
   assert.deepEqual(hub.all('startServer'), [], 'what needs no new consent is not asked about');
 });
 
@@ -155,8 +156,7 @@ pageTest(
   },
   async (opened) => {
     const { by, hub, settle, focused } = opened;
-    await by('server-files').getByRole('button').first().click();
-    await by('remove-entry').click();
+    await choose(opened, 'files', 'remove-entry');
     const preview = await hub.next('removeServer');
     assert.equal(preview.removeServer.preview, true);
     await hub.wrote(preview, { ...written, linesBefore: '    "files": { "command": "npx" }\n' });
@@ -199,10 +199,11 @@ pageTest(
   },
   async (opened) => {
     const { by, hub, page, settle } = opened;
-    assert.match(await by('server-broken').innerText(), /command: is missing/);
+    assert.match(await by('server-broken').innerText(), /Configuration error/);
     await by('server-broken').getByRole('button').first().click();
+    assert.match(await by('server').innerText(), /command: is missing/);
     assert.equal(await page.getByRole('link', { name: '/config/x.json:4' }).count(), 1);
-    await by('edit-entry').click();
+    await choose(opened, 'broken', 'edit-entry');
     await hub.reply(await hub.next('getServerEntry'), {
       getServerEntry: {
         entry: {
@@ -215,7 +216,9 @@ pageTest(
     });
     await settle();
     assert.match(await by('adding').innerText(), /cannot be shown here: command: is missing/);
-    assert.equal(await by('remove-entry').isVisible(), true);
+    await page.keyboard.press('Escape');
+    await choose(opened, 'broken', 'remove-entry');
+    assert.match(await by('adding').innerText(), /Its entry is taken out/);
   },
 );
 
@@ -224,8 +227,8 @@ pageTest(
   { surface: { kind: 'web', socket: '/stream', configWrites: true }, snapshot: { servers: [server('files')] } },
   async ({ by, page }) => {
     await by('server-files').getByRole('button').first().click();
-    await by('server-files').getByTestId('server-details').locator('summary').first().click();
-    assert.match(await by('server-files').innerText(), /\/repos\/shop\/\.vscode\/mcp\.json:12/);
+    await by('server-details').locator('summary').first().click();
+    assert.match(await by('server').innerText(), /\/repos\/shop\/\.vscode\/mcp\.json:12/);
     assert.equal(await page.getByRole('button', { name: 'Copy /repos/shop/.vscode/mcp.json:12' }).count(), 1);
   },
 );
@@ -241,7 +244,7 @@ pageTest(
     await by('server-files').getByRole('button').first().click();
     await settle();
     await by('tool-read_file').getByRole('button').first().click();
-    await by('tool-read_file').getByText('Always allow, or never').click();
+    await by('tool-read_file').getByText('About this tool').click();
     assert.match(
       await by('tool-read_file').innerText(),
       /Written into mcp\.json, for everybody.*kept by McpHub alone/s,
@@ -266,8 +269,10 @@ pageTest(
 pageTest(
   'a page whose host has not turned it on offers none of it',
   { snapshot: { servers: [server('files')] } },
-  async ({ by }) => {
-    await by('server-files').getByRole('button').first().click();
-    for (const id of ['add-server', 'edit-entry', 'remove-entry']) assert.equal(await by(id).isVisible(), false, id);
+  async ({ by, page }) => {
+    await by('server-files').hover();
+    await by('server-files').getByTestId('more').click();
+    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Restart', 'Disable']);
+    assert.equal(await by('add-server').isVisible(), false);
   },
 );

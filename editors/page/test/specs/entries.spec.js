@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { server, tool } from '../harness/world.js';
+import { choose } from '../harness/servers.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -17,9 +18,9 @@ const entryWith = (environment) => ({
 });
 
 /** @param {Opened} opened @param {ReturnType<typeof entryWith>} entry @param {string} [name] */
-async function openEdit({ by, hub, settle }, entry, name = 'files') {
-  if (!(await by('edit-entry').first().isVisible())) await by(`server-${name}`).getByRole('button').first().click();
-  await by(`server-${name}`).getByTestId('edit-entry').click();
+async function openEdit(opened, entry, name = 'files') {
+  const { hub, settle } = opened;
+  await choose(opened, name, 'edit-entry');
   await hub.reply(await hub.next('getServerEntry'), { getServerEntry: { entry, file: files[1] ?? {} } });
   await settle();
 }
@@ -53,7 +54,7 @@ pageTest('a policy that is chosen while another one is written is written, too',
   await by('server-files').getByRole('button').first().click();
   await settle();
   await by('tool-read_file').getByRole('button').first().click();
-  await by('tool-read_file').getByText('Always allow, or never').click();
+  await by('tool-read_file').getByText('About this tool').click();
   await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
   const first = await hub.next('updateServer');
   await by('policy-read_file').selectOption('APPROVAL_POLICY_DENY');
@@ -207,7 +208,7 @@ pageTest('a late reply closes no other form, and takes no newer text', setup, as
   await openEdit(opened, entryWith({ LEVEL: 'debug' }));
   await hub.wrote(sent, { ...written, server: '', undoId: 'u-1' });
   await settle();
-  assert.match(await by('adding').innerText(), /Change files/, 'the other form is open');
+  assert.equal(await page.getByRole('heading', { name: 'Change files' }).isVisible(), true, 'the other form is open');
   assert.equal(await by('written').isVisible(), true);
   await page.keyboard.press('Escape');
   await openAdd(opened);

@@ -67,7 +67,7 @@ pageTest(
   async ({ by, hub, page, pass }) => {
     await by('prompt-p-approval').waitFor();
     await pass(700);
-    await by('server-files').locator('button, summary').first().focus();
+    await by('server-files').getByRole('button').first().focus();
     await page.keyboard.press('Escape');
     await pass(50);
     assert.deepEqual(hub.all('answerPrompt'), []);

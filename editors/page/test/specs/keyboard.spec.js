@@ -42,21 +42,17 @@ async function tabTo(page, selector, key = 'Tab') {
 }
 
 mainTest(
-  'a tool is called by keyboard: find the server, unfold its tools, fill the form, call, cancel with a reason',
+  'a tool is called by keyboard: open the server, go to the tool, fill the form, call, cancel with a reason',
   { snapshot: { servers: [server('files')] }, tools: { files: filesTools }, viewport: { width: 480, height: 1400 } },
   async ({ by, hub, page, settle }) => {
     await by('server-files').waitFor();
-    for (let step = 0; step < 4 && !(await by('tool-index_folder').isVisible()); step++) {
-      await tabTo(
-        page,
-        '[data-testid="server-files"] summary:not(details[open] > summary), [data-testid="server-files"] [aria-expanded="false"]',
-      );
-      await page.keyboard.press('Enter');
-      await settle();
-    }
+    await tabTo(page, '[data-testid="server-files"] .open');
+    await page.keyboard.press('Enter');
+    await by('tool-index_folder').waitFor();
     const asked = await hub.next('listTools');
     assert.deepEqual(asked.listTools, { server: 'files', allowCached: true });
-    await tabTo(page, '[data-testid="tool-index_folder"], [data-testid="tool-index_folder"] :is(button, summary)');
+    await tabTo(page, '.tools .open');
+    await page.keyboard.type('index');
     await page.keyboard.press('Enter');
     await by('call').first().waitFor();
     const path = page.getByRole('textbox', { name: /folder/i }).first();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { mainTest, pageTest, unfoldAll } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
+import { openServer, openTool } from '../harness/servers.js';
 import {
   at,
   busySnapshot,
@@ -43,6 +44,7 @@ const overflow = (page) =>
   });
 
 for (const [name, setup] of /** @type {const} */ ([
+  ['215 px wide', { viewport: { width: 215, height: 900 } }],
   ['300 px wide', { viewport: { width: 300, height: 900 } }],
   ['640 px at 200 % zoom', { viewport: { width: 320, height: 450 }, deviceScaleFactor: 2 }],
   ['300 px wide in German', { viewport: { width: 300, height: 900 }, surface: { language: 'de' } }],
@@ -50,11 +52,17 @@ for (const [name, setup] of /** @type {const} */ ([
   pageTest(
     `${name}: nothing scrolls sideways, with everything open`,
     { ...setup, snapshot: everything(), tools: { files: filesTools } },
-    async ({ by, page, settle }) => {
+    async (opened) => {
+      const { by, page, settle } = opened;
       await by('prompt-p-input').waitFor();
       await unfoldAll(page);
       await settle();
       assert.deepEqual(await overflow(page), { wide: false, out: [] });
+      await openServer(opened);
+      await by('server-details').locator('summary').click();
+      assert.deepEqual(await overflow(page), { wide: false, out: [] }, 'a server');
+      await openTool(opened, 'index_folder');
+      assert.deepEqual(await overflow(page), { wide: false, out: [] }, 'a tool');
     },
   );
 }
@@ -73,20 +81,13 @@ for (const language of ['en', 'de']) {
         ],
         history: [finished('r-0', { server: 'continuous-integration', tool: 'create_pull_request' })],
       },
-      tools: {
-        'continuous-integration': [
-          tool('continuous-integration', 'create_pull_request', undefined, { title: 'Create a pull request' }),
-        ],
-      },
     },
     async ({ by, settle }) => {
-      await by('server-continuous-integration').locator('.head').first().click();
-      await by('tool-create_pull_request').waitFor();
       await settle();
-      for (const row of ['server-continuous-integration', 'tool-create_pull_request', 'request-r-1', 'request-r-2']) {
-        const line = by(row).locator('.head, .line').first();
+      for (const row of ['server-continuous-integration', 'request-r-1', 'request-r-2', 'ended-r-0']) {
+        const line = by(row).locator('.open, .card-head, .first, .line').first();
         const box = await line.locator('.name').boundingBox();
-        for (const beside of await line.locator('.state, .time, .of').all()) {
+        for (const beside of await line.locator('.state, .time, .of, .what').all()) {
           const other = await beside.boundingBox();
           if (!box || !other || other.y >= box.y + box.height) continue; // below it, or not visible
           assert.ok(box.width >= other.width, `${row}: ${box.width} px beside ${other.width} px`);
@@ -160,8 +161,8 @@ pageTest(
       return Number.parseFloat(style.borderTopWidth) + Number.parseFloat(style.outlineWidth || '0');
     });
     assert.ok(border > 0, 'a card has an edge');
-    for (const name of ['files', 'booking', 'old'])
-      assert.match(await by(`server-${name}`).innerText(), /running|error|disabled/i);
+    assert.match(await by('server-booking').innerText(), /Failed|Stopped/);
+    assert.match(await by('server-old').innerText(), /Off/);
   },
 );
 
@@ -226,9 +227,39 @@ pageTest(
   },
 );
 
+for (const width of [360, 900])
+  pageTest(
+    `${width} px wide: of two servers that are opened one after another, one is open`,
+    {
+      viewport: { width, height: 700 },
+      snapshot: { servers: [server('files'), server('github')] },
+      tools: { files: filesTools, github: [tool('github', 'search')] },
+    },
+    async ({ by, page, settle, focused }) => {
+      await by('server-files').getByRole('button').first().click();
+      await by('tool-index_folder').waitFor();
+      if (width < 720) {
+        assert.equal(await by('server-github').isVisible(), false, 'it stands in the place of the lists');
+        await page.getByRole('button', { name: 'Back', exact: true }).click();
+        assert.match(await focused(), /^button files/, 'the focus is where it came from');
+      } else {
+        const [list, opened] = [await by('servers-list').boundingBox(), await by('server').boundingBox()];
+        assert.ok(list && opened && opened.x >= list.x + list.width, 'it stands beside the lists');
+        assert.equal(await page.getByRole('button', { name: 'Back', exact: true }).isVisible(), false);
+      }
+      await by('server-github').getByRole('button').first().click();
+      await by('tool-search').waitFor();
+      await settle();
+      assert.equal(await by('tool-index_folder').count(), 0);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 700, 'the page is no longer');
+      await page.keyboard.press('Escape');
+      assert.match(await focused(), /^button github/);
+    },
+  );
+
 mainTest('an empty hub says what to do', { snapshot: {} }, async ({ page }) => {
   const text = await page.locator('main').innerText();
-  assert.match(text, /no (mcp )?servers?/i);
+  assert.match(text, /Connect your first MCP server/);
 });
 
 for (const theme of themeNames) {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { mainTest, pageTest } from '../harness/pagetest.js';
-import { server } from '../harness/world.js';
+import { filesTools, request, server, tool } from '../harness/world.js';
+import { choose, openServer, openTool } from '../harness/servers.js';
 
 const setup = {
   snapshot: {
@@ -35,53 +36,46 @@ const setup = {
   },
 };
 
-mainTest(
-  'a server shows its state, and opened its era, its last error and its stderr',
-  setup,
-  async ({ by, settle }) => {
-    await settle();
-    assert.match(await by('server-files').innerText(), /files\s+Running/);
-    assert.match(
-      await by('server-broken').innerText(),
-      /broken\s+Error, given up.*5 failures in a row\s+it ended with status 3/s,
-      'what went wrong is there without a click',
-    );
-    assert.doesNotMatch(
-      await by('server-files').innerText(),
-      /lost its connection/,
-      'an old error is no news of a server that is ready',
-    );
+mainTest('a server shows its state, and opened its era, its last error and its stderr', setup, async (opened) => {
+  const { by, page, settle } = opened;
+  await settle();
+  assert.equal((await by('server-files').innerText()).trim(), 'files', 'what is normal is not said');
+  assert.match(await by('server-broken').innerText(), /broken\s+Stopped: status 3\s+Start/);
 
-    for (const name of ['files', 'docs', 'broken']) await by(`server-${name}`).getByRole('button').first().click();
-    await settle();
-    const details = (/** @type {string} */ name) => by(`server-${name}`).getByTestId('server-details');
-    assert.equal(await details('broken').getAttribute('open'), '', 'it says why it does not run');
-    for (const name of ['files', 'docs']) {
-      assert.equal(await details(name).getAttribute('open'), null, 'tools first');
-      await details(name).locator('summary').first().click();
-    }
-    await settle();
-    assert.match(await by('server-files').innerText(), /2025-06-18 · legacy/);
-    assert.match(await by('server-files').innerText(), /Last error\s+it had lost its connection/);
-    assert.match(await by('server-docs').innerText(), /2026-07-28 · modern/);
-    assert.match(await by('server-docs').innerText(), /Streamable HTTP · https:\/\/docs\.example/);
-    assert.match(await by('server-broken').innerText(), /Last exit\s+status 3/);
+  const details = by('server-details');
+  const facts = async (/** @type {string} */ name) => {
+    await openServer(opened, name);
+    const folded = (await details.getAttribute('open')) === null;
+    if (folded) await details.locator('summary').click();
+    const text = await by('server').innerText();
+    await page.keyboard.press('Escape');
+    return { folded, text };
+  };
+  const files = await facts('files');
+  assert.match(files.text, /^Ready/);
+  assert.match(files.text, /2025-06-18 · legacy/);
+  assert.match(files.text, /Last error\s+it had lost its connection/);
+  const docs = await facts('docs');
+  assert.match(docs.text, /2026-07-28 · modern/);
+  assert.match(docs.text, /Streamable HTTP · https:\/\/docs\.example/);
+  const broken = await facts('broken');
+  assert.match(broken.text, /Stopped: status 3\s+it ended with status 3 before it answered/);
+  assert.deepEqual([files.folded, docs.folded, broken.folded], [true, true, false], 'why one does not run is told');
 
-    await by('server-broken').getByText('What broken writes to stderr (1)').click();
-    // The browser reports the unfolding a moment after the click, and the page draws the contents only then.
-    await by('server-broken')
-      .getByRole('region', { name: 'What broken writes to stderr' })
-      .filter({ hasText: /^no token: set TOKEN$/ })
-      .waitFor();
-  },
-);
+  await openServer(opened, 'broken');
+  await by('tab-log').click();
+  await by('server')
+    .getByRole('region', { name: 'What broken writes to stderr' })
+    .filter({ hasText: /^no token: set TOKEN$/ })
+    .waitFor();
+});
 
 pageTest('what a server writes later stands behind what it wrote before', setup, async ({ by, hub, settle }) => {
   await by('server-files').getByRole('button').first().click();
+  await by('tab-log').click();
   await hub.say({ logMessage: { server: 'files', level: 'stderr', dataJson: '"slow disk"' } });
   await settle();
-  await by('server-files').getByText('What files writes to stderr (3)').click();
-  await by('server-files')
+  await by('server')
     .getByRole('region', { name: 'What files writes to stderr' })
     .filter({ hasText: /^reading \/repos\/shop\s+ready\s+slow disk$/ })
     .waitFor();
@@ -96,19 +90,17 @@ const both = [
 pageTest(
   'of two servers of one name both are listed, and orders are for the one that is meant',
   { snapshot: { servers: both } },
-  async ({ by, hub, settle }) => {
-    await by('server-notes@user').getByRole('button').first().click();
-    await by('server-notes@user').getByText('Details', { exact: true }).click();
-    await settle();
-    const text = await by('server-notes@user').innerText();
+  async (opened) => {
+    const { by, hub, page } = opened;
+    await openServer(opened, 'notes');
+    await by('server-details').locator('summary').click();
+    assert.doesNotMatch(await by('server').innerText(), /which another entry has by itself/);
+    await page.keyboard.press('Escape');
+    await openServer(opened, 'notes@user');
+    await by('server-details').locator('summary').click();
+    const text = await by('server').innerText();
     assert.match(text, /notes, which another entry has by itself: calls for notes@user reach this one/);
-    await by('server-notes').getByRole('button').first().click();
-    await by('server-notes').getByText('Details', { exact: true }).click();
-    await settle();
-    assert.doesNotMatch(await by('server-notes').innerText(), /which another entry has by itself/);
-    await by('server-notes@user')
-      .getByRole('button', { name: /^Disable/ })
-      .click();
+    await choose(opened, 'notes@user', 'disable-server');
     const sent = await hub.next('setServerEnabled');
     assert.deepEqual(sent.setServerEnabled, { server: 'notes@user', enabled: false });
   },
@@ -123,13 +115,101 @@ const waiting = server('shared', {
 pageTest(
   'an entry of the workspace that waits for a yes is told of, and can be looked at',
   { snapshot: { servers: [waiting] } },
-  async ({ by, hub, settle }) => {
+  async (opened) => {
+    const { by, hub } = opened;
     assert.match(await by('server-shared').innerText(), /another entry waits for your consent/);
-    await by('server-shared').getByRole('button').first().click();
-    await settle();
-    assert.match(await by('server-shared').innerText(), /\/repos\/shop\/\.mcp\.json:7/);
-    await by('review-entry').click();
+    await openServer(opened, 'shared');
+    assert.match(await by('server').innerText(), /\/repos\/shop\/\.mcp\.json:7/);
+    await choose(opened, 'shared', 'review-entry');
     const sent = await hub.next('startServer');
     assert.deepEqual(sent.startServer, { server: 'shared', workspaceEntry: true });
+  },
+);
+
+const annotated = (/** @type {string} */ name, /** @type {object} */ more) => tool('files', name, undefined, more);
+pageTest(
+  'of a tool the list says what is not the normal case, and nothing twice',
+  {
+    snapshot: { servers: [server('files')] },
+    tools: {
+      files: [
+        annotated('sleep', { title: 'Sleep', description: 'Waits.', policy: 'APPROVAL_POLICY_ALLOW' }),
+        annotated('read_file', { description: 'Reads\na file.', policy: 'APPROVAL_POLICY_ALLOW' }),
+        annotated('write_file', { description: '', policy: 'APPROVAL_POLICY_ASK' }),
+        annotated('drop', {
+          description: '',
+          policy: 'APPROVAL_POLICY_DENY',
+          definitionJson: '{"name":"drop","inputSchema":{},"annotations":{"destructiveHint":true}}',
+        }),
+      ],
+    },
+  },
+  async (opened) => {
+    await openServer(opened);
+    const rows = await opened.page.locator('.tools > li').allInnerTexts();
+    assert.deepEqual(
+      rows.map((text) =>
+        text
+          .split(/\s*\n\s*/)
+          .filter(Boolean)
+          .join(' | '),
+      ),
+      ['Sleep | Waits.', 'read_file | Reads a file.', 'write_file | Asks first', 'drop | Off · Destructive'],
+    );
+    assert.match(await opened.by('server').innerText(), /^Ready · its tools run without asking/);
+  },
+);
+
+pageTest(
+  'a tool opens with its form, Back leads to the server, and what was typed is still there',
+  { snapshot: { servers: [server('files')] }, tools: { files: filesTools } },
+  async (opened) => {
+    const { by, page, settle } = opened;
+    await openServer(opened);
+    await by('tool-index_folder').getByRole('button').first().click();
+    await settle();
+    assert.match(await opened.focused(), /^h2 .*[Ii]ndex/);
+    await by('tool-index_folder').getByLabel('path').first().fill('/repos');
+    await page.getByRole('button', { name: 'Back to files' }).click();
+    assert.match(await opened.focused(), /^h2 files/);
+    await by('tool-index_folder').getByRole('button').first().click();
+    assert.equal(await by('tool-index_folder').getByLabel('path').first().inputValue(), '/repos', 'what was typed');
+  },
+);
+
+mainTest(
+  'a call that runs has its Cancel beside Call, and what came of it stands directly below',
+  { snapshot: { servers: [server('files')] }, tools: { files: filesTools } },
+  async (opened) => {
+    const { by, hub, settle } = opened;
+    await openServer(opened);
+    await openTool(opened, 'index_folder');
+    await by('tool-index_folder').getByLabel('path').first().fill('/repos/shop');
+    await by('call').click();
+    const { requestId = '' } = (await hub.next('callTool')).callTool;
+    await hub.say({ mcpRequestStarted: { request: request(requestId) } });
+    const cancel = by('cancel-call');
+    const [one, other] = [await by('call').boundingBox(), await cancel.boundingBox()];
+    assert.ok(one && other && Math.abs(one.y - other.y) < 8 && other.x > one.x, 'beside it');
+    await cancel.focus();
+    await cancel.press('Enter');
+    assert.deepEqual((await hub.next('cancelMcpRequest')).cancelMcpRequest, { requestId });
+    assert.equal(await cancel.innerText(), 'Cancelling…', 'until the request is final');
+    await cancel.press('Enter');
+    await settle();
+    assert.equal(hub.all('cancelMcpRequest').length, 1);
+    await hub.say({
+      mcpRequestCancelled: {
+        requestId,
+        server: 'files',
+        direction: 'REQUEST_DIRECTION_OUTGOING',
+        method: 'tools/call',
+        tool: 'index_folder',
+        cancellation: { origin: 'ORIGIN_USER' },
+      },
+    });
+    await cancel.waitFor({ state: 'hidden' });
+    assert.match(await opened.focused(), /^button\[call\]/, 'the focus is beside where it was');
+    assert.match(await by('tool-index_folder').innerText(), /Call\s+Cancelled/);
   },
 );

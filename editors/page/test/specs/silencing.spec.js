@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { finished, prompts, request, server, tool } from '../harness/world.js';
+import { choose, openServer } from '../harness/servers.js';
 
 /** @param {import('../harness/pagetest.js').Page} page */
 async function assertAccessible(page) {
@@ -98,37 +99,32 @@ pageTest(
 pageTest(
   'a server says that its questions are silenced, and they are allowed again by one order',
   { snapshot: { servers: [server('booking', { questionsMuted: true }), server('files')] } },
-  async ({ by, hub, page, settle, focused }) => {
+  async (opened) => {
+    const { by, hub, page, settle, focused } = opened;
     const row = by('server-booking');
-    assert.match(await row.innerText(), /Running · questions are silenced/);
-    for (const name of ['booking', 'files']) await by(`server-${name}`).getByRole('button').first().click();
-    await settle();
-    await row.getByTestId('server-details').locator('summary').first().click();
-    assert.match(await row.innerText(), /Questions\s+silenced: declined without asking you/);
-    assert.equal(
-      await by('server-files')
-        .getByRole('button', { name: /allow questions/i })
-        .count(),
-      0,
-    );
+    assert.match(await row.innerText(), /booking\s+questions are silenced/);
+    await by('server-files').hover();
+    await by('server-files').getByTestId('more').click();
+    assert.equal(await page.getByRole('menuitem', { name: 'Allow questions' }).count(), 0);
+    await page.keyboard.press('Escape');
+    await openServer(opened, 'booking');
+    await by('server-details').locator('summary').first().click();
+    assert.match(await by('server').innerText(), /Questions\s+silenced: declined without asking you/);
     await assertAccessible(page);
-    const allow = row.getByRole('button', { name: 'Allow questions booking' });
-    await allow.focus();
-    await page.keyboard.press('Enter');
+    await choose(opened, 'booking', 'allow-questions');
     const sent = await hub.next('muteServer');
     assert.deepEqual(sent.muteServer, { server: 'booking', muted: false });
     await hub.reply(sent);
     await hub.say({ serverChanged: { server: server('booking') } });
     await settle();
-    assert.doesNotMatch(await row.innerText(), /silenced/i);
-    assert.equal(await allow.count(), 0);
+    assert.doesNotMatch(await by('server').innerText(), /silenced/i);
     assert.match(await focused(), /booking/, 'the focus is not lost');
   },
 );
 
 pageTest(
   'what the window did not get is told, and tools are listed again when notices were among it',
-  { snapshot: { servers: [server('files')] } },
+  { snapshot: { servers: [server('files')] }, viewport: { width: 900, height: 900 } },
   async ({ by, hub, settle }) => {
     await by('server-files').getByRole('button').first().click();
     await hub.next('listTools');
@@ -151,6 +147,7 @@ pageTest(
 // Finding C9: long names.
 const long = `evil${'x'.repeat(99_996)}`;
 const longNames = {
+  viewport: { width: 900, height: 1600 },
   tools: { files: [tool('files', long, { type: 'object' }, { title: long, description: 'Reads.' })] },
   snapshot: {
     servers: [server('files', { title: long })],
@@ -186,7 +183,6 @@ pageTest(
     await by('ended-h-long').click();
     await settle();
     for (const id of [
-      'server-files',
       'request-r-long',
       'request-r-read',
       'prompt-p-approval',

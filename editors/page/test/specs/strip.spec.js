@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { themeNames } from '../harness/themes.js';
-import { busySnapshot, filesTools, prompts, request, server } from '../harness/world.js';
+import { busySnapshot, filesTools, prompts, server } from '../harness/world.js';
 
 /** Enough servers to fill several screens. */
 const many = Array.from({ length: 80 }, (_, i) => server(`server-${i}`));
@@ -123,37 +123,6 @@ for (const theme of themeNames) {
     },
   );
 }
-
-pageTest(
-  'a tool that was called leads to its row while it runs, and to its question when it waits for one',
-  {
-    snapshot: { servers: [server('files'), ...many], prompts: [] },
-    tools: { files: filesTools },
-    viewport: { width: 300, height: 500 },
-  },
-  async ({ by, hub, page, settle }) => {
-    await by('server-files')
-      .getByRole('button', { name: /^files/ })
-      .click();
-    const tool = by('tool-index_folder');
-    await tool.getByRole('button').first().click();
-    await tool.getByLabel('path').first().fill('/repos/shop');
-    await tool.getByRole('button', { name: 'Call index_folder' }).click();
-    const called = await hub.next('callTool');
-    const requestId = called.callTool.requestId ?? '';
-    await hub.say({ mcpRequestStarted: { request: request(requestId) } });
-    const show = tool.getByRole('button', { name: 'Show the call of index_folder that runs' });
-    await show.click();
-    const focused = () =>
-      page.evaluate(() => document.activeElement?.closest('[data-testid]')?.getAttribute('data-testid'));
-    assert.equal(await focused(), `request-${requestId}`);
-    await hub.say({ promptOpened: { prompt: { ...prompts.form, parentRequestId: requestId } } });
-    await settle();
-    await show.click();
-    await settle();
-    assert.match((await focused()) ?? '', /p-form/);
-  },
-);
 
 pageTest(
   'a long card whose end is read is in view, though its heading is not',

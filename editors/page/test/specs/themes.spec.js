@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { pageTest } from '../harness/pagetest.js';
 import { builtInNames, coloursOf } from '../harness/themes.js';
 import { busySnapshot, filesTools, prompts } from '../harness/world.js';
+import { openServer } from '../harness/servers.js';
 
 /**
  * The places of texts, and of icons with a meaning, with the theme's own colours for them. If those have less contrast
@@ -17,19 +18,20 @@ const places = [
   ['h2'],
   ['.count', 'badge-foreground', 'badge-background'],
   ['.request .name'],
-  ['.request .status', 'descriptionForeground'],
-  ['.request .time', 'descriptionForeground'],
-  ['.request button.stop', 'icon-foreground', 'sideBar-background', 3],
-  ['.server .head .name'],
-  ['.server .head .state', 'descriptionForeground'],
+  ['.call .name', 'foreground', 'editor-background'],
+  ['.call .of', 'descriptionForeground', 'editor-background'],
+  ['.call .time', 'descriptionForeground', 'editor-background'],
+  ['.note .truth', 'descriptionForeground'],
+  ['#servers .row .name'],
+  ['#servers .row .what', 'descriptionForeground'],
   ['.problem'],
-  ['.tool .name'],
-  ['.tool .state', 'descriptionForeground'],
-  ['.body .facts dt', 'descriptionForeground'],
+  ['#opened .row .name'],
+  ['#opened .row .what', 'descriptionForeground'],
+  ['#opened .facts dt', 'descriptionForeground'],
+  ['#opened .tabs button', 'descriptionForeground'],
   ['.ended .one-line'],
   ['.ended .second', 'descriptionForeground'],
   ['.ended[aria-selected=true] .one-line', 'foreground', 'list-inactiveSelectionBackground'],
-  ['.ended-details .told', 'descriptionForeground'],
   ['.card h3', 'foreground', 'editor-background'],
   ['.card .caution', 'foreground', 'editor-background'],
   ['.card pre', 'foreground', 'textCodeBlock-background'],
@@ -122,15 +124,14 @@ pageTest(
   {
     snapshot: { ...busySnapshot(), prompts: [prompts.approval] },
     tools: { files: filesTools },
-    viewport: { width: 480, height: 2_600 },
+    viewport: { width: 900, height: 2_600 },
     deviceScaleFactor: 2,
   },
-  async ({ by, page, pass, retheme, settle }) => {
-    await by('server-files').locator('.head').first().click();
-    await settle();
-    await by('server-files').locator('details > summary:visible').first().click();
+  async (opened) => {
+    const { by, page, pass, retheme } = opened;
     await by('history').getByText('index_folder').first().click();
-    await by('tool-index_folder').locator('.head').focus();
+    await openServer(opened);
+    await by('server-details').locator('summary').click();
     await pass(1_000);
     assert.equal(builtInNames.length, 19);
     /** @type {string[]} */

@@ -9,12 +9,10 @@ const before = tool('files', 'index', schema, { policy: 'APPROVAL_POLICY_ASK', d
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
-/** Unfolds the tool and begins to type. @param {Opened} opened */
+/** Opens the tool and begins to type. @param {Opened} opened */
 async function begin({ by, settle }) {
   await by('server-files').getByRole('button').first().click();
-  await by('tool-index')
-    .getByRole('button', { name: /^index/ })
-    .click();
+  await by('tool-index').getByRole('button').first().click();
   await settle();
   await by('tool-index').getByLabel('path').pressSequentially('/repos/sh');
 }
@@ -35,7 +33,8 @@ pageTest('a policy that changes leaves what is being typed alone', setup, async 
   await change(opened, { ...before, policy: 'APPROVAL_POLICY_ALLOW' });
   await opened.page.keyboard.type('op');
   assert.equal(await opened.by('tool-index').getByLabel('path').inputValue(), '/repos/shop');
-  assert.match(await opened.by('tool-index').innerText(), /allowed/);
+  await opened.page.keyboard.press('Escape');
+  assert.match(await opened.by('server').innerText(), /its tools run without asking/);
 });
 
 mainTest(
@@ -56,7 +55,7 @@ mainTest(
     assert.equal(await by('tool-index').getByLabel('path').inputValue(), '/repos/sh');
     await by('tool-index').getByLabel('deep').waitFor();
     await by('tool-index').getByText('The server has changed this tool.').waitFor();
-    assert.match(await focused(), /^button index/);
+    assert.match(await focused(), /^h2 index/);
   },
 );
 
@@ -78,8 +77,9 @@ pageTest('a definition that changes keeps JSON that is only half typed', setup, 
   assert.equal(await by('tool-index').getByLabel('All values as JSON').inputValue(), '{"path": "/repos/sh');
 });
 
-pageTest('a tool that goes hands the focus to the heading of the list', setup, async (opened) => {
+pageTest('a tool that goes makes room for its server', setup, async (opened) => {
   await begin(opened);
   await change(opened, tool('files', 'other', schema));
-  assert.match(await opened.focused(), /^h4 Tools/);
+  assert.match(await opened.focused(), /^h2 files/);
+  await opened.by('tool-other').waitFor();
 });
