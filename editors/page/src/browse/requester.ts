@@ -1,14 +1,10 @@
 // A button that makes a request, its Cancel beside it while the request runs, and directly below what came of it. It
 // calls a tool, reads a resource, or gets a prompt.
 
-import { html, render } from 'lit-html';
 import { h, replace, setText, show } from '../elements/dom.js';
-import { glyph } from '../elements/icon.js';
 import { endedDetails } from '../history/endeddetails.js';
-import { outcomeText } from '../hub/ended.js';
-import { durationOf, shortName, stateWord, visible } from '../words/text.js';
+import { shortName, stateWord, visible } from '../words/text.js';
 import { t } from '../words/t.js';
-import type { IconName } from '../elements/icon.js';
 import type { Ended } from '../hub/ended.js';
 import type { Order as OrderOf } from '../hub/methods.js';
 import type { Page } from '../page.js';
@@ -41,13 +37,6 @@ export interface Asking {
   actions?: (HTMLElement | undefined)[];
 }
 
-const marks: Partial<Record<Ended['outcome'], IconName>> = {
-  'done': 'check',
-  'cancelled': 'cancelled',
-  'withdrawn': 'undo',
-  'timed-out': 'clock',
-};
-
 export function requester(page: Page, { verb, testid = 'ask', name, order, extra, actions = [] }: Asking): Requester {
   const { state } = page;
   /** The id of the last request that was made here. */
@@ -69,7 +58,7 @@ export function requester(page: Page, { verb, testid = 'ask', name, order, extra
     'onclick': () => void stop(),
   });
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const status = h('p', { class: 'status', role: 'status', hidden: true });
+  const status = h('p', { class: 'quiet', role: 'status', hidden: true });
   /** The questions of the request stand beside its button. */
   const questions = h('div', { class: 'questions' });
   const outcome = h('div', {});
@@ -112,9 +101,9 @@ export function requester(page: Page, { verb, testid = 'ask', name, order, extra
     requestsChanged();
   }
 
-  function tell(text: string, mark?: IconName) {
+  function tell(text: string) {
     show(status, text !== '');
-    render(html`${mark ? glyph(mark, mark === 'check' ? 'good' : '') : ''}<span>${text}</span>`, status);
+    setText(status, text);
   }
 
   function begun(now: boolean) {
@@ -144,9 +133,7 @@ export function requester(page: Page, { verb, testid = 'ask', name, order, extra
     cancelling = '';
     begun(false);
     setText(problem, '');
-    const took = durationOf((entry.finished ?? entry.cancelled)?.timings?.active);
-    const word = outcomeText(entry);
-    tell(entry.outcome === 'done' && took ? t('{0} in {1}', word, took) : word, marks[entry.outcome] ?? 'error');
+    tell(''); // the outcome begins with it
     replace(outcome, h('h3', { class: 'unseen', text: t('Result') }), extra?.(entry), endedDetails(page, entry, true));
   }
 

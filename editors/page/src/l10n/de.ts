@@ -945,7 +945,6 @@ export default {
   'Resource templates': 'Vorlagen für Ressourcen',
   'Filter templates': 'Vorlagen filtern',
   'Filter prompts': 'Prompts filtern',
-  '{0} in {1}': '{0} in {1}',
   'Command, URL or config': 'Befehl, URL oder Konfiguration',
   'Paste what the instructions of the server say.': 'Fügen Sie ein, was die Anleitung des Servers nennt.',
   'Paste a command, a URL, or an entry of another editor’s config.':
