@@ -324,7 +324,7 @@ pageTest('axe sees what it is there to see', { snapshot: {} }, async ({ page, re
 pageTest('landmarks, headings in order, and named regions', { snapshot: busySnapshot() }, async ({ page, by }) => {
   await by('prompt-p-approval').waitFor();
   assert.equal(await page.getByRole('main').count(), 1);
-  for (const name of [/^questions/i, /^running/i, /^servers/i, /^history/i])
+  for (const name of [/^now/i, /^servers/i, /^history/i])
     assert.equal(await page.getByRole('region', { name }).count(), 1, String(name));
   const levels = await page.evaluate(() =>
     [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
@@ -387,7 +387,7 @@ mainTest(
       },
     });
     await pass(1_500);
-    assert.match((await said()).join('\n'), /withdrawn by server: no longer needed/i);
+    assert.match((await said()).join('\n'), /Withdrawn by booking: no longer needed\. Nothing was sent\./);
     const before = (await said()).length;
     await hub.say({
       mcpRequestFinished: {
@@ -436,7 +436,7 @@ pageTest(
       `each call is told once: ${ends.join(' | ')}`,
     );
     await by('history').locator('[aria-setsize="50"]').first().waitFor();
-    assert.match(await page.locator('#running').innerText(), /Nothing is running/);
+    assert.equal(await page.locator('#now').isVisible(), false, 'what is not there takes no room');
     assert.ok(
       ends.every((line) => line.startsWith('polite')),
       'none interrupts',

@@ -17,7 +17,6 @@ const places = [
   ['h1'],
   ['h2'],
   ['.count', 'badge-foreground', 'badge-background'],
-  ['.request .name'],
   ['.call .name', 'foreground', 'editor-background'],
   ['.call .of', 'descriptionForeground', 'editor-background'],
   ['.call .time', 'descriptionForeground', 'editor-background'],
@@ -33,11 +32,10 @@ const places = [
   ['.ended .second', 'descriptionForeground'],
   ['.ended[aria-selected=true] .one-line', 'foreground', 'list-inactiveSelectionBackground'],
   ['.card h3', 'foreground', 'editor-background'],
-  ['.card .caution', 'foreground', 'editor-background'],
+  ['.card .grave-words', 'foreground', 'editor-background'],
   ['.card pre', 'foreground', 'textCodeBlock-background'],
   ['.card button.primary', 'button-foreground', 'button-background'],
-  ['.card button.secondary', 'button-secondaryForeground', 'button-secondaryBackground'],
-  ['.card select', 'dropdown-foreground', 'dropdown-background'],
+  ['.card [data-testid=decline]', 'button-secondaryForeground', 'button-secondaryBackground'],
   ['.card button.icon', 'icon-foreground', 'editor-background', 3],
 ];
 
