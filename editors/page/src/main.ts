@@ -52,7 +52,6 @@ const page: Page = {
   offerView: (call) => views.offer(call),
   open: pane.open,
   close: pane.close,
-  refresh: pane.refresh,
   get openKey() {
     return pane.key;
   },

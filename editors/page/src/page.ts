@@ -30,7 +30,6 @@ export interface Page {
   /** shows one thing in full, in place of what was open before */
   open: Pane['open'];
   close: Pane['close'];
-  refresh: Pane['refresh'];
   /** the key of what is open, or ''. When it changes, changed.opened is painted. */
   readonly openKey: string;
   /** shows the questions of a request in this place, as long as the place can be seen */

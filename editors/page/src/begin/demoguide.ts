@@ -27,7 +27,7 @@ const steps: Step[] = [
   {
     title: t('1. Cancel a call'),
     text: t(
-      'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.',
+      'This call takes a minute. Press Cancel beside it: the server is told at once, with a reason if you give one.',
     ),
     button: t('Run a Slow Tool'),
     testid: 'demo-slow',
@@ -39,7 +39,7 @@ const steps: Step[] = [
   {
     title: t('2. See a question withdrawn'),
     text: t(
-      'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.',
+      'The server asks you something. Do not answer: after eight seconds it takes the question back, and the card says why.',
     ),
     button: t('Let the Server Ask'),
     testid: 'demo-ask',

@@ -183,7 +183,10 @@ export function offerList<T, R>(page: Page, server: string, up: Opening['up'], k
     /** Opens the entry with this id, once it is found. */
     open: async (id: string) => {
       const known = entries.find((entry) => kind.idOf(entry) === id);
-      if (known && !stale) return openEntry(known);
+      if (known && !stale) {
+        openEntry(known);
+        return;
+      }
       const { error, response } = await kind.ask(id, new AbortController().signal);
       const found = response && kind.read(response).entries.find((entry) => kind.idOf(entry) === id);
       if (found) openEntry(found);

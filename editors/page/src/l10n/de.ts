@@ -843,13 +843,13 @@ export default {
   'Open the walkthrough': 'Einführung öffnen',
   'Try the demo server': 'Den Demo-Server ausprobieren',
   '1. Cancel a call': '1. Einen Aufruf abbrechen',
-  'This call takes a minute. Press Cancel beside it, under Running: the server is told at once, with a reason if you give one.':
-    'Dieser Aufruf dauert eine Minute. Drücken Sie daneben, unter „Läuft“, auf Abbrechen: Der Server erfährt es sofort, mit einem Grund, wenn Sie einen nennen.',
+  'This call takes a minute. Press Cancel beside it: the server is told at once, with a reason if you give one.':
+    'Dieser Aufruf dauert eine Minute. Drücken Sie daneben auf Abbrechen: Der Server erfährt es sofort, mit einem Grund, wenn Sie einen nennen.',
   'Run a Slow Tool': 'Ein langsames Tool ausführen',
   'Seen: the call ended, and the server was told.': 'Gesehen: Der Aufruf endete, und der Server hat es erfahren.',
   '2. See a question withdrawn': '2. Sehen, wie eine Frage zurückgezogen wird',
-  'The server asks you something, under Questions. Do not answer: after eight seconds it takes the question back, and the card says why.':
-    'Der Server fragt Sie etwas, unter „Fragen“. Antworten Sie nicht: Nach acht Sekunden zieht er die Frage zurück, und die Karte sagt, warum.',
+  'The server asks you something. Do not answer: after eight seconds it takes the question back, and the card says why.':
+    'Der Server fragt Sie etwas. Antworten Sie nicht: Nach acht Sekunden zieht er die Frage zurück, und die Karte sagt, warum.',
   'Let the Server Ask': 'Den Server fragen lassen',
   'the demo has no more use for an answer': 'die Demo braucht keine Antwort mehr',
   'Seen: the question went, and nothing was sent.': 'Gesehen: Die Frage verschwand, und nichts wurde gesendet.',

@@ -26,8 +26,6 @@ export interface Pane {
   readonly key: string;
   /** @param focus takes the focus; by default the title */
   open: (thing: Opening, focus?: () => void) => void;
-  /** shows the title and the acts of what is open anew */
-  refresh: (thing: Opening) => void;
   /** closes what is open, or only the thing with this key. The focus goes back to where it came from. */
   close: (key?: string) => void;
 }
@@ -128,11 +126,6 @@ export function openedPane(alone: boolean, changed: () => void): Pane {
       return now?.key ?? '';
     },
     open,
-    refresh: (thing) => {
-      if (now?.key !== thing.key) return;
-      now = thing;
-      draw();
-    },
     close,
   };
 }

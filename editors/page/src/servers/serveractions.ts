@@ -11,7 +11,8 @@ export interface Action {
   place?: 'primary' | 'icon';
   /** returns the question that is asked first if running calls would end */
   loses?: (calls: number) => string;
-  act: (page: Page, server: string) => Promise<Reply> | void;
+  /** opens a form, or asks the hub */
+  act: (page: Page, server: string) => Promise<Reply> | undefined;
 }
 
 // An entry of the workspace counts only after the consent of the user. The question shows what it would run.
@@ -72,12 +73,18 @@ const disable: Action = {
 const edit: Action = {
   label: t('Edit…'),
   testid: 'edit-entry',
-  act: (page, server) => page.adding?.openEditForm(server),
+  act: (page, server) => {
+    page.adding?.openEditForm(server);
+    return undefined;
+  },
 };
 const remove: Action = {
   label: t('Remove…'),
   testid: 'remove-entry',
-  act: (page, server) => page.adding?.openRemove(server),
+  act: (page, server) => {
+    page.adding?.openRemove(server);
+    return undefined;
+  },
 };
 
 /** @param writes the page may change config files */
