@@ -21,7 +21,7 @@ const places = [
   ['.call .of', 'descriptionForeground', 'editor-background'],
   ['.call .time', 'descriptionForeground', 'editor-background'],
   ['.note .truth', 'descriptionForeground'],
-  ['#servers .row .name'],
+  ['#servers .row .name', 'foreground', 'list-inactiveSelectionBackground'],
   ['#servers .row .what', 'descriptionForeground'],
   ['.problem'],
   ['#opened .row .name'],
