@@ -18,9 +18,16 @@ export class HubPage {
     this.frame = frame;
   }
 
-  /** @param {string} name */
+  /**
+   * The row of a server, in the tree of the servers.
+   *
+   * @param {string} name
+   */
   server(name) {
-    return this.frame.getByTestId(`server-${name}`);
+    return this.window
+      .tree('Servers')
+      .getByRole('treeitem', { name: new RegExp(`^${name}, `) })
+      .first();
   }
 
   /**
@@ -69,8 +76,9 @@ export class HubPage {
     });
   }
 
+  /** The tree of what has ended. */
   get history() {
-    return this.frame.getByTestId('history');
+    return this.window.tree('History');
   }
 
   get connection() {
@@ -78,67 +86,43 @@ export class HubPage {
   }
 
   /**
-   * Waits until a server is in a state. The page has the state in data-state.
+   * Waits until the tree says that a server is in a state.
    *
    * @param {string} name
-   * @param {string | RegExp} state
+   * @param {RegExp} state
    */
   async serverIs(name, state) {
-    await untilAttribute(this.server(name), 'data-state', state);
+    await this.window
+      .tree('Servers')
+      .getByRole('treeitem', { name: new RegExp(`^${name}, .*(${state.source})`, 'i') })
+      .first()
+      .waitFor();
   }
 
   /**
-   * Calls a tool with its form, with the arguments as JSON, and closes the form.
+   * Unfolds a server in the tree, and starts it if its tools are not known.
+   *
+   * @param {string} server
+   */
+  openTools(server) {
+    return this.window.unfold(server);
+  }
+
+  /**
+   * Calls a tool in its editor tab, with the arguments as JSON.
    *
    * @param {string} server
    * @param {string} tool
    * @param {object} [args]
    */
   async call(server, tool, args = {}) {
-    const item = await this.chooseTool(server, tool);
+    const { frame } = await this.window.openTool(server, tool);
     if (Object.keys(args).length > 0) {
-      const whole = item.getByRole('textbox', { name: 'All values as JSON' });
-      if (!(await whole.isVisible())) await item.getByRole('button', { name: 'Edit as JSON' }).click();
+      const whole = frame.getByRole('textbox', { name: 'All values as JSON' });
+      if (!(await whole.isVisible())) await frame.getByRole('button', { name: 'Edit as JSON' }).click();
       await whole.fill(JSON.stringify(args));
     }
-    await item.getByTestId('call').click();
-  }
-
-  /**
-   * Opens a server's tools, and connects the server if it has no known tools.
-   *
-   * @param {string} server
-   */
-  async openTools(server) {
-    const row = this.server(server);
-    const head = row.getByRole('heading', { level: 3 }).getByRole('button');
-    const tool = row.getByTestId(/^tool-/).first();
-    const connect = row.getByRole('button', { name: 'Connect and list its tools' });
-    let pressed = false;
-    // A new hub makes the page draw the row again, closed. That can happen at any moment, so this opens the row again.
-    await until(`the tools of ${server} are open`, async () => {
-      if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click({ timeout: shortly });
-      if (await tool.isVisible()) return true;
-      if (!pressed && (await connect.isVisible())) {
-        await connect.click({ timeout: shortly });
-        pressed = true;
-      }
-      return false;
-    });
-  }
-
-  /**
-   * Opens the form of a tool.
-   *
-   * @param {string} server
-   * @param {string} tool
-   */
-  async chooseTool(server, tool) {
-    const item = this.server(server).getByTestId(`tool-${tool}`);
-    if (!(await item.isVisible())) await this.openTools(server);
-    if (!(await item.getByTestId('call').isVisible()))
-      await item.getByRole('heading', { level: 5 }).getByRole('button').click();
-    return item;
+    await frame.getByTestId('call').click();
   }
 
   /**
@@ -167,17 +151,15 @@ export class HubPage {
   }
 
   /**
-   * The row of an ended call in the history. The rows have no fixed order, so they are also selected by how the calls
-   * ended.
+   * The row of an ended call in the tree of the history.
    *
    * @param {string} tool
-   * @param {RegExp} how
+   * @param {RegExp} how it ended
    */
   ended(tool, how) {
     return this.history
-      .getByTestId(/^ended-/)
-      .filter({ hasText: tool })
-      .filter({ hasText: how })
+      .getByRole('treeitem', { name: tool })
+      .and(this.history.getByRole('treeitem', { name: how }))
       .first();
   }
 
@@ -198,7 +180,8 @@ export class HubPage {
    */
   async resultOf(tool) {
     await this.ended(tool, /done/i).click();
-    return this.history.getByRole('region', { name: 'Details of the request' }).innerText();
+    const { frame } = await this.window.tab();
+    return frame.locator('#opened').innerText();
   }
 
   /**
@@ -208,16 +191,4 @@ export class HubPage {
   shows(what, condition) {
     return until(`the page shows ${what}`, condition);
   }
-}
-
-/**
- * @param {Locator} locator
- * @param {string} name
- * @param {string | RegExp} wanted
- */
-async function untilAttribute(locator, name, wanted) {
-  await until(`${name} is ${wanted}`, async () => {
-    const value = await locator.getAttribute(name);
-    return value !== null && (typeof wanted === 'string' ? value === wanted : wanted.test(value));
-  });
 }

@@ -1,6 +1,7 @@
 // All scenarios run in one process, so that they share one server and one browser.
 import { play } from './stage.mjs';
 import './scenarios/servers.mjs';
+import './scenarios/trees.mjs';
 import './scenarios/views.mjs';
 import './scenarios/adding.mjs';
 import './scenarios/cancel.mjs';

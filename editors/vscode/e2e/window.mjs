@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubPage } from './hubpage.mjs';
+import { readJson } from './readjson.mjs';
 import { long, shortly, until } from './until.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -42,7 +43,7 @@ export class EditorWindow {
    */
   static async open(browser, server, folder, { colorScheme = 'light', keepsSecrets = false } = {}) {
     const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
+      viewport: { width: 1280, height: 1100 }, // three views stand one below the other
       colorScheme,
       reducedMotion: 'reduce',
     });
@@ -183,7 +184,7 @@ export class EditorWindow {
   }
 
   async openPanel() {
-    await this.runCommand('McpHub: Open Panel');
+    await this.runCommand('McpHub: Open in Editor');
     return this.panel();
   }
 
@@ -192,9 +193,82 @@ export class EditorWindow {
     return this.#pageIn('the side bar', isView);
   }
 
-  /** The page in the panel, when it is drawn. */
+  /** The whole page as an editor tab, when it is drawn. */
   panel() {
-    return this.#pageIn('the panel', (source) => !isView(source));
+    return this.#pageIn('the panel', (source, _, surface) => !isView(source) && surface.shows === undefined);
+  }
+
+  /** The page of one thing in the editor tab that is shown, when it is drawn. */
+  tab() {
+    return this.#pageIn('the tab', (source, _, surface) => !isView(source) && surface.shows === 'opened');
+  }
+
+  /**
+   * The rows of a tree in the side bar: what a screen reader reads of them, which is what a person sees.
+   *
+   * @param {'Servers' | 'History'} view
+   */
+  tree(view) {
+    return this.page
+      .locator('.part.sidebar .pane')
+      .filter({ has: this.page.locator(`.pane-header[aria-label^="${view}"]`) })
+      .locator('.monaco-list');
+  }
+
+  /**
+   * A row with this name, which may stand behind its title. A tree draws only the rows that it has room for, so it is scrolled to the row.
+   *
+   * @param {'Servers' | 'History'} view
+   * @param {string | RegExp} name
+   */
+  async row(view, name) {
+    const named = typeof name === 'string' ? new RegExp(`^([^,]*, )?${name}(,|$)`) : name;
+    const row = this.tree(view).getByRole('treeitem', { name: named }).first();
+    let down = true;
+    await until(`the row ${name} in ${view}`, async () => {
+      if (await row.isVisible()) return true;
+      await this.tree(view).first().hover({ timeout: shortly });
+      await this.page.mouse.wheel(0, down ? 150 : -5_000);
+      if (Math.random() < 0.1) down = !down; // it may have been passed, or have come above
+      return false;
+    });
+    return row;
+  }
+
+  /**
+   * Unfolds a server in the tree, and starts it if its tools are not known.
+   *
+   * @param {string} server
+   */
+  async unfold(server) {
+    const row = await this.row('Servers', new RegExp(`^${server}, `));
+    const start = this.tree('Servers').getByRole('treeitem', { name: /^Start to List Tools/ });
+    const group = this.tree('Servers').getByRole('treeitem', { name: /^Tools/ });
+    let pressed = false;
+    // A new hub makes the tree draw the row again, folded. That can happen at any moment, so this unfolds it again.
+    await until(`the tools of ${server} are listed`, async () => {
+      if ((await row.getAttribute('aria-expanded')) !== 'true')
+        await row.locator('.monaco-tl-twistie').click({ timeout: shortly });
+      await start.or(group).first().waitFor({ timeout: shortly });
+      if (await group.first().isVisible()) return true;
+      if (!pressed) await start.first().click({ timeout: shortly });
+      pressed = true;
+      return false;
+    });
+  }
+
+  /**
+   * Opens the tab of a tool by a click on its row.
+   *
+   * @param {string} server
+   * @param {string} tool
+   */
+  async openTool(server, tool) {
+    await this.unfold(server);
+    await (await this.row('Servers', tool)).click();
+    const tab = await this.tab();
+    await tab.frame.getByTestId('call').waitFor();
+    return tab;
   }
 
   /**
@@ -202,17 +276,18 @@ export class EditorWindow {
    * views. McpHub's are recognized by their URL and their content. The outer frame keeps its name as long as it exists.
    *
    * @param {string} where
-   * @param {(source: string, name: string) => boolean} wanted
+   * @param {(source: string, name: string, surface: { shows?: string }) => boolean} wanted
    */
   async #pageIn(where, wanted) {
     const name = await until(`the page in ${where}`, async () => {
       for (const outer of await this.page.locator('iframe.webview').all()) {
         const source = (await outer.getAttribute('src')) ?? '';
         const own = (await outer.getAttribute('name')) ?? '';
-        if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !wanted(source, own)) continue;
-        if (!(await outer.isVisible())) continue;
-        const inner = outer.contentFrame().locator('iframe#active-frame').contentFrame();
-        if ((await inner.locator('html[data-surface]').count()) > 0) return own;
+        if (!/extensionId=mcphub\.mcphub\b/i.test(source) || !(await outer.isVisible())) continue;
+        const html = outer.contentFrame().locator('iframe#active-frame').contentFrame().locator('html[data-surface]');
+        if ((await html.count()) === 0) continue;
+        const surface = /** @type {{ shows?: string }} */ (readJson((await html.getAttribute('data-surface')) ?? '{}'));
+        if (wanted(source, own, surface)) return own;
       }
       return undefined;
     });

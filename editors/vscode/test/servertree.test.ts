@@ -125,6 +125,7 @@ test('what a server offers stands in groups, and only where there is something',
   const [tool] = await scene.rows(tools);
   assert.deepEqual(scene.item(tool).command?.arguments, [{ server: 'files', tool: 'read_file' }]);
   assert.equal(scene.item(tool).tooltip?.value, 'Read file · read\\_file\n\nText of a file');
+  assert.equal(scene.item(tool).accessibilityInformation?.label, 'Read file, read_file, Text of a file');
   await scene.rows(files);
   assert.deepEqual(scene.asked, ['tools', 'resources', 'resourceTemplates', 'prompts'], 'asked once');
 });

@@ -15,7 +15,7 @@ scenario(
     await page.frame.getByTestId('add-demo').click();
     const guide = page.frame.getByTestId('demo-guide');
     await guide.waitFor();
-    await page.serverIs('mcphub-demo', 'SERVER_STATE_READY');
+    await page.serverIs('mcphub-demo', /ready/);
 
     await page.frame.getByTestId('demo-slow').click();
     const call = page.request('sleep');

@@ -38,7 +38,7 @@ scenario(
 
     await page.call('demo', 'echo', { text: 'dismissed words' });
     await page.card('dismissed words').getByTestId('dismiss').click();
-    await page.endedAs('echo', /without a choice/i);
+    await page.endedAs('echo', /dismissed by you/i);
 
     const sent = workspace.wire().filter((message) => message.method === 'tools/call');
     assert.equal(sent.length, 1, 'only what was allowed reached the server');

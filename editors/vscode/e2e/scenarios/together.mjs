@@ -8,8 +8,8 @@ scenario(
     const workspace = act.workspace();
     const window = await act.open(workspace);
     const sideBar = await window.openSideBar();
-    const panel = await window.openPanel();
     await sideBar.call('demo', 'ask_name');
+    const panel = await window.openPanel();
     const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
     await left.waitFor();
     await right.getByLabel('Name').first().fill('Edsger');
@@ -18,7 +18,11 @@ scenario(
     await right.waitFor({ state: 'detached' });
     await sideBar.note('Answered in another window').waitFor();
     await sideBar.endedAs('ask_name', /done/i);
-    await panel.endedAs('ask_name', /done/i);
+    await panel.frame
+      .getByTestId('history')
+      .getByTestId(/^ended-/)
+      .first()
+      .waitFor();
     assert.equal(workspace.answers().filter((message) => message.result?.action === 'accept').length, 1);
   },
   { core: true },

@@ -269,6 +269,8 @@ function offerItem({ thing, title, name, beside, description, icon, server }: Of
   item.iconPath = new vscode.ThemeIcon(icon);
   item.contextValue = thing.tool === undefined ? ' offer ' : ' offer tool ';
   item.command = openCommand(thing);
+  const names = name === title ? [title] : [title, name];
+  item.accessibilityInformation = { label: [...names.map(nameLine), oneLine(beside)].filter(Boolean).join(', ') };
   item.tooltip = tooltip(name === title ? nameLine(name) : `${nameLine(title)} · ${nameLine(name)}`, description);
   return item;
 }
