@@ -224,12 +224,11 @@ export class EditorWindow {
   async row(view, name) {
     const named = typeof name === 'string' ? new RegExp(`^([^,]*, )?${name}(,|$)`) : name;
     const row = this.tree(view).getByRole('treeitem', { name: named }).first();
-    let down = true;
+    let turns = 0;
     await until(`the row ${name} in ${view}`, async () => {
       if (await row.isVisible()) return true;
       await this.tree(view).first().hover({ timeout: shortly });
-      await this.page.mouse.wheel(0, down ? 150 : -5_000);
-      if (Math.random() < 0.1) down = !down; // it may have been passed, or have come above
+      await this.page.mouse.wheel(0, ++turns % 12 === 0 ? -5_000 : 150); // it may have been passed, or have come above
       return false;
     });
     return row;

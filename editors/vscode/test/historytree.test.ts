@@ -64,7 +64,7 @@ test('the newest stands first, with its end where that was not the normal one, a
     /^Cancelled by you: wrong folder\. The server was told; it may still be working\.\n\nfiles · /u,
   );
   assert.equal(cancelled?.accessibilityInformation?.label, 'read, Cancelled by you: wrong folder, files, now');
-  assert.deepEqual(cancelled?.command?.arguments, [{ requestId: 'b' }]);
+  assert.deepEqual(cancelled.command?.arguments, [{ requestId: 'b' }]);
 });
 
 test('a row changes with what becomes known, and keeps its place', (t) => {
