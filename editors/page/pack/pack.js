@@ -6,7 +6,7 @@
 import { build, transform } from 'esbuild';
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notices } from '../../vscode/notices.mjs';
 import { rendererName } from './renderer.js';
@@ -37,13 +37,15 @@ export async function packPage(folder, without = []) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await cp(join(sources, 'page.html'), join(folder, 'page.html'));
-  const main = await build({
+  const { metafile } = await build({
     absWorkingDir: page,
     entryPoints: [join(sources, 'main.ts')],
     outdir: folder,
+    chunkNames: '[name]-[hash]',
     metafile: true,
     bundle: true,
-    external: [`./${rendererName}`, './appview.js', './finding.js', './l10n/*'], // loaded when they are needed
+    splitting: true, // what is imported when it is first needed has files of its own
+    external: [`./${rendererName}`, './l10n/*'],
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -51,22 +53,7 @@ export async function packPage(folder, without = []) {
     logLevel: 'warning',
   });
   await cp(join(sources, rendererName), join(folder, rendererName)); // minified already; begins with its licences
-  const later = await build({
-    absWorkingDir: page,
-    entryPoints: [join(sources, 'apps/appview.ts'), join(sources, 'adding/finding.ts')],
-    entryNames: '[name]',
-    outdir: folder,
-    metafile: true,
-    bundle: true,
-    external: ['./l10n/*'],
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  const all = { ...main.metafile, outputs: { ...main.metafile.outputs, ...later.metafile.outputs } };
-  const licences = (await notices(all, page)).replace('The extension', 'The page').replaceAll('*/', '* /');
+  const licences = (await notices(metafile, page)).replace('The extension', 'The page').replaceAll('*/', '* /');
   await appendFile(join(folder, 'main.js'), `/*!\n${licences}*/\n`);
   await mkdir(join(folder, 'apps'), { recursive: true });
   await cp(join(sources, sandboxName), join(folder, sandboxName));
@@ -85,9 +72,25 @@ export async function packPage(folder, without = []) {
     minify: true,
     logLevel: 'warning',
   });
+  const scripts = atStart(metafile, 'main.js');
   return Promise.all(
-    ['page.html', 'main.js', ...names].map(async (name) => ({ name, size: (await stat(join(folder, name))).size })),
+    ['page.html', ...scripts, ...names].map(async (name) => ({ name, size: (await stat(join(folder, name))).size })),
   );
+}
+
+/**
+ * Returns the scripts that are loaded with a script.
+ *
+ * @param {import('esbuild').Metafile} metafile
+ * @param {string} name
+ */
+function atStart({ outputs }, name) {
+  const paths = Object.keys(outputs);
+  const found = new Set(paths.filter((path) => basename(path) === name));
+  for (const path of found)
+    for (const { path: next, kind } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement' && next in outputs) found.add(next);
+  return [...found].map((path) => basename(path));
 }
 
 /**

@@ -1,7 +1,5 @@
 // The start of the page. Messages of the hub change the state, changes of the state are painted, clicks send messages.
 
-import { moreWays } from './adding/addform.js';
-import { bundleWay, registryWay } from './adding/findingways.js';
 import { announce } from './elements/announce.js';
 import { viewsSection } from './apps/views.js';
 import { bannerPainter } from './connection.js';
@@ -83,7 +81,6 @@ byId('help').append(iconButton('help', t('Keys'), { dataset: { testid: 'show-key
 const history = historySection(page);
 const now = nowSection(page, views);
 const paintBanner = bannerPainter(page);
-moreWays.push(registryWay, ...(surface.kind === 'vscode' ? [bundleWay] : []));
 const servers = serversSection(page);
 const sections: Section[] = [
   { paint: (changed) => changed.connection && paintBanner() },

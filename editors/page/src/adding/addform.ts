@@ -3,11 +3,13 @@
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
 import { shortName, visible } from '../words/text.js';
+import { bundleFile } from './bundle.js';
 import { entryForm, writer } from './entryform.js';
 import { labelled, textBox } from './field.js';
 import { fileChoice } from './files.js';
 import { frame } from './frame.js';
 import { pastedText } from './pasted.js';
+import { registrySearch } from './registry.js';
 import type { Proposal } from './proposal.js';
 import type { ConfigWriteJson as ConfigWrite } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { Page } from '../page.js';
@@ -23,11 +25,14 @@ export interface Way {
   ) => { element: HTMLElement; focus: () => void; begin?: () => void; stop?: () => void };
 }
 
-/** The ways that other files add. */
-export const moreWays: Way[] = [];
-
 /** Maximum length of the name of an entry, in characters. */
 const mostName = 128;
+
+/** The ways that search elsewhere. Only an editor lets a person choose a file of the machine that the hub runs on. */
+const waysOf = ({ surface }: Page): Way[] => [
+  { id: 'registry', label: t('Registry'), make: registrySearch },
+  ...(surface.kind === 'vscode' ? [{ id: 'bundle', label: t('Bundle file'), make: bundleFile }] : []),
+];
 
 export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => void, close: () => void) {
   let proposal: Proposal = {};
@@ -111,6 +116,7 @@ export function addForm(page: Page, done: (write: ConfigWrite, all: boolean) => 
 
   /** The ways by id. A way is made when it is first chosen. */
   const made: Map<string, ReturnType<Way['make']>> = new Map();
+  const moreWays = waysOf(page);
   const paste = pastedText(page, propose);
   made.set('paste', paste);
   const ways = [

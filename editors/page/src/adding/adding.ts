@@ -15,8 +15,6 @@ import type { Adding } from './proposal.js';
 import type { ConfigWriteJson as ConfigWrite } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { Page } from '../page.js';
 
-export { moreWays } from './addform.js';
-
 /** How long the last write can be undone by a click, in milliseconds. */
 const undoTime = 300_000;
 

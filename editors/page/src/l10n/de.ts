@@ -855,7 +855,7 @@ export default {
   'Seen: the question went, and nothing was sent.': 'Gesehen: Die Frage verschwand, und nichts wurde gesendet.',
   'The demo server': 'Der Demo-Server',
   'Remove the demo server': 'Den Demo-Server entfernen',
-  'What finds servers could not be loaded.': 'Was Server findet, konnte nicht geladen werden.',
+  'The forms for servers could not be loaded.': 'Die Formulare für Server konnten nicht geladen werden.',
   'now': 'jetzt',
   '{0} min': '{0} min',
   '{0} h': '{0} h',

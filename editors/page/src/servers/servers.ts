@@ -3,7 +3,7 @@
 
 import { html, render } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { adding } from '../adding/adding.js';
+import { addingLater } from '../adding/later.js';
 import { demoGuide } from '../begin/demoguide.js';
 import { firstStart } from '../begin/firststart.js';
 import { h, setText, show } from '../elements/dom.js';
@@ -64,7 +64,7 @@ export function serversSection(page: Page): Section & { open: (thing: Thing) => 
     if (!wanted) pageOf(thing.server).open(thing);
   }
   const writes = page.surface.configWrites
-    ? adding(page, {
+    ? addingLater(page, {
         shown: (server) => open({ server }),
         ready: (server) => pages.get(server)?.focusTools(),
         back: () => (begin.element.hidden ? title : begin.box),

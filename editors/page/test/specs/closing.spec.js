@@ -141,7 +141,7 @@ mainTest(
     await by('copy-typed').click();
     await note.getByText('Copied', { exact: true }).waitFor();
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^\{.*"Ada Lovelace".*\}$/);
-    await by('help').locator('button').focus();
+    await by('show-keys').focus();
     await pass(600_000);
     assert.equal(await note.count(), 1, 'what somebody typed stays until it is dismissed');
     await note.getByRole('button', { name: /Dismiss/ }).press('Enter');
