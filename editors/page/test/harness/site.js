@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { nativeParse } from '../../src/words/jsontext.js';
 
 /**
- * @typedef {{ kind: 'vscode' | 'web', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
+ * @typedef {{ kind: 'vscode' | 'web', shows?: 'all' | 'now' | 'opened', opensUrls?: boolean, configWrites?: boolean, socket?: string, model?: string, models?:
  * { id: string, name: string, family: string }[], commands?: string[], language?: string, apps?: string[], demo?:
  * import('../../src/begin/demo.js').Demo }}
  * Surface

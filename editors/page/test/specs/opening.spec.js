@@ -1,0 +1,37 @@
+// What a host opens on the page, where it shows one part of it: what is live, or one thing.
+
+import assert from 'node:assert/strict';
+import { mainTest, pageTest } from '../harness/pagetest.js';
+import { server } from '../harness/world.js';
+
+const files = { snapshot: { servers: [server('files', { place: 1 })] } };
+
+mainTest(
+  'a host opens a server on a page that shows one thing, and nothing else is there',
+  { ...files, surface: { shows: 'opened' } },
+  async ({ page, hub, settle }) => {
+    await hub.say({ open: { server: 'files' } });
+    await settle();
+    await page.getByRole('heading', { name: 'files', level: 2 }).waitFor();
+    assert.equal(await page.getByTestId('servers-list').isVisible(), false);
+    assert.equal(await page.getByRole('heading', { name: 'History' }).isVisible(), false);
+    await hub.say({ open: { server: 'later' } });
+    await hub.say({ serverChanged: { server: server('later', { place: 2 }) } });
+    await settle();
+    await page.getByRole('heading', { name: 'later', level: 2 }).waitFor(); // once it is known
+  },
+);
+
+pageTest(
+  'the focus that an editor gives to the page goes to its heading, and not to the body',
+  { ...files, surface: { shows: 'now' } },
+  async ({ page, settle }) => {
+    await settle();
+    assert.equal(await page.getByTestId('servers-list').isVisible(), false);
+    await page.evaluate(() => {
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      window.dispatchEvent(new FocusEvent('focus'));
+    });
+    assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), 'BODY');
+  },
+);
