@@ -60,7 +60,8 @@ try {
   });
   await work(560);
   await shoot(2_200);
-  await by('request-r-1').getByTestId('cancel-with-reason').click();
+  await by('request-r-1').getByTestId('cancel-more').click();
+  await by('cancel-with-reason').click();
   await by('request-r-1').getByRole('textbox').pressSequentially('wrong folder');
   await work(640);
   await shoot(1_600);

@@ -21,7 +21,7 @@ export function callsSection(page: Page, place: HTMLElement): Section {
   const keys = roving(
     list,
     () => [...cards.values()].map((card) => card.element).filter((element) => element.isConnected),
-    (element) => [...element.querySelectorAll<HTMLElement>(':scope > :not(.requests) :is(button, input)')],
+    (element) => [...element.querySelectorAll<HTMLElement>(':scope > :not(.requests) :is(button:not([role]), input)')],
   );
   const paintCancelAll = cancelAll(page);
 

@@ -125,13 +125,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
   }
 
   const act = (mark: IconName, label: string, about: string, onclick: () => void, testid: string) =>
-    html`<button
-      class="icon"
-      aria-label=${about}
-      title=${label}
-      data-testid=${testid}
-      @click=${onclick}
-    >
+    html`<button class="icon" aria-label=${about} title=${label} data-testid=${testid} @click=${onclick}>
       ${glyph(mark)}
     </button>`;
 

@@ -1,7 +1,7 @@
 // The part of the page that is live: what is asked, what runs, and below them what has just ended. It takes no room while
 // there is nothing of the kind.
 
-import { h, show } from '../elements/dom.js';
+import { h } from '../elements/dom.js';
 import { byId } from '../page.js';
 import { questionsSection } from '../questions/questions.js';
 import { callsSection } from './calls.js';
@@ -12,7 +12,7 @@ import type { Questions } from '../questions/questions.js';
 /** @param views the open views of calls, which stand below the questions */
 export function nowSection(page: Page, views: Section): Section & Pick<Questions, 'askHere'> {
   const section = byId('now');
-  const [calls, ended] = [h('div', {}), h('div', {})];
+  const [calls, ended] = [h('div', { id: 'running' }), h('div', { id: 'notes' })];
   section.append(calls, ended);
   const notes = notesSection(page, ended);
   const questions = questionsSection(page, notes.closed);
@@ -26,7 +26,6 @@ export function nowSection(page: Page, views: Section): Section & Pick<Questions
   }
 
   function settle(held: boolean) {
-    show(section, section.querySelector('.card, .view-of-call') !== null);
     // The note of what has ended gets the focus, not the next card: a second press of Enter would cancel that.
     if (!held || document.activeElement !== document.body) return;
     const heir = [...section.querySelectorAll<HTMLElement>('.note'), byId('title')].find((one) => one.isConnected);

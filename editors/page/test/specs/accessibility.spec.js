@@ -75,7 +75,7 @@ const scenes = [
     what: 'a card of every kind, unfolded',
     snapshot: { servers: [server('files')], prompts: promptNames.map((name) => prompts[name]) },
     act: async ({ page }) => {
-      await unfoldAll(page.locator('#questions'));
+      await unfoldAll(page.locator('#cards'));
     },
   },
   {

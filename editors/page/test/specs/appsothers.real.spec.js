@@ -120,7 +120,8 @@ describe('views of others in a browser', { skip }, () => {
     await row.getByTestId('show-view').click();
     const log = inside(page).locator('#event-log');
     await log.getByText('ontoolinput').first().waitFor();
-    await row.getByTestId('cancel-with-reason').first().click();
+    await row.getByTestId('cancel-more').first().click();
+    await row.getByTestId('cancel-with-reason').click();
     await row
       .getByRole('textbox', { name: /^Reason/ })
       .first()
@@ -169,7 +170,7 @@ describe('views of others in a browser', { skip }, () => {
     await log.getByText('ontoolresult').first().waitFor();
     await use(page);
     await pressing(page)('call-debug-refresh-btn');
-    const card = page.locator('article.card:not(.card-note)').filter({ hasText: 'debug-refresh' });
+    const card = page.locator('article.card').filter({ hasText: 'debug-refresh' });
     await card.waitFor();
     await card.getByTestId('decline').click();
     await log.getByText('"code":-32000').first().waitFor(); // the view shows no more of an error

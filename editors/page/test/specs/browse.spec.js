@@ -45,7 +45,8 @@ mainTest(
     await carryOut(hub, { requestId: first.requestId ?? '', method: 'resources/read', subject: 'file:///notes.md' });
     await settle();
     assert.match(await row.innerText(), /Cancel\s.*Running/s, 'beside the button');
-    await by(`request-${first.requestId}`).getByTestId('cancel-with-reason').click();
+    await by(`request-${first.requestId}`).getByTestId('cancel-more').click();
+    await by('cancel-with-reason').click();
     await by(`request-${first.requestId}`).getByRole('textbox').fill('wrong file');
     await page.keyboard.press('Enter');
     assert.deepEqual((await hub.next('cancelMcpRequest')).cancelMcpRequest, {
@@ -83,13 +84,16 @@ mainTest(
     await row.getByTestId('picture').waitFor();
     assert.match(await row.innerText(), /text\/plain, 1 byte/, 'bytes that are called text');
     assert.match(await row.innerText(), /a⟨U\+202E⟩b⟨U\+0000⟩c/);
-    await row.getByTestId('again').click();
-    const again = (await hub.next('readResource')).readResource;
-    assert.equal(again.uri, 'file:///notes.md');
-    assert.notEqual(again.requestId, readResource.requestId);
     await page.keyboard.press('Escape');
     await by('resource-javascript:alert(1)').getByRole('button').first().click();
     assert.equal(await by('resource-javascript:alert(1)').locator('a').count(), 0, 'an address is no link');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await by(`ended-${readResource.requestId}`).click();
+    await by('again').click();
+    const again = (await hub.next('readResource')).readResource;
+    assert.equal(again.uri, 'file:///notes.md');
+    assert.notEqual(again.requestId, readResource.requestId);
   },
 );
 
@@ -361,13 +365,16 @@ mainTest('a prompt is filled, says what is missing, and is filled again from the
   });
   await row.getByText('Review this **Go** code.').waitFor();
   hub.kept[`${of.requestId} ARGUMENTS`] = '{"language":"go","n":1}';
-  await row.getByTestId('again').click();
-  const again = (await hub.next('getMcpPrompt')).getMcpPrompt;
-  assert.deepEqual([again.name, again.arguments], ['review', { language: 'go', n: '' }]);
   await page.keyboard.press('Escape');
   await by('mcp-prompt-plain').getByRole('button').first().click();
   await by('mcp-prompt-plain').getByTestId('ask').click();
   assert.deepEqual((await hub.next('getMcpPrompt')).getMcpPrompt.arguments, {});
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await by(`ended-${of.requestId}`).click();
+  await by('again').click();
+  const again = (await hub.next('getMcpPrompt')).getMcpPrompt;
+  assert.deepEqual([again.name, again.arguments], ['review', { language: 'go', n: '' }]);
 });
 
 pageTest('50,000 resources are a thousand, a few rows, and a search at the hub', setup, async (opened) => {

@@ -12,7 +12,7 @@ import { binary, by, openTool, startBinary } from '../harness/realhub.js';
 const skip = binary === '' && !process.env['CI'] && 'MCPHUB_BINARY is not set';
 
 /** Returns the card of an open question with this text. @param {Page} page @param {RegExp} words */
-const cardOf = (page, words) => page.locator('article.card:not(.card-note)').filter({ hasText: words });
+const cardOf = (page, words) => page.locator('article.card').filter({ hasText: words });
 
 /**
  * Presses the accept button when the card has not moved for half a second, since a card ignores earlier presses.
@@ -93,9 +93,7 @@ describe('the demo in a browser', { skip }, () => {
     const launch = cardOf(page, /demo-workspace/).first();
     await launch.getByText('mcphub').first().waitFor();
     await accept(launch);
-    const input = page
-      .locator('article.card:not(.card-note)')
-      .filter({ has: page.getByRole('button', { name: 'Save' }) });
+    const input = page.locator('article.card').filter({ has: page.getByRole('button', { name: 'Save' }) });
     await input.locator('input, select').first().waitFor();
     const field = input.locator('input').first();
     if (await field.count()) await field.fill('Ada');
@@ -112,7 +110,7 @@ describe('the demo in a browser', { skip }, () => {
       .fill('120');
     await tool.getByLabel(/steps/).first().fill('400');
     await tool.locator('[data-testid="call"]').click();
-    const row = page.locator('#running .request').filter({ hasText: 'sleep' });
+    const row = page.locator('#running .call').filter({ hasText: 'sleep' });
     await row.getByText(/slept .* of 2m0s/).waitFor();
     assert.ok(Number(await row.getByRole('progressbar').first().getAttribute('aria-valuenow')) > 0);
     await row.getByRole('button', { name: /with a reason/ }).click();
@@ -139,7 +137,7 @@ describe('the demo in a browser', { skip }, () => {
     await tool.locator('[data-testid="call"]').click();
     const card = cardOf(page, /demo-legacy/);
     await card.waitFor();
-    await page.locator('article.card-note').filter({ hasText: 'Withdrawn by server: found it elsewhere' }).waitFor();
+    await page.locator('.note').filter({ hasText: 'Withdrawn by demo: found it elsewhere.' }).waitFor();
     await card.waitFor({ state: 'detached' });
     await by(page, 'history-list')
       .getByRole('option')
@@ -170,14 +168,14 @@ describe('the demo in a browser', { skip }, () => {
         .first()
         .fill('120');
       await sleep.locator('[data-testid="call"]').click();
-      await page.locator('#running .request').filter({ hasText: 'sleep' }).waitFor();
+      await page.locator('#running .call').filter({ hasText: 'sleep' }).waitFor();
       const ask = await openTool(page, 'demo-legacy', 'ask_name');
       await ask.locator('[data-testid="call"]').click();
       await cardOf(page, /What is your name/).waitFor();
       await page.reload();
       const card = cardOf(page, /What is your name/);
       await card.waitFor();
-      const row = page.locator('#running .request').filter({ hasText: 'sleep' });
+      const row = page.locator('#running .call').filter({ hasText: 'sleep' });
       await row.waitFor();
       await card.locator('[data-testid="decline"]').click();
       await card.waitFor({ state: 'detached' });
@@ -200,7 +198,7 @@ describe('the demo in a browser', { skip }, () => {
     await there.waitFor();
     await there.getByRole('textbox', { name: /Name/ }).fill('Grace');
     await accept(there);
-    await page.locator('article.card-note').filter({ hasText: 'Answered in another window' }).waitFor();
+    await page.locator('.note').filter({ hasText: 'Answered in another window' }).waitFor();
     await here.waitFor({ state: 'detached' });
     await ask.getByText('Hello, Grace!').first().waitFor();
     await other.close();

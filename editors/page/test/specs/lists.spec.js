@@ -75,10 +75,9 @@ mainTest(
   { snapshot: { servers: [server('files')], requests: Array.from({ length: 30 }, (_, i) => request(`r-${i}`)) } },
   async ({ by, hub, page }) => {
     await by('request-r-0').waitFor();
-    assert.equal(await tabStops(page.locator('#running > ol')), 3, 'the row, its reason and its Cancel');
+    assert.equal(await tabStops(page.locator('#running > ol')), 3, 'the card, its Cancel and its menu');
     await by('request-r-0').focus();
     for (let step = 0; step < 7; step++) await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId, 'r-7');

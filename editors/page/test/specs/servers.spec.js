@@ -210,6 +210,6 @@ mainTest(
     });
     await cancel.waitFor({ state: 'hidden' });
     assert.match(await opened.focused(), /^button\[call\]/, 'the focus is beside where it was');
-    assert.match(await by('tool-index_folder').innerText(), /Call\s+Cancelled/);
+    assert.match(await by('tool-index_folder').innerText(), /Call\s+Result\s+Cancelled/);
   },
 );
