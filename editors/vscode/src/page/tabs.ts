@@ -11,6 +11,9 @@ const viewType = 'mcphub.opened';
 /** The things of the tabs, by the id of their windows: all that a page remembers over a reload is that id. */
 const keptKey = 'mcphub.tabs';
 
+/** Maximum number of things that are kept, the latest. */
+const mostKept = 100;
+
 /** The form that adds a server. */
 const adding = 'add';
 
@@ -77,7 +80,8 @@ export class Tabs implements vscode.Disposable {
     });
     fill(this.#hold(key, panel));
     if (thing !== undefined) {
-      void this.#kept.update(keptKey, { ...this.#things(), [windowIdOf(key)]: thing });
+      const all = Object.entries({ ...this.#things(), [windowIdOf(key)]: thing });
+      void this.#kept.update(keptKey, Object.fromEntries(all.slice(-mostKept)));
     }
   }
 
@@ -117,7 +121,7 @@ export class Tabs implements vscode.Disposable {
     this.#look();
   }
 
-  /** Closes the restored tabs whose things are gone, and forgets those that are not open any more. */
+  /** Closes the restored tabs whose things are gone. The editor restores a tab only once it is shown. */
   #look(): void {
     if (!this.#known.ready || this.#restored.size === 0) {
       return;
@@ -128,9 +132,6 @@ export class Tabs implements vscode.Disposable {
       }
     }
     this.#restored.clear();
-    const open = new Set([...this.#tabs.keys()].map(windowIdOf));
-    const left = Object.entries(this.#things()).filter(([windowId]) => open.has(windowId));
-    void this.#kept.update(keptKey, Object.fromEntries(left));
   }
 }
 
