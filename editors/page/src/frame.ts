@@ -4,10 +4,15 @@ import { language } from './language.js';
 import { byId } from './page.js';
 import { t } from './words/t.js';
 
-/** Sets the language of the document, and translates its texts. */
-export function translateFrame() {
+/**
+ * Sets the language of the document, and translates its texts.
+ * @param alone the host shows only what it opens
+ */
+export function translateFrame(alone: boolean) {
   document.documentElement.lang = language;
-  byId('choose').textContent = t('Select a server, or something that has ended.');
+  byId('choose').textContent = alone
+    ? t('What this showed is not there, or not yet.')
+    : t('Select a server, or something that has ended.');
   byId('strip').setAttribute('aria-label', t('Questions out of view'));
   for (const [section, name] of [
     ['now', t('Now')],

@@ -72,7 +72,7 @@ function reveal(promptId: string) {
   requestPaint();
 }
 
-translateFrame();
+translateFrame(shows === 'opened');
 keepFocus();
 if (surface.kind === 'vscode') leadFocusIn();
 const keys = pageKeys({ editor: surface.kind === 'vscode', toQuestion: () => reveal('') });

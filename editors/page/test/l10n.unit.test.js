@@ -263,7 +263,10 @@ test('what page.html says by itself is translated, too', async () => {
     ...[...html.matchAll(/aria-label="([^"]+)"/g)].map(([, text]) => text),
     ...[...html.matchAll(/>([^<>]*[A-Za-z]{2,}[^<>]*)</g)].map(([, text]) => text?.trim()),
   ].filter((text) => text !== 'McpHub');
-  assert.deepEqual(said.sort(), frame.sort());
+  assert.deepEqual(
+    said.filter((text) => !frame.includes(text ?? '')),
+    [],
+  );
 });
 
 test('without a page the texts are English, in their form', () => {

@@ -68,7 +68,7 @@ export function activate(context: vscode.ExtensionContext): McpHubApi {
   const panel = new Panel(pageWorld);
   const pages = allPages(sidebar, panel);
   const known = new Known(watcher);
-  const tabs = new Tabs(pageWorld, known, context.workspaceState);
+  const tabs = new Tabs(pageWorld, known);
   const ready = async (): Promise<void> => {
     await process.settled;
     await configFiles.read;

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hub } from '@mcphub/host';
-import type * as vscode from 'vscode';
 import type { PageWorld } from '../src/page/pageview.js';
 import { Tabs } from '../src/page/tabs.js';
 import { EventEmitter, FakePanel, newEditor, Uri } from './fakevscode.js';
@@ -14,7 +13,7 @@ class Scene extends KnownScene {
   readonly told: unknown[] = [];
   readonly tabs: Tabs;
 
-  constructor(readonly kept = new Map<string, unknown>()) {
+  constructor() {
     super();
     const hub = {
       relay: (_: unknown, options: { hello: (said: object) => { windowId: string } }) => {
@@ -35,11 +34,7 @@ class Scene extends KnownScene {
       frames: { addresses: () => Promise.resolve([]) },
       output: { hub: { error: () => undefined } },
     } as unknown as PageWorld;
-    const memento = {
-      get: (key: string, otherwise: unknown) => this.kept.get(key) ?? otherwise,
-      update: (key: string, value: unknown) => Promise.resolve(void this.kept.set(key, value)),
-    } as unknown as vscode.Memento;
-    this.tabs = new Tabs(world, this.known, memento);
+    this.tabs = new Tabs(world, this.known);
   }
 }
 
@@ -82,34 +77,34 @@ test('each thing has one tab, which is shown again when it is opened again', () 
   assert.equal(scene.editor.panels.length, 4, 'one that was closed is made anew');
 });
 
-test('a tab comes back after a reload with its thing, and closes if that is gone', () => {
+test('a tab comes back after a reload with the thing that its page remembers', () => {
   const before = new Scene();
-  before.snapshot({ servers: [{ name: 's' }, { name: 'gone' }], ...ended('r1') });
-  before.tabs.open({ server: 's', tool: 't' });
-  before.tabs.open({ server: 'gone' });
-  before.tabs.open({ requestId: 'r1' });
+  before.snapshot({ servers: [{ name: 's' }], ...ended('r1') });
+  const things = [{ server: 's', tool: 't' }, { requestId: 'r1' }];
+  things.forEach((thing) => before.tabs.open(thing));
   const ids = before.told.map((one) => String((one as unknown[])[0]));
-  assert.equal(new Set(ids).size, 3);
+  assert.equal(new Set(ids).size, 2);
 
-  const scene = new Scene(before.kept);
-  const panels = ids.map((windowId) => {
+  const scene = new Scene();
+  const panels = things.map((opens, index) => {
     const panel = new FakePanel('');
-    scene.editor.restore(panel, { windowId });
+    scene.editor.restore(panel, { windowId: ids[index], opens });
     return panel;
   });
-  const closed: number[] = [];
-  panels.forEach((panel, index) => panel.onDidDispose(() => closed.push(index)));
-  assert.deepEqual(scene.told[0], [ids[0], { server: 's', thing: { case: 'tool', value: 't' } }]);
-  assert.deepEqual(closed, [], 'nothing is known yet');
-  scene.snapshot({ servers: [{ name: 's' }] });
-  assert.deepEqual(closed, [1, 2]);
+  assert.deepEqual(scene.told, before.told, 'it is opened as soon as there is such a thing');
   scene.tabs.open({ server: 's', tool: 't' });
   assert.equal(panels[0]?.revealed, 1);
 });
 
 test('what a page remembers opens nothing else', () => {
   const scene = new Scene();
-  for (const state of [undefined, 'x', { windowId: 7 }, { windowId: '__proto__' }, { windowId: 'vscode-tab-0' }]) {
+  for (const state of [
+    undefined,
+    'x',
+    { windowId: 7 },
+    { windowId: '__proto__' },
+    { windowId: 'vscode-tab-0', opens: { server: 's' } },
+  ]) {
     const panel = new FakePanel('');
     let closed = false;
     panel.onDidDispose(() => (closed = true));

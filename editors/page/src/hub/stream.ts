@@ -79,6 +79,8 @@ export function overTransport(
   /** The hub that this window was attached to last; '': none. */
   let hubId = memory?.hubId ?? '';
   const drafts: Map<string, string> = new Map(Object.entries(memory?.drafts ?? {}));
+  /** What the host has opened here last: the host asks for it after a reload of the editor. */
+  let opens = memory?.opens;
   if (transport.open) hello();
 
   function hello() {
@@ -113,6 +115,10 @@ export function overTransport(
       if (hubId !== before) drafts.clear(); // prompts of another hub may have the same ids
       remember();
     }
+    if (message.open) {
+      opens = message.open;
+      remember();
+    }
     if (message.snapshot) {
       const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
       for (const promptId of message.snapshot.laterPromptIds ?? []) open.add(promptId);
@@ -128,7 +134,12 @@ export function overTransport(
   }
 
   function remember() {
-    transport.remember({ windowId, hubId, ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }) });
+    transport.remember({
+      windowId,
+      hubId,
+      ...(opens && { opens }),
+      ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }),
+    });
   }
 
   // It is not known whether the hub has received the messages without a reply. The events after the next welcome report

@@ -6,14 +6,15 @@ import { t } from '../words/t.js';
 import type {
   AttachRequestJson as AttachRequest,
   AttachResponseJson as AttachResponse,
+  OpenJson,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { WebviewApi } from 'vscode-webview';
 
 /**
  * What a window keeps over a reload of its page. hubId: the hub that it was attached to. drafts: what was typed for
- * open questions, by prompt id.
+ * open questions, by prompt id. opens: what the host has opened.
  */
-export type Memory = { windowId: string; hubId: string; drafts?: Record<string, string> };
+export type Memory = { windowId: string; hubId: string; drafts?: Record<string, string>; opens?: OpenJson };
 
 export interface Transport {
   /** sends a message; false: it was not sent */

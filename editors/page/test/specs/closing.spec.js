@@ -95,6 +95,9 @@ mainTest(
     assert.match(await note.innerText(), /changed my mind/);
     await page.mouse.move(0, 0);
     await pass(2_000);
+    assert.equal(await note.count(), 1, 'it has the focus of its card');
+    await by('show-keys').focus();
+    await pass(2_000);
     await note.waitFor({ state: 'detached' });
   },
 );

@@ -1,18 +1,12 @@
 // The editor tabs with one thing each: a server, something that it offers, a request that has ended, the form that adds
-// a server. A tab comes back after a reload of the window, if its thing is still there.
+// a server. A tab comes back after a reload of the window; its page remembers what it showed.
 import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { Known } from '../hub/known.js';
-import { exists, keyOf, tabTitle, thingOf, type Thing } from '../views/thing.js';
+import { keyOf, tabTitle, thingOf, type Thing } from '../views/thing.js';
 import { PageView, type PageWorld, type Proposed } from './pageview.js';
 
 const viewType = 'mcphub.opened';
-
-/** The things of the tabs, by the id of their windows: all that a page remembers over a reload is that id. */
-const keptKey = 'mcphub.tabs';
-
-/** Maximum number of things that are kept, the latest. */
-const mostKept = 100;
 
 /** The form that adds a server. */
 const adding = 'add';
@@ -25,30 +19,23 @@ interface Tab {
 export class Tabs implements vscode.Disposable {
   readonly #world: PageWorld;
   readonly #known: Known;
-  readonly #kept: vscode.Memento;
   readonly #tabs = new Map<string, Tab>();
   readonly #subscriptions: vscode.Disposable;
-  /** Tabs of before a reload, whose things are looked for once it is known what there is. */
-  readonly #restored = new Map<string, Thing>();
 
-  constructor(world: PageWorld, known: Known, kept: vscode.Memento) {
+  constructor(world: PageWorld, known: Known) {
     this.#world = world;
     this.#known = known;
-    this.#kept = kept;
-    this.#subscriptions = vscode.Disposable.from(
-      known.onDidChange(() => this.#look()),
-      vscode.window.registerWebviewPanelSerializer(viewType, {
-        deserializeWebviewPanel: (panel, state) => {
-          this.#restore(panel, state);
-          return Promise.resolve();
-        },
-      }),
-    );
+    this.#subscriptions = vscode.window.registerWebviewPanelSerializer(viewType, {
+      deserializeWebviewPanel: (panel, state) => {
+        this.#restore(panel, state);
+        return Promise.resolve();
+      },
+    });
   }
 
   /** Opens the tab of a thing, or shows the one that it has. */
   open(thing: Thing): void {
-    this.#show(keyOf(thing), tabTitle(this.#known, thing), (page) => page.open(thing), thing);
+    this.#show(keyOf(thing), tabTitle(this.#known, thing), (page) => page.open(thing));
   }
 
   /** Opens the tab with the form that adds a server, with what is proposed. */
@@ -69,7 +56,7 @@ export class Tabs implements vscode.Disposable {
     this.#tabs.forEach(({ page }) => page.dispose());
   }
 
-  #show(key: string, title: string, fill: (page: PageView) => void, thing?: Thing): void {
+  #show(key: string, title: string, fill: (page: PageView) => void): void {
     const tab = this.#tabs.get(key);
     if (tab !== undefined) {
       tab.panel.reveal();
@@ -79,10 +66,6 @@ export class Tabs implements vscode.Disposable {
       retainContextWhenHidden: true,
     });
     fill(this.#hold(key, panel));
-    if (thing !== undefined) {
-      const all = Object.entries({ ...this.#things(), [windowIdOf(key)]: thing });
-      void this.#kept.update(keptKey, Object.fromEntries(all.slice(-mostKept)));
-    }
   }
 
   #hold(key: string, panel: vscode.WebviewPanel): PageView {
@@ -98,40 +81,21 @@ export class Tabs implements vscode.Disposable {
     return page;
   }
 
-  #things(): Record<string, unknown> {
-    return this.#kept.get<Record<string, unknown>>(keptKey, {});
-  }
-
   /** @param state what the page remembers; a page that was reloaded before it had its window remembers nothing */
   #restore(panel: vscode.WebviewPanel, state: unknown): void {
-    const windowId = typeof state === 'object' && state !== null && 'windowId' in state ? state.windowId : '';
-    const thing = typeof windowId === 'string' ? thingOf(this.#things()[windowId]) : undefined;
+    const { windowId, opens } = (typeof state === 'object' && state !== null ? state : {}) as Record<string, unknown>;
+    const thing = thingOf(opens);
     const key = thing === undefined ? adding : keyOf(thing);
-    if (this.#tabs.has(key) || (thing === undefined && windowId !== windowIdOf(adding))) {
+    if (this.#tabs.has(key) || windowId !== windowIdOf(key)) {
       panel.dispose();
       return;
     }
     const page = this.#hold(key, panel);
     if (thing === undefined) {
       page.openAddServer();
-      return;
+    } else {
+      page.open(thing);
     }
-    page.open(thing);
-    this.#restored.set(key, thing);
-    this.#look();
-  }
-
-  /** Closes the restored tabs whose things are gone. The editor restores a tab only once it is shown. */
-  #look(): void {
-    if (!this.#known.ready || this.#restored.size === 0) {
-      return;
-    }
-    for (const [key, thing] of this.#restored) {
-      if (!exists(this.#known, thing)) {
-        this.#tabs.get(key)?.panel.dispose();
-      }
-    }
-    this.#restored.clear();
   }
 }
 

@@ -17,7 +17,7 @@ const nameOf = (thing: Thing): string => thing[kindOf(thing) ?? 'server'] ?? '';
 
 /**
  * Returns the thing that an argument of a command names, or undefined. The argument may come from a link of the page, or
- * from what was kept of an earlier window.
+ * from what a page remembers.
  */
 export function thingOf(argument: unknown): Thing | undefined {
   if (typeof argument !== 'object' || argument === null) {
