@@ -43,14 +43,17 @@ export class HubPage {
     return this.frame.getByTestId(/^request-/);
   }
 
-  /** The cards of open questions, without the notes that say how a question was closed. */
+  /** The cards of open questions. */
   get cards() {
-    return this.frame.locator('[data-testid^="prompt-"]:not([data-phase="closed"])');
+    return this.frame.getByTestId(/^prompt-/);
   }
 
-  /** @param {string | RegExp} text */
+  /** The note of a question or of a call that has ended. @param {string | RegExp} text */
   note(text) {
-    return this.frame.locator('[data-testid^="prompt-"][data-phase="closed"]').filter({ hasText: text }).first();
+    return this.frame
+      .getByTestId(/^note-/)
+      .filter({ hasText: text })
+      .first();
   }
 
   /** @param {string | RegExp} text */
@@ -77,6 +80,27 @@ export class HubPage {
   }
 
   /** The tree of what has ended. */
+  /**
+   * Says yes for longer, in the menu beside the accept button.
+   *
+   * @param {Locator} card
+   * @param {string} scope
+   */
+  async acceptFor(card, scope) {
+    const item = card.getByTestId(scope);
+    await card.getByTestId('scopes').waitFor();
+    await until('the answer is taken', async () => {
+      if ((await card.count()) === 0) return true;
+      if (!(await item.isVisible()))
+        await card
+          .getByTestId('scopes')
+          .click({ timeout: shortly })
+          .catch(() => undefined);
+      await item.click({ timeout: shortly }).catch(() => undefined);
+      return (await card.count()) === 0;
+    });
+  }
+
   get history() {
     return this.window.tree('History');
   }
@@ -136,10 +160,8 @@ export class HubPage {
       await request.getByTestId('cancel').first().click();
       return;
     }
-    await request
-      .getByRole('button', { name: /with (a )?reason/ })
-      .first()
-      .click();
+    await request.getByTestId('cancel-more').first().click();
+    await request.getByRole('menuitem', { name: /with a reason/ }).click();
     const field = request.getByRole('textbox', { name: /^Reason/ }).first();
     await field.fill(reason);
     await field.press('Enter');

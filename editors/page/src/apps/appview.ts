@@ -355,7 +355,7 @@ export function openView(page: Page, of: ViewOf, { gone, fill, moves }: Around) 
     const had = element.contains(document.activeElement); // the focus may have moved during the teardown
     replace(place);
     gone(message === '' ? undefined : t('The view of {0} was closed: {1}', about, message));
-    if (had) document.getElementById('title')?.focus();
+    if (had) (document.getElementById(`request-${of.requestId}`) ?? document.getElementById('title'))?.focus();
   }
 
   return { element, painted, end, focus: () => element.focus(), shrink: () => bridge?.show('inline') };

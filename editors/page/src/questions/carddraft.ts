@@ -28,7 +28,10 @@ export function keepDrafts(article: HTMLElement, promptId: string, kind: Kind, d
     fresh = true;
     if (due !== undefined) return;
     keep();
-    due = setTimeout(keep, pauseMs);
+    due = setTimeout(() => {
+      fresh = true; // a choice is known only after the event that reports it
+      keep();
+    }, pauseMs);
   });
   article.addEventListener('focusout', keep);
 }

@@ -94,7 +94,7 @@ scenario(
     assert.match((await done()).said ?? '', /Barbara/);
     await call('demo__ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
     await allowed(() => card.isVisible());
-    await page.note('Withdrawn by server: it was found elsewhere').waitFor();
+    await page.note('Withdrawn by demo: it was found elsewhere').waitFor();
     assert.equal((await done()).error, undefined);
 
     await window.setSetting(workspace, 'mcphub.chat.offerServers', false);

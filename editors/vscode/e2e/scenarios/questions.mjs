@@ -9,7 +9,7 @@ scenario(
     await page.call('demo', 'ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });
     const card = page.card('What is your name?');
     await card.waitFor();
-    await page.note('Withdrawn by server: it was found elsewhere').waitFor();
+    await page.note('Withdrawn by demo: it was found elsewhere').waitFor();
     await card.waitFor({ state: 'detached' });
     await workspace.journal.has({ event: 'withdrawn', tool: 'ask_then_withdraw', reason: 'it was found elsewhere' });
     await page.endedAs('ask_then_withdraw', /done/i);
@@ -37,6 +37,7 @@ scenario(
     await page.endedAs('echo', /denied/i);
 
     await page.call('demo', 'echo', { text: 'dismissed words' });
+    await page.card('dismissed words').getByTestId('card-more').click();
     await page.card('dismissed words').getByTestId('dismiss').click();
     await page.endedAs('echo', /dismissed by you/i);
 

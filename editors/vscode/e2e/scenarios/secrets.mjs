@@ -19,8 +19,7 @@ scenario(
     const listing = first.openTools('guarded');
     const launch = first.card('demo-server');
     await launch.waitFor();
-    await launch.getByTestId('scope').selectOption({ label: await scopeOf(launch) });
-    await first.accept(launch);
+    await first.acceptFor(launch, 'APPROVAL_SCOPE_WORKSPACE');
     const asked = first.card('Token of the guarded server');
     await asked.locator('input').first().fill(secret);
     await first.accept(asked);
@@ -59,15 +58,3 @@ scenario(
     assert.equal(found, '', 'the value is in no file');
   },
 ); // it starts two extension hosts and three hubs
-
-/**
- * Returns the option that remembers a launch for the workspace.
- *
- * @param {import('playwright-core').Locator} card
- */
-async function scopeOf(card) {
-  const labels = await card.getByTestId('scope').locator('option').allInnerTexts();
-  const label = labels.find((text) => /workspace/i.test(text));
-  assert.ok(label, labels.join(', '));
-  return label;
-}

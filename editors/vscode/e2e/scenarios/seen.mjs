@@ -14,7 +14,7 @@ scenario(
     await window.runCommand('Other: Call All of the Plan');
     const row = page.frame.getByTestId(/^strip-/);
     await row.waitFor();
-    assert.match(await row.innerText(), /Fill in a form\s+demo/);
+    assert.match(await row.innerText(), /What is your name\?\s+demo/);
     await window.page.locator('.activitybar .badge-content').filter({ hasText: '1' }).waitFor();
     const notification = window.notification('What is your name?');
     await notification.waitFor();
