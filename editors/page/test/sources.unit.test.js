@@ -89,7 +89,8 @@ test('every module that the page imports is one of its own, lit-html, or one tha
       if (name.startsWith('gen/')) continue;
       const [, ofHost] = /^\.\.\/\.\.\/\.\.\/host\/src\/(\w+)\.js$/.exec(path) ?? [];
       if (ofHost) shared.add(ofHost);
-      else assert.match(path, /^(?:\.\.?\/(?:[\w-]+\/)?[\w-]+\.js|#language|lit-html(?:\/directives\/\w+\.js)?)$/, name);
+      else
+        assert.match(path, /^(?:\.\.?\/(?:[\w-]+\/)?[\w-]+\.js|#language|lit-html(?:\/directives\/\w+\.js)?)$/, name);
     }
   }
   assert.ok(shared.has('visible'), [...shared].join());

@@ -216,7 +216,8 @@ export class EditorWindow {
   }
 
   /**
-   * A row with this name, which may stand behind its title. A tree draws only the rows that it has room for, so it is scrolled to the row.
+   * A row with this name, which may stand behind its title. A tree draws only the rows that it has room for, so it is
+   * scrolled to the row.
    *
    * @param {'Servers' | 'History'} view
    * @param {string | RegExp} name

@@ -90,7 +90,9 @@ export function firstStart(page: Page): { element: HTMLElement; box: HTMLElement
   };
 }
 
-/** Returns what adds the demo server: in an editor a link, in a browser a button, or else the command for a terminal. */
+/**
+ * Returns what adds the demo server: in an editor a link, in a browser a button, or else the command for a terminal.
+ */
 function demoLink({ surface, call }: Page, say: (text: string) => void) {
   const { demo } = surface;
   const text = t('Try the demo server');

@@ -1,5 +1,5 @@
-// A button that opens a menu of further actions below it. The menu follows the pattern of ARIA: arrows move in it, Enter
-// acts, Escape and Tab close it, and the focus goes back to the button.
+// A button that opens a menu of further actions below it. The menu follows the pattern of ARIA: arrows move in it,
+// Enter acts, Escape and Tab close it, and the focus goes back to the button.
 
 import { h, replace, show } from './dom.js';
 import { iconButton } from './icon.js';

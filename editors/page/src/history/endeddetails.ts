@@ -1,5 +1,5 @@
-// The details of an ended request: how it ended and what is known of that first, then what can be done, what it brought,
-// what it was given, and the facts behind one disclosure.
+// The details of an ended request: how it ended and what is known of that first, then what can be done, what it
+// brought, what it was given, and the facts behind one disclosure.
 
 import { html, nothing, render } from 'lit-html';
 import { facts, fullName } from '../questions/cardparts.js';

@@ -79,9 +79,9 @@ export function callCard(page: Page, request: Request): CallCard {
   );
 
   /**
-   * Returns the state in words, unless it is the normal one. A client of a gateway may be asked in the place of windows:
-   * then the page has no question, and says where there is one. A question about the server, such as a sign-in, belongs
-   * to no request here.
+   * Returns the state in words, unless it is the normal one. A client of a gateway may be asked in the place of
+   * windows: then the page has no question, and says where there is one. A question about the server, such as a
+   * sign-in, belongs to no request here.
    */
   function stateText() {
     if (shown.state === 'REQUEST_STATE_RUNNING' || shown.state === 'REQUEST_STATE_CANCELLING') return '';

@@ -79,8 +79,8 @@ export function callsSection(page: Page, place: HTMLElement): Section {
 }
 
 /**
- * Returns the requests by the open request that caused them, or by "". A request is younger than the one that caused it,
- * so there are no cycles.
+ * Returns the requests by the open request that caused them, or by "". A request is younger than the one that caused
+ * it, so there are no cycles.
  */
 function byCause(requests: readonly Request[]) {
   const below: Map<string, Request[]> = new Map();

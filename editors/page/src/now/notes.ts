@@ -1,5 +1,5 @@
-// What has just been cancelled, withdrawn, or has ended without an answer: a note each, below what is live. It says what
-// has become of it, changes when more is known, and goes after a while.
+// What has just been cancelled, withdrawn, or has ended without an answer: a note each, below what is live. It says
+// what has become of it, changes when more is known, and goes after a while.
 
 import { html, nothing, render } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';

@@ -1,5 +1,5 @@
-// The part of the page that is live: what is asked, what runs, and below them what has just ended. It takes no room while
-// there is nothing of the kind.
+// The part of the page that is live: what is asked, what runs, and below them what has just ended. It takes no room
+// while there is nothing of the kind.
 
 import { h } from '../elements/dom.js';
 import { byId } from '../page.js';

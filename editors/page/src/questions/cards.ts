@@ -1,5 +1,5 @@
-// The card of a prompt. It is opened, answered once, and gone when the prompt has closed: what is to be said of its end is
-// a note. Each kind of card has its own file.
+// The card of a prompt. It is opened, answered once, and gone when the prompt has closed: what is to be said of its
+// end is a note. Each kind of card has its own file.
 
 import { acceptGuard } from './acceptguard.js';
 import { keepDrafts } from './carddraft.js';

@@ -1,5 +1,5 @@
-// The cards of the open prompts, oldest first. When a prompt closes, its card goes, and what is to be said of its end is
-// a note. A card stands in Now, or beside the button of the call that it belongs to.
+// The cards of the open prompts, oldest first. When a prompt closes, its card goes, and what is to be said of its end
+// is a note. A card stands in Now, or beside the button of the call that it belongs to.
 
 import { passFocus, promptCard } from './cards.js';
 import { byId } from '../page.js';

@@ -1,6 +1,6 @@
-// Indents a JSON text that may come in pieces, without reading its values: numbers, spellings and the order of keys stay
-// unchanged, and a text that is no JSON keeps all its characters except blanks. Nesting that is deeper than a person can
-// follow is not indented further. The VS Code extension imports this file, too.
+// Indents a JSON text that may come in pieces, without reading its values: numbers, spellings and the order of keys
+// stay unchanged, and a text that is no JSON keeps all its characters except blanks. Nesting that is deeper than a
+// person can follow is not indented further. The VS Code extension imports this file, too.
 
 const deepest = 50;
 export class Indenter {

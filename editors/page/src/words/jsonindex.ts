@@ -1,5 +1,6 @@
 // An index of the values in a JSON text. It is made without recursion and, if wanted, in slices of time, so that the
-// depth or the size of an untrusted text cannot block the page. The values stay in the text, in their original spelling.
+// depth or the size of an untrusted text cannot block the page. The values stay in the text, in their original
+// spelling.
 
 import { t } from './t.js';
 

@@ -1,5 +1,5 @@
-// JSON as values that keep the spelling of numbers and the order of keys: "1.0", 12345678901234567890 and keys like "10"
-// and "__proto__" stay unchanged. JSON.parse loses all of that.
+// JSON as values that keep the spelling of numbers and the order of keys: "1.0", 12345678901234567890 and keys like
+// "10" and "__proto__" stay unchanged. JSON.parse loses all of that.
 
 import { fail, indexNow, nativeParse } from './jsonindex.js';
 import { t } from './t.js';

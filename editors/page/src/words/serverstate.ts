@@ -30,7 +30,9 @@ export function serverStateWords(server: Server, now: number): string {
 /** Returns what a list says beside the name of a server: nothing, if it is ready and nothing else is to be known. */
 export function unusualState(server: Server, now: number): string {
   const text = serverStateWords(server, now);
-  return text === serverStateWord('SERVER_STATE_READY') ? '' : text.replace(`${serverStateWord('SERVER_STATE_READY')} · `, '');
+  return text === serverStateWord('SERVER_STATE_READY')
+    ? ''
+    : text.replace(`${serverStateWord('SERVER_STATE_READY')} · `, '');
 }
 
 /** Returns the word for a state alone. */

@@ -259,7 +259,9 @@ export async function clickAnyway(locator) {
  * @param {Page | Locator} where
  */
 export async function unfoldAll(where) {
-  const folded = where.locator('details:not([open]) > summary:visible, [aria-expanded="false"]:not([aria-haspopup]):visible:enabled');
+  const folded = where.locator(
+    'details:not([open]) > summary:visible, [aria-expanded="false"]:not([aria-haspopup]):visible:enabled',
+  );
   for (let step = 0; step < 20; step++) {
     const next = folded.first();
     if ((await next.count()) === 0) return;

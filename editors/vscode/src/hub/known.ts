@@ -1,5 +1,5 @@
-// What there is, as the page knows it: the page's own state, changed by the page's own transitions. The trees and the tabs
-// read it. Logs and results are left out, since nothing here shows them.
+// What there is, as the page knows it: the page's own state, changed by the page's own transitions. The trees and the
+// tabs read it. Logs and results are left out, since nothing here shows them.
 import * as vscode from 'vscode';
 import { pageJson } from '@mcphub/host';
 import type { AttachResponse } from '@mcphub/host';

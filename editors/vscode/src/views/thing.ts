@@ -16,8 +16,8 @@ const kindOf = (thing: Thing): Kind | undefined => kinds.find((kind) => thing[ki
 const nameOf = (thing: Thing): string => thing[kindOf(thing) ?? 'server'] ?? '';
 
 /**
- * Returns the thing that an argument of a command names, or undefined. The argument may come from a link of the page, or
- * from what a page remembers.
+ * Returns the thing that an argument of a command names, or undefined. The argument may come from a link of the page,
+ * or from what a page remembers.
  */
 export function thingOf(argument: unknown): Thing | undefined {
   if (typeof argument !== 'object' || argument === null) {
