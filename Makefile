@@ -296,6 +296,7 @@ test-page: build $(EDITORS_STAMP) ## all tests of the page in Chromium, as it is
 pictures: page ## take the pictures of the READMEs anew, into docs/images
 	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent screenshots -- docs/images
 	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent loop
+	cd $(EDITORS)/page && CHROMIUM=$(PAGE_CHROMIUM) npm run --silent scenes -- $(CURDIR)/docs/images/design
 
 # The scenarios that no editor may lack, in the newest VS Code.
 .PHONY: e2e-editors-core

@@ -9,6 +9,7 @@ import { keepFocus } from './elements/keepfocus.js';
 import { pageKeys } from './elements/keys.js';
 import { historySection } from './history/history.js';
 import { leadFocusIn } from './now/entry.js';
+import { goToRequest } from './now/callcard.js';
 import { nowSection } from './now/now.js';
 import { openedPane } from './opened/opened.js';
 import { byId } from './page.js';
@@ -55,6 +56,7 @@ const page: Page = {
   },
   openThing: (thing) => (shows === 'now' ? elsewhere(thing) : servers.open(thing)),
   openEnded: (requestId) => (shows === 'now' ? elsewhere({ requestId }) : history.open(requestId)),
+  goTo: (requestId) => goToRequest(page, requestId),
   askHere: (requestId, place) => now.askHere(requestId, place),
 };
 /** Opens a thing in a place of the host: here is only what is live. */

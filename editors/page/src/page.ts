@@ -7,13 +7,36 @@ import type { Changed, State } from './hub/state.js';
 import type { Stream } from './hub/stream.js';
 import type { announce } from './elements/announce.js';
 import type { Adding } from './adding/proposal.js';
-import type { Pane } from './opened/opened.js';
 
 /** What every reply has. */
 export type Reply = Pick<ReplyJson, 'error' | 'errorPlace'>;
 
 /** What a host may ask the page to open: a server, or a part of it. */
 export type Thing = Omit<OpenJson, 'server' | 'requestId'> & { server: string };
+
+export interface Opening {
+  /** no two things have the same; see keyOf */
+  key: string;
+  title: string;
+  /** what is read out in place of the title */
+  label?: string;
+  /** stand beside the title */
+  acts?: readonly Node[];
+  /** is kept by its owner: a form that is half filled in survives when it is closed, and opened again */
+  content: HTMLElement;
+  /** leads to the thing that this one is a part of; without it, Back leads to the lists */
+  up?: { title: string; open: () => void };
+  /** is called when something else is opened in its place, or nothing */
+  closed?: () => void;
+}
+
+export interface Pane {
+  readonly key: string;
+  /** @param focus takes the focus; by default the title */
+  open: (thing: Opening, focus?: () => void) => void;
+  /** closes what is open, or only the thing with this key. The focus goes back to where it came from. */
+  close: (key?: string) => void;
+}
 
 export interface Page {
   surface: Surface;
@@ -32,6 +55,8 @@ export interface Page {
   close: Pane['close'];
   /** the key of what is open, or ''. When it changes, changed.opened is painted. */
   readonly openKey: string;
+  /** moves the focus to the question that a request waits for, or else to its card */
+  goTo: (requestId: string) => void;
   /** shows the questions of a request in this place, as long as the place can be seen */
   askHere: (requestId: string, place: HTMLElement) => void;
   /** opens a server or a part of it, as soon as the page knows it */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { mostEnded } from '../src/hub/ended.js';
 import { longestLine, mostLines } from '../src/hub/serverlog.js';
 import { createState, takeChanged, transition } from '../src/hub/state.js';
-import { toldOf } from '../src/now/truth.js';
+import { toldOf } from '../src/hub/truth.js';
 
 /** @typedef {import('../src/hub/state.js').State} State */
 

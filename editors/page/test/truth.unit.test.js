@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addEnded } from '../src/hub/ended.js';
-import { truthOf } from '../src/now/truth.js';
+import { truthOf } from '../src/hub/truth.js';
 
 /** @param {Partial<import('../../host/src/gen/mcphub/v1/editor_pb.js').McpRequestCancelledJson>} more */
 const truth = (more) =>

@@ -96,7 +96,7 @@ test('a server that runs has lenses with its tools and what can be done; they ch
   const { change, lenses } = scene(t);
   change(server());
   assert.deepEqual(await lenses(), [
-    '2: McpHub: Running, 2 tools',
+    '2: McpHub: Ready, 2 tools',
     '2: Stop',
     '2: Restart',
     '2: Show Tools',
@@ -106,7 +106,7 @@ test('a server that runs has lenses with its tools and what can be done; they ch
   assert.deepEqual(await lenses(), ['2: McpHub: Stopped', '2: Start']);
   change(server({ state: ServerState.FAILED, lastError: `it ended ${'x'.repeat(500)} $(check)` }));
   const [failed = '', ...actions] = await lenses();
-  assert.match(failed, /^2: McpHub: Error: it ended x+…$/u);
+  assert.match(failed, /^2: McpHub: Failed: it ended x+…$/u);
   assert.ok(failed.length < 100);
   assert.deepEqual(actions, ['2: Start', '2: Show Error', '2: Show Log']);
 });
@@ -137,7 +137,7 @@ test('tools are counted once, until they change', async (t) => {
 test('in the files of the editor, which has such lenses itself, one of ours leads to everything', async (t) => {
   const { change, lenses } = scene(t);
   change(server({ configDialect: 'vscode' }));
-  assert.deepEqual(await lenses(), ['2: McpHub: Running, 2 tools']);
+  assert.deepEqual(await lenses(), ['2: McpHub: Ready, 2 tools']);
 });
 
 test('an entry that cannot be used says which key is wrong', async (t) => {

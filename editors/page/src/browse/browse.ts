@@ -16,7 +16,7 @@ import type {
   ResourceJson as Resource,
   ResourceTemplateJson as Template,
 } from '../../../host/src/gen/mcphub/v1/server_pb.js';
-import type { Opening } from '../opened/opened.js';
+import type { Opening } from '../page.js';
 import type { Page } from '../page.js';
 
 /** How many characters of each text a filter searches. */

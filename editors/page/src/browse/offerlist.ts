@@ -9,7 +9,7 @@ import { roving } from '../elements/roving.js';
 import { isWithin, keyOf } from '../opened/opened.js';
 import { shortName, startOf, visible } from '../words/text.js';
 import { t } from '../words/t.js';
-import type { Opening } from '../opened/opened.js';
+import type { Opening } from '../page.js';
 import type { Page, Reply } from '../page.js';
 
 /** one entry, opened */

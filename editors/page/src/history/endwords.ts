@@ -1,6 +1,6 @@
 // What is said of an ended request: in its row only what is not the normal end, in its details the end itself first.
 
-import { toldOf, truthOf } from '../now/truth.js';
+import { toldOf, truthOf } from '../hub/truth.js';
 import { outcomeText } from '../hub/ended.js';
 import { nativeParse } from '../words/jsontext.js';
 import { duration, originWord, shortName, visible } from '../words/text.js';
@@ -67,7 +67,7 @@ function saidIn(json: string = '') {
   try {
     const { content } = nativeParse(json) as { content?: { text?: unknown }[] };
     const text = content?.find((block) => typeof block.text === 'string')?.text;
-    return visible(String(text ?? '')).trim();
+    return visible(typeof text === 'string' ? text : '').trim();
   } catch {
     return ''; // it is shown as it is in the details
   }

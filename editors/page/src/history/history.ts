@@ -9,7 +9,7 @@ import { keyOf } from '../opened/opened.js';
 import { endedView } from './endeddetails.js';
 import { outcomeIcons, rowWords } from './endwords.js';
 import { byId } from '../page.js';
-import { isStart, titleOf } from '../now/requestwords.js';
+import { isStart, titleOf } from '../hub/requestwords.js';
 import { ago, exactTime } from '../words/ago.js';
 import { shortName } from '../words/text.js';
 import { virtualList } from '../elements/virtuallist.js';

@@ -1,7 +1,7 @@
 // The timeline of a request: states, messages with type and size, cancellations, and prompts.
 
 import { h } from '../elements/dom.js';
-import { byWhom, sentWords } from '../now/requestwords.js';
+import { byWhom, sentWords } from '../hub/requestwords.js';
 import { bytes, causeWord, shortName, stateWord, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import type { TraceEntryJson as TraceEntry, TraceJson as Trace } from '../../../host/src/gen/mcphub/v1/hub_pb.js';

@@ -8,7 +8,7 @@ import { runCommand } from '../surface.js';
 import { duration, shortName, stateWord, stopwatch, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import { cancelControl, confirmButton } from './cancelcontrol.js';
-import { byWhom, cancellable, ofWords, titleOf } from './requestwords.js';
+import { byWhom, cancellable, ofWords, titleOf } from '../hub/requestwords.js';
 import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
 import type { Page, Reply } from '../page.js';
 

@@ -8,7 +8,7 @@ import { visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import { callCard } from './callcard.js';
 import { cancelControl } from './cancelcontrol.js';
-import { cancellable, isQuestion } from './requestwords.js';
+import { cancellable, isQuestion } from '../hub/requestwords.js';
 import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
 import type { Page, Section } from '../page.js';
 import type { CallCard } from './callcard.js';

@@ -5,30 +5,7 @@ import { html, render } from 'lit-html';
 import { icon } from '../elements/icon.js';
 import { byId } from '../page.js';
 import { t } from '../words/t.js';
-
-export interface Opening {
-  /** no two things have the same; see keyOf */
-  key: string;
-  title: string;
-  /** what is read out in place of the title */
-  label?: string;
-  /** stand beside the title */
-  acts?: readonly Node[];
-  /** is kept by its owner: a form that is half filled in survives when it is closed, and opened again */
-  content: HTMLElement;
-  /** leads to the thing that this one is a part of; without it, Back leads to the lists */
-  up?: { title: string; open: () => void };
-  /** is called when something else is opened in its place, or nothing */
-  closed?: () => void;
-}
-
-export interface Pane {
-  readonly key: string;
-  /** @param focus takes the focus; by default the title */
-  open: (thing: Opening, focus?: () => void) => void;
-  /** closes what is open, or only the thing with this key. The focus goes back to where it came from. */
-  close: (key?: string) => void;
-}
+import type { Opening, Pane } from '../page.js';
 
 /** Returns the key of a thing of a server: keyOf('server', 'files'), keyOf('server', 'files', 'tool', 'read_file'). */
 export const keyOf = (...names: string[]) => JSON.stringify(names).slice(0, -1);

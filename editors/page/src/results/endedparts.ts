@@ -1,8 +1,7 @@
 // The arguments and the result of an ended request, with the actions for them.
 
 import { h, replace, show } from '../elements/dom.js';
-import { goToRequest } from '../now/callcard.js';
-import { titleOf } from '../now/requestwords.js';
+import { titleOf } from '../hub/requestwords.js';
 import { bytes, pretty, shortName, visible } from '../words/text.js';
 import { commandItem, copyPart, download, partItems } from './actions.js';
 import { canAgain, requestAgain } from './again.js';
@@ -192,7 +191,7 @@ export function againButton(page: Page, entry: Ended, say: (text: string) => voi
     'class': 'link',
     'text': t('Show'),
     'aria-label': t('Show the request for {0} that runs', name),
-    'onclick': () => goToRequest(page, requestId),
+    'onclick': () => page.goTo(requestId),
   });
   const runs = h('span', { class: 'muted', hidden: true }, `${called} `, where);
   return h('span', { class: 'actions' }, again, runs);

@@ -14,7 +14,7 @@ import { problemLines, serverFacts } from './serverfacts.js';
 import { serverActs } from './serveracts.js';
 import { toolList } from './toollist.js';
 import type { Changed } from '../hub/state.js';
-import type { Opening } from '../opened/opened.js';
+import type { Opening } from '../page.js';
 import type { Page, Thing } from '../page.js';
 
 export interface ServerPage {

@@ -13,7 +13,7 @@ import { shortName, startOf, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import { toolView } from './toolview.js';
 import type { ToolJson as Tool } from '../../../host/src/gen/mcphub/v1/server_pb.js';
-import type { Opening } from '../opened/opened.js';
+import type { Opening } from '../page.js';
 import type { Page } from '../page.js';
 import type { ToolView } from './toolview.js';
 

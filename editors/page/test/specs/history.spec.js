@@ -133,7 +133,10 @@ pageTest(
       });
     });
     await pass(40_000);
-    assert.equal(await page.evaluate(() => /** @type {any} */ (window).seen.changes), 0);
+    assert.equal(
+      await page.evaluate(() => /** @type {Window & { seen?: { changes: number } }} */ (window).seen?.changes),
+      0,
+    );
     await pass(20_000);
     assert.equal(await time.innerText(), '1 min');
     await pass(60_000);

@@ -89,7 +89,7 @@ scenario(
     const card = page.card('What is your name?');
     await call('demo__ask_name', {});
     await allowed(() => card.isVisible());
-    await card.getByLabel('Name').first().fill('Barbara');
+    await card.getByRole('textbox', { name: 'Name' }).first().fill('Barbara');
     await page.accept(card);
     assert.match((await done()).said ?? '', /Barbara/);
     await call('demo__ask_then_withdraw', { after_ms: 10_000, reason: 'it was found elsewhere' });

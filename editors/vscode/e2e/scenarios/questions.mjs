@@ -62,7 +62,7 @@ scenario(
       [],
     );
 
-    await card.getByLabel('Name').first().fill('Ada');
+    await card.getByRole('textbox', { name: 'Name' }).first().fill('Ada');
     await page.accept(card);
     await page.endedAs('ask_name', /done/i);
     assert.match(await page.resultOf('ask_name'), /Hello, Ada!/);

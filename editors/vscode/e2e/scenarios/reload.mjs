@@ -25,7 +25,7 @@ scenario(
     assert.equal(await card.getAttribute('data-testid'), prompt, 'the same question');
     assert.equal(hubOf(workspace).pid, hub.pid, 'the same hub');
 
-    await card.getByLabel('Name').first().fill('Grace');
+    await card.getByRole('textbox', { name: 'Name' }).first().fill('Grace');
     await page.accept(card);
     await page.endedAs('ask_name', /done/i);
     await page.cancel(page.request('long_task'), 'seen enough after the reload');

@@ -24,7 +24,7 @@ scenario(
     await row.waitFor({ state: 'hidden' });
     await notification.waitFor({ state: 'detached' });
     await page.frame.locator('body').evaluate(() => scrollTo(0, 0));
-    await card.getByLabel('Name').first().fill('Ada');
+    await card.getByRole('textbox', { name: 'Name' }).first().fill('Ada');
     await page.accept(card);
     await page.endedAs('ask_name', /done/i);
     await window.page.locator('.activitybar .badge-content').filter({ hasText: '1' }).waitFor({ state: 'detached' });

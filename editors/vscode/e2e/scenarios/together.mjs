@@ -12,7 +12,7 @@ scenario(
     const panel = await window.openPanel();
     const [left, right] = [sideBar.card('What is your name?'), panel.card('What is your name?')];
     await left.waitFor();
-    await right.getByLabel('Name').first().fill('Edsger');
+    await right.getByRole('textbox', { name: 'Name' }).first().fill('Edsger');
     await panel.accept(right);
     await left.waitFor({ state: 'detached' });
     await right.waitFor({ state: 'detached' });

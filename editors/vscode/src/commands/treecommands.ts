@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { McpHubService, McpServerService, RequestPart } from '@mcphub/host';
 import type { Ended } from '../../../page/src/hub/ended.js';
 import { endWords } from '../../../page/src/history/endwords.js';
-import { ofWords, titleOf } from '../../../page/src/now/requestwords.js';
+import { ofWords, titleOf } from '../../../page/src/hub/requestwords.js';
 import { quoted } from '../plaintext.js';
 import type { ServerRow } from '../views/servertree.js';
 import { exists, thingOf } from '../views/thing.js';

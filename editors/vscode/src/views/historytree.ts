@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { endWords, moreWords } from '../../../page/src/history/endwords.js';
 import type { Ended, Outcome } from '../../../page/src/hub/ended.js';
 import { hubNow } from '../../../page/src/hub/state.js';
-import { ofWords, titleOf } from '../../../page/src/now/requestwords.js';
+import { ofWords, titleOf } from '../../../page/src/hub/requestwords.js';
 import { ago, exactTime } from '../../../page/src/words/ago.js';
 import type { Known } from '../hub/known.js';
 import { oneLine, tooltip } from './serverwords.js';

@@ -3,7 +3,7 @@
 import { duration, originWord, visible } from '../words/text.js';
 import { number, t } from '../words/t.js';
 import type { LateAnswerJson } from '../../../host/src/gen/mcphub/v1/request_pb.js';
-import type { Ended } from '../hub/ended.js';
+import type { Ended } from './ended.js';
 
 /** Returns what has become of a request, and whether its server knows. It changes when more is known. */
 export function truthOf({ outcome, cancelled }: Ended): string {
