@@ -455,7 +455,8 @@ func (s *State) clone() *State {
 		c.launch.entries = slices.Clone(sv.launch.entries)
 		next.servers[n] = &c
 	}
-	next.unanswered.calls, next.unanswered.order = maps.Clone(s.unanswered.calls), slices.Clone(s.unanswered.order)
+	next.unanswered.calls, next.unanswered.byID = maps.Clone(s.unanswered.calls), maps.Clone(s.unanswered.byID)
+	next.unanswered.order = slices.Clone(s.unanswered.order)
 	next.gone.at, next.gone.order = maps.Clone(s.gone.at), slices.Clone(s.gone.order)
 	next.windows, next.goneWindows = maps.Clone(s.windows), slices.Clone(s.goneWindows)
 	next.byID = maps.Clone(s.byID)

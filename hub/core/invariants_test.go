@@ -93,7 +93,8 @@ func (s *State) inconsistent() string {
 		}
 	}
 	for n, c := range s.unanswered.calls {
-		if s.requests[n] != nil || s.byID[c.id] != 0 || !slices.Contains(s.unanswered.order, n) {
+		if s.requests[n] != nil || s.byID[c.id] != 0 || s.unanswered.byID[c.id] != n ||
+			!slices.Contains(s.unanswered.order, n) {
 			return fmt.Sprintf("request %d is over and unanswered, and open, or its id is, or it is kept for ever", n)
 		}
 	}

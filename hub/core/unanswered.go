@@ -1,7 +1,6 @@
 package core
 
 import (
-	"maps"
 	"time"
 
 	"github.com/mcphub-go/mcphub/hub/event"
@@ -15,6 +14,7 @@ const maxUnanswered = 1000
 // none.
 type unanswered struct {
 	calls map[RequestNumber]unansweredCall
+	byID  map[string]RequestNumber
 	order []RequestNumber // oldest first; one that is remembered no longer stays in it
 }
 
@@ -27,23 +27,37 @@ type unansweredCall struct {
 
 func (u *unanswered) add(r *request) {
 	if u.calls == nil {
-		u.calls = map[RequestNumber]unansweredCall{}
+		u.calls, u.byID = map[RequestNumber]unansweredCall{}, map[string]RequestNumber{}
 	}
 	u.calls[r.n] = unansweredCall{r.id, r.server, r.name, r.cancel.Time}
+	u.byID[r.id] = r.n
 	if u.order = append(u.order, r.n); len(u.order) > maxUnanswered {
-		delete(u.calls, u.order[0])
+		u.remove(u.order[0])
 		u.order = u.order[1:]
 	}
 }
 
-// forget drops the calls with an id that a new request has: windows would take the answer for that of the new one.
+func (u *unanswered) remove(n RequestNumber) {
+	if c, ok := u.calls[n]; ok {
+		delete(u.calls, n)
+		delete(u.byID, c.id)
+	}
+}
+
+// forget drops the call with an id that a new request has: windows would take the answer for that of the new one.
 func (u *unanswered) forget(id string) {
-	maps.DeleteFunc(u.calls, func(_ RequestNumber, c unansweredCall) bool { return c.id == id })
+	if n, ok := u.byID[id]; ok {
+		u.remove(n)
+	}
 }
 
 // drop drops the calls to a server whose connection has ended.
 func (u *unanswered) drop(n ServerNumber) {
-	maps.DeleteFunc(u.calls, func(_ RequestNumber, c unansweredCall) bool { return c.server == n })
+	for number, c := range u.calls {
+		if c.server == n {
+			u.remove(number)
+		}
+	}
 }
 
 // answeredLate tells the windows of the first answer to a request after its cancel: with the end of the request, or
@@ -55,7 +69,7 @@ func (s *State) answeredLate(e *AnsweredLate) {
 		return
 	}
 	if c, waits := s.unanswered.calls[e.Request]; waits {
-		delete(s.unanswered.calls, e.Request)
+		s.unanswered.remove(e.Request)
 		answer := event.LateAnswer{After: s.now.Sub(c.cancelled), NoResult: e.NoResult}
 		s.do(RequestAnsweredLate{e.Request, c.id, c.name, answer})
 	}
