@@ -266,8 +266,12 @@ export class EditorWindow {
   async openTool(server, tool) {
     await this.unfold(server);
     await (await this.row('Servers', tool)).click();
-    const tab = await this.tab();
-    await tab.frame.getByTestId('call').waitFor();
+    let tab = await this.tab();
+    // Until the editor has made the new tab, the one that is found is that of another tool.
+    await until(`the tab of ${tool}`, async () => {
+      tab = await this.tab();
+      return tab.frame.getByTestId(`tool-${tool}`).getByTestId('call').isVisible();
+    });
     return tab;
   }
 
