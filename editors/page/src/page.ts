@@ -57,8 +57,8 @@ export interface Page {
   readonly openKey: string;
   /** moves the focus to the question that a request waits for, or else to its card */
   goTo: (requestId: string) => void;
-  /** shows the questions of a request in this place, as long as the place can be seen */
-  askHere: (requestId: string, place: HTMLElement) => void;
+  /** shows the questions of a request in this place, as long as the place can be seen; without a place in Now */
+  askHere: (requestId: string, place?: HTMLElement) => void;
   /** opens a server or a part of it, as soon as the page knows it */
   openThing: (thing: Thing) => void;
   /** opens the details of the latest ended request with this id */

@@ -79,6 +79,7 @@ export function requester(page: Page, { verb, testid = 'ask', name, order, extra
     replace(outcome);
     tell(t('Asking…'));
     const { error } = await page.call(given[0], given[1]);
+    page.askHere(mine); // it is over
     if (mine !== requestId) return;
     begun(false);
     // If the history has the end of the request, it is shown from there. Otherwise the request never began, or the page

@@ -11,8 +11,8 @@ import type { Page, Section } from '../page.js';
 import type { Card, CardActions } from './cards.js';
 
 export interface Questions extends Section {
-  /** shows the questions of a request in this place, as long as the place can be seen */
-  askHere: (requestId: string, place: HTMLElement) => void;
+  /** shows the questions of a request in this place, as long as the place can be seen; without a place in Now */
+  askHere: (requestId: string, place?: HTMLElement) => void;
 }
 
 export function questionsSection(page: Page, note: CardActions['note']): Questions {
@@ -58,11 +58,11 @@ export function questionsSection(page: Page, note: CardActions['note']): Questio
     requestOf: (id) => state.requests.get(id),
   };
 
-  /** Returns where the card of a prompt belongs: a place that is not drawn is none. */
+  /** Returns where the card of a prompt belongs: a place that cannot be seen is none. */
   function placeOf(promptId: string) {
     const { parentRequestId = '', requestId = '' } = state.prompts.get(promptId) ?? {};
     const place = places.get(parentRequestId) ?? places.get(requestId);
-    return place?.isConnected && place.getClientRects().length > 0 ? place : cardsPlace;
+    return place?.parentElement && isShown(place.parentElement) ? place : cardsPlace;
   }
 
   /** Moves cards whose place was covered or uncovered. */
@@ -74,7 +74,6 @@ export function questionsSection(page: Page, note: CardActions['note']): Questio
       place.append(element);
       if (held instanceof HTMLElement) held.focus();
     }
-    for (const [id, place] of places) if (!place.isConnected && !state.requests.has(id)) places.delete(id);
   }
 
   function open(promptId: string) {
@@ -96,7 +95,10 @@ export function questionsSection(page: Page, note: CardActions['note']): Questio
   addEventListener('pagehide', () => cards.forEach(({ element }) => element.dispatchEvent(new Event('focusout'))));
 
   return {
-    askHere: (requestId, place) => void places.set(requestId, place),
+    askHere: (requestId, place) => {
+      if (place) places.set(requestId, place);
+      else places.delete(requestId);
+    },
     paint: (changed) => {
       if (changed.opened || changed.requestList) arrange();
       if (!changed.prompts) return;
@@ -120,3 +122,6 @@ export function questionsSection(page: Page, note: CardActions['note']): Questio
     },
   };
 }
+
+/** Reports whether an element is drawn. An empty place is not: what it stands in tells. */
+const isShown = (element: Element) => element.getClientRects().length > 0;

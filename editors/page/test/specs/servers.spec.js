@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mainTest, pageTest } from '../harness/pagetest.js';
-import { filesTools, request, server, tool } from '../harness/world.js';
+import { filesTools, prompts, request, server, tool } from '../harness/world.js';
 import { choose, openServer, openTool } from '../harness/servers.js';
 
 const setup = {
@@ -211,5 +211,40 @@ mainTest(
     await cancel.waitFor({ state: 'hidden' });
     assert.match(await opened.focused(), /^button\[call\]/, 'the focus is beside where it was');
     assert.match(await by('tool-index_folder').innerText(), /Call\s+Result\s+Cancelled/);
+  },
+);
+
+mainTest(
+  'one’s own call asks beside its button while that can be seen, and in Now otherwise; where it stands, it can be answered',
+  {
+    snapshot: { servers: [server('files'), server('booking')] },
+    tools: { files: filesTools },
+    viewport: { width: 900, height: 900 },
+  },
+  async (opened) => {
+    const { by, hub, pass, settle } = opened;
+    await openServer(opened);
+    await openTool(opened, 'index_folder');
+    await by('tool-index_folder').getByLabel('path').first().fill('/repos/shop');
+    await by('call').click();
+    const { requestId = '' } = (await hub.next('callTool')).callTool;
+    await hub.say({
+      mcpRequestStarted: { request: request(requestId, { state: 'REQUEST_STATE_AWAITING_APPROVAL' }) },
+    });
+    await hub.say({ promptOpened: { prompt: { ...prompts.approval, requestId } } });
+    await settle();
+    const card = by('prompt-p-approval');
+    const above = () => card.evaluate((element) => element.closest('section')?.id);
+    const [button, asks] = [await by('call').boundingBox(), await card.boundingBox()];
+    assert.ok(button && asks && asks.y > button.y && asks.y < button.y + 60, 'below Call, and in view');
+    assert.equal(await above(), 'opened');
+    await openServer(opened, 'booking');
+    assert.equal(await above(), 'now', 'the button cannot be seen any more');
+    await openServer(opened);
+    await openTool(opened, 'index_folder');
+    assert.equal(await above(), 'opened');
+    await pass(700);
+    await card.getByTestId('decline').click();
+    assert.deepEqual((await hub.next('answerPrompt')).answerPrompt, { promptId: 'p-approval', decline: {} });
   },
 );
