@@ -50,7 +50,7 @@ func TestDemoCancelWithReason(t *testing.T) {
 		if f.Meta["cancel_reason"] != reason {
 			t.Errorf("the caller was told %q", f.Meta["cancel_reason"])
 		}
-		if !delivered(w, c.id) || !e.GetServerMayContinue() || e.GetTool() != "sleep" || e.GetMethod() != "tools/call" {
+		if !delivered(w, c.id) || !mayContinue(e) || e.GetTool() != "sleep" || e.GetMethod() != "tools/call" {
 			t.Errorf("the window was told %v", e)
 		}
 		d.echoes("demo", "still there")

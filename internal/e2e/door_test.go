@@ -236,6 +236,12 @@ func cancelled(t *testing.T, w *fakeeditor.Window, id string, origin mcphubv1.Or
 	return c
 }
 
+// mayContinue reports whether a window was told that the server may go on with a cancelled request, or that it has
+// answered: a server that ends at once may do so before the window is told of the end.
+func mayContinue(e *mcphubv1.McpRequestCancelled) bool {
+	return e.GetServerMayContinue() != (e.GetLateAnswer() != nil)
+}
+
 // delivered reports whether the server was sent the cancel of a request. On a busy machine that is known only after the
 // request has ended.
 func delivered(w *fakeeditor.Window, id string) bool {

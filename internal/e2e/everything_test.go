@@ -277,7 +277,7 @@ func everythingIsCancelled(t *testing.T, d *door, w *fakeeditor.Window, wire *wi
 	e := cancelled(t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
 	d.echoes("everything", "still there")
 	wire.cancelled(e.GetWireIdJson(), reason)
-	if !delivered(w, c.id) || !e.GetServerMayContinue() {
+	if !delivered(w, c.id) || !mayContinue(e) {
 		t.Errorf("the window was told %v", e)
 	}
 	if r := w.CancelRequest(c.id,

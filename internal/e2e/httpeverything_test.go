@@ -46,7 +46,7 @@ func everythingIsCancelledOverHTTP(t *testing.T, d *door, w *fakeeditor.Window, 
 	}
 	n := between.await("the cancel", ours)
 	if n.Params.Reason == nil || *n.Params.Reason != reason ||
-		!e.GetServerMayContinue() {
+		!mayContinue(e) {
 		t.Errorf("sent %+v; told %v", n, e)
 	}
 	d.echoes("everything", "still there")

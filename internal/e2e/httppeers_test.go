@@ -124,7 +124,7 @@ func (v *visit) isCancelled() {
 	}
 	for _, w := range []*fakeeditor.Window{v.w, v.panel} {
 		e := cancelled(v.t, w, c.id, mcphubv1.Origin_ORIGIN_USER, reason)
-		if !delivered(w, c.id) || !e.GetServerMayContinue() {
+		if !delivered(w, c.id) || !mayContinue(e) {
 			v.t.Errorf("%s was told %v", w, e)
 		}
 	}
