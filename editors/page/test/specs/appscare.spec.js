@@ -109,7 +109,7 @@ pageTest('a view that is closed gives its focus to what is there', withView, asy
   await noted(opened, 'tool-input');
   await opened.by('view-close').click();
   await opened.by('view-r-1').waitFor({ state: 'detached' });
-  assert.match(await opened.focused(), /^li Draw a chart/);
+  assert.match(await opened.focused(), /^li\[request-r-1\]/);
 });
 
 pageTest(
