@@ -15,12 +15,10 @@ import { openServer } from '../harness/servers.js';
  */
 const places = [
   ['h1'],
-  ['h2'],
-  ['.count', 'badge-foreground', 'badge-background'],
+  ['#servers-title'],
   ['.call .name', 'foreground', 'editor-background'],
   ['.call .of', 'descriptionForeground', 'editor-background'],
   ['.call .time', 'descriptionForeground', 'editor-background'],
-  ['.note .truth', 'descriptionForeground'],
   ['#servers .row .name', 'foreground', 'list-inactiveSelectionBackground'],
   ['#servers .row .what', 'descriptionForeground'],
   ['.problem'],
@@ -30,7 +28,6 @@ const places = [
   ['#opened .tabs button', 'descriptionForeground'],
   ['.ended .one-line'],
   ['.ended .second', 'descriptionForeground'],
-  ['.ended[aria-selected=true] .one-line', 'foreground', 'list-inactiveSelectionBackground'],
   ['.card h3', 'foreground', 'editor-background'],
   ['.card .grave-words', 'foreground', 'editor-background'],
   ['.card pre', 'foreground', 'textCodeBlock-background'],
