@@ -366,6 +366,6 @@ class PromptCard implements Card {
 /** Moves the focus to the next question, or else to what runs or to the title of the page. */
 export function passFocus(held: boolean) {
   if (!held || document.activeElement !== document.body) return;
-  const next = document.querySelector('article.card h3, .call, h1');
+  const next = ['article.card h3', '.call', 'h1'].map((one) => document.querySelector(one)).find(Boolean);
   if (next instanceof HTMLElement) next.focus();
 }
