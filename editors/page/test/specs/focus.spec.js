@@ -75,7 +75,7 @@ pageTest(
 );
 
 pageTest(
-  'when a card goes, the focus goes to the next card, and after the last to the heading',
+  'when a card goes, the focus goes to its note, or where it was answered to what is left',
   { snapshot: { servers: [server('files')], prompts: [prompts.approval, prompts.url] } },
   async ({ by, hub, page, pass }) => {
     await by('prompt-p-url').waitFor();
@@ -95,7 +95,7 @@ pageTest(
       await pass(7_000);
     }
     await by('prompt-p-approval').waitFor({ state: 'detached' });
-    assert.equal(await inCard('prompt-p-url'), true);
+    assert.equal(await inCard('note-p-approval'), true, 'what has become of it');
     assert.equal(await onYes(), false);
     await by('prompt-p-url').locator('[data-testid="decline"]').focus();
     await page.keyboard.press('Enter');
