@@ -46,7 +46,10 @@ pageTest(
     await last.scrollIntoViewIfNeeded();
     await by('strip-p-1').waitFor();
     const before = await last.boundingBox();
-    assert.deepEqual(await by('strip').locator('button').allInnerTexts(), ['Please pay for the booking.\nbooking', '4 more questions']);
+    assert.deepEqual(await by('strip').locator('button').allInnerTexts(), [
+      'Please pay for the booking.\nbooking',
+      '4 more questions',
+    ]);
     await by('strip-p-1').focus();
     for (const n of [1, 2]) await hub.say({ promptClosed: { promptId: `p-${n}`, cause: 'PROMPT_CAUSE_WITHDRAWN' } });
     await settle();
