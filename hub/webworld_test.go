@@ -298,6 +298,7 @@ func (w *webWorld) signIn(v *view) {
 		w.t.Fatalf("the prompt is %+v, %+v", p, p.SignIn)
 	}
 	v.answer(event.PromptAnswer{PromptID: p.ID, Action: event.ActionAccept})
+	synctest.Wait() // for the second question, before the browser ends it: a browser that is quicker leaves it out
 	w.browse(p.SignIn.URL)
 	pass(time.Second) // the listener for the browser looks at times whether its page has been taken
 }
