@@ -11,7 +11,7 @@ import { t } from './words/t.js';
 export function translateFrame(alone: boolean) {
   document.documentElement.lang = language;
   byId('choose').textContent = alone
-    ? t('What this showed is not there, or not yet.')
+    ? t('What was opened here is gone, or not known yet.')
     : t('Select a server, or something that has ended.');
   byId('strip').setAttribute('aria-label', t('Questions out of view'));
   for (const [section, name] of [

@@ -81,6 +81,11 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
     event.stopPropagation();
   });
   list.addEventListener('keydown', (event) => {
+    // The repeats of a key that is held down were meant for the button: in the menu they would choose.
+    if (event.repeat && (event.key === 'Enter' || event.key === ' ')) {
+      event.preventDefault();
+      return;
+    }
     const all = entries();
     const at = all.findIndex((one) => one === event.target);
     const { key } = event;

@@ -2,11 +2,15 @@
 
 import { toldOf, truthOf } from '../hub/truth.js';
 import { outcomeText } from '../hub/ended.js';
+import { isStart } from '../hub/requestwords.js';
 import { nativeParse } from '../words/jsontext.js';
-import { duration, originWord, shortName, visible } from '../words/text.js';
+import { duration, originWord, shortName, startOf, visible } from '../words/text.js';
 import { number, t } from '../words/t.js';
 import type { IconName } from '../elements/icon.js';
 import type { Ended, Outcome } from '../hub/ended.js';
+
+/** Reports whether an end is worth a row. That a session has started is not: it is a step of a call. */
+export const isListed = ({ about, outcome }: Ended) => !(isStart(about) && outcome === 'done');
 
 /** The icon of each outcome. Their shapes differ: colours alone would tell nothing to many people. */
 export const outcomeIcons: Record<Outcome, IconName> = {
@@ -90,12 +94,14 @@ export function moreWords(entry: Ended): string {
 const sentence = (text: string) =>
   text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 
+/** No row shows more, in UTF-16 units. The details have all of it. */
+const mostInRow = 300;
 const onlyText = /^[^\s:]+: "([^"\\]*)"$/;
 
 /** Returns the quiet line of a row: the server, for whom, and how it ended or, if that was normal, the arguments. */
 export function rowWords(entry: Ended): string {
   const { server, caller, argumentsPreview } = entry.about;
   const given = visible(argumentsPreview);
-  const what = entry.outcome === 'done' ? (onlyText.exec(given)?.[1] ?? given) : endWords(entry);
+  const what = startOf(entry.outcome === 'done' ? (onlyText.exec(given)?.[1] ?? given) : endWords(entry), mostInRow);
   return [shortName(server), caller && shortName(caller), what].filter(Boolean).join(' · ');
 }

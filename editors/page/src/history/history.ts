@@ -7,9 +7,9 @@ import { outcomeText, outcomeWords } from '../hub/ended.js';
 import { hubNow } from '../hub/state.js';
 import { keyOf } from '../opened/opened.js';
 import { endedView } from './endeddetails.js';
-import { outcomeIcons, rowWords } from './endwords.js';
+import { isListed, outcomeIcons, rowWords } from './endwords.js';
 import { byId } from '../page.js';
-import { isStart, titleOf } from '../hub/requestwords.js';
+import { titleOf } from '../hub/requestwords.js';
 import { ago, exactTime } from '../words/ago.js';
 import { shortName } from '../words/text.js';
 import { virtualList } from '../elements/virtuallist.js';
@@ -17,9 +17,6 @@ import { plural, t } from '../words/t.js';
 import type { EndedView } from './endeddetails.js';
 import type { Ended } from '../hub/ended.js';
 import type { Page, Section } from '../page.js';
-
-/** Reports whether an end is worth a row. That a session has started is not: it is a step of a call. */
-const isListed = ({ about, outcome }: Ended) => !(isStart(about) && outcome === 'done');
 
 const openingOf = (entry: Ended) => keyOf('ended', entry.key);
 

@@ -8,7 +8,7 @@ export default {
   // The frame, the connection, the keys.
   'Back': 'Zurück',
   'Back to {0}': 'Zurück zu {0}',
-  'What this showed is not there, or not yet.': 'Was hier gezeigt wurde, ist nicht da, oder noch nicht.',
+  'What was opened here is gone, or not known yet.': 'Was hier geöffnet war, ist weg, oder noch nicht bekannt.',
   'Select a server, or something that has ended.': 'Wählen Sie einen Server, oder etwas, das geendet hat.',
   'Questions out of view': 'Fragen außer Sicht',
   'Questions': 'Fragen',

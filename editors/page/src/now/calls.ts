@@ -96,7 +96,7 @@ function byCause(requests: readonly Request[]) {
   return below;
 }
 
-/** Puts the button that cancels everything into the head of the page. It is there while several requests run. */
+/** Puts the button that cancels everything into the head of the page. It is there while one of them can be cancelled. */
 function cancelAll({ state, call, announce }: Page): () => void {
   const place = byId('stop-all');
   const problem = h('p', { class: 'problem', role: 'alert' });

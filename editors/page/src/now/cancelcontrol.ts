@@ -88,7 +88,7 @@ export function cancelControl({
       // The attribute "disabled" would lose the focus.
       button.setAttribute('aria-disabled', String(is));
       setText(button, is ? t('Cancelling…') : label);
-      button.setAttribute('aria-label', is ? t('Cancelling {0}', about) : what);
+      button.setAttribute('aria-label', is && about ? t('Cancelling {0}', about) : is ? t('Cancelling…') : what);
       show(menu.element, !is);
       if (is) show(line, false);
     },

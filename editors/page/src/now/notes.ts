@@ -117,7 +117,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
    * The card of a question had the focus, and its note has it now. Keys that were meant for a field that is gone must
    * do nothing: a blank would scroll the page, and Enter would press what has come into its place.
    */
-  function swallow(event: KeyboardEvent) {
+  function ignoreTyping(event: KeyboardEvent) {
     const moves = ['Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key);
     if (event.target !== event.currentTarget || moves || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -138,7 +138,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
       data-testid=${note.testid}
       data-state=${entry?.outcome ?? 'closed'}
       aria-label=${`${title}: ${truth}`}
-      @keydown=${swallow}
+      @keydown=${ignoreTyping}
     >
       <div class="card-head">
         ${glyph(note.mark)}

@@ -39,7 +39,7 @@ export function launchCard(ask: ServerLaunchJson, server: string, kit: Kit): Kin
   const command = [ask.command ?? '', ...(ask.args ?? [])].map(quoted).join(' ');
   return {
     title: ask.command ? t('Start {0}?', shortName(server)) : t('Connect to {0}?', shortName(server)),
-    grave: loadsCode(ask, { t }).length > 0,
+    dangerous: loadsCode(ask, { t }).length > 0,
     body: [
       h('p', { text: visible(launchOrigin(ask, { t })) }),
       ask.changed

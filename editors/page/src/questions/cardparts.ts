@@ -3,7 +3,7 @@ import { announce } from '../elements/announce.js';
 import { h } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { JsonNumber, objectOf, parse, stringify } from '../words/jsontext.js';
-import { bytes, longClass, shortName, startOf, visible } from '../words/text.js';
+import { bytes, longClass, pretty, shortName, startOf, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type {
   AcceptPromptJson as Accept,
@@ -32,7 +32,7 @@ export interface Kind {
   /** who asks; without it the server, and the call that it asks for */
   from?: string;
   /** a yes may do harm */
-  grave?: boolean;
+  dangerous?: boolean;
   body: Child[];
   /** undefined: there is nothing to accept. variants: other ways to accept, in a menu beside the button */
   accept: (Accepting & { variants?: (Pick<Accepting, 'text' | 'content'> & { testid: string })[] }) | undefined;
@@ -137,19 +137,25 @@ export function facts(rows: [string, Child | Child[]][]) {
   return list;
 }
 
+/** Longer texts are shown as JSON, in UTF-16 units: of one value, and of all arguments. */
 const plainest = 300;
+const mostGiven = 8000;
 
 /**
- * Returns arguments as a list of names and values, or undefined if they are no flat object of short values. A text that
- * could be taken for another kind of value, or whose ends cannot be seen, stands in quotes.
+ * Returns arguments as a list of names and values, or undefined if they are no flat object of short values, or if the
+ * list would not say all of the text: a name that stands twice means one thing to one server and another to the next. A
+ * text that could be taken for another kind of value, or whose ends cannot be seen, stands in quotes.
  */
 export function given(json: string) {
-  let members: [string, Json][];
+  if (json.length > mostGiven) return undefined;
+  let value: Json;
   try {
-    members = [...objectOf(parse(json))];
+    value = parse(json);
   } catch {
     return undefined;
   }
+  if (pretty(stringify(value)) !== pretty(json)) return undefined;
+  const members = [...objectOf(value)];
   const plain = (value: Json) =>
     typeof value === 'string'
       ? value.length <= plainest
@@ -163,7 +169,7 @@ export function given(json: string) {
   );
 }
 
-const doubtful = /^(?:|true|false|null|-?\d.*|["\s].*|[^]*[\s"])$/;
+const doubtful = /^(?:|true|false|null|-?\d.*|["\s[{].*|[^]*[\s"])$/;
 const spelled = (value: Json) =>
   typeof value === 'string' && !doubtful.test(value) && !value.includes('\n') ? value : stringify(value);
 

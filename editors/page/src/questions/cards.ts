@@ -186,7 +186,7 @@ class PromptCard implements Card {
   }
 
   #draw(prompt: Prompt, id: string) {
-    const { accept, decline, choices, body, from, grave } = this.#kind;
+    const { accept, decline, choices, body, from, dangerous } = this.#kind;
     const menu = menuButton('more', t('More for {0}', this.title), () => this.#more(prompt), 'card-more');
     const scopes = accept?.variants;
     const split =
@@ -205,7 +205,7 @@ class PromptCard implements Card {
     return h(
       'article',
       {
-        'class': `card asks ${grave ? 'grave' : ''}`,
+        'class': `card asks ${dangerous ? 'dangerous' : ''}`,
         'aria-labelledby': `${id}-title`,
         'dataset': { testid: `prompt-${this.#promptId}` },
       },
@@ -311,9 +311,11 @@ class PromptCard implements Card {
   #refused(error: HubError, answers: number) {
     setText(this.#status, '');
     if (error.reason === 'PROMPT_CLOSED') {
-      // The question had ended in another way before the answer came.
-      if (this.#closing) this.#note(this.#closing, false);
-      else setText(this.#problem, t('This question was closed already; the answer changed nothing.'));
+      // The question had ended in another way before the answer came. Its end was told, unless it looked like the one
+      // that was wanted here.
+      if (this.#closing && answeredHere(this.#closing, this.#state)) this.#note(this.#closing, false);
+      else if (!this.#closing)
+        setText(this.#problem, t('This question was closed already; the answer changed nothing.'));
       return;
     }
     this.#state = transition(this.#state, { refused: answers });

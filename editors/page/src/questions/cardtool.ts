@@ -1,5 +1,5 @@
 // The card for a tool approval. It shows exactly what would be called.
-import { block, disclosure, facts, fullName, given, prose, scopes } from './cardparts.js';
+import { block, disclosure, exact, facts, fullName, given, prose, scopes } from './cardparts.js';
 import { h } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
 import { definitionDiff } from './definitiondiff.js';
@@ -18,13 +18,13 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
     dataset: { testid: 'decline-reason' },
   });
   const why = h('div', { class: 'field', hidden: true }, h('label', { for: reason.id, text: t('Reason') }), reason);
-  const grave = !ask.readOnlyHint && Boolean(ask.destructiveHint);
+  const dangerous = !ask.readOnlyHint && Boolean(ask.destructiveHint);
   const json = ask.argumentsJson || '{}';
   return {
     title: t('Run {0} of {1}?', shortName(ask.title || ask.tool), shortName(server)),
-    grave,
+    dangerous,
     body: [
-      warning(ask, grave),
+      warning(ask, dangerous),
       ask.previousDefinitionJson
         && h(
           'div',
@@ -32,8 +32,12 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
           h('p', { text: t('The server has changed this tool since you approved it.') }),
           definitionDiff(ask.changes, ask.previousDefinitionJson, ask.definitionJson),
         ),
-      ask.title && ask.title !== ask.tool && facts([[t('Tool'), fullName(ask.tool)]]),
-      !ask.title && (ask.tool ?? '').length > longestName && facts([[t('Tool'), fullName(ask.tool)]]),
+      // The server has chosen the title, which may claim anything.
+      (ask.title || (ask.tool ?? '').length > longestName)
+        && facts([
+          [t('Server'), exact(shortName(server))],
+          [t('Tool'), fullName(ask.tool)],
+        ]),
       given(json) ?? block(t('Arguments'), pretty(json), json),
       (ask.description || ask.definitionJson)
         && disclosure(t('About this tool, in the words of the server'), () => [
@@ -71,11 +75,11 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
 }
 
 /** Returns what the server says of its tool. Nobody has checked it. */
-function warning({ readOnlyHint }: ToolApproval, grave: boolean) {
-  if (grave)
+function warning({ readOnlyHint }: ToolApproval, dangerous: boolean) {
+  if (dangerous)
     return h(
       'p',
-      { class: 'grave-words' },
+      { class: 'danger-words' },
       icon('warning'),
       h('span', { text: t('It may change or destroy things.') }),
     );

@@ -63,11 +63,13 @@ export function serversSection(page: Page): Section & { open: (thing: Thing) => 
     wanted = state.servers.has(thing.server) ? undefined : thing;
     if (!wanted) pageOf(thing.server).open(thing);
   }
+  /** Returns what takes the focus when what had it is gone. */
+  const back = () => (begin.element.hidden ? title : begin.box);
   const writes = page.surface.configWrites
     ? addingLater(page, {
         shown: (server) => open({ server }),
         ready: (server) => pages.get(server)?.focusTools(),
-        back: () => (begin.element.hidden ? title : begin.box),
+        back,
       })
     : undefined;
   if (writes) page.adding = writes;
@@ -135,16 +137,15 @@ export function serversSection(page: Page): Section & { open: (thing: Thing) => 
       const held = changed.serverList && forget();
       if (changed.serverList || changed.opened || changed.servers.size > 0) draw();
       for (const name of changed.servers) acts.get(name)?.update();
-      if (changed.serverList) {
-        if (held && document.activeElement === document.body) title.focus();
-        if (wanted) open(wanted);
-      }
+      if (changed.serverList && wanted) open(wanted);
       if (changed.serverList || changed.servers.size > 0) keys.refresh();
       listed ||= changed.serverList;
       if (listed && (changed.serverList || changed.connection)) {
         begin.update();
         guide.update();
       }
+      // With the last server the heading goes, too.
+      if (held && document.activeElement === document.body) back().focus();
       if (changed.serverList || changed.history) guide.ended();
       if (changed.prompts) writes?.promptsChanged();
       if (state.openAdd) {

@@ -80,14 +80,17 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
   let stale = true;
   let asked = 0;
   let wanted: string | undefined; // a tool that is to be opened once it is listed
-  let awaited = false; // the first row takes the focus once it is there
+  let listing = false;
+  let awaited = false; // the first row takes the focus once the tools are listed
 
   async function listTools() {
     stale = false;
+    listing = true;
     const mine = ++asked;
     setText(note, tools.length === 0 ? t('Listing…') : '');
     const { error: refusal, response } = await page.call('ListTools', { server, allowCached: true });
     if (mine !== asked) return; // a later list was requested
+    listing = false;
     const error = refusal ?? response?.troubles?.[0]?.error;
     stale = error?.code === 'UNAVAILABLE';
     if (!refusal) tools = response?.tools ?? [];
@@ -104,6 +107,7 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
     );
     renew();
     paint();
+    focusAwaited();
     changed();
   }
 
@@ -176,10 +180,15 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
     );
     keys.refresh();
     if (held && document.activeElement === document.body) rows()[0]?.focus();
-    if (awaited && rows()[0]) {
-      awaited = false;
+  }
+
+  /** Somebody who types elsewhere by now goes on typing. A note or a heading has the focus because nobody moved it. */
+  function focusAwaited() {
+    const at = document.activeElement;
+    if (awaited && (at === document.body || at?.matches('[tabindex="-1"]') || at?.closest('#opened'))) {
       rows()[0]?.focus();
     }
+    awaited = false;
   }
 
   return {
@@ -202,7 +211,7 @@ export function toolList(page: Page, server: string, up: Opening['up'], changed:
     hasOpen: () => page.openKey.startsWith(`${keyOf('server', server, 'tool')},`),
     focusFirst: () => {
       awaited = true;
-      if (!stale) paint();
+      if (!stale && !listing) focusAwaited();
     },
     requestsChanged: () => {
       for (const view of views.values()) view.requestsChanged();

@@ -343,3 +343,19 @@ pageTest(
     assert.match(sent.answerPrompt.accept?.requestJson ?? '', /"speedPriority":\s*1\.0/, 'numbers keep their spelling');
   },
 );
+
+mainTest(
+  'a held Enter opens the menu of scopes, and its repeats choose none',
+  { snapshot: { prompts: [prompts.approval] } },
+  async ({ by, focused, hub, page, pass, settle }) => {
+    await pass(700);
+    await by('scopes').focus();
+    for (let held = 0; held < 4; held++) await page.keyboard.down('Enter'); // after the first, these are its repeats
+    await settle();
+    assert.match(await focused(), /Allow for this window/);
+    assert.deepEqual(hub.all('answerPrompt'), []);
+    await page.keyboard.up('Enter');
+    await page.keyboard.press('Enter');
+    assert.deepEqual((await hub.next('answerPrompt')).answerPrompt.accept, { scope: 'APPROVAL_SCOPE_WINDOW' });
+  },
+);

@@ -345,6 +345,26 @@ pageTest(
 );
 
 pageTest(
+  'arguments that a list would not say whole are shown as they are spelled: a name that stands twice, a text like an object',
+  {
+    snapshot: {
+      prompts: ['{"path":"a.txt","path":"/etc/passwd"}', '{"path":"\\u0061.txt"}'].map((argumentsJson, i) => ({
+        ...prompts.approval,
+        promptId: `p-${i}`,
+        toolApproval: { ...prompts.approval.toolApproval, title: 'Read of github', argumentsJson },
+      })),
+    },
+  },
+  async ({ by }) => {
+    assert.match(await by('prompt-p-0').locator('pre').innerText(), /"path": "a\.txt",\s+"path": "\/etc\/passwd"/);
+    assert.match(await by('prompt-p-1').locator('pre').innerText(), /"path": "\\u0061\.txt"/);
+    const text = await by('prompt-p-0').innerText();
+    assert.match(text, /Server\s+files/, 'a title may claim anything');
+    assert.match(text, /Tool\s+write_file/);
+  },
+);
+
+pageTest(
   'the title of a form is its question, and a long one stands whole below it',
   {
     snapshot: {

@@ -188,3 +188,19 @@ mainTest(
     assert.deepEqual(hub.all('answerPrompt'), []);
   },
 );
+
+mainTest(
+  'a question that is withdrawn while its answer is on the way leaves one note, with the reason',
+  { snapshot: { servers: [server('booking')], prompts: [prompts.url] } },
+  async ({ by, hub, page, pass, settle }) => {
+    hub.silent.add('answerPrompt');
+    await pass(700);
+    await by('accept').click();
+    const sent = await hub.next('answerPrompt');
+    await hub.say({ promptClosed: { ...withdrawn, promptId: prompts.url.promptId ?? '' } });
+    await hub.reply(sent, { error: { code: 'NOT_FOUND', reason: 'PROMPT_CLOSED', message: 'The prompt is closed.' } });
+    await settle();
+    assert.equal(await page.locator('.note').count(), 1);
+    assert.match(await page.locator('.note').innerText(), /Withdrawn by booking: changed my mind\. Nothing was sent\./);
+  },
+);

@@ -35,3 +35,13 @@ pageTest(
     assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), 'BODY');
   },
 );
+
+pageTest(
+  'where a host shows only what is live, the first start stands there',
+  { snapshot: {}, surface: { shows: 'now', configWrites: true } },
+  async ({ by, page, settle }) => {
+    await settle();
+    assert.equal(await by('first-command').isVisible(), true);
+    assert.equal(await page.getByRole('heading', { name: 'Connect your first MCP server' }).isVisible(), true);
+  },
+);

@@ -29,7 +29,7 @@ const places = [
   ['.ended .one-line'],
   ['.ended .second', 'descriptionForeground'],
   ['.card h3', 'foreground', 'editor-background'],
-  ['.card .grave-words', 'foreground', 'editor-background'],
+  ['.card .danger-words', 'foreground', 'editor-background'],
   ['.card pre', 'foreground', 'textCodeBlock-background'],
   ['.card button.primary', 'button-foreground', 'button-background'],
   ['.card [data-testid=decline]', 'button-secondaryForeground', 'button-secondaryBackground'],

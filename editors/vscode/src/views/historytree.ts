@@ -1,6 +1,6 @@
 // The view of what has ended: newest first, each in one line, with how it ended where that was not the normal end.
 import * as vscode from 'vscode';
-import { endWords, moreWords } from '../../../page/src/history/endwords.js';
+import { endWords, isListed, moreWords } from '../../../page/src/history/endwords.js';
 import type { Ended, Outcome } from '../../../page/src/hub/ended.js';
 import { hubNow } from '../../../page/src/hub/state.js';
 import { ofWords, titleOf } from '../../../page/src/hub/requestwords.js';
@@ -67,7 +67,7 @@ export class HistoryTree implements vscode.TreeDataProvider<Ended>, vscode.Dispo
     if (entry !== undefined) {
       return [];
     }
-    const shown = this.#known.state.history.slice(-mostShown).reverse();
+    const shown = this.#known.state.history.filter(isListed).slice(-mostShown).reverse();
     clearTimeout(this.#clock);
     if (shown.length > 0) {
       this.#clock = setTimeout(() => this.refresh(), timesHold).unref(); // the editor asks only while the tree is seen
