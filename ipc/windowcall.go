@@ -90,6 +90,13 @@ var orderings = map[string]ordering{
 	mcphubv1.GatewayService_ListGateways_FullMethodName: forHosts,
 }
 
+// IsForHosts reports whether the method with this gRPC path is for the host of a hub: a window may not call it, or its
+// reply to a window does not have the response.
+func IsForHosts(method string) bool {
+	o, ok := orderings[method]
+	return ok && (o == forHosts || o == asRequest)
+}
+
 // methods has the methods of the registered services by their gRPC paths.
 type methods map[string]method
 

@@ -13,7 +13,7 @@ import (
 // stay open, because their owner may still use them.
 //
 // Pipes and sockets are read and written without blocking a thread each, which saves half the cost of a relayed call.
-func Standard(in io.Reader, out io.Writer) jsonrpc.Conn {
+func Standard(in io.Reader, out io.Writer) jsonrpc.Stream {
 	r, closeIn := standardInput(in)
 	w, closeOut := standardOutput(out)
 	return jsonrpc.NewLineConn(r, w, jsonrpc.LineConnOptions{

@@ -37,6 +37,7 @@ import (
 	"github.com/mcphub-go/mcphub/internal/cli/list"
 	"github.com/mcphub-go/mcphub/internal/cli/mcp"
 	"github.com/mcphub-go/mcphub/internal/cli/registry"
+	"github.com/mcphub-go/mcphub/internal/cli/stdio"
 	"github.com/mcphub-go/mcphub/internal/cli/trace"
 	"github.com/mcphub-go/mcphub/internal/cli/web"
 	"github.com/mcphub-go/mcphub/plugin"
@@ -100,7 +101,7 @@ func NewTree(f *door.Factory) *cobra.Command {
 	root := cmd.NewRoot(f.Streams)
 	root.AddCommand(
 		demo.NewDemoCmd(f), web.NewWebCmd(f),
-		call.NewCallCmd(f), call.NewReadCmd(f), call.NewPromptCmd(f), mcp.NewMCPCmd(f),
+		call.NewCallCmd(f), call.NewReadCmd(f), call.NewPromptCmd(f), mcp.NewMCPCmd(f), stdio.NewStdioCmd(f),
 		doctor.NewDoctorCmd(f), list.NewServersCmd(f), list.NewToolsCmd(f), list.NewResourcesCmd(f), list.NewPromptsCmd(f),
 		config.NewConfigCmd(f), registry.NewRegistryCmd(f),
 		trace.NewTraceCmd(f), demoserver.NewDemoServerCmd(f), newServeCmd(f), newVersionCmd(f), docs.NewDocsCmd(f),

@@ -18,7 +18,7 @@ import (
 // the token a request is refused.
 func TestMCPOverHTTP(t *testing.T) {
 	p := clitest.Inside(t)
-	file, record := gatewayConfig(&p.Settings, "allow")
+	file, record := p.RecordedDemo("allow")
 	token := p.Config("token", "a-token-of-this-test\n")
 	r := p.Start("mcp", file, "--http", "127.0.0.1:0", "--token-file", token)
 	url := r.Stdout.First(t)

@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,23 +15,8 @@ import (
 	"github.com/mcphub-go/mcphub/internal/cli/mcp"
 )
 
-// gatewayConfig writes a config file with the demo server as demo, with this policy for all its tools. The server
-// records what it receives.
-func gatewayConfig(p *clitest.Settings, approvals string) (file, record string) {
-	record = filepath.Join(p.Folder, "record.jsonl")
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.Binary,
-		"args": []string{"demo-server", "--record", record}, "approvals": map[string]string{"*": approvals}}}})
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	return p.Config("mcp.json", string(text)), record
-}
-
 // speaker is mcphub mcp with a client that writes its lines by hand.
-type speaker struct {
-	*clitest.Started
-	in io.WriteCloser
-}
+type speaker struct{ *clitest.Speaker }
 
 func speakWith(p *clitest.Program, args ...string) *speaker {
 	p.T.Helper()
@@ -41,36 +25,23 @@ func speakWith(p *clitest.Program, args ...string) *speaker {
 		p.T.Fatal(err)
 	}
 	defer read.Close()
-	return speakTo(p.StartWith(read, append([]string{"mcp"}, args...)...), write)
+	return greet(&clitest.Speaker{Started: p.StartWith(read, append([]string{"mcp"}, args...)...), In: write})
 }
 
-// speak does something with the command as its client, which then leaves, and returns how the command ended.
-func speakInside(c *clitest.Commands, do func(s *speaker), args ...string) (r clitest.Ended) {
+// speakInside does something with the command as its client, which then leaves, and returns how the command ended.
+func speakInside(c *clitest.Commands, do func(s *speaker), args ...string) clitest.Ended {
 	c.T.Helper()
-	c.Alone(func(*testing.T) {
-		read, write := io.Pipe()
-		s := speakTo(c.StartWith(read, append([]string{"mcp"}, args...)...), write)
-		do(s)
-		r = clitest.Ended{Status: s.leave(), Stderr: s.Stderr.String()}
-	})
-	return r
+	return c.Speak(func(s *clitest.Speaker) { do(greet(s)) }, append([]string{"mcp"}, args...)...)
 }
 
-func speakTo(r *clitest.Started, in io.WriteCloser) *speaker {
-	r.T.Helper()
-	s := &speaker{r, in}
-	s.say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+func greet(of *clitest.Speaker) *speaker {
+	of.T.Helper()
+	s := &speaker{of}
+	s.Say(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"by hand","version":"1"}}}`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.Say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	s.answer(`"i"`)
 	return s
-}
-
-func (s *speaker) say(line string) {
-	s.T.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.T.Fatal(err)
-	}
 }
 
 // answer waits for the response with that id, and returns the whole line.
@@ -88,22 +59,16 @@ func (s *speaker) progresses() {
 	s.Stdout.Await(s.T, `"method":"notifications/progress"`)
 }
 
-// leave closes the input, and returns the exit status.
-func (s *speaker) leave() exit.Status {
-	s.in.Close()
-	return s.Wait()
-}
-
 // TestMCPCancelReachesServer: the reason of a client's cancel reaches the server.
 func TestMCPCancelReachesServer(t *testing.T) {
 	p := clitest.InBubbles(t)
-	file, record := gatewayConfig(&p.Settings, "allow")
+	file, record := p.RecordedDemo("allow")
 	r := speakInside(p, func(s *speaker) {
-		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":10},` +
+		s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":10},` +
 			`"_meta":{"progressToken":"t"}}}`)
 		s.progresses()
-		s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user has seen enough"}}`)
-		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"after"}}}`)
+		s.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user has seen enough"}}`)
+		s.Say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"after"}}}`)
 		if line := s.answer("2"); !strings.Contains(line, `"text":"after"`) {
 			t.Errorf("after the cancel: %s", line)
 		}
@@ -118,10 +83,10 @@ func TestMCPCancelReachesServer(t *testing.T) {
 // names what helps.
 func TestMCPSaysWhoMustAgree(t *testing.T) {
 	p := clitest.InBubbles(t)
-	file, _ := gatewayConfig(&p.Settings, "ask")
+	file, _ := p.RecordedDemo("ask")
 	call := func(args ...string) (line string) {
 		speakInside(p, func(s *speaker) {
-			s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`)
+			s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__echo","arguments":{"text":"hi"}}}`)
 			line = s.answer("1")
 		}, append(args, file)...)
 		return line
@@ -142,7 +107,7 @@ func TestMCPAlwaysStarts(t *testing.T) {
 	self, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"hub": map[string]any{"command": p.Binary,
 		"args": []string{"mcp"}}}})
 	r := speakInside(p, func(s *speaker) {
-		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
 			t.Errorf("the list is %s", line)
 		}
@@ -165,11 +130,11 @@ func TestMCPTellsOfServersThatCannotBeKnown(t *testing.T) {
 	text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": p.Binary,
 		"args": []string{"demo-server"}}, "nope": map[string]any{"command": "no-such-program-anywhere"}}})
 	r := speakInside(p, func(s *speaker) {
-		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		if line := s.answer("1"); !strings.Contains(line, `"tools":[]`) {
 			t.Errorf("the list is %s", line)
 		}
-		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo"}}`)
+		s.Say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"demo__echo"}}`)
 		if line := s.answer("2"); !strings.Contains(line, "your consent to start it") {
 			t.Errorf("the call was answered %s", line)
 		}
@@ -191,12 +156,12 @@ func TestMCPLeavesNothingElseOut_real(t *testing.T) {
 	folder := p.AtHome(map[string]string{"home/.cursor/mcp.json": string(demo),
 		"project/.cursor/mcp.json": `{"mcpServers":{"db":{"command":"mcphub","args":["mcp"]}}}`})
 	s := speakWith(p, "--folder", folder)
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	if line := s.answer("1"); !strings.Contains(line, `"db__echo"`) {
 		t.Errorf("the list is %s", line)
 	}
 	want := filepath.FromSlash("project/.cursor/mcp.json") + ":1:16: warning: server \"db\""
-	if s.leave(); !strings.Contains(s.Stderr.String(), want) {
+	if s.Leave(); !strings.Contains(s.Stderr.String(), want) {
 		t.Errorf("said\n%s", s.Stderr.String())
 	}
 }
@@ -273,24 +238,24 @@ func TestMCPSearch(t *testing.T) {
 	}
 	file, long := p.Config("mcp.json", string(text)), strings.Repeat("0123456789", 200)
 	r := speakInside(p, func(s *speaker) {
-		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		if line := s.answer("1"); !strings.Contains(line, `"search_tools"`) || !strings.Contains(line, `"read_result"`) ||
 			strings.Contains(line, "demo__echo") {
 			t.Errorf("listed: %s", line)
 		}
-		s.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools",` +
+		s.Say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools",` +
 			`"arguments":{"query":"text back sleep"}}}`)
 		if line := s.answer("2"); !strings.Contains(line, "demo__echo") || strings.Contains(line, "demo__sleep") {
 			t.Errorf("found: %s", line)
 		}
-		s.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"demo__echo",` +
+		s.Say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"demo__echo",` +
 			`"arguments":{"text":"` + long + `"}}}}`)
 		line := s.answer("3")
 		_, id, cut := strings.Cut(line, "with the id ")
 		if !cut || len(line) > 800 {
 			s.T.Fatalf("the long result: %s", line)
 		}
-		s.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_result","arguments":{"id":"` + id[:26] +
+		s.Say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_result","arguments":{"id":"` + id[:26] +
 			`","offset":1500}}}`)
 		if line := s.answer("4"); !strings.Contains(line, long[1500:1700]) {
 			t.Errorf("read on: %s", line)

@@ -14,9 +14,9 @@ import (
 func TestMCPClientKilled_real(t *testing.T) {
 	t.Parallel()
 	p := clitest.Build(t)
-	file, record := gatewayConfig(&p.Settings, "allow")
+	file, record := p.RecordedDemo("allow")
 	s := speakWith(p, file)
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":60},` +
+	s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__sleep","arguments":{"seconds":60},` +
 		`"_meta":{"progressToken":"t"}}}`)
 	s.progresses()
 	var deaths []*doortest.Death
@@ -27,7 +27,7 @@ func TestMCPClientKilled_real(t *testing.T) {
 		t.Fatalf("there are %d processes", len(deaths))
 	}
 	s.Output.Close() // as the exit of a process does; the gateway sees this one when it writes its next line
-	s.in.Close()
+	s.In.Close()
 	if status := s.Wait(); status != exit.OK {
 		t.Errorf("status %d\n%s", status, s.Stderr.String())
 	}
@@ -41,9 +41,9 @@ func TestMCPClientKilled_real(t *testing.T) {
 func TestMCPKilled_real(t *testing.T) {
 	t.Parallel()
 	p := clitest.Build(t)
-	file, _ := gatewayConfig(&p.Settings, "allow")
+	file, _ := p.RecordedDemo("allow")
 	s := speakWith(p, file)
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) // it is answered once the server is known
+	s.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) // it is answered once the server is known
 	s.answer("1")
 	var deaths []*doortest.Death
 	for _, pid := range p.Running(p.Binary) {
