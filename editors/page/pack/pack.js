@@ -48,6 +48,7 @@ export async function packPage(folder, without = []) {
     external: [`./${rendererName}`, './l10n/*'],
     minify: true,
     format: 'esm',
+    charset: 'utf8', // a module is always read as UTF-8, and an escape takes twice the bytes
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'warning',

@@ -38,6 +38,9 @@ export function replace(parent: Element, ...children: (Child | readonly Child[])
   parent.replaceChildren(...present(children.flat()));
 }
 
+/** Returns an empty line for what went wrong. A screen reader reads it out at once. */
+export const alertLine = (className: string = 'problem') => h('p', { class: className, role: 'alert' });
+
 /** Sets a text only if it differs: painting something that has not changed must cause no layout. */
 export function setText(element: Element, text: string) {
   const node = element.firstChild;

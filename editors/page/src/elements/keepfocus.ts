@@ -46,6 +46,12 @@ export function keepFocus() {
   });
 }
 
+/** Reports whether the element with the focus is this one, or in it. */
+export const holdsFocus = (element: Element | null) => Boolean(element?.contains(document.activeElement));
+
+/** Reports whether no element has the focus: a person has not moved it elsewhere. */
+export const noneFocused = () => document.activeElement === document.body;
+
 function canFocus(element: HTMLElement) {
   return element.isConnected && !element.closest('[hidden], [inert]') && !element.matches(':disabled');
 }

@@ -39,5 +39,12 @@ export function afterPress(act: () => void) {
   else act();
 }
 
+/** Returns a listener that leaves out the second click of a double click: it was meant for what the first has done. */
+export const once =
+  (act: () => void) =>
+  ({ detail: clicks }: MouseEvent) => {
+    if (clicks < 2) act();
+  };
+
 /** Returns a promise that is fulfilled at once, or, while the pointer is pressed, when it is released. */
 export const pressOver = () => new Promise<void>((done) => afterPress(done));

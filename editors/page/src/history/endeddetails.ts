@@ -3,14 +3,15 @@
 
 import { html, nothing, render } from 'lit-html';
 import { facts, fullName } from '../questions/cardparts.js';
-import { h, replace, setText } from '../elements/dom.js';
+import { alertLine, h, replace, setText } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
 import { menuButton } from '../elements/menu.js';
 import { againButton, argumentsPart, errorData, reportItem, resultPart } from '../results/endedparts.js';
 import { commandLink } from '../surface.js';
-import { confirmButton } from '../now/cancelcontrol.js';
+import { restartButton } from '../now/cancelcontrol.js';
+import { requestsOf } from '../hub/requestwords.js';
 import { exactTime } from '../words/ago.js';
-import { durationOf, shortName, visible } from '../words/text.js';
+import { dotted, durationOf, visible } from '../words/text.js';
 import { endWords, moreWords, outcomeIcons } from './endwords.js';
 import { timeline } from './timeline.js';
 import { plural, t } from '../words/t.js';
@@ -27,7 +28,7 @@ export interface EndedView {
 /** @param fresh a person has just made the request here: its arguments are above, and it is made again there */
 export function endedView(page: Page, entry: Ended, fresh: boolean = false): EndedView {
   const element = h('div', { class: 'ended-details', dataset: { testid: 'ended-details' } });
-  const problem = h('p', { class: 'problem', role: 'alert' });
+  const problem = alertLine();
   const say = (text: string) => setText(problem, text);
   const trace = h('div', { class: 'trace' });
   const showTrace = () => void traceInto(page, entry, trace);
@@ -44,7 +45,7 @@ export function endedView(page: Page, entry: Ended, fresh: boolean = false): End
   const buttons = [
     !fresh && againButton(page, entry, say),
     !fresh && !entry.earlier && h('button', { text: t('Show timeline'), onclick: showTrace }),
-    restartButton(page, entry, say),
+    restartFor(page, entry, say),
     !entry.earlier && page.offerView({ ...entry.about, requestId: entry.requestId }),
   ].filter((one) => one instanceof HTMLElement);
   const rest = h(
@@ -90,28 +91,23 @@ function timelineItem({ surface }: Page, { earlier, requestId }: Ended): MenuIte
 }
 
 /** Returns a button for a server that may go on with what nobody waits for any more. */
-function restartButton(page: Page, { about, cancelled, finished }: Ended, say: (text: string) => void) {
+function restartFor(page: Page, { about, cancelled, finished }: Ended, say: (text: string) => void) {
   const { server = '' } = about;
-  const { state, call } = page;
-  if (!(cancelled ?? finished)?.serverMayContinue || !state.servers.has(server)) return undefined;
-  const open = () => [...state.requests.values()].filter((r) => r.server === server).length;
-  return confirmButton({
-    label: t('Restart server'),
-    about: shortName(server),
-    testid: 'restart-server',
-    question: () =>
-      open()
-        ? plural(open(), 'Restart, which cancels {0} request of it?', 'Restart, which cancels {0} requests of it?')
-        : '',
-    act: async () => say(visible((await call('RestartServer', { server })).error?.message)),
-  });
+  if (!(cancelled ?? finished)?.serverMayContinue || !page.state.servers.has(server)) return undefined;
+  const question = () => {
+    const open = requestsOf(page.state.requests, server).length;
+    return open === 0
+      ? ''
+      : plural(open, 'Restart, which cancels {0} request of it?', 'Restart, which cancels {0} requests of it?');
+  };
+  return restartButton(page, server, question, say);
 }
 
 function factsOf(entry: Ended) {
   const { about, cancelled, finished } = entry;
   const end = cancelled ?? finished;
   const error = finished?.hubError ?? cancelled?.error;
-  const task = about.task && [about.task.taskId, about.task.status, about.task.message].filter(Boolean).join(' · ');
+  const task = about.task && dotted(about.task.taskId, about.task.status, about.task.message);
   return facts([
     [t('Server'), fullName(about.server)],
     [t('Tool'), about.tool && fullName(about.tool)],

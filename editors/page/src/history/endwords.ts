@@ -4,7 +4,7 @@ import { toldOf, truthOf } from '../hub/truth.js';
 import { outcomeText } from '../hub/ended.js';
 import { isStart } from '../hub/requestwords.js';
 import { nativeParse } from '../words/jsontext.js';
-import { duration, originWord, shortName, startOf, visible } from '../words/text.js';
+import { dotted, duration, originWord, shortName, startOf, visible } from '../words/text.js';
 import { number, t } from '../words/t.js';
 import type { IconName } from '../elements/icon.js';
 import type { Ended, Outcome } from '../hub/ended.js';
@@ -103,5 +103,5 @@ export function rowWords(entry: Ended): string {
   const { server, caller, argumentsPreview } = entry.about;
   const given = visible(argumentsPreview);
   const what = startOf(entry.outcome === 'done' ? (onlyText.exec(given)?.[1] ?? given) : endWords(entry), mostInRow);
-  return [shortName(server), caller && shortName(caller), what].filter(Boolean).join(' · ');
+  return dotted(shortName(server), caller && shortName(caller), what);
 }

@@ -1,7 +1,7 @@
 // The section of ended requests, the newest first: two lines each, and what came of one opens in the pane.
 
 import { gathered } from '../elements/announce.js';
-import { h, setText, show } from '../elements/dom.js';
+import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { icon, iconButton } from '../elements/icon.js';
 import { outcomeText, outcomeWords } from '../hub/ended.js';
 import { hubNow } from '../hub/state.js';
@@ -16,6 +16,7 @@ import { virtualList } from '../elements/virtuallist.js';
 import { plural, t } from '../words/t.js';
 import type { EndedView } from './endeddetails.js';
 import type { Ended } from '../hub/ended.js';
+import type { VirtualList } from '../elements/virtuallist.js';
 import type { Page, Section } from '../page.js';
 
 const openingOf = (entry: Ended) => keyOf('ended', entry.key);
@@ -29,90 +30,107 @@ export function historySection(page: Page): Section & { open: (requestId: string
   );
   const nothing = h('p', { class: 'quiet none', text: t('Nothing like that has ended.') });
   const times = rowTimes(() => hubNow(state));
-  /** The entries that are listed, oldest first, and those of them that pass the filter. */
+  /** The entries that are listed, oldest first. */
   let listed: readonly Ended[] = [];
-  let found: readonly Ended[] = [];
-  let newest: string | undefined;
-  /** What is open in the pane, or was: a person may open it again, and finds it as it was. */
-  let shown: { entry: Ended; view: EndedView } | undefined;
-
+  const opener = entryOpener(page);
   const list = virtualList({
     label: t('Ended requests, newest first'),
     testid: 'history-list',
     keyOf: (entry: Ended) => entry.key,
     row: (entry) => rowOf(entry, times.of(entry.endTime)),
-    open: (entry) => openEntry(entry),
+    open: opener.open,
   });
-  const title = byId('history-title');
-  const head = h('div', { class: 'list-head' });
-  title.replaceWith(head);
-  title.classList.add('grow');
-  head.append(title, filter.button);
+  placeBesideTitle(filter.button);
   section.append(filter.element, nothing, list.element);
-  list.element.addEventListener('keydown', (event) => {
-    if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-    event.preventDefault();
-    filter.open();
-  });
-
+  findByKey(list.element, filter.open);
   const ended = gathered(announcement);
 
-  function openEntry(entry: Ended) {
-    if (shown?.entry.key !== entry.key) shown = { entry, view: endedView(page, entry) };
-    page.open({ key: openingOf(entry), title: titleOf(entry.about), content: shown.view.element });
-  }
-
   function narrow(grown: number = 0) {
-    found = filter.applies() ? listed.filter(filter.takes) : listed;
-    list.update(
-      found.length,
-      (index) => {
-        const entry = found[found.length - 1 - index];
-        if (!entry) throw new Error(`the history has no row ${index}`);
-        return entry;
-      },
-      filter.applies() ? 0 : grown,
-    );
+    const found = filter.applies() ? listed.filter(filter.takes) : listed;
+    list.update(found.length, (index) => fromNewest(found, index), filter.applies() ? 0 : grown);
     show(nothing, found.length === 0);
     show(list.element, found.length > 0);
   }
 
-  /** Marks the row of what is open, and leads the focus back to the list from there. */
-  function mark() {
-    const open = shown && page.openKey === openingOf(shown.entry) ? shown.entry.key : undefined;
-    list.select(open);
-    if (shown && open !== undefined) list.element.dataset['opens'] = openingOf(shown.entry);
-    else delete list.element.dataset['opens'];
-  }
-
   function paintHistory() {
+    const newest = listed.at(-1)?.key;
     listed = state.history.filter(isListed);
     show(section, listed.length > 0);
-    // Entries are only added at the end. If the entry that was the newest is missing, a snapshot has replaced all.
-    let grown = 0;
-    while (grown < listed.length && listed[listed.length - 1 - grown]?.key !== newest) grown++;
-    narrow(newest === undefined || grown === listed.length ? 0 : grown);
-    newest = listed.at(-1)?.key;
-    const now = shown && listed.find(({ key }) => key === shown?.entry.key);
-    if (!shown || !now || now === shown.entry) return;
-    shown.entry = now; // more is known of it: whether its server was told
-    shown.view.update(now);
+    narrow(grownBy(listed, newest));
+    opener.update(listed);
   }
 
   return {
     open: (requestId) => {
       const entry = state.history.findLast((one) => one.requestId === requestId);
-      if (entry) openEntry(entry);
+      if (entry) opener.open(entry);
     },
     paint: (changed) => {
-      for (const entry of state.endedNow) if (isListed(entry)) ended(entry);
+      state.endedNow.filter(isListed).forEach(ended);
       state.endedNow.length = 0;
       if (changed.history) paintHistory();
-      if (changed.history || changed.opened) mark();
+      if (changed.history || changed.opened) opener.mark(list);
     },
     ticks: () => listed.length > 0,
     tick: times.tick,
   };
+}
+
+/** Returns what opens an entry in the pane. */
+function entryOpener(page: Page) {
+  /** What is open, or was: a person may open it again, and finds it as it was. */
+  let shown: { entry: Ended; view: EndedView } | undefined;
+  return {
+    open: (entry: Ended) => {
+      if (shown?.entry.key !== entry.key) shown = { entry, view: endedView(page, entry) };
+      page.open({ key: openingOf(entry), title: titleOf(entry.about), content: shown.view.element });
+    },
+    update: (entries: readonly Ended[]) => {
+      const now = entries.find(({ key }) => key === shown?.entry.key);
+      if (!shown || !now || now === shown.entry) return;
+      shown.entry = now; // more is known of it: whether its server was told
+      shown.view.update(now);
+    },
+    /** Marks the row of what is open, and leads the focus back to the list from there. */
+    mark: ({ select, element }: VirtualList<Ended>) => {
+      const opens = shown && openingOf(shown.entry);
+      const isOpen = page.openKey === opens;
+      select(isOpen ? shown?.entry.key : undefined);
+      setAttribute(element, 'data-opens', isOpen ? opens : undefined);
+    },
+  };
+}
+
+/** Lets the keys that find in a page open the search of the list. */
+function findByKey(list: HTMLElement, open: () => void) {
+  list.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+}
+
+/**
+ * Returns how many entries are new after the one that was the newest. Entries are only added at the end: if it is
+ * missing, a snapshot has replaced all, and none is new.
+ */
+function grownBy(listed: readonly Ended[], newest: string | undefined) {
+  const at = listed.findLastIndex(({ key }) => key === newest);
+  return at < 0 ? 0 : listed.length - 1 - at;
+}
+
+function fromNewest(entries: readonly Ended[], index: number) {
+  const entry = entries[entries.length - 1 - index];
+  if (!entry) throw new Error(`the history has no row ${index}`);
+  return entry;
+}
+
+function placeBesideTitle(button: HTMLElement) {
+  const title = byId('history-title');
+  const head = h('div', { class: 'list-head' });
+  title.replaceWith(head);
+  title.classList.add('grow');
+  head.append(title, button);
 }
 
 /** Returns what is read out of requests that have ended since it was last said. */

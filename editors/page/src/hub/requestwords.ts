@@ -81,3 +81,7 @@ export function byWhom(cancellation: Cancellation | undefined) {
   const who = originWord(cancellation?.origin);
   return cancellation?.reason ? t('by {0}: {1}', who, visible(cancellation.reason)) : t('by {0}', who);
 }
+
+/** Returns the open requests of a server. */
+export const requestsOf = (requests: ReadonlyMap<string, Request>, server: string) =>
+  [...requests.values()].filter((r) => r.server === server);

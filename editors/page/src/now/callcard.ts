@@ -1,16 +1,19 @@
 // The card of one open request: what it is, how far it is, and the button that cancels it.
 
 import { html, nothing, render } from 'lit-html';
-import { h, setAttribute, setText, show } from '../elements/dom.js';
+import { alertLine, h, setAttribute, setText, show } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
+import { holdsFocus } from '../elements/keepfocus.js';
 import { hubNow } from '../hub/state.js';
 import { runCommand } from '../surface.js';
-import { duration, shortName, stateWord, stopwatch, visible } from '../words/text.js';
+import { dotted, duration, shortName, stateWord, stopwatch, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
-import { cancelControl, confirmButton } from './cancelcontrol.js';
-import { byWhom, cancellable, ofWords, titleOf } from '../hub/requestwords.js';
+import { cancelControl, restartButton } from './cancelcontrol.js';
+import { byWhom, cancellable, ofWords, requestsOf, titleOf } from '../hub/requestwords.js';
 import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
-import type { Page, Reply } from '../page.js';
+import type { Child } from '../elements/dom.js';
+import type { State } from '../hub/state.js';
+import type { Page } from '../page.js';
 
 /** A server that takes longer than this to stop, in milliseconds, may never do so. */
 const patience = 3000;
@@ -40,102 +43,42 @@ export interface CallCard {
 }
 
 export function callCard(page: Page, request: Request): CallCard {
-  const { state } = page;
   const { requestId = '', server = '' } = request;
-  const title = titleOf(request);
-  const about = t('{0} of {1}', title, shortName(server));
+  const about = t('{0} of {1}', titleOf(request), shortName(server));
   let shown = request;
   let question = '';
-
   const time = h('span', { class: 'time' });
   const telling = h('div', { class: 'telling' });
   const progress = progressBar(about);
   const cancelling = h('p', { class: 'cancelling', hidden: true });
-  const problem = h('p', { class: 'problem', role: 'alert' });
+  const problem = alertLine();
   const children = h('ol', { 'class': 'requests', 'aria-label': t('Caused by {0}', about), 'hidden': true });
-  const restart = restartButton(page, request, tell);
-  const cancel = cancellable(request)
-    ? cancelControl({ label: t('Cancel'), about, testid: 'cancel', act: (reason) => void send(reason) })
-    : undefined;
-  const preview = [ofWords(request), visible(request.argumentsPreview)].filter(Boolean).join(' · ');
-  const element = h(
-    'li',
-    { id: cardId(requestId), class: 'card call', tabindex: -1, dataset: { testid: `request-${requestId}` } },
-    h(
-      'div',
-      { class: 'card-head' },
-      icon('running'),
-      h('h3', { class: 'name one-line', text: title }),
-      cancel?.element,
-    ),
-    h('p', { class: 'about quiet' }, h('span', { class: 'of one-line', title: preview, text: preview }), time),
-    cancel?.field,
-    telling,
-    progress.element,
-    cancelling,
-    h('div', { class: 'actions' }, page.offerView(request), restart),
-    problem,
-    children,
-  );
-
-  /**
-   * Returns the state in words, unless it is the normal one. A client of a gateway may be asked in the place of
-   * windows: then the page has no question, and says where there is one. A question about the server, such as a
-   * sign-in, belongs to no request here.
-   */
-  function stateText() {
-    if (shown.state === 'REQUEST_STATE_RUNNING' || shown.state === 'REQUEST_STATE_CANCELLING') return '';
-    const client = shown.caller || state.requests.get(shown.parentRequestId ?? '')?.caller;
-    const here = [...state.prompts.values()].some((prompt) => prompt.server === server);
-    if (shown.state !== 'REQUEST_STATE_AWAITING_INPUT' || !client || here) return stateWord(shown.state);
-    return t('Waiting for an answer in {0}', shortName(client));
-  }
-
-  function tellState() {
-    const task = shown.task && t('task {0}', [shown.task.status, shown.task.message].filter(Boolean).join(': '));
-    const text = [stateText(), visible(shown.progress?.message), visible(task)].filter(Boolean).join(' · ');
-    render(
-      html`<p class="one-line" dir="auto" title=${text} ?hidden=${text === ''}>${text}</p>
-        ${
-          question === ''
-            ? nothing
-            : html`<button
-                class="link"
-                data-testid="show-question"
-                aria-label=${t('Show the question of {0}', about)}
-                @click=${() => page.reveal(question)}
-              >
-                ${t('Show the question')}
-              </button>`
-        }`,
-      telling,
-    );
-  }
+  const say = (text: string) => setText(problem, text);
+  const restart = restartButton(page, server, () => restartWords(page.state, request), say);
+  restart.hidden = true; // until a cancel drags on
+  const act = (reason: string) => void send(reason);
+  const cancel = cancellable(request) ? cancelControl({ label: t('Cancel'), about, testid: 'cancel', act }) : undefined;
+  const actions = h('div', { class: 'actions' }, page.offerView(request), restart);
+  const parts = [cancel?.field, telling, progress.element, cancelling, actions, problem, children];
+  const element = cardElement(request, cancel?.element, time, parts);
+  const tellState = () => render(tellingView(page, shown, question, about), telling);
 
   async function send(reason: string) {
     cancel?.sent(true);
-    const reply = await page.ask({ cancelMcpRequest: { requestId, ...(reason && { reason }) } });
-    tell(reply);
-    if (reply.error) cancel?.sent(false);
-  }
-
-  function tell(reply: Reply) {
-    setText(problem, visible(reply.error?.message));
+    const { error } = await page.ask({ cancelMcpRequest: { requestId, ...(reason && { reason }) } });
+    say(visible(error?.message));
+    if (error) cancel?.sent(false);
   }
 
   function tick() {
-    const now = hubNow(state);
+    const now = hubNow(page.state);
     if (shown.startTime) setText(time, stopwatch(now - Date.parse(shown.startTime)));
-    const ends = shown.state === 'REQUEST_STATE_CANCELLING';
-    const since = now - Date.parse(shown.cancellation?.time ?? new Date(now).toISOString());
-    const seconds = Math.max(0, Math.floor(since / 1000)) * 1000;
-    // A hub that does not answer has not even read the click.
-    const frozen = !ends && Boolean(cancel?.isSent()) && state.connection.state === 'unresponsive';
-    const { reason, origin } = shown.cancellation ?? {};
-    show(cancelling, frozen || (ends && (seconds > 0 || Boolean(reason) || origin !== 'ORIGIN_USER')));
-    show(restart, ends && seconds >= patience);
-    if (frozen) setText(cancelling, t('McpHub does not answer. It will cancel this when it goes on.'));
-    else if (ends) setText(cancelling, t('Cancelling for {0}, {1}', duration(seconds), byWhom(shown.cancellation)));
+    const lasts = cancelsFor(shown, now);
+    const frozen = Boolean(cancel?.isSent()) && page.state.connection.state === 'unresponsive';
+    const text = cancellingWords(shown, lasts, frozen);
+    show(cancelling, text !== '');
+    setText(cancelling, text);
+    show(restart, lasts >= patience);
   }
 
   return {
@@ -144,7 +87,7 @@ export function callCard(page: Page, request: Request): CallCard {
     children,
     tick,
     asks: (promptId = '') => {
-      const held = telling.contains(document.activeElement);
+      const held = holdsFocus(telling);
       question = promptId;
       tellState();
       if (held && promptId === '') element.focus();
@@ -160,27 +103,86 @@ export function callCard(page: Page, request: Request): CallCard {
   };
 }
 
-/** Returns a button that restarts the server of a request whose cancel drags on. It is hidden at first. */
-function restartButton({ state, call }: Page, { requestId, server = '' }: Request, tell: (reply: Reply) => void) {
-  const others = () =>
-    [...state.requests.values()].filter((r) => r.server === server && r.requestId !== requestId && cancellable(r))
-      .length;
-  const button = confirmButton({
-    label: t('Restart server'),
-    about: shortName(server),
-    testid: 'restart-server',
-    question: () =>
-      others()
-        ? plural(
-            others(),
-            'Restart, which cancels {0} other request of it?',
-            'Restart, which cancels {0} other requests of it?',
-          )
-        : '',
-    act: async () => tell(await call('RestartServer', { server })),
-  });
-  button.hidden = true;
-  return button;
+/** @param parts stand below what the request is */
+function cardElement(request: Request, cancel: Child, time: Child, parts: readonly Child[]) {
+  const id = cardId(request.requestId ?? '');
+  const preview = dotted(ofWords(request), visible(request.argumentsPreview));
+  return h(
+    'li',
+    { id, class: 'card call', tabindex: -1, dataset: { testid: id } },
+    h(
+      'div',
+      { class: 'card-head' },
+      icon('running'),
+      h('h3', { class: 'name one-line', text: titleOf(request) }),
+      cancel,
+    ),
+    h('p', { class: 'about quiet' }, h('span', { class: 'of one-line', title: preview, text: preview }), time),
+    ...parts,
+  );
+}
+
+/**
+ * Returns the state in words, unless it is the normal one. A client of a gateway may be asked in the place of windows:
+ * then the page has no question, and says where there is one. A question about the server, such as a sign-in, belongs
+ * to no request here.
+ */
+function stateText({ prompts, requests }: State, { state, caller, parentRequestId = '', server = '' }: Request) {
+  if (state === 'REQUEST_STATE_RUNNING' || state === 'REQUEST_STATE_CANCELLING') return '';
+  const client = caller || requests.get(parentRequestId)?.caller;
+  const here = [...prompts.values()].some((prompt) => prompt.server === server);
+  if (state !== 'REQUEST_STATE_AWAITING_INPUT' || !client || here) return stateWord(state);
+  return t('Waiting for an answer in {0}', shortName(client));
+}
+
+/** @param question that the request waits for, or '' */
+function tellingView(page: Page, request: Request, question: string, about: string) {
+  const { task, progress } = request;
+  const words = task && t('task {0}', [task.status, task.message].filter(Boolean).join(': '));
+  const text = dotted(stateText(page.state, request), visible(progress?.message), visible(words));
+  return html`<p class="one-line" dir="auto" title=${text} ?hidden=${text === ''}>${text}</p>
+    ${
+      question === ''
+        ? nothing
+        : html`<button
+            class="link"
+            data-testid="show-question"
+            aria-label=${t('Show the question of {0}', about)}
+            @click=${() => page.reveal(question)}
+          >
+            ${t('Show the question')}
+          </button>`
+    }`;
+}
+
+/** Returns for how long a request has been being cancelled, in whole seconds as milliseconds, or -1 if it is not. */
+function cancelsFor({ state, cancellation }: Request, now: number) {
+  if (state !== 'REQUEST_STATE_CANCELLING') return -1;
+  const since = Date.parse(cancellation?.time ?? '');
+  return Number.isNaN(since) ? 0 : Math.max(0, Math.floor((now - since) / 1000)) * 1000;
+}
+
+/**
+ * Returns what is said of a cancel that goes on. That a person has just clicked Cancel is said by the button.
+ * @param lasts so long, in milliseconds; -1 is for none
+ * @param frozen the hub does not answer: it has not even read the click
+ */
+function cancellingWords({ cancellation }: Request, lasts: number, frozen: boolean) {
+  if (lasts < 0) return frozen ? t('McpHub does not answer. It will cancel this when it goes on.') : '';
+  const news = lasts > 0 || cancellation?.reason || cancellation?.origin !== 'ORIGIN_USER';
+  return news ? t('Cancelling for {0}, {1}', duration(lasts), byWhom(cancellation)) : '';
+}
+
+/** Returns what else a restart of the server of a request cancels, as a question. */
+function restartWords({ requests }: State, { requestId, server = '' }: Request) {
+  const others = requestsOf(requests, server).filter((r) => r.requestId !== requestId && cancellable(r)).length;
+  return others === 0
+    ? ''
+    : plural(
+        others,
+        'Restart, which cancels {0} other request of it?',
+        'Restart, which cancels {0} other requests of it?',
+      );
 }
 
 function progressBar(about: string) {

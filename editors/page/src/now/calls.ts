@@ -1,8 +1,9 @@
 // The cards of the open requests, each below the request that caused it. A question that has a card of its own has none
 // here: the card of its call leads to it.
 
-import { h, patchList, setText, show } from '../elements/dom.js';
+import { alertLine, h, patchList, setText, show } from '../elements/dom.js';
 import { roving } from '../elements/roving.js';
+import { holdsFocus } from '../elements/keepfocus.js';
 import { byId } from '../page.js';
 import { visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
@@ -10,6 +11,7 @@ import { callCard } from './callcard.js';
 import { cancelControl } from './cancelcontrol.js';
 import { cancellable, isQuestion } from '../hub/requestwords.js';
 import type { RequestJson as Request } from '../../../host/src/gen/mcphub/v1/request_pb.js';
+import type { State } from '../hub/state.js';
 import type { Page, Section } from '../page.js';
 import type { CallCard } from './callcard.js';
 
@@ -36,19 +38,11 @@ export function callsSection(page: Page, place: HTMLElement): Section {
 
   function patchAll() {
     for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id);
-    /** The oldest open question by the request that it is, and by the call that it belongs to. */
-    const asked: Map<string, string> = new Map();
-    for (const { promptId = '', requestId = '', parentRequestId = '' } of state.prompts.values())
-      for (const id of [requestId, parentRequestId]) if (!asked.has(id)) asked.set(id, promptId);
+    const asked = askedBy(state);
     const below = byCause([...state.requests.values()].filter((r) => !isQuestion(r) || !asked.has(r.requestId ?? '')));
     const patch = (parent: Element, cause: string) => {
       const items = below.get(cause) ?? [];
-      patchList(
-        parent,
-        items,
-        (r) => `${r.requestId} ${r.startTime}`,
-        (r) => cardOf(r).element,
-      );
+      patchList(parent, items, keyOf, (r) => cardOf(r).element);
       for (const { requestId = '' } of items) {
         const card = cards.get(requestId);
         if (!card) continue;
@@ -61,6 +55,8 @@ export function callsSection(page: Page, place: HTMLElement): Section {
     keys.refresh();
   }
 
+  const tick = () => cards.forEach((card) => card.tick());
+
   return {
     paint: (changed) => {
       if (changed.requestList || changed.prompts) patchAll();
@@ -69,13 +65,21 @@ export function callsSection(page: Page, place: HTMLElement): Section {
         const request = state.requests.get(id);
         if (request) cardOf(request).update(request);
       }
-      if (changed.connection) for (const card of cards.values()) card.tick();
+      if (changed.connection) tick();
     },
     ticks: () => state.requests.size > 0,
-    tick: () => {
-      for (const card of cards.values()) card.tick();
-    },
+    tick,
   };
+}
+
+const keyOf = ({ requestId, startTime }: Request) => `${requestId} ${startTime}`;
+
+/** Returns the oldest open question by the request that it is, and by the call that it belongs to. */
+function askedBy({ prompts }: State) {
+  const asked: Map<string, string> = new Map();
+  for (const { promptId = '', requestId = '', parentRequestId = '' } of prompts.values())
+    for (const id of [requestId, parentRequestId]) if (!asked.has(id)) asked.set(id, promptId);
+  return asked;
 }
 
 /**
@@ -99,7 +103,7 @@ function byCause(requests: readonly Request[]) {
 /** Puts the button that cancels everything into the head of the page. It is there while one of them can be cancelled. */
 function cancelAll({ state, call, announce }: Page): () => void {
   const place = byId('stop-all');
-  const problem = h('p', { class: 'problem', role: 'alert' });
+  const problem = alertLine();
   const control = cancelControl({
     label: t('Stop everything'),
     about: '',
@@ -118,7 +122,7 @@ function cancelAll({ state, call, announce }: Page): () => void {
   }
   return () => {
     const some = [...state.requests.values()].some(cancellable);
-    const held = place.contains(document.activeElement);
+    const held = holdsFocus(place);
     show(control.element, some);
     if (!some) show(control.field, false);
     if (held && !some) byId('title').focus();

@@ -2,9 +2,13 @@
 
 import { h, setText, show } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
+import { holdsFocus } from '../elements/keepfocus.js';
 import { menuButton } from '../elements/menu.js';
+import { once } from '../elements/press.js';
+import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { IconName } from '../elements/icon.js';
+import type { Page } from '../page.js';
 
 export interface CancelControl {
   /** the button, and the menu beside it */
@@ -16,47 +20,25 @@ export interface CancelControl {
   isSent: () => boolean;
 }
 
-/**
- * Returns a button that cancels something, with a menu that offers to give a reason.
- * @param options about: what is cancelled, for people who do not see where the button is
- */
-export function cancelControl({
-  label,
-  about,
-  testid,
-  act,
-}: {
+interface Cancel {
   label: string;
+  /** what is cancelled, for people who do not see where the button is */
   about: string;
   testid: string;
   act: (reason: string) => void;
-}): CancelControl {
+}
+
+/** Returns a button that cancels something, with a menu that offers to give a reason. */
+export function cancelControl({ label, about, testid, act }: Cancel): CancelControl {
   const what = about ? t('{0} {1}', label, about) : label;
   let sent = false;
-  // The second click of a double click is meant for what the first click has cancelled, not for the button that has
-  // moved into its place.
-  const button = h('button', {
-    'text': label,
-    'aria-label': what,
-    'dataset': { testid },
-    'onclick': ({ detail: clicks }: MouseEvent) => {
-      if (clicks < 2) finish('');
-    },
-  });
-  const field = h('input', {
-    'type': 'text',
-    'maxlength': 256,
-    'autocomplete': 'off',
-    'aria-label': about ? t('Reason to cancel {0}', about) : t('Reason to cancel everything'),
-    'placeholder': t('Reason, then Enter'),
-  });
+  // The second click would fall on the button that has moved into the place of this one.
+  const onclick = once(() => finish(''));
+  const button = h('button', { 'text': label, 'aria-label': what, 'dataset': { testid }, onclick });
+  const field = reasonField(about);
   const line = h('span', { class: 'reason', hidden: true }, field);
-  const menu = menuButton(
-    'down',
-    t('More for {0}', what),
-    () => [{ text: t('{0} with a reason…', label), testid: `${testid}-with-reason`, act: ask }],
-    `${testid}-more`,
-  );
+  const items = () => [{ text: t('{0} with a reason…', label), testid: `${testid}-with-reason`, act: ask }];
+  const menu = menuButton('down', t('More for {0}', what), items, `${testid}-more`);
 
   function ask() {
     show(line, true);
@@ -64,7 +46,7 @@ export function cancelControl({
   }
   function finish(reason: string) {
     if (sent) return;
-    if (line.contains(document.activeElement)) button.focus();
+    if (holdsFocus(line)) button.focus();
     show(line, false);
     field.value = '';
     act(reason);
@@ -83,17 +65,25 @@ export function cancelControl({
     sent: (is) => {
       if (is === sent) return;
       sent = is;
-      if (is && (line.contains(document.activeElement) || menu.element.contains(document.activeElement)))
-        button.focus();
+      if (is && (holdsFocus(line) || holdsFocus(menu.element))) button.focus();
       // The attribute "disabled" would lose the focus.
       button.setAttribute('aria-disabled', String(is));
       setText(button, is ? t('Cancelling…') : label);
-      button.setAttribute('aria-label', is && about ? t('Cancelling {0}', about) : is ? t('Cancelling…') : what);
+      button.setAttribute('aria-label', is ? (about ? t('Cancelling {0}', about) : t('Cancelling…')) : what);
       show(menu.element, !is);
       if (is) show(line, false);
     },
   };
 }
+
+const reasonField = (about: string) =>
+  h('input', {
+    'type': 'text',
+    'maxlength': 256,
+    'autocomplete': 'off',
+    'aria-label': about ? t('Reason to cancel {0}', about) : t('Reason to cancel everything'),
+    'placeholder': t('Reason, then Enter'),
+  });
 
 /**
  * Returns a button that, if there is a reason to, shows a question after the first click and acts after the second. It
@@ -151,3 +141,22 @@ export function confirmButton({
   ask('');
   return button;
 }
+
+/**
+ * Returns a button that restarts a server.
+ * @param question returns what else that ends, or ''
+ * @param say shows why it was refused
+ */
+export const restartButton = (
+  { call }: Pick<Page, 'call'>,
+  server: string,
+  question: () => string,
+  say: (problem: string) => void,
+) =>
+  confirmButton({
+    label: t('Restart server'),
+    about: shortName(server),
+    testid: 'restart-server',
+    question,
+    act: async () => say(visible((await call('RestartServer', { server })).error?.message)),
+  });

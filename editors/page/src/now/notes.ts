@@ -5,6 +5,7 @@ import { html, nothing, render } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { h } from '../elements/dom.js';
 import { glyph } from '../elements/icon.js';
+import { holdsFocus } from '../elements/keepfocus.js';
 import { canAgain, requestAgain } from '../results/again.js';
 import { duration, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -84,7 +85,7 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
   }
 
   function drop(note: Note) {
-    const held = elementOf(note)?.contains(document.activeElement);
+    const held = holdsFocus(elementOf(note));
     const next = notes[notes.indexOf(note) + 1] ?? notes.at(-2);
     notes = notes.filter((one) => one !== note);
     draw();
@@ -94,87 +95,18 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
   const elementOf = ({ testid }: Note) => list.querySelector<HTMLElement>(`[data-testid="${CSS.escape(testid)}"]`);
 
   async function copy(note: Note) {
-    await navigator.clipboard.writeText(note.typed ?? '').then(
-      () => (note.copied = t('Copied')),
-      () => (note.copied = t('Copying failed')),
-    );
+    await copyTyped(note);
     draw();
   }
 
   async function again(note: Note, entry: Ended) {
-    note.problem = '';
-    try {
-      const { error } = await requestAgain(page, entry, () => drop(note));
-      note.problem = visible(error?.message);
-    } catch (error) {
-      note.problem = error instanceof Error ? visible(error.message) : t('It could not be read.');
-    }
+    await callAgain(page, note, entry, () => drop(note));
     if (note.problem !== '' && !notes.includes(note)) add([note]);
     else draw();
   }
 
-  /**
-   * The card of a question had the focus, and its note has it now. Keys that were meant for a field that is gone must
-   * do nothing: a blank would scroll the page, and Enter would press what has come into its place.
-   */
-  function ignoreTyping(event: KeyboardEvent) {
-    const moves = ['Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key);
-    if (event.target !== event.currentTarget || moves || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  const act = (mark: IconName, label: string, about: string, onclick: () => void, testid: string) =>
-    html`<button class="icon" aria-label=${about} title=${label} data-testid=${testid} @click=${onclick}>
-      ${glyph(mark)}
-    </button>`;
-
-  const view = (note: Note) => {
-    const { entry, title, of, truth, typed, problem, copied } = note;
-    const name = `${title} · ${of}`;
-    return html`<li
-      class="card note"
-      tabindex="-1"
-      data-testid=${note.testid}
-      data-state=${entry?.outcome ?? 'closed'}
-      aria-label=${`${title}: ${truth}`}
-      @keydown=${ignoreTyping}
-    >
-      <div class="card-head">
-        ${glyph(note.mark)}
-        <h3 class="grow one-line" title=${name}>
-          ${
-            entry
-              ? html`<button class="plain name" @click=${() => page.openEnded(entry.requestId)}>${title}</button>`
-              : html`<span class="name" dir="auto">${title}</span>`
-          }
-          <span class="of quiet">${of}</span>
-        </h3>
-        <span class="time quiet">${agoOf(note.since)}</span>
-        <span class="acts">
-          ${
-            entry && entry.about.method === 'tools/call' && canAgain(page, entry)
-              ? act('restart', t('Call again'), t('Call {0} again', title), () => void again(note, entry), 'call-again')
-              : nothing
-          }
-          ${act('close', t('Dismiss'), t('Dismiss the note on {0}', shortName(title)), () => drop(note), 'dismiss-note')}
-        </span>
-      </div>
-      <p class="truth quiet">${truth}</p>
-      ${
-        typed
-          ? html`<p class="truth">
-              <button class="plain" data-testid="copy-typed" @click=${() => void copy(note)}>
-                ${copied ?? t('Copy what you typed')}
-              </button>
-            </p>`
-          : nothing
-      }
-      <p class="problem" role="alert">${problem}</p>
-    </li>`;
-  };
-
-  const draw = () => render(html`${repeat(notes, ({ key }) => key, view)}`, list);
+  const row = (note: Note) => noteView(page, note, { drop, again, copy });
+  const draw = () => render(html`${repeat(notes, ({ key }) => key, row)}`, list);
 
   return {
     closed: (closing) => {
@@ -199,6 +131,90 @@ export function notesSection(page: Page, place: HTMLElement): Notes {
     },
   };
 }
+
+async function copyTyped(note: Note) {
+  await navigator.clipboard.writeText(note.typed ?? '').then(
+    () => (note.copied = t('Copied')),
+    () => (note.copied = t('Copying failed')),
+  );
+}
+
+/** @param sent is called when the new request is on its way */
+async function callAgain(page: Page, note: Note, entry: Ended, sent: () => void) {
+  note.problem = '';
+  try {
+    const { error } = await requestAgain(page, entry, sent);
+    note.problem = visible(error?.message);
+  } catch (error) {
+    note.problem = error instanceof Error ? visible(error.message) : t('It could not be read.');
+  }
+}
+
+interface NoteActs {
+  drop: (note: Note) => void;
+  again: (note: Note, entry: Ended) => Promise<void>;
+  copy: (note: Note) => Promise<void>;
+}
+
+/**
+ * The card of a question had the focus, and its note has it now. Keys that were meant for a field that is gone must do
+ * nothing: a blank would scroll the page, and Enter would press what has come into its place.
+ */
+function ignoreTyping(event: KeyboardEvent) {
+  const moves = ['Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key);
+  if (event.target !== event.currentTarget || moves || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function noteView(page: Page, note: Note, { drop, again, copy }: NoteActs) {
+  const { entry, title, of, truth, typed, problem, copied } = note;
+  return html`<li
+    class="card note"
+    tabindex="-1"
+    data-testid=${note.testid}
+    data-state=${entry?.outcome ?? 'closed'}
+    aria-label=${`${title}: ${truth}`}
+    @keydown=${ignoreTyping}
+  >
+    <div class="card-head">
+      ${glyph(note.mark)}
+      <h3 class="grow one-line" title=${`${title} · ${of}`}>
+        ${
+          entry
+            ? html`<button class="plain name" @click=${() => page.openEnded(entry.requestId)}>${title}</button>`
+            : html`<span class="name" dir="auto">${title}</span>`
+        }
+        <span class="of quiet">${of}</span>
+      </h3>
+      <span class="time quiet">${agoOf(note.since)}</span>
+      <span class="acts">
+        ${
+          entry && entry.about.method === 'tools/call' && canAgain(page, entry)
+            ? act('restart', t('Call again'), t('Call {0} again', title), () => void again(note, entry), 'call-again')
+            : nothing
+        }
+        ${act('close', t('Dismiss'), t('Dismiss the note on {0}', shortName(title)), () => drop(note), 'dismiss-note')}
+      </span>
+    </div>
+    <p class="truth quiet">${truth}</p>
+    ${
+      typed
+        ? html`<p class="truth">
+            <button class="plain" data-testid="copy-typed" @click=${() => void copy(note)}>
+              ${copied ?? t('Copy what you typed')}
+            </button>
+          </p>`
+        : nothing
+    }
+    <p class="problem" role="alert">${problem}</p>
+  </li>`;
+}
+
+const act = (mark: IconName, label: string, about: string, onclick: () => void, testid: string) =>
+  html`<button class="icon" aria-label=${about} title=${label} data-testid=${testid} @click=${onclick}>
+    ${glyph(mark)}
+  </button>`;
 
 function agoOf(since: number) {
   const seconds = Math.floor((Date.now() - since) / 1000);

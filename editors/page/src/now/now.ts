@@ -2,6 +2,7 @@
 // while there is nothing of the kind.
 
 import { h } from '../elements/dom.js';
+import { holdsFocus, noneFocused } from '../elements/keepfocus.js';
 import { byId } from '../page.js';
 import { questionsSection } from '../questions/questions.js';
 import { callsSection } from './calls.js';
@@ -20,14 +21,14 @@ export function nowSection(page: Page, views: Section): Section & Pick<Questions
   const parts: Section[] = [views, questions, callsSection(page, calls), notes];
 
   function paint(changed: Parameters<Section['paint']>[0]) {
-    const held = section.contains(document.activeElement);
+    const held = holdsFocus(section);
     for (const part of parts) part.paint(changed);
     settle(held);
   }
 
   function settle(held: boolean) {
     // The note of what has ended gets the focus, not the next card: a second press of Enter would cancel that.
-    if (!held || document.activeElement !== document.body) return;
+    if (!held || !noneFocused()) return;
     const heir = [...section.querySelectorAll<HTMLElement>('.note'), byId('title')].find((one) => one.isConnected);
     heir?.focus({ preventScroll: true });
   }
@@ -37,7 +38,7 @@ export function nowSection(page: Page, views: Section): Section & Pick<Questions
     paint,
     ticks: () => parts.some((part) => part.ticks?.()),
     tick: () => {
-      const held = section.contains(document.activeElement);
+      const held = holdsFocus(section);
       for (const part of parts) part.tick?.();
       settle(held);
     },

@@ -3,6 +3,7 @@
 
 import { html, render } from 'lit-html';
 import { icon } from '../elements/icon.js';
+import { holdsFocus, noneFocused } from '../elements/keepfocus.js';
 import { byId } from '../page.js';
 import { t } from '../words/t.js';
 import type { Opening, Pane } from '../page.js';
@@ -19,33 +20,10 @@ export const isWithin = (open: string, key: string) => open === key || open.star
  */
 export function openedPane(alone: boolean, changed: () => void): Pane {
   const place = byId('opened');
-  const main = byId('main');
+  const { dataset } = byId('main');
   let now: Opening | undefined;
   /** What had the focus before the first thing was opened: the row in a list. */
   let from: HTMLElement | undefined;
-
-  function draw() {
-    if (!now) return;
-    const { title, label, acts, content, up } = now;
-    const text = up ? t('Back to {0}', up.title) : t('Back');
-    render(
-      html`<div class="pane-head">
-          ${
-            alone && !up
-              ? ''
-              : html`<button class="icon back ${up ? 'up' : ''}" aria-label=${text} title=${text} @click=${back}>
-                  ${icon('back')}
-                </button>`
-          }
-          <h2 id="opened-title" class="grow" tabindex="-1" aria-label=${label ?? title}>
-            <span class="one-line">${title}</span>
-          </h2>
-          ${acts}
-        </div>
-        ${content}`,
-      place,
-    );
-  }
 
   function back() {
     if (now?.up) now.up.open();
@@ -55,38 +33,30 @@ export function openedPane(alone: boolean, changed: () => void): Pane {
   function open(thing: Opening, focus?: () => void) {
     const before = now;
     const active = document.activeElement;
-    if (active instanceof HTMLElement && !place.contains(active) && active !== document.body) from = active;
+    if (active instanceof HTMLElement && !place.contains(active) && !noneFocused()) from = active;
     now = thing;
-    draw();
+    render(paneView(thing, alone, back), place);
     place.hidden = false;
-    main.dataset['opened'] = '';
+    dataset['opened'] = '';
     if (before && before.key !== thing.key) before.closed?.();
     changed();
-    (focus ?? (() => byId('opened-title').focus({ preventScroll: true })))();
-    byId('opened-title').scrollIntoView({ block: 'nearest' });
+    const title = byId('opened-title');
+    if (focus) focus();
+    else title.focus({ preventScroll: true });
+    title.scrollIntoView({ block: 'nearest' });
   }
 
   function close(key?: string) {
     if (!now || (key !== undefined && now.key !== key)) return;
     const { key: was, closed } = now;
-    const held = place.contains(document.activeElement) || document.activeElement === document.body;
+    const held = holdsFocus(place) || noneFocused();
     now = undefined;
     place.hidden = true;
     render('', place);
-    delete main.dataset['opened'];
+    delete dataset['opened'];
     closed?.();
     changed();
-    if (held) heir(was)?.focus();
-  }
-
-  /** Returns what takes the focus: the row that led here, in a list that may have drawn it anew. */
-  function heir(key: string): HTMLElement | undefined {
-    const row = document.querySelector(`#lists [data-opens="${CSS.escape(key)}"]`);
-    const all = [from, from?.closest('.row')?.querySelector('.open'), row, byId('servers-title')];
-    const rest = document.querySelectorAll('#lists :is(textarea, button)');
-    return [...all, ...rest].find(
-      (one): one is HTMLElement => one instanceof HTMLElement && one.isConnected && one.getClientRects().length > 0,
-    );
+    if (held) heirOf(was, from)?.focus();
   }
 
   place.addEventListener('keydown', (event) => {
@@ -105,4 +75,32 @@ export function openedPane(alone: boolean, changed: () => void): Pane {
     open,
     close,
   };
+}
+
+function paneView({ title, label, acts, content, up }: Opening, alone: boolean, back: () => void) {
+  const text = up ? t('Back to {0}', up.title) : t('Back');
+  return html`<div class="pane-head">
+      ${
+        alone && !up
+          ? ''
+          : html`<button class="icon back ${up ? 'up' : ''}" aria-label=${text} title=${text} @click=${back}>
+              ${icon('back')}
+            </button>`
+      }
+      <h2 id="opened-title" class="grow" tabindex="-1" aria-label=${label ?? title}>
+        <span class="one-line">${title}</span>
+      </h2>
+      ${acts}
+    </div>
+    ${content}`;
+}
+
+/** Returns what takes the focus: the row that led here, in a list that may have drawn it anew. */
+function heirOf(key: string, from: HTMLElement | undefined): HTMLElement | undefined {
+  const row = document.querySelector(`#lists [data-opens="${CSS.escape(key)}"]`);
+  const all = [from, from?.closest('.row')?.querySelector('.open'), row, byId('servers-title')];
+  const rest = document.querySelectorAll('#lists :is(textarea, button)');
+  return [...all, ...rest].find(
+    (one): one is HTMLElement => one instanceof HTMLElement && one.isConnected && one.getClientRects().length > 0,
+  );
 }

@@ -2,7 +2,7 @@
 import { h } from '../elements/dom.js';
 import { block, facts, lines, quoted, scopes } from './cardparts.js';
 import { sourceLink } from './cardform.js';
-import { definitionDiff } from './definitiondiff.js';
+import { changedWarning } from './definitiondiff.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import { launchFacts, launchOrigin, loadsCode } from '../../../host/src/launchfacts.js';
@@ -42,13 +42,7 @@ export function launchCard(ask: ServerLaunchJson, server: string, kit: Kit): Kin
     dangerous: loadsCode(ask, { t }).length > 0,
     body: [
       h('p', { text: visible(launchOrigin(ask, { t })) }),
-      ask.changed
-        && h(
-          'div',
-          { class: 'warning' },
-          h('p', { text: t('It has changed since you agreed to it.') }),
-          definitionDiff(ask.changes),
-        ),
+      ask.changed && changedWarning(t('It has changed since you agreed to it.'), ask.changes),
       warning(loadsCode(ask, { t })),
       ask.command ? block(t('Command'), command) : undefined,
       ask.url ? block(t('Address'), ask.url) : undefined,

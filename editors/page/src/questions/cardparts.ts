@@ -84,6 +84,8 @@ export interface Kit {
   acceptButton: (text: string, content: () => Accept | undefined) => HTMLButtonElement;
 }
 
+/** Returns a line that is less important than the rest. */
+export const quiet = (text: string) => h('p', { class: 'quiet', text });
 export const exact = (text: string) => h('span', { class: 'code exact', text: visible(text) });
 /** Returns an element with a text of a server. */
 export const prose = (text: string | undefined) =>

@@ -9,8 +9,10 @@ import { samplingCard } from './cardsampling.js';
 import { answeredHere, closesIn, closingNote, opened, transition } from './cardstate.js';
 import { toolCard } from './cardtool.js';
 import { signInCard, urlCard } from './cardurl.js';
-import { h, setText } from '../elements/dom.js';
+import { alertLine, h, setText } from '../elements/dom.js';
 import { menuButton } from '../elements/menu.js';
+import { once } from '../elements/press.js';
+import { holdsFocus, noneFocused } from '../elements/keepfocus.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type {
@@ -97,14 +99,6 @@ function kindOf(prompt: Prompt, kit: Kit): Kind {
 
 export const promptCard = (prompt: Prompt, actions: CardActions): Card => new PromptCard(prompt, actions);
 
-// The second click of a double click is meant for the question that the first click has closed, not for the question
-// that has moved into its place.
-const once =
-  (act: () => void) =>
-  ({ detail: clicks }: MouseEvent) => {
-    if (clicks < 2) act();
-  };
-
 class PromptCard implements Card {
   readonly element: HTMLElement;
   readonly heading: HTMLElement;
@@ -116,7 +110,7 @@ class PromptCard implements Card {
   readonly #main: HTMLButtonElement | undefined;
   readonly #guard = acceptGuard();
   readonly #buttons: HTMLButtonElement[] = [];
-  readonly #problem = h('p', { class: 'field-error', role: 'alert' });
+  readonly #problem = alertLine('field-error');
   readonly #status = h('p', { class: 'quiet card-status', role: 'status' });
   readonly #deadline = h('span', { class: 'card-deadline' });
   #state: CardState = opened;
@@ -165,7 +159,7 @@ class PromptCard implements Card {
     const here = answeredHere(closed, this.#state);
     this.#state = transition(this.#state, 'closed');
     this.element.dataset['phase'] = 'closed';
-    const held = this.element.contains(document.activeElement);
+    const held = holdsFocus(this.element);
     this.element.remove();
     if (here) passFocus(held);
     else this.#note(closed, held);
@@ -367,7 +361,7 @@ class PromptCard implements Card {
 
 /** Moves the focus to the next question, or else to what runs or to the title of the page. */
 export function passFocus(held: boolean) {
-  if (!held || document.activeElement !== document.body) return;
+  if (!held || !noneFocused()) return;
   const next = ['article.card h3', '.call', 'h1'].map((one) => document.querySelector(one)).find(Boolean);
   if (next instanceof HTMLElement) next.focus();
 }

@@ -1,13 +1,15 @@
 // The card for sampling: a server asks for a completion. The user reads the request, and may edit it. The host's model
 // answers, or the user answers by hand.
-import { h, show } from '../elements/dom.js';
-import { block, disclosure, exact, facts, lines } from './cardparts.js';
+import { alertLine, h, show } from '../elements/dom.js';
+import { block, disclosure, exact, facts, lines, quiet } from './cardparts.js';
 import { arrayOf, JsonNumber, numberPattern, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
 import { longClass, pretty, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import { chooseModel } from '../../../host/src/modelchoice.js';
 import type { SamplingJson } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 import type { Kind, Kit } from './cardparts.js';
+import type { Model } from '../surface.js';
+import type { Json, JsonObject } from '../words/jsontext.js';
 
 const roles = new Map([
   ['user', t('User')],
@@ -34,11 +36,13 @@ export function withEdits(requestJson: string, edits: Edit[]) {
   return stringify(request);
 }
 
+const preferencesOf = (request: JsonObject) => objectOf(request.get('modelPreferences'));
+
 /** Returns the request with the user's model as the first hint. */
 export function withModel(requestJson: string, id: string) {
   const request = parse(requestJson);
   if (!(request instanceof Map)) return requestJson;
-  const preferences = objectOf(request.get('modelPreferences'));
+  const preferences = preferencesOf(request);
   preferences.set('hints', [new Map([['name', id]]), ...arrayOf(preferences.get('hints'))]);
   request.set('modelPreferences', preferences);
   return stringify(request);
@@ -55,93 +59,235 @@ function read(requestJson: string) {
 export function samplingCard(ask: SamplingJson, server: string, kit: Kit): Kind {
   const json = ask.requestJson ?? '';
   const request = read(json);
-  const preferences = objectOf(request.get('modelPreferences'));
-  const hints = arrayOf(preferences.get('hints')).map((hint) => stringOf(objectOf(hint).get('name')));
   const { models = [] } = kit.surface;
-  const own = chooseModel(models, hints); // the one that the host would run
-  let chosen = own;
+  const own = chooseModel(models, namesIn(preferencesOf(request).get('hints'))); // the one that the host would run
   const model = own?.name ?? kit.surface.model;
-  const runs = (name: string) => t('Run with {0}', shortName(name));
-  const choose = (at: number) => {
-    chosen = models[at];
-    if (chosen) kit.label(runs(chosen.name));
+  const select = models.length > 1 && modelSelect(models, own, kit);
+  const chosen = () => (select ? models[select.selectedIndex] : own);
+  const { texts, words, limit } = textsOf(request);
+  const edit = editButton(texts, !model);
+  const wrong = alertLine('field-error');
+  const { element, answer, by, content } = answerByHand(kit, !model, wrong);
+  /** Returns the request as the person wants it to be run. */
+  const run = () => {
+    wrong.textContent = isPossible(limit) ? '' : t('Enter a number of tokens, for example 500.');
+    if (wrong.textContent) return undefined;
+    const edited = withEdits(json, texts.map(editOf));
+    const other = chosen();
+    return { requestJson: other && other !== own ? withModel(edited, other.id) : edited, contentJson: '' };
   };
-  const select =
-    models.length > 1
-    && h(
-      'select',
-      {
-        'aria-label': t('Model'),
-        'dataset': { testid: 'model' },
-        'onchange': ({ currentTarget: me }: Event) => {
-          if (me instanceof HTMLSelectElement) choose(me.selectedIndex);
-        },
+  return {
+    title: titleFor(model, shortName(server)),
+    body: [
+      quiet(t('The server wrote what follows, and gets the answer.')),
+      edit,
+      ...words,
+      requestFacts(request, limit),
+      disclosure(t('Whole request'), () => [block(t('Request'), pretty(json), json)]),
+      element,
+      wrong,
+    ],
+    accept: model ? { text: runs(model), runs: true, content: run } : { text: t('Send the answer'), content },
+    choices: [select],
+    decline: t('Decline'),
+    draft: () =>
+      JSON.stringify({
+        answer: answer.value,
+        by: by.value,
+        model: chosen()?.id,
+        edits: Object.fromEntries(changesOf(texts)), // the request itself is not kept: it may be large
+      }),
+    restore: (draft) => {
+      const kept = read(draft);
+      answer.value = stringOf(kept.get('answer'));
+      by.value = stringOf(kept.get('by')) || by.value;
+      element.open ||= answer.value !== '';
+      if (select)
+        choose(
+          select,
+          models.findIndex(({ id }) => id === kept.get('model')),
+        );
+      if (restoreTexts(texts, objectOf(kept.get('edits')))) edit.click();
+    },
+    edited: () => answer.value !== '' || by.value !== 'human' || chosen() !== own || changesOf(texts).length > 0,
+    typed: () => [answer.value, ...changesOf(texts).map(([, now]) => now)].filter(Boolean).join('\n\n'),
+    ...(model ? {} : { focus: () => answer.focus() }),
+  };
+}
+
+const titleFor = (model: string | undefined, server: string) =>
+  model ? t('Run a model for {0}?', server) : t('Answer {0} in place of a model?', server);
+
+const runs = (name: string) => t('Run with {0}', shortName(name));
+
+/** Returns the choice of another model. The button of the card says which one it runs. */
+const modelSelect = (models: readonly Model[], own: Model | undefined, { label }: Kit) =>
+  h(
+    'select',
+    {
+      'aria-label': t('Model'),
+      'dataset': { testid: 'model' },
+      'onchange': ({ currentTarget: me }: Event) => {
+        const model = me instanceof HTMLSelectElement && models[me.selectedIndex];
+        if (model) label(runs(model.name));
       },
-      ...models.map((one) => h('option', { value: one.id, selected: one === own, text: shortName(one.name) })),
-    );
-  const texts: { path: Edit['path']; was: string; shown: HTMLElement; field: HTMLTextAreaElement }[] = [];
-  const text = (path: Edit['path'], was: string, label: string) => {
-    const shown = h('p', { ...longClass('prose', was), dir: 'auto', text: visible(was) });
-    const field = h('textarea', { 'class': 'grows', 'aria-label': label, 'rows': 2, 'hidden': true });
-    field.value = was;
-    // a text area normalizes line ends, so an edit is what differs from its own initial value
-    texts.push({ path, was: field.value, shown, field });
-    return h('div', { class: 'editable' }, shown, field);
-  };
-  const messages = arrayOf(request.get('messages')).map((one, i) => {
-    const message = objectOf(one);
-    const role = visible(stringOf(message.get('role'))) || t('unknown');
-    const content = message.get('content') ?? null;
-    const parts = (Array.isArray(content) ? content : [content]).map((part, j) => {
-      const path = ['messages', i, 'content', ...(Array.isArray(content) ? [j] : [])];
-      const type = stringOf(objectOf(part).get('type'));
-      if (type === 'text')
-        return text([...path, 'text'], stringOf(objectOf(part).get('text')), t('Message {0}, {1}', i + 1, role));
-      return block(visible(type) || t('Content'), pretty(stringify(part)), stringify(part));
-    });
-    return h('li', {}, h('h4', { text: roles.get(role) ?? role }), ...parts);
+    },
+    ...models.map((one) => h('option', { value: one.id, selected: one === own, text: shortName(one.name) })),
+  );
+
+function choose(select: HTMLSelectElement, at: number) {
+  if (at < 0) return;
+  select.selectedIndex = at;
+  select.dispatchEvent(new Event('change'));
+}
+
+/** A text of the request as it is shown, and the field in which a person may change it. */
+interface Text {
+  path: Edit['path'];
+  was: string;
+  shown: HTMLElement;
+  field: HTMLTextAreaElement | HTMLInputElement;
+}
+
+const editOf = ({ path, was, field }: Text): Edit => ({
+  path,
+  was,
+  text: field.type === 'text' ? field.value.trim() : field.value,
+});
+
+/** Returns the texts that were changed, each with its number. */
+const changesOf = (texts: readonly Text[]) =>
+  texts.flatMap((one, i): [number, string][] => {
+    const { was, text } = editOf(one);
+    return was === text ? [] : [[i, text]];
   });
-  const system = request.get('systemPrompt');
-  const most = request.get('maxTokens') instanceof JsonNumber ? stringify(request.get('maxTokens') ?? null) : '';
-  const limit = h('input', {
-    'type': 'text',
-    'inputmode': 'numeric',
-    'class': 'number',
-    'value': most,
-    'aria-label': t('Max tokens'),
-    'hidden': true,
-  });
-  const limitShown = h('span', { text: most });
-  const wrong = h('p', { class: 'field-error', role: 'alert' });
-  const edit = h('button', {
+
+/** Returns the button that shows the fields of the texts, or what is in them. */
+function editButton(texts: readonly Text[], hidden: boolean) {
+  const button = h('button', {
     'class': 'link',
     'text': t('Edit'),
     'aria-pressed': 'false',
-    'hidden': !model,
+    hidden,
     'onclick': () => {
-      const on = edit.getAttribute('aria-pressed') !== 'true';
-      edit.setAttribute('aria-pressed', String(on));
+      const on = button.getAttribute('aria-pressed') !== 'true';
+      button.setAttribute('aria-pressed', String(on));
       for (const { shown, field } of texts) {
         shown.textContent = visible(field.value);
         show(shown, !on);
         show(field, on);
       }
-      limitShown.textContent = limit.value;
-      show(limitShown, !on);
-      show(limit, on);
       if (on) texts[0]?.field.focus();
     },
   });
-  const edits = () => [
-    ...texts.map(({ path, was, field }) => ({ path, was, text: field.value })),
-    { path: ['maxTokens'], was: most, text: limit.value.trim() },
-  ];
-  const changes = (): [number, string][] => edits().flatMap(({ was, text }, i) => (was === text ? [] : [[i, text]]));
-  const value = (key: string, from = request) => from.has(key) && exact(stringify(from.get(key) ?? null));
+  return button;
+}
 
-  const answer = h('textarea', { class: 'grows', rows: 3, id: `${kit.id}-text` });
-  const by = h('input', { type: 'text', value: 'human', id: `${kit.id}-by`, autocomplete: 'off' });
-  const byHand = () => {
+/** Restores changed texts by their number, and reports whether there are any. */
+function restoreTexts(texts: readonly Text[], now: JsonObject) {
+  texts.forEach(({ field }, i) => {
+    if (now.has(String(i))) field.value = stringOf(now.get(String(i)));
+  });
+  return now.size > 0;
+}
+
+/** Returns the texts of a request, in the order in which drafts count them, and what shows them. */
+function textsOf(request: JsonObject) {
+  const texts: Text[] = [];
+  const messages = arrayOf(request.get('messages')).map((one, i) => messageItem(texts, objectOf(one), i));
+  const system = request.get('systemPrompt');
+  const words = [
+    typeof system === 'string'
+      && h(
+        'div',
+        {},
+        h('h4', { text: t('System prompt') }),
+        editable(texts, ['systemPrompt'], system, t('System prompt')),
+      ),
+    h('ol', { 'class': 'messages', 'aria-label': t('Messages') }, ...messages),
+  ];
+  const limit = limitOf(request);
+  texts.push(limit);
+  return { texts, words, limit };
+}
+
+function messageItem(texts: Text[], message: JsonObject, i: number) {
+  const role = visible(stringOf(message.get('role'))) || t('unknown');
+  const content = message.get('content') ?? null;
+  const parts = (Array.isArray(content) ? content : [content]).map((part, j) => {
+    const path = ['messages', i, 'content', ...(Array.isArray(content) ? [j] : []), 'text'];
+    const type = stringOf(objectOf(part).get('type'));
+    return type === 'text'
+      ? editable(texts, path, stringOf(objectOf(part).get('text')), t('Message {0}, {1}', i + 1, role))
+      : block(visible(type) || t('Content'), pretty(stringify(part)), stringify(part));
+  });
+  return h('li', {}, h('h4', { text: roles.get(role) ?? role }), ...parts);
+}
+
+/** Returns an element with a text that can be changed, and adds the text. */
+function editable(texts: Text[], path: Edit['path'], was: string, label: string) {
+  const shown = h('p', { ...longClass('prose', was), dir: 'auto', text: visible(was) });
+  const field = h('textarea', { 'class': 'grows', 'aria-label': label, 'rows': 2, 'hidden': true });
+  field.value = was;
+  // a text area normalizes line ends, so an edit is what differs from its own initial value
+  texts.push({ path, was: field.value, shown, field });
+  return h('div', { class: 'editable' }, shown, field);
+}
+
+/** Returns the number of tokens, which stands among the facts. */
+function limitOf(request: JsonObject): Text {
+  const most = request.get('maxTokens');
+  const was = most instanceof JsonNumber ? stringify(most) : '';
+  const field = h('input', {
+    'type': 'text',
+    'inputmode': 'numeric',
+    'class': 'number',
+    'value': was,
+    'aria-label': t('Max tokens'),
+    'hidden': true,
+  });
+  return { path: ['maxTokens'], was, shown: h('span', { text: was }), field };
+}
+
+function isPossible(limit: Text) {
+  const { was, text } = editOf(limit);
+  return was === '' || (numberPattern.test(text) && Number(text) > 0);
+}
+
+const priorities = ['costPriority', 'speedPriority', 'intelligencePriority'];
+
+function requestFacts(request: JsonObject, { was, shown, field }: Text) {
+  const value = (key: string) => request.has(key) && exact(stringify(request.get(key) ?? null));
+  const preferences = preferencesOf(request);
+  return facts([
+    [t('Max tokens'), was !== '' && [shown, field]],
+    [t('Temperature'), value('temperature')],
+    [t('Stop sequences'), value('stopSequences')],
+    [t('Context'), value('includeContext')],
+    [t('Model hints'), nameLines(preferences.get('hints'))],
+    [
+      t('Priorities: cost, speed, intelligence'),
+      priorities.some((key) => preferences.has(key))
+        && exact(
+          priorities.map((key) => (preferences.has(key) ? stringify(preferences.get(key) ?? null) : '–')).join(', '),
+        ),
+    ],
+    [t('Tools'), nameLines(request.get('tools'))],
+    [t('Tool choice'), value('toolChoice')],
+  ]);
+}
+
+const namesIn = (list: Json | undefined) => arrayOf(list).map((one) => stringOf(objectOf(one).get('name')));
+const nameLines = (list: Json | undefined) => lines(namesIn(list).map((name) => shortName(name)));
+
+/**
+ * Returns the fields for an answer of a person.
+ * @param only there is no model: the button of the card sends the answer, else one below the fields does
+ */
+function answerByHand({ id, acceptButton }: Kit, only: boolean, wrong: HTMLElement) {
+  const answer = h('textarea', { class: 'grows', rows: 3, id: `${id}-text` });
+  const by = h('input', { type: 'text', value: 'human', id: `${id}-by`, autocomplete: 'off' });
+  const content = () => {
     wrong.textContent = answer.value.trim() && by.value.trim() ? '' : t('Write the answer, and who gave it.');
     if (!wrong.textContent) {
       return {
@@ -156,94 +302,19 @@ export function samplingCard(ask: SamplingJson, server: string, kit: Kit): Kind 
     answer.focus();
     return undefined;
   };
-  const send = model ? kit.acceptButton(t('Send the answer'), byHand) : undefined;
-  const fields = [
-    h('label', { for: `${kit.id}-text`, text: t('Answer') }),
-    answer,
-    h('label', { for: `${kit.id}-by`, text: t('Model, or who answers') }),
-    by,
-    send,
-  ];
-  const hand = h(
+  const element = h(
     'details',
-    { open: !model },
+    { open: only },
     h('summary', { text: t('Answer by hand') }),
-    h('div', { class: 'fields' }, ...fields),
+    h(
+      'div',
+      { class: 'fields' },
+      h('label', { for: answer.id, text: t('Answer') }),
+      answer,
+      h('label', { for: by.id, text: t('Model, or who answers') }),
+      by,
+      !only && acceptButton(t('Send the answer'), content),
+    ),
   );
-  return {
-    title: model
-      ? t('Run a model for {0}?', shortName(server))
-      : t('Answer {0} in place of a model?', shortName(server)),
-    body: [
-      h('p', { class: 'quiet', text: t('The server wrote what follows, and gets the answer.') }),
-      edit,
-      typeof system === 'string'
-        && h('div', {}, h('h4', { text: t('System prompt') }), text(['systemPrompt'], system, t('System prompt'))),
-      h('ol', { 'class': 'messages', 'aria-label': t('Messages') }, ...messages),
-      facts([
-        [t('Max tokens'), most !== '' && [limitShown, limit]],
-        [t('Temperature'), value('temperature')],
-        [t('Stop sequences'), value('stopSequences')],
-        [t('Context'), value('includeContext')],
-        [t('Model hints'), lines(hints.map((hint) => shortName(hint)))],
-        [
-          t('Priorities: cost, speed, intelligence'),
-          ['costPriority', 'speedPriority', 'intelligencePriority'].some((key) => preferences.has(key))
-            && exact(
-              ['costPriority', 'speedPriority', 'intelligencePriority']
-                .map((key) => (preferences.has(key) ? stringify(preferences.get(key) ?? null) : '–'))
-                .join(', '),
-            ),
-        ],
-        [
-          t('Tools'),
-          lines(arrayOf(request.get('tools')).map((tool) => shortName(stringOf(objectOf(tool).get('name'))))),
-        ],
-        [t('Tool choice'), value('toolChoice')],
-      ]),
-      disclosure(t('Whole request'), () => [block(t('Request'), pretty(json), json)]),
-      hand,
-      wrong,
-    ],
-    accept: model
-      ? {
-          text: runs(model),
-          runs: true,
-          content() {
-            wrong.textContent =
-              most === '' || (numberPattern.test(limit.value.trim()) && Number(limit.value) > 0)
-                ? ''
-                : t('Enter a number of tokens, for example 500.');
-            if (wrong.textContent) return undefined;
-            const edited = withEdits(json, edits());
-            return { requestJson: chosen && chosen !== own ? withModel(edited, chosen.id) : edited, contentJson: '' };
-          },
-        }
-      : { text: t('Send the answer'), content: byHand },
-    ...(select && { choices: [select] }),
-    decline: t('Decline'),
-    draft: () =>
-      JSON.stringify({
-        answer: answer.value,
-        by: by.value,
-        model: chosen?.id,
-        edits: Object.fromEntries(changes()), // the request itself is not kept: it may be large
-      }),
-    restore: (draft) => {
-      const kept = read(draft);
-      answer.value = stringOf(kept.get('answer'));
-      by.value = stringOf(kept.get('by')) || by.value;
-      hand.open ||= answer.value !== '';
-      const at = models.findIndex(({ id }) => id === kept.get('model'));
-      if (select && at >= 0) choose((select.selectedIndex = at));
-      const now = objectOf(kept.get('edits'));
-      [...texts.map(({ field }) => field), limit].forEach((field, i) => {
-        if (now.has(String(i))) field.value = stringOf(now.get(String(i)));
-      });
-      if (now.size > 0) edit.click();
-    },
-    edited: () => answer.value !== '' || by.value !== 'human' || chosen !== own || changes().length > 0,
-    typed: () => [answer.value, ...changes().map(([, now]) => now)].filter(Boolean).join('\n\n'),
-    ...(model ? {} : { focus: () => answer.focus() }),
-  };
+  return { element, answer, by, content };
 }

@@ -1,22 +1,16 @@
 // The card for a tool approval. It shows exactly what would be called.
-import { block, disclosure, exact, facts, fullName, given, prose, scopes } from './cardparts.js';
+import { block, disclosure, exact, facts, fullName, given, prose, quiet, scopes } from './cardparts.js';
 import { h } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
-import { definitionDiff } from './definitiondiff.js';
+import { changedWarning } from './definitiondiff.js';
 import { longestName, pretty, shortName } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { ToolApprovalJson as ToolApproval } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 import type { Kind, Kit } from './cardparts.js';
 
 export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
-  const reason = h('input', {
-    type: 'text',
-    id: `${kit.id}-reason`,
-    class: 'deny-reason',
-    autocomplete: 'off',
-    maxlength: 500,
-    dataset: { testid: 'decline-reason' },
-  });
+  const reason = reasonField(`${kit.id}-reason`);
+  const typed = () => reason.value;
   const why = h('div', { class: 'field', hidden: true }, h('label', { for: reason.id, text: t('Reason') }), reason);
   const dangerous = !ask.readOnlyHint && Boolean(ask.destructiveHint);
   const json = ask.argumentsJson || '{}';
@@ -26,11 +20,11 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
     body: [
       warning(ask, dangerous),
       ask.previousDefinitionJson
-        && h(
-          'div',
-          { class: 'warning' },
-          h('p', { text: t('The server has changed this tool since you approved it.') }),
-          definitionDiff(ask.changes, ask.previousDefinitionJson, ask.definitionJson),
+        && changedWarning(
+          t('The server has changed this tool since you approved it.'),
+          ask.changes,
+          ask.previousDefinitionJson,
+          ask.definitionJson,
         ),
       // The server has chosen the title, which may claim anything.
       (ask.title || (ask.tool ?? '').length > longestName)
@@ -53,7 +47,7 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
       APPROVAL_SCOPE_ALWAYS: t('Allow always'),
     }),
     decline: t('Deny'),
-    reason: () => reason.value.trim(),
+    reason: () => typed().trim(),
     more: [
       {
         text: t('Deny with a reason…'),
@@ -64,15 +58,25 @@ export function toolCard(ask: ToolApproval, server: string, kit: Kit): Kind {
         },
       },
     ],
-    edited: () => reason.value !== '',
-    typed: () => reason.value,
-    draft: () => reason.value,
+    edited: () => typed() !== '',
+    typed,
+    draft: typed,
     restore: (draft) => {
       reason.value = draft;
       why.hidden = draft === '';
     },
   };
 }
+
+const reasonField = (id: string) =>
+  h('input', {
+    type: 'text',
+    id,
+    class: 'deny-reason',
+    autocomplete: 'off',
+    maxlength: 500,
+    dataset: { testid: 'decline-reason' },
+  });
 
 /** Returns what the server says of its tool. Nobody has checked it. */
 function warning({ readOnlyHint }: ToolApproval, dangerous: boolean) {
@@ -83,10 +87,9 @@ function warning({ readOnlyHint }: ToolApproval, dangerous: boolean) {
       icon('warning'),
       h('span', { text: t('It may change or destroy things.') }),
     );
-  return h('p', {
-    class: 'quiet',
-    text: readOnlyHint
+  return quiet(
+    readOnlyHint
       ? t('The server says that it only reads; nobody has checked that.')
       : t('The server says that it destroys nothing; nobody has checked that.'),
-  });
+  );
 }

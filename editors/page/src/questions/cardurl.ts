@@ -1,7 +1,7 @@
 // The cards that open a page in the outside browser: for a server's URL, and for a sign-in. They show where the address
 // really leads.
 import { h } from '../elements/dom.js';
-import { asked, block, exact, facts, lines } from './cardparts.js';
+import { asked, block, exact, facts, lines, quiet } from './cardparts.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Kind, Kit } from './cardparts.js';
@@ -64,11 +64,7 @@ function pageCard(
           )
         : undefined,
       block(t('Address'), address),
-      ask.waiting
-        && h('p', {
-          class: 'quiet',
-          text: t('The page was opened in your browser. Go on here when you have finished there.'),
-        }),
+      ask.waiting && quiet(t('The page was opened in your browser. Go on here when you have finished there.')),
     ],
     accept: ask.waiting
       ? { text: t('I have finished'), content: () => ({}) }

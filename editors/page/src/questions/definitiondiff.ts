@@ -5,8 +5,15 @@ import { longClass, pretty, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { DefinitionChangeJson as Change } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 
-/** @param before the whole definition, for changes without a path */
-export function definitionDiff(changes: Change[] | undefined, before?: string, after?: string) {
+/**
+ * Returns a warning that what a person has agreed to has changed.
+ * @param text says so
+ * @param before the whole definition, for changes without a path
+ */
+export const changedWarning = (text: string, ...definition: Parameters<typeof definitionDiff>) =>
+  h('div', { class: 'warning' }, h('p', { text }), definitionDiff(...definition));
+
+function definitionDiff(changes: Change[] | undefined, before?: string, after?: string) {
   // Words and signs show the kind of a change, not only its colour.
   const side = (tag: 'del' | 'ins', json: string | undefined) =>
     h(

@@ -1,6 +1,7 @@
 // The strip of the open questions whose cards are out of view. It stays at the top of the page while that is scrolled.
 
 import { h, patchList, setText, show } from '../elements/dom.js';
+import { holdsFocus } from '../elements/keepfocus.js';
 import { byId } from '../page.js';
 import { plural } from '../words/t.js';
 
@@ -28,7 +29,7 @@ export function questionStrip(reveal: (promptId: string) => void): (rows: readon
           },
         ]
       : [];
-    const had = list.contains(document.activeElement);
+    const had = holdsFocus(list);
     patchList(
       list,
       [...shown, ...more],
@@ -52,7 +53,6 @@ export function questionStrip(reveal: (promptId: string) => void): (rows: readon
     );
     show(list, rows.length > 0);
     // When a question closes, its row disappears. The focus must not get lost, and the page must not move.
-    if (had && !list.contains(document.activeElement))
-      (list.querySelector('button') ?? byId('title')).focus({ preventScroll: true });
+    if (had && !holdsFocus(list)) (list.querySelector('button') ?? byId('title')).focus({ preventScroll: true });
   };
 }

@@ -5,6 +5,9 @@ import { html, render } from 'lit-html';
 import { h } from '../elements/dom.js';
 import { glyph } from '../elements/icon.js';
 import { menuButton } from '../elements/menu.js';
+import { holdsFocus, noneFocused } from '../elements/keepfocus.js';
+import { once } from '../elements/press.js';
+import { requestsOf } from '../hub/requestwords.js';
 import { shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import { actionsOf } from './serveractions.js';
@@ -20,7 +23,6 @@ export interface ServerActs {
 
 /** @param home takes the focus when the action that has it goes */
 export function serverActs(page: Page, name: string, home: () => HTMLElement | null | undefined): ServerActs {
-  const { state } = page;
   const shown = shortName(name);
   const element = h('span', { class: 'acts' });
   const said = h('div', { class: 'said' });
@@ -28,27 +30,21 @@ export function serverActs(page: Page, name: string, home: () => HTMLElement | n
   let problem = '';
   let busy = false;
 
-  const actions = () => {
-    const server = state.servers.get(name);
-    return server ? actionsOf(server, page.adding !== undefined) : [];
-  };
-  const calls = () => [...state.requests.values()].filter((r) => r.server === name && r.method !== 'initialize').length;
-  const more = menuButton(
-    'more',
-    t('More actions for {0}', shown),
-    () =>
-      actions()
-        .filter(({ place }) => place === undefined)
-        .map((action) => ({ text: action.label, testid: action.testid, act: () => void choose(action) })),
-    'more',
-  );
+  const items = () =>
+    actionsFor(page, name)
+      .filter(({ place }) => place === undefined)
+      .map((action) => ({ text: action.label, testid: action.testid, act: () => void choose(action) }));
+  const more = menuButton('more', t('More actions for {0}', shown), items, 'more');
+
+  function ask(action?: Action) {
+    asking = action;
+    draw();
+  }
 
   async function choose(action: Action) {
     if (busy) return;
-    const running = calls();
-    asking = asking !== action && running > 0 && action.loses ? action : undefined;
+    ask(asking !== action && callsOf(page, name) > 0 && action.loses ? action : undefined);
     if (asking) {
-      draw();
       said.querySelector('button')?.focus();
       return;
     }
@@ -61,74 +57,66 @@ export function serverActs(page: Page, name: string, home: () => HTMLElement | n
     update();
   }
 
-  /** The second click of a double click is meant for what the first one has done. */
-  const once = (act: () => void) => (event: MouseEvent) => {
-    if (event.detail < 2) act();
-  };
-
   function draw() {
-    const held = said.contains(document.activeElement);
+    const held = holdsFocus(said);
+    const question = asking && questionView(asking, callsOf(page, name), choose, ask);
     render(
-      html`${
-          asking
-            ? html`<p>${asking.loses?.(calls())}</p>
-                <div class="buttons">
-                  <button class="primary" data-testid="confirm" @click=${once(() => void choose(asking as Action))}>
-                    ${asking.label}
-                  </button>
-                  <button
-                    @click=${() => {
-                      asking = undefined;
-                      draw();
-                    }}
-                  >
-                    ${t('Cancel')}
-                  </button>
-                </div>`
-            : ''
-        }
+      html`${question}
         <p class="problem" role="alert">${problem}</p>`,
       said,
     );
-    if (held && !said.contains(document.activeElement)) home()?.focus();
+    if (held && !holdsFocus(said)) home()?.focus();
   }
 
   function update() {
-    const held = element.contains(document.activeElement);
-    const all = actions();
-    if (asking && !all.some(({ testid }) => testid === asking?.testid)) asking = undefined;
-    element.classList.toggle(
-      'always',
-      all.some(({ place }) => place === 'primary'),
-    );
-    render(
-      html`${all
-        .filter(({ place }) => place !== undefined)
-        .map((action) =>
-          action.place === 'icon'
-            ? html`<button
-                class="icon"
-                aria-label="${action.label} ${shown}"
-                title=${action.label}
-                data-testid=${action.testid}
-                @click=${once(() => void choose(action))}
-              >
-                ${glyph('stop')}
-              </button>`
-            : html`<button
-                class="plain"
-                aria-label="${action.label} ${shown}"
-                data-testid=${action.testid}
-                @click=${once(() => void choose(action))}
-              >
-                ${action.label}
-              </button>`,
-        )}${more.element}`,
-      element,
-    );
+    const held = holdsFocus(element);
+    const all = actionsFor(page, name);
+    if (!all.some(({ testid }) => testid === asking?.testid)) asking = undefined;
+    const isPrimary = ({ place }: Action) => place === 'primary';
+    element.classList.toggle('always', all.some(isPrimary));
+    const buttons = all.filter(({ place }) => place !== undefined).map((action) => buttonView(action, shown, choose));
+    render(html`${buttons}${more.element}`, element);
     draw();
-    if (held && document.activeElement === document.body) home()?.focus();
+    if (held && noneFocused()) home()?.focus();
   }
 
   return { element, said, update };
 }
+
+type Choose = (action: Action) => Promise<void>;
+
+function actionsFor({ state, adding }: Page, name: string) {
+  const server = state.servers.get(name);
+  return server ? actionsOf(server, adding !== undefined) : [];
+}
+
+const callsOf = ({ state }: Page, name: string) =>
+  requestsOf(state.requests, name).filter((r) => r.method !== 'initialize').length;
+
+const questionView = (asking: Action, calls: number, choose: Choose, ask: () => void) =>
+  html`<p>${asking.loses?.(calls)}</p>
+    <div class="buttons">
+      <button class="primary" data-testid="confirm" @click=${once(() => void choose(asking))}>${asking.label}</button>
+      <button @click=${() => ask()}>${t('Cancel')}</button>
+    </div>`;
+
+// Two templates: when Start becomes Stop, the button that had the focus goes, and a second press of Enter stops nothing.
+const buttonView = (action: Action, server: string, choose: Choose) =>
+  action.place === 'icon'
+    ? html`<button
+        class="icon"
+        aria-label="${action.label} ${server}"
+        title=${action.label}
+        data-testid=${action.testid}
+        @click=${once(() => void choose(action))}
+      >
+        ${glyph('stop')}
+      </button>`
+    : html`<button
+        class="plain"
+        aria-label="${action.label} ${server}"
+        data-testid=${action.testid}
+        @click=${once(() => void choose(action))}
+      >
+        ${action.label}
+      </button>`;

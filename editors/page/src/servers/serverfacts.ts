@@ -3,7 +3,7 @@
 import { disclosure, facts, prose } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
-import { clockTime, shortName, visible } from '../words/text.js';
+import { clockTime, dotted, shortName, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import type {
   ConfigProblemJson as ConfigProblem,
@@ -40,20 +40,19 @@ export function serverFacts(surface: Surface, server: Server) {
   const counters = Object.entries(server.counters ?? {})
     .filter(([, n]) => Number(n) > 0)
     .flatMap(([name, n]) => counted[name]?.(Number(n)) ?? []);
-  const list = (parts: unknown[]) => parts.filter(Boolean).join(' · ');
   return h(
     'div',
     {},
     facts([
-      [t('Name and version'), list([shortName(server.title), shortName(server.version)])],
-      [t('Protocol'), list([server.protocolRevision && visible(server.protocolRevision), words[server.era ?? '']])],
+      [t('Name and version'), dotted(shortName(server.title), shortName(server.version))],
+      [t('Protocol'), dotted(server.protocolRevision && visible(server.protocolRevision), words[server.era ?? ''])],
       [
         t('Connection'),
-        list([
+        dotted(
           words[server.transport ?? ''],
           visible(server.url || server.command),
           server.processId && `pid ${server.processId}`,
-        ]),
+        ),
       ],
       [t('Running since'), clockTime(server.readyTime)],
       [t('Last error'), visible(server.lastError)],
@@ -75,7 +74,7 @@ export function serverFacts(surface: Surface, server: Server) {
           ),
       ],
       [t('Config file'), placeLink(surface, server.configFile, server.configLine)],
-      [t('Config format'), list([server.configDialect, server.configScope])],
+      [t('Config format'), dotted(server.configDialect, server.configScope)],
       [
         t('Waiting for your consent'),
         (server.waitingForConsent ?? []).map((s) => h('div', {}, placeLink(surface, s.file, s.line))),

@@ -1,5 +1,6 @@
 // What a server has written: to stderr, and as log messages.
 
+import { quiet } from '../questions/cardparts.js';
 import { h, replace, setText } from '../elements/dom.js';
 import { clockTime, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
@@ -7,7 +8,7 @@ import type { ServerLog } from '../hub/serverlog.js';
 
 export function serverLog(server: string): { element: HTMLElement; paint: (log: ServerLog | undefined) => void } {
   const element = h('div', { class: 'stack' });
-  const nothing = h('p', { class: 'quiet', text: t('It has written nothing.') });
+  const nothing = quiet(t('It has written nothing.'));
   const parts = [t('What {0} writes to stderr', shortName(server)), t('Log messages of {0}', shortName(server))].map(
     (label) => {
       const text = h('pre', { 'class': 'code log', 'tabindex': 0, 'role': 'region', 'aria-label': label });

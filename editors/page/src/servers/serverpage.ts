@@ -7,15 +7,17 @@ import { hubNow } from '../hub/state.js';
 import { keyOf } from '../opened/opened.js';
 import { byId } from '../page.js';
 import { serverStateWords } from '../words/serverstate.js';
-import { shortName, visible } from '../words/text.js';
+import { dotted, shortName, visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import { serverLog } from './serverlog.js';
 import { problemLines, serverFacts } from './serverfacts.js';
 import { serverActs } from './serveracts.js';
 import { toolList } from './toollist.js';
+import type { ServerJson as Server } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { Changed } from '../hub/state.js';
 import type { Opening } from '../page.js';
 import type { Page, Thing } from '../page.js';
+import type { Surface } from '../surface.js';
 
 export interface ServerPage {
   /** opens the server, or what of it is named */
@@ -27,103 +29,129 @@ export interface ServerPage {
 }
 
 export function serverPage(page: Page, name: string): ServerPage {
-  const { state, surface } = page;
-  const shown = shortName(name);
+  const { state } = page;
+  const title = shortName(name);
   const key = keyOf('server', name);
   const acts = serverActs(page, name, () => byId('opened-title'));
   const line = h('p', { class: 'quiet' });
-  const trouble = h('p', { class: 'problem', hidden: true });
-  const problems = h('div', {});
-  const facts = h('div', {});
-  const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: t('Details') }), facts);
-  const up = { title: shown, open: () => openServer() };
-  const tools = toolList(page, name, up, () => update());
-  const offers = browseLists(page, name, up);
-  const log = serverLog(name);
-  const view = tabs(t('What {0} offers', shown), [
-    { id: 'tools', label: t('Tools'), panel: tools.element, shown: tools.load },
-    { id: 'resources', label: t('Resources'), panel: offers.resources, shown: offers.loadResources },
-    { id: 'prompts', label: t('Prompts'), panel: offers.prompts, shown: offers.loadPrompts },
-    { id: 'log', label: t('Log'), panel: log.element, shown: () => log.paint(state.logs.get(name)) },
-  ]);
-  const content = h(
-    'div',
-    { dataset: { testid: 'server' } },
-    line,
-    acts.said,
-    trouble,
-    problems,
-    details,
-    view.element,
-  );
-  const opening: Opening = { key, title: shown, acts: [acts.element], content };
+  const about = aboutServer(page.surface);
+  const offered = serverOffers(page, name, { title, open: openServer }, update);
+  const parts = [line, acts.said, ...about.elements, offered.element];
+  const content = h('div', { dataset: { testid: 'server' } }, ...parts);
   const isOpen = () => page.openKey === key;
   let known = '';
 
   function openServer() {
     const server = state.servers.get(name);
-    // What a person sees first are the tools. Why a server does not run, or what waits for consent, is in the details.
-    details.open = server?.state !== 'SERVER_STATE_READY' || (server.waitingForConsent?.length ?? 0) > 0;
-    page.open(opening);
+    about.unfold(server);
+    page.open({ key, title, acts: [acts.element], content });
     acts.update();
     update();
-    view.refresh();
+    offered.refresh();
   }
 
   function update() {
     const server = state.servers.get(name);
     if (!server) return;
     tick();
-    const error = server.state === 'SERVER_STATE_READY' ? '' : visible(server.lastError);
-    show(trouble, error !== '');
-    setText(trouble, error);
-    replace(problems, ...problemLines(surface, server.problems ?? []));
-    replace(facts, serverFacts(surface, server));
-    const [resources, prompts] = offers.declared();
-    view.offer('resources', resources);
-    view.offer('prompts', prompts);
+    about.update(server);
+    offered.update();
   }
 
   function tick() {
     const server = state.servers.get(name);
-    if (server)
-      setText(line, [serverStateWords(server, hubNow(state)), tools.policyWords()].filter(Boolean).join(' · '));
+    if (server) setText(line, dotted(serverStateWords(server, hubNow(state)), offered.policyWords()));
   }
 
-  view.choose('tools');
+  function paintServer() {
+    acts.update();
+    const how = state.servers.get(name)?.state ?? '';
+    if (isOpen()) update();
+    // A server that was started shows what it offers now.
+    if (isOpen() && how !== known && how === 'SERVER_STATE_READY') offered.refresh();
+    known = how;
+  }
+
   return {
     open: (thing) => {
-      if (thing.tool !== undefined) tools.open(thing.tool);
-      else if (thing.resource !== undefined) offers.openResource(thing.resource);
-      else if (thing.resourceTemplate !== undefined) offers.openTemplate(thing.resourceTemplate);
-      else if (thing.mcpPrompt !== undefined) offers.openPrompt(thing.mcpPrompt);
-      else openServer();
+      if (!offered.open(thing)) openServer();
     },
     focusTools: () => {
-      if (isOpen()) tools.focusFirst();
+      if (isOpen()) offered.focusTools();
     },
     paint: (changed) => {
-      if (changed.servers.has(name) || changed.serverList || changed.connection) {
-        acts.update();
-        const how = state.servers.get(name)?.state ?? '';
-        if (isOpen()) {
-          update();
-          // A server that was started shows what it offers now.
-          if (how !== known && how === 'SERVER_STATE_READY') view.refresh();
-        }
-        known = how;
-      }
-      if (changed.logs.has(name) && isOpen() && view.isChosen('log')) log.paint(state.logs.get(name));
-      if (changed.tools.has(name)) tools.changed(isOpen() || tools.hasOpen());
-      if (changed.offers.has(name)) offers.changed(isOpen());
+      if (changed.servers.has(name) || changed.serverList || changed.connection) paintServer();
+      offered.paint(changed, isOpen());
+    },
+    tick: () => {
+      if (isOpen()) tick();
+    },
+  };
+}
+
+/** Returns what is wrong with a server, and all facts about it. */
+function aboutServer(surface: Surface) {
+  const trouble = h('p', { class: 'problem', hidden: true });
+  const problems = h('div', {});
+  const facts = h('div', {});
+  const details = h('details', { dataset: { testid: 'server-details' } }, h('summary', { text: t('Details') }), facts);
+  return {
+    elements: [trouble, problems, details],
+    // What a person sees first are the tools. Why a server does not run, or what waits for consent, is in the details.
+    unfold: (server: Server | undefined) => {
+      details.open = server?.state !== 'SERVER_STATE_READY' || (server.waitingForConsent?.length ?? 0) > 0;
+    },
+    update: (server: Server) => {
+      const error = server.state === 'SERVER_STATE_READY' ? '' : visible(server.lastError);
+      show(trouble, error !== '');
+      setText(trouble, error);
+      replace(problems, ...problemLines(surface, server.problems ?? []));
+      replace(facts, serverFacts(surface, server));
+    },
+  };
+}
+
+/** Returns what a server offers, and what it has written, in tabs. */
+function serverOffers(page: Page, name: string, up: NonNullable<Opening['up']>, changed: () => void) {
+  const tools = toolList(page, name, up, changed);
+  const offers = browseLists(page, name, up);
+  const log = serverLog(name);
+  const paintLog = () => log.paint(page.state.logs.get(name));
+  const { element, choose, refresh, offer, isChosen } = tabs(t('What {0} offers', up.title), [
+    { id: 'tools', label: t('Tools'), panel: tools.element, shown: tools.load },
+    { id: 'resources', label: t('Resources'), panel: offers.resources, shown: offers.loadResources },
+    { id: 'prompts', label: t('Prompts'), panel: offers.prompts, shown: offers.loadPrompts },
+    { id: 'log', label: t('Log'), panel: log.element, shown: paintLog },
+  ]);
+  choose('tools');
+  return {
+    element,
+    refresh,
+    policyWords: tools.policyWords,
+    focusTools: tools.focusFirst,
+    update: () => {
+      const [resources, prompts] = offers.declared();
+      offer('resources', resources);
+      offer('prompts', prompts);
+    },
+    /** Opens what of the server is named, and reports whether anything is. */
+    open: ({ tool, resource, resourceTemplate, mcpPrompt }: Thing) => {
+      if (tool !== undefined) tools.open(tool);
+      else if (resource !== undefined) offers.openResource(resource);
+      else if (resourceTemplate !== undefined) offers.openTemplate(resourceTemplate);
+      else if (mcpPrompt !== undefined) offers.openPrompt(mcpPrompt);
+      else return false;
+      return true;
+    },
+    paint: (changed: Changed, isOpen: boolean) => {
+      if (changed.logs.has(name) && isOpen && isChosen('log')) paintLog();
+      if (changed.tools.has(name)) tools.changed(isOpen || tools.hasOpen());
+      if (changed.offers.has(name)) offers.changed(isOpen);
       if (changed.subscribed) offers.subscribed();
       if (changed.history || changed.requestList || changed.requests.size > 0 || changed.prompts) {
         tools.requestsChanged();
         offers.requestsChanged();
       }
-    },
-    tick: () => {
-      if (isOpen()) tick();
     },
   };
 }

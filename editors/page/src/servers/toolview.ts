@@ -1,7 +1,7 @@
 // One tool, opened: its description, the form for its arguments, the button that calls it, and directly below it what
 // came of the last call that was made here.
 
-import { facts, fullName } from '../questions/cardparts.js';
+import { facts, fullName, quiet } from '../questions/cardparts.js';
 import { h } from '../elements/dom.js';
 import { requester } from '../browse/requester.js';
 import { aboutOf, definitionOf } from '../browse/offerview.js';
@@ -63,12 +63,7 @@ export function toolView(page: Page, tool: Tool): ToolView {
     'div',
     { dataset: { testid: `tool-${name}` } },
     aboutOf(server, tool.description),
-    h(
-      'div',
-      { class: 'stack' },
-      empty ? h('p', { class: 'quiet', text: t('It takes no arguments.') }) : form.element,
-      ...calling.elements,
-    ),
+    h('div', { class: 'stack' }, empty ? quiet(t('It takes no arguments.')) : form.element, ...calling.elements),
     h(
       'details',
       {},

@@ -41,6 +41,9 @@ export function startOf(text: string, most: number) {
 }
 
 /** Returns the last part of a path. */
+/** Returns the parts that there are, as one line. */
+export const dotted = (...parts: readonly unknown[]) => parts.filter(Boolean).join(' · ');
+
 export const fileName = (path: string | undefined = '') => path.split(/[\\/]/).at(-1) ?? '';
 
 const manyLines = /(?:\n[^\n]*){16}/;
