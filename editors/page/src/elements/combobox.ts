@@ -12,6 +12,8 @@ export interface Proposals {
   note: string;
 }
 
+export type Propose = (typed: string, unwanted: AbortSignal) => Promise<Proposals>;
+
 export interface Combobox {
   input: HTMLInputElement;
   /** contains the field, its list and the note */
