@@ -84,7 +84,7 @@ function fieldOf(argument: Argument, submit: () => void, propose: Propose | unde
     'aria-required': required ? 'true' : undefined,
     'aria-describedby': `${hint ? `${id}-hint ` : ''}${id}-error`,
   });
-  const control = propose ? combobox({ input, label, propose }).element : input;
+  const control = propose ? combobox(input, label, propose) : input;
   function say(text: string) {
     setText(error, text);
     show(error, text !== '');

@@ -162,7 +162,7 @@ function connectionAfter(
 type Messages = { [K in keyof AttachResponse]-?: NonNullable<AttachResponse[K]> };
 
 /** Changes the state. Returns false if the message means nothing to the page. */
-type Change<M> = (state: State, message: M, time: string | undefined) => void | false;
+type Change<M> = (state: State, message: M, time: string | undefined) => unknown;
 
 const changes: { [K in keyof Messages]?: Change<Messages[K]> } = {
   hubConnection: (state, how) => {
@@ -176,11 +176,7 @@ const changes: { [K in keyof Messages]?: Change<Messages[K]> } = {
     state.changed.connection = true;
   },
   snapshot: (state, snapshot) => replaceAll(state, snapshot),
-  serverChanged: (state, { server, removed = false }) => {
-    if (!server) return false;
-    serverChanged(state, server, removed);
-    return undefined;
-  },
+  serverChanged: (state, { server, removed = false }) => server !== undefined && serverChanged(state, server, removed),
   toolsChanged: ({ changed }, { server = '' }) => void changed.tools.add(server),
   resourcesChanged: ({ changed }, { server = '' }) => void changed.offers.add(server),
   mcpPromptsChanged: ({ changed }, { server = '' }) => void changed.offers.add(server),
@@ -216,11 +212,10 @@ const changes: { [K in keyof Messages]?: Change<Messages[K]> } = {
     if (answeredLate(history, answer)) changed.history = true;
   },
   mcpRequestFinished: (state, finished, endTime) => requestEnded(state, { endTime, finished }, finished.requestId),
-  promptOpened: (state, { prompt }) => {
+  promptOpened: ({ prompts, changed }, { prompt }) => {
     if (!prompt) return false;
-    state.prompts.set(prompt.promptId ?? '', prompt);
-    state.changed.prompts = true;
-    return undefined;
+    prompts.set(prompt.promptId ?? '', prompt);
+    return (changed.prompts = true);
   },
   promptClosed: (state, closed) => {
     const { promptId = '' } = closed;
@@ -240,13 +235,7 @@ const changes: { [K in keyof Messages]?: Change<Messages[K]> } = {
   },
 };
 
-const kinds = Object.keys(changes) as (keyof Messages)[];
-
-function changedBy<K extends keyof Messages>(kind: K, state: State, message: AttachResponse) {
-  const change = changes[kind];
-  const what = message[kind] as Messages[K] | undefined;
-  return what && change && change(state, what, message.time) !== false;
-}
+const allChanges = Object.entries(changes) as [keyof Messages, Change<unknown>][];
 
 /**
  * Changes the state by a message.
@@ -256,7 +245,7 @@ export function transition(state: State, message: AttachResponse): boolean {
   // Every message takes some time to arrive. So the smallest difference is the best estimate of how far this machine's
   // clock is ahead.
   if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
-  return kinds.some((kind) => changedBy(kind, state, message));
+  return allChanges.some(([kind, change]) => message[kind] && change(state, message[kind], message.time) !== false);
 }
 
 /** @param notices events that this window did not get: it is not known what has changed, and at which server */

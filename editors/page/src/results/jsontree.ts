@@ -40,11 +40,11 @@ function foldingRows(
   moved: (value: number) => void,
 ) {
   const prefix = `json-${++trees}`;
-  const folds = new Folds(index);
+  const folds = foldsOf(index);
   const rows = new VirtualRows(tree, rowHeight, {
-    keyOf: (at) => folds.value(at),
+    keyOf: folds.valueAt,
     row: (at, kept) => {
-      const value = folds.value(at);
+      const value = folds.valueAt(at);
       const row = kept ?? rowOf(index, value, folds.isOpen(value));
       row.id = `${prefix}-${value}`;
       row.setAttribute('aria-selected', String(at === rows.active));
@@ -52,14 +52,14 @@ function foldingRows(
       return row;
     },
     clicked: (at) => {
-      if (opens(index, folds.value(at))) turn(folds.value(at));
+      if (opens(index, folds.valueAt(at))) turn(folds.valueAt(at));
       else move(at);
     },
   });
 
   /** Draws the tree anew, with this value as the active one. */
   function draw(value: number) {
-    rows.count = folds.count;
+    rows.count = folds.arrange();
     rows.stretch();
     rows.draw(true);
     move(folds.rowOf(value));
@@ -67,7 +67,7 @@ function foldingRows(
 
   function move(at: number) {
     rows.move(at);
-    moved(folds.value(rows.active));
+    moved(folds.valueAt(rows.active));
   }
 
   function turn(value: number) {
@@ -77,7 +77,7 @@ function foldingRows(
 
   tree.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const value = folds.value(rows.active);
+    const value = folds.valueAt(rows.active);
     const to = rows.target(event.key) ?? folds.target(event.key, value);
     if (folds.turns(event.key, value)) turn(value);
     else if (to !== undefined) move(to);
@@ -98,66 +98,45 @@ function foldingRows(
 const opens = (index: JsonIndex, value: number) => index.isContainer(value) && index.counts.at(value) > 0;
 
 /** Which values are unfolded, and which have a row therefore. */
-class Folds {
-  readonly #index: JsonIndex;
-  readonly #open = new Set([0]);
-  #rows: number[] = [];
+function foldsOf(index: JsonIndex) {
+  const open = new Set([0]);
+  let rows: number[] = [];
+  if (index.counts.at(0) <= mostUnfolded)
+    for (const child of index.children(0))
+      if (index.isContainer(child) && index.counts.at(child) <= mostUnfolded) open.add(child);
 
-  constructor(index: JsonIndex) {
-    this.#index = index;
-    if (index.counts.at(0) <= mostUnfolded)
-      for (const child of index.children(0))
-        if (index.isContainer(child) && index.counts.at(child) <= mostUnfolded) this.#open.add(child);
-    this.#arrange();
-  }
+  const rowOf = (value: number) => rows.indexOf(value);
 
-  get count() {
-    return this.#rows.length;
-  }
-
-  /** Returns the value of a row. */
-  value(row: number) {
-    return this.#rows[row] ?? 0;
-  }
-
-  rowOf(value: number) {
-    return this.#rows.indexOf(value);
-  }
-
-  isOpen(value: number) {
-    return this.#open.has(value);
-  }
-
-  turn(value: number) {
-    if (!this.#open.delete(value)) this.#open.add(value);
-    this.#arrange();
-  }
-
-  /** Reports whether a key folds or unfolds a value. */
-  turns(key: string, value: number) {
-    if (key === 'Enter') return this.#index.isContainer(value);
-    return opens(this.#index, value) && key === (this.isOpen(value) ? 'ArrowLeft' : 'ArrowRight');
-  }
-
-  /** Returns the row that a key goes to from a value: out of what it is in, or into it. */
-  target(key: string, value: number) {
-    if (key === 'ArrowLeft') return this.rowOf(Math.max(0, this.#index.parents.at(value)));
-    return key === 'ArrowRight' ? this.rowOf(value) + Number(this.#index.isContainer(value)) : undefined;
-  }
-
-  /** Unfolds all that a value is in. */
-  reveal(value: number) {
-    for (let at = this.#index.parents.at(value); at >= 0; at = this.#index.parents.at(at)) this.#open.add(at);
-    this.#arrange();
-  }
-
-  #arrange() {
-    this.#rows = [];
-    for (let value = 0; value < this.#index.length;) {
-      this.#rows.push(value);
-      value = this.#open.has(value) ? value + 1 : this.#index.behind.at(value);
-    }
-  }
+  return {
+    /** Finds the values that have a row, and returns their number. */
+    arrange: () => {
+      rows = [];
+      for (let value = 0; value < index.length; value = open.has(value) ? value + 1 : index.behind.at(value))
+        rows.push(value);
+      return rows.length;
+    },
+    /** Returns the value of a row. */
+    valueAt: (row: number) => rows[row] ?? 0,
+    rowOf,
+    isOpen: (value: number) => open.has(value),
+    turn: (value: number) => {
+      if (!open.delete(value)) open.add(value);
+    },
+    /** Reports whether a key folds or unfolds a value. */
+    turns: (key: string, value: number) =>
+      key === 'Enter'
+        ? index.isContainer(value)
+        : opens(index, value) && key === (open.has(value) ? 'ArrowLeft' : 'ArrowRight'),
+    /** Returns the row that a key goes to from a value: out of what it is in, or into it. */
+    target: (key: string, value: number) => {
+      if (key === 'ArrowLeft') return rowOf(Math.max(0, index.parents.at(value)));
+      return key === 'ArrowRight' ? rowOf(value) + Number(index.isContainer(value)) : undefined;
+    },
+    /** Unfolds all that a value is in. */
+    reveal: (value: number) => {
+      for (let at = index.parents.at(value); at >= 0; at = index.parents.at(at)) open.add(at);
+    },
+  };
 }
 
 function rowOf(index: JsonIndex, value: number, unfolded: boolean) {
