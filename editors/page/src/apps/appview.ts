@@ -96,7 +96,7 @@ export class AppView {
       t('Close'),
       t('Close the view of {0}', this.#about),
       'view-close',
-      () => void this.#end(t('The user has closed it.')),
+      () => void this.#end(t('The user closed it.')),
     );
     const title = h(
       'div',
@@ -193,7 +193,7 @@ export class AppView {
     const whole = mode === 'fullscreen';
     this.element.classList.toggle('whole', whole);
     this.#around.fill(whole ? this.element : undefined);
-    const words = whole ? t('Back into the page') : t('Fill the page');
+    const words = whole ? t('Back to the page') : t('Fill the page');
     setText(this.#grow, words);
     this.#grow.setAttribute('aria-label', `${words}: ${this.#about}`);
   }
@@ -217,7 +217,7 @@ export class AppView {
       if (why === undefined) bridge?.result(nativeParse(await readResult(this.#page, entry, mostResult)));
       else bridge?.cancelled(why);
     } catch (error) {
-      const unread = whyUnread(error, t('The result is not kept any more.'));
+      const unread = whyUnread(error, t('The result is no longer kept.'));
       this.#tell(t('The view has no result'), unread);
       bridge?.cancelled(unread);
     }
@@ -257,8 +257,8 @@ export class AppView {
 function reaches({ named }: Resource, server: string) {
   const places = outside(named).join(', ');
   const reached = places
-    ? t('This view reaches places outside: {0}.', places)
-    : t('Drawn by {0}, apart from this page, without access to anything else.', server);
+    ? t('This view connects to {0}.', places)
+    : t('Provided by {0}, isolated from this page and the network.', server);
   return named.refused.length === 0
     ? reached
     : `${reached} ${t('Not allowed: {0}.', visible(named.refused.join(', ')))}`;
@@ -273,5 +273,5 @@ function whyNone(entry: Ended) {
   }
   if (!finished) return t('The hub has ended.');
   if (finished.state === 'REQUEST_STATE_DONE') return undefined;
-  return (finished.hubError?.message ?? finished.mcpError?.message) || t('It has failed.');
+  return (finished.hubError?.message ?? finished.mcpError?.message) || t('It failed.');
 }

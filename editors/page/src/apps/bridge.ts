@@ -166,7 +166,7 @@ export class Bridge {
   }
 
   #drop(id: unknown, method: unknown) {
-    if (!this.#mayDrop()) this.#opening.asked.ended(t('It sent more messages than this page takes.'));
+    if (!this.#mayDrop()) this.#opening.asked.ended(t('It sent too many messages.'));
     else if (isId(id) && typeof method === 'string')
       this.#opening.send(errorOf(id, new Refusal(-32000, 'Too many messages at once.')));
   }

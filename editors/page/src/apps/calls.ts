@@ -82,7 +82,7 @@ async function listTools(page: Page, server: string) {
 }
 
 /** @param size in bytes */
-export const tooLong = (size: number) => t('It is too long for a view: {0}.', bytes(size));
+export const tooLong = (size: number) => t('It is too large for a view: {0}.', bytes(size));
 
 /** Returns why something could not be read, in words for people. */
 export const whyUnread = (error: unknown, otherwise: string) =>

@@ -42,7 +42,7 @@ export async function openOuter(
     if (await outer.load(place, signal)) return outer;
     signal.throwIfAborted();
   }
-  throw new Error(t('The frame of the view could not be loaded. Nothing of it is shown.'));
+  throw new Error(t('The frame of the view could not be loaded.'));
 }
 
 const isOwn = (address: URL) => address.origin === location.origin;

@@ -26,14 +26,14 @@ export class ViewAsks {
 
   /** @param agreed is called when the person wants to see a view that reaches places outside */
   consent(agreed: () => void) {
-    const label = t('Show it all the same: {0}', this.#about);
-    const go = button(t('Show it all the same'), label, 'view-consent', (event) => {
+    const label = t('Show anyway: {0}', this.#about);
+    const go = button(t('Show anyway'), label, 'view-consent', (event) => {
       if (!meant(event)) return;
       show(this.element, false);
       agreed();
     });
     const meant = guarded(go, this.#moves);
-    replace(this.element, h('span', { text: t('What it learns of the call can be sent there.') }), go);
+    replace(this.element, h('span', { text: t('Data of this call can be sent there.') }), go);
     show(this.element, true);
   }
 

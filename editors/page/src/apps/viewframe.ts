@@ -19,7 +19,7 @@ const sizePause = 100;
 
 /** The texts for the reasons for which the outer frame or this page ends a view. */
 const endings: Record<string, string> = {
-  flood: t('It sent more messages than this page takes.'),
+  flood: t('It sent too many messages.'),
   size: t('It sent a message that is too long.'),
   navigated: t('It tried to become another page.'),
   keyboard: t('It took the keyboard from what you were doing.'),

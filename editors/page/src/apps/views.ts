@@ -66,7 +66,7 @@ function openViews(page: Page) {
       view.focus();
       page.announce(t('The view of {0} is open.', shortName(tool)));
     } catch {
-      gone(id, t('What shows views could not be loaded.'));
+      gone(id, t('The view could not be loaded.'));
     }
   }
 
@@ -76,7 +76,7 @@ function openViews(page: Page) {
       say('');
       if (all.has(of.requestId)) all.get(of.requestId)?.focus();
       else if (all.size < mostOpen) void load(of);
-      else say(t('At most {0} views are open at once: close one first.', mostOpen));
+      else say(t('At most {0} views can be open. Close one first.', mostOpen));
     },
     paint: (changed: Changed) => {
       if (ends(changed)) shrink();

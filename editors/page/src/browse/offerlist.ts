@@ -106,7 +106,7 @@ export function offerList<T, R>(page: Page, server: string, up: Opening['up'], k
       const { error, response } = listed ? {} : await kind.ask(id, new AbortController().signal);
       const found = listed ?? (response && kind.read(response).entries.find(has));
       if (found) opened.open(found);
-      else page.announce(visible(error?.message) || t('None is found.'), 'assertive');
+      else page.announce(visible(error?.message) || t('No results'), 'assertive');
     },
     changed: (seen: boolean) => {
       stale = true;
@@ -218,7 +218,7 @@ function matching<T, R>(kind: Kind<T, R>, entries: readonly T[], typed: string) 
 
 /** Returns what is to be said of a list, '' for nothing. */
 function noteOn({ entries, matched, total }: Known<unknown>, found: number) {
-  if (found === 0) return total === 0 ? t('There are none.') : t('None is found.');
+  if (found === 0) return total === 0 ? t('There are none.') : t('No results');
   if (matched <= entries.length) return '';
   return t('These are the first {0} of {1}. Filter to find the others.', entries.length, matched);
 }

@@ -96,7 +96,7 @@ function proposalList(input: HTMLInputElement, label: string, take: (value: stri
     'class': 'proposals',
     id,
     'role': 'listbox',
-    'aria-label': t('{0}: proposals', label),
+    'aria-label': t('{0}: suggestions', label),
     'hidden': true,
   });
   let values: string[] = [];

@@ -32,7 +32,7 @@ export function jsonSearch(index: JsonIndex, label: string, go: (value: number) 
   });
   const button = (label: string, text: string, by: number) =>
     h('button', { 'class': 'icon', 'aria-label': label, 'title': label, text, 'onclick': () => step(by) });
-  const buttons = h('span', { class: 'pair' }, button(t('Previous Match'), '↑', -1), button(t('Next Match'), '↓', 1));
+  const buttons = h('span', { class: 'pair' }, button(t('Previous match'), '↑', -1), button(t('Next match'), '↓', 1));
   show(buttons, false);
 
   function step(by: number) {
