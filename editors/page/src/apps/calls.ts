@@ -6,6 +6,7 @@ import { nativeParse } from '../words/jsontext.js';
 import { readPart, readResult, Unread } from '../results/read.js';
 import { t } from '../words/t.js';
 import { Refusal } from './bridge.js';
+import { bucket } from './bucket.js';
 import type { Page, Reply } from '../page.js';
 
 /** the call whose view it is */
@@ -13,6 +14,9 @@ export type Of = { requestId: string; server: string };
 
 /** Maximum size of one result for a view, in bytes. */
 export const mostResult = 8 << 20;
+/** How many bytes of tool lists a view may get: at once, and additionally each second. */
+const mostOfLists = 2 * mostResult;
+const ofListsPerSecond = 256 << 10;
 
 export function callTool(page: Page, of: Of, params: Record<string, unknown>, signal: AbortSignal) {
   const name = params['name'];
@@ -34,19 +38,51 @@ export function readResource(page: Page, of: Of, params: Record<string, unknown>
   );
 }
 
-/** Returns the tools of the server that views may see, with their size. list is undefined if they are too long. */
-export async function listTools(page: Page, of: Of) {
-  const { response, error } = await page.call('ListTools', { server: of.server, allowCached: true });
+/** The tools of the server that a view may see. They are kept until they change. */
+export class ToolLists {
+  readonly #page: Page;
+  readonly #server: string;
+  readonly #fits = bucket(mostOfLists, ofListsPerSecond);
+  #kept: ReturnType<typeof listTools> | undefined;
+  /** The size of the last list, in bytes: the view may get the next one if there is room for as much. */
+  #size = 0;
+
+  constructor(page: Page, { server }: Of) {
+    this.#page = page;
+    this.#server = server;
+  }
+
+  /** Is called after the tools have changed. */
+  forget() {
+    this.#kept = undefined;
+  }
+
+  /** Returns the answer to tools/list. Throws a Refusal. */
+  async get() {
+    if (!this.#fits(this.#size)) throw new Refusal(-32000, 'It has asked for its tools too often.');
+    this.#kept ??= listTools(this.#page, this.#server).catch((error: unknown) => {
+      this.#kept = undefined;
+      throw error;
+    });
+    const { size, list } = await this.#kept;
+    this.#size = Math.min(mostResult, size);
+    if (!list) throw new Refusal(-32000, tooLong(size));
+    return list;
+  }
+}
+
+/** Returns the tools with their size. list is undefined if they are too long. */
+async function listTools(page: Page, server: string) {
+  const { response, error } = await page.call('ListTools', { server, allowCached: true });
   if (error) throw new Refusal(-32000, visible(error.message));
   const tools = (response?.tools ?? []).filter((tool) => !tool.hiddenFromApps);
   const size = tools.reduce((sum, { definitionJson }) => sum + (definitionJson?.length ?? 0), 0);
   if (size > mostResult) return { size, list: undefined };
-  const parsed = tools.map((tool) => nativeParse(tool.definitionJson ?? '{}'));
-  return { size, list: { tools: parsed } };
+  return { size, list: { tools: tools.map((tool) => nativeParse(tool.definitionJson ?? '{}')) } };
 }
 
 /** @param size in bytes */
-export const tooLong = (size: number) => t('It is too long for a view: {0}.', bytes(size));
+export const tooLong = (size: number) => t('It is too large for a view: {0}.', bytes(size));
 
 /** Returns why something could not be read, in words for people. */
 export const whyUnread = (error: unknown, otherwise: string) =>

@@ -2,7 +2,7 @@
 // specification and the colours of the editor.
 
 import { wantedLocale } from '../language.js';
-import type { DisplayMode } from './bridge.js';
+import type { Dict, DisplayMode } from './bridge.js';
 
 /** The editor's colour for each name of the specification's list. */
 const colours: Record<string, string> = {
@@ -60,7 +60,7 @@ const sizes: [string, number, number][] = [
   ['heading-3xl', 2.5, 1.15],
 ];
 
-export function themeNow(): 'light' | 'dark' {
+function themeNow(): 'light' | 'dark' {
   const { classList } = document.body;
   if (classList.contains('vscode-light') || classList.contains('vscode-high-contrast-light')) return 'light';
   if (classList.contains('vscode-dark') || classList.contains('vscode-high-contrast')) return 'dark';
@@ -68,7 +68,7 @@ export function themeNow(): 'light' | 'dark' {
 }
 
 /** Returns the values for all names of the specification's list: it wants all or none of them. */
-export function styleVariables(): Record<string, string> {
+function styleVariables(): Record<string, string> {
   const probe = document.createElement('span');
   probe.hidden = true;
   document.body.append(probe);
@@ -108,14 +108,19 @@ export function styleVariables(): Record<string, string> {
   return all;
 }
 
-/** @param maxHeight of the frame */
-export function hostContext(width: number, maxHeight: number, displayMode: DisplayMode) {
+const boundsOf = (place: Element, maxHeight: number) => ({ width: Math.max(1, place.clientWidth), maxHeight });
+
+/**
+ * @param place of the frame
+ * @param maxHeight of the frame
+ */
+export function hostContext(place: Element, maxHeight: number, displayMode: DisplayMode) {
   return {
     theme: themeNow(),
     styles: { variables: styleVariables() },
     displayMode,
     availableDisplayModes: ['inline', 'fullscreen'],
-    containerDimensions: { width, maxHeight },
+    containerDimensions: boundsOf(place, maxHeight),
     locale: wantedLocale,
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     userAgent: 'McpHub',
@@ -125,5 +130,24 @@ export function hostContext(width: number, maxHeight: number, displayMode: Displ
       hover: matchMedia('(hover: hover)').matches,
     },
     safeAreaInsets: { top: 0, right: 0, bottom: 0, left: 0 },
+  };
+}
+
+/**
+ * Calls changed with what has changed of the theme and of the size of place.
+ * @returns stops that
+ */
+export function followContext(place: Element, maxHeight: number, changed: (context: Dict) => void): () => void {
+  const themed = () => changed({ theme: themeNow(), styles: { variables: styleVariables() } });
+  const follow = new MutationObserver(themed);
+  follow.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+  const scheme = matchMedia('(prefers-color-scheme: light)'); // the theme of a plain browser
+  scheme.addEventListener('change', themed);
+  const sizes = new ResizeObserver(() => changed({ containerDimensions: boundsOf(place, maxHeight) }));
+  sizes.observe(place);
+  return () => {
+    follow.disconnect();
+    scheme.removeEventListener('change', themed);
+    sizes.disconnect();
   };
 }

@@ -15,80 +15,85 @@ const typedIn = 'input, textarea, select, [contenteditable]';
 /**
  * Covers a frame, and lets it have the keyboard from a click on the cover on, until the person goes to a field of the
  * page or out of the page.
- * @param label of the cover, which is a button
- * @param tooMuch is called when the view has to be ended; what it took has been given back then
  */
-export function keepKeyboard(
-  frame: HTMLIFrameElement,
-  label: string,
-  tooMuch: () => void,
-): { cover: HTMLElement; stop: () => void } {
-  let used = false;
+export class KeptKeyboard {
+  readonly cover: HTMLElement;
+  readonly #frame: HTMLIFrameElement;
+  readonly #tooMuch: () => void;
+  readonly #mayTake = bucket(mostTaken, takenPerSecond);
+  /** Ends the listeners. */
+  readonly #over = new AbortController();
+  readonly #due: ReturnType<typeof setInterval>;
+  #used = false;
   /** What has the keyboard, as long as it is a part of the page. */
-  let holder: HTMLElement | undefined;
+  #holder: HTMLElement | undefined;
   /** Is set between a take and the take-back. */
-  let back: number | undefined;
-  const mayTake = bucket(mostTaken, takenPerSecond);
-  const cover = h('button', {
-    'class': 'view-cover',
-    'aria-label': label,
-    'dataset': { testid: 'view-use' },
-    'onclick': () => {
-      use(true);
-      frame.focus();
-      show(cover, false);
-    },
-  });
+  #back: number | undefined;
 
-  function use(yes: boolean) {
-    used = yes;
+  /**
+   * @param label of the cover, which is a button
+   * @param tooMuch is called when the view has to be ended; what it took has been given back then
+   */
+  constructor(frame: HTMLIFrameElement, label: string, tooMuch: () => void) {
+    this.#frame = frame;
+    this.#tooMuch = tooMuch;
+    this.cover = h('button', {
+      'class': 'view-cover',
+      'aria-label': label,
+      'dataset': { testid: 'view-use' },
+      'onclick': () => {
+        this.#use(true);
+        frame.focus();
+        show(this.cover, false);
+      },
+    });
+    const start = document.activeElement;
+    if (start instanceof HTMLElement) this.#holder = start;
+    this.#use(false);
+    const { signal } = this.#over;
+    window.addEventListener('blur', () => this.#look(), { signal });
+    document.addEventListener('focusin', ({ target }) => this.#came(target), { signal });
+    // What takes the focus comes after the press.
+    document.addEventListener('pointerdown', () => (this.#holder = undefined), { signal, capture: true });
+    this.#due = setInterval(() => {
+      if (document.hasFocus()) this.#look();
+      else if (this.#used) this.#use(false);
+    }, lookEvery);
+  }
+
+  stop() {
+    this.#over.abort();
+    clearInterval(this.#due);
+  }
+
+  #use(yes: boolean) {
+    this.#used = yes;
     // A frame with the focus that became inert would bring the keyboard to the page, also from another part of the
     // editor.
-    frame.inert = !yes && document.activeElement !== frame;
-    if (!yes) show(cover, true);
+    this.#frame.inert = !yes && document.activeElement !== this.#frame;
+    if (!yes) show(this.cover, true);
   }
 
-  function came({ target }: FocusEvent) {
-    if (!(target instanceof HTMLElement) || target === frame) return;
-    holder = target;
-    if (!used || target.matches(typedIn)) use(false);
+  #came(target: EventTarget | null) {
+    if (!(target instanceof HTMLElement) || target === this.#frame) return;
+    this.#holder = target;
+    if (!this.#used || target.matches(typedIn)) this.#use(false);
   }
 
-  function look() {
-    if (used || back !== undefined || document.activeElement !== frame) return;
-    const from = holder?.isConnected ? holder : undefined;
-    const over = from?.matches(typedIn) || !mayTake();
+  #look() {
+    if (this.#used || this.#back !== undefined || document.activeElement !== this.#frame) return;
+    const from = this.#holder?.isConnected ? this.#holder : undefined;
+    const over = from?.matches(typedIn) || !this.#mayTake();
     // During the event only the document would change its focus: the keys would still go to the view.
-    back = window.setTimeout(() => {
-      back = undefined;
-      if (!used) {
-        frame.blur();
+    this.#back = window.setTimeout(() => {
+      this.#back = undefined;
+      if (!this.#used) {
+        this.#frame.blur();
         window.focus();
         from?.focus({ preventScroll: true });
-        use(false);
+        this.#use(false);
       }
-      if (over) tooMuch(); // last: a frame that is removed with the focus would leave the keys to nobody
+      if (over) this.#tooMuch(); // last: a frame that is removed with the focus would leave the keys to nobody
     });
   }
-
-  const pressed = () => (holder = undefined); // what takes the focus comes after it
-  const start = document.activeElement;
-  if (start instanceof HTMLElement) holder = start;
-  use(false);
-  window.addEventListener('blur', look);
-  document.addEventListener('focusin', came);
-  document.addEventListener('pointerdown', pressed, true);
-  const due = setInterval(() => {
-    if (document.hasFocus()) look();
-    else if (used) use(false);
-  }, lookEvery);
-  return {
-    cover,
-    stop: () => {
-      window.removeEventListener('blur', look);
-      document.removeEventListener('focusin', came);
-      document.removeEventListener('pointerdown', pressed, true);
-      clearInterval(due);
-    },
-  };
 }

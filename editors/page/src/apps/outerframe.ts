@@ -5,13 +5,7 @@ import { h, replace } from '../elements/dom.js';
 import { t } from '../words/t.js';
 import { bucket } from './bucket.js';
 
-export interface Outer {
-  element: HTMLIFrameElement;
-  send: (message: Record<string, unknown>) => void;
-  /** strayed: is called when frames inside the outer frame send too many messages directly to the page */
-  listen: (listener: (data: unknown) => void, strayed: () => void) => void;
-  close: () => void;
-}
+export type Looks = { title: string; bordered: boolean };
 
 /** How long a frame may take to load, and after that to send its first message, in milliseconds. */
 const loadLimit = 10_000;
@@ -36,18 +30,19 @@ export async function openOuter(
   place: HTMLElement,
   addresses: readonly string[],
   policy: string,
-  looks: { title: string; bordered: boolean },
+  looks: Looks,
   signal: AbortSignal,
 ): Promise<Outer> {
   const all = addresses.map((text) => new URL(text, location.href));
   // The page's own origin is tried last: there the frame gets no origin at all.
   all.sort((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
   for (const address of all) {
-    const outer = await openAt(place, address, policy, looks, signal);
-    if (outer) return outer;
+    address.searchParams.set('csp', policy);
+    const outer = new Outer(address, looks);
+    if (await outer.load(place, signal)) return outer;
     signal.throwIfAborted();
   }
-  throw new Error(t('The frame of the view could not be loaded. Nothing of it is shown.'));
+  throw new Error(t('The frame of the view could not be loaded.'));
 }
 
 const isOwn = (address: URL) => address.origin === location.origin;
@@ -65,75 +60,80 @@ function isWithin(source: MessageEventSource | null, outer: Window | null) {
   return undefined; // nested deeper than a normal view
 }
 
-/** @returns undefined: the frame sends no message */
-function openAt(
-  place: HTMLElement,
-  address: URL,
-  policy: string,
-  { title, bordered }: { title: string; bordered: boolean },
-  signal: AbortSignal,
-): Promise<Outer | undefined> {
-  address.searchParams.set('csp', policy);
-  const apart = !isOwn(address);
-  const origin = apart ? address.origin : 'null';
-  const element = h('iframe', {
-    title,
-    sandbox: apart ? 'allow-scripts allow-same-origin' : 'allow-scripts',
-    allow: '',
-    referrerpolicy: 'no-referrer',
-    class: bordered ? 'bordered' : '',
-  });
-  return new Promise((resolve) => {
-    let listener: ((data: unknown) => void) | undefined;
-    let stray: (() => void) | undefined;
-    const mayStray = bucket(mostStrays, straysPerSecond);
-    const mayBeLost = bucket(mostLost, lostPerSecond);
-    let spoken = false;
-    const close = () => {
-      clearTimeout(limit);
-      signal.removeEventListener('abort', none);
-      window.removeEventListener('message', hear);
-      element.remove();
-    };
-    const none = () => {
-      if (spoken) return;
-      close();
-      resolve(undefined);
-    };
-    let limit = setTimeout(none, loadLimit);
-    element.addEventListener('load', () => {
-      if (spoken) return;
-      clearTimeout(limit);
-      limit = setTimeout(none, speakLimit);
+export class Outer {
+  readonly element: HTMLIFrameElement;
+  /** Of the frame. At the page's own origin it gets none, and its messages say 'null'. */
+  readonly #origin: string;
+  readonly #mayStray = bucket(mostStrays, straysPerSecond);
+  readonly #mayBeLost = bucket(mostLost, lostPerSecond);
+  #limit = 0;
+  /** Ends the wait for the first message; undefined: it has ended. */
+  #settle: ((spoken: boolean) => void) | undefined;
+  #listener: ((data: unknown) => void) | undefined;
+  #strayed: (() => void) | undefined;
+
+  /** The browser makes event.data when it is first read, so it is read only after the sender is known. */
+  readonly #hear = (event: MessageEvent<unknown>) => {
+    const { source } = event;
+    if (source === null || source !== this.element.contentWindow) {
+      const within = isWithin(source, this.element.contentWindow);
+      if (within === undefined ? !this.#mayBeLost() : within && !this.#mayStray()) this.#strayed?.();
+      return;
+    }
+    if (event.origin !== this.#origin) return;
+    const data = event.data;
+    this.#listener?.(data);
+    const { method } = (data ?? {}) as { method?: unknown };
+    if (method === 'ui/notifications/sandbox-proxy-ready') this.#settle?.(true);
+  };
+
+  constructor(address: URL, { title, bordered }: Looks) {
+    const apart = !isOwn(address);
+    this.#origin = apart ? address.origin : 'null';
+    this.element = h('iframe', {
+      title,
+      sandbox: apart ? 'allow-scripts allow-same-origin' : 'allow-scripts',
+      allow: '',
+      referrerpolicy: 'no-referrer',
+      class: bordered ? 'bordered' : '',
+      src: address.href,
     });
-    /** The browser makes event.data when it is first read, so it is read only after the sender is known. */
-    const hear = (event: MessageEvent<unknown>) => {
-      const { source } = event;
-      if (source === null || source !== element.contentWindow) {
-        const within = isWithin(source, element.contentWindow);
-        if (within === undefined ? !mayBeLost() : within && !mayStray()) stray?.();
-        return;
-      }
-      if (event.origin !== origin) return;
-      const data = event.data;
-      if (listener) listener(data);
-      const { method } = (data ?? {}) as { method?: unknown };
-      if (spoken || method !== 'ui/notifications/sandbox-proxy-ready') return;
-      spoken = true;
-      clearTimeout(limit);
-      resolve({
-        element,
-        send: (message) => element.contentWindow?.postMessage(message, apart ? origin : '*'),
-        listen: (hears, strayed) => {
-          listener = hears;
-          stray = strayed;
-        },
-        close,
-      });
-    };
-    window.addEventListener('message', hear);
-    signal.addEventListener('abort', none);
-    element.src = address.href;
-    replace(place, element);
-  });
+  }
+
+  /** Loads the frame in place. Reports whether it has sent its first message in time; if not, it is removed. */
+  load(place: HTMLElement, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#settle = (spoken) => {
+        clearTimeout(this.#limit);
+        this.#settle = undefined;
+        if (!spoken) this.close();
+        resolve(spoken);
+      };
+      this.#wait(loadLimit);
+      this.element.addEventListener('load', () => this.#wait(speakLimit));
+      window.addEventListener('message', this.#hear);
+      signal.addEventListener('abort', () => this.#settle?.(false), { once: true });
+      replace(place, this.element);
+    });
+  }
+
+  send(message: Record<string, unknown>) {
+    this.element.contentWindow?.postMessage(message, this.#origin === 'null' ? '*' : this.#origin);
+  }
+
+  /** @param strayed is called when frames inside the outer frame send too many messages directly to the page */
+  listen(listener: (data: unknown) => void, strayed: () => void) {
+    this.#listener = listener;
+    this.#strayed = strayed;
+  }
+
+  close() {
+    window.removeEventListener('message', this.#hear);
+    this.element.remove();
+  }
+
+  #wait(limit: number) {
+    clearTimeout(this.#limit);
+    if (this.#settle) this.#limit = window.setTimeout(() => this.#settle?.(false), limit);
+  }
 }

@@ -57,6 +57,6 @@ export function policyOf({ domains }: Named) {
     "object-src 'none'",
     "form-action 'none'",
   ].join('; ');
-  if (policy.length > mostPolicy) throw new Error(t('It names more places outside than fit into its policy.'));
+  if (policy.length > mostPolicy) throw new Error(t('It names too many addresses to connect to.'));
   return policy;
 }

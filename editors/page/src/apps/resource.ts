@@ -40,10 +40,10 @@ async function viewOf(result: unknown, uri: string, listed: () => Promise<unknow
   const contents = dict(result)['contents'];
   const all = (Array.isArray(contents) ? contents : []).map(dict);
   const one = all.find((content) => content['uri'] === uri) ?? all[0];
-  if (!one) throw new Unread(t('The server has given nothing for this view.'));
+  if (!one) throw new Unread(t('The server returned nothing for this view.'));
   const { mimeType } = one;
   if (typeof mimeType !== 'string' || !profile.test(mimeType))
-    throw new Unread(t('What the server has given is no view: its type is not text/html;profile=mcp-app.'));
+    throw new Unread(t('The server returned no view: its type is not text/html;profile=mcp-app.'));
   const ui = dict(dict(one['_meta'])['ui'] ?? (await listed()));
   return { html: htmlOf(one), named: namedBy(ui['csp']), border: ui['prefersBorder'] !== false };
 }
@@ -54,7 +54,7 @@ function htmlOf({ text, blob }: Record<string, unknown>) {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(blob), (c) => c.charCodeAt(0)));
   } catch {
-    throw new Unread(t('The view is no base64.'));
+    throw new Unread(t('The view is not base64.'));
   }
 }
 

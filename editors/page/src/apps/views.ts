@@ -10,22 +10,111 @@ import { t } from '../words/t.js';
 import type { Page, Section, ViewOf, Views } from '../page.js';
 import type { ToolJson as Tool } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { RequestJson } from '../../../host/src/gen/mcphub/v1/request_pb.js';
-import type { openView } from './appview.js';
+import type { Changed, State } from '../hub/state.js';
+import type { AppView } from './appview.js';
 
 export type Call = Pick<RequestJson, 'requestId' | 'server' | 'tool' | 'method'>;
 
 const mostOpen = 4;
 
 export function viewsSection(page: Page): Section & Views {
-  const { state, surface, announce } = page;
+  const views = openViews(page);
+  const { offer, paint } = viewOffers(page, views.open);
+  return {
+    offer,
+    paint: (changed) => {
+      paint(changed);
+      views.paint(changed);
+    },
+  };
+}
+
+function openViews(page: Page) {
   const section = byId('views');
   const list = h('div', { class: 'views' });
   const problem = h('p', { class: 'problem', role: 'alert' });
-  section.append(list, problem);
-  type View = ReturnType<typeof openView>;
-
+  const { fill, ends } = fullPage(page.state);
   /** The open views by request id; undefined: the view is being loaded. */
-  const open: Map<string, View | undefined> = new Map();
+  const all: Map<string, AppView | undefined> = new Map();
+  section.append(list, problem);
+
+  function say(text: string) {
+    setText(problem, text);
+    show(section, all.size > 0 || text !== '');
+  }
+
+  function gone(id: string, message = problem.textContent) {
+    all.get(id)?.element.remove();
+    all.delete(id);
+    say(message);
+  }
+
+  /** Makes the rest of the page visible again. */
+  const shrink = () => all.forEach((view) => view?.shrink());
+
+  async function load(of: ViewOf) {
+    const { requestId: id, tool } = of;
+    all.set(id, undefined);
+    say('');
+    try {
+      const { AppView } = await import('./appview.js');
+      const around = { gone: (message?: string) => gone(id, message), fill, moves: { watchMoves, forgetMoves } };
+      const view = new AppView(page, of, around);
+      shrink();
+      all.set(id, view);
+      list.append(view.element);
+      view.focus();
+      page.announce(t('The view of {0} is open.', shortName(tool)));
+    } catch {
+      gone(id, t('The view could not be loaded.'));
+    }
+  }
+
+  say('');
+  return {
+    open: (of: ViewOf) => {
+      say('');
+      if (all.has(of.requestId)) all.get(of.requestId)?.focus();
+      else if (all.size < mostOpen) void load(of);
+      else say(t('At most {0} views can be open. Close one first.', mostOpen));
+    },
+    paint: (changed: Changed) => {
+      if (ends(changed)) shrink();
+      for (const view of all.values()) view?.painted(changed);
+    },
+  };
+}
+
+/** A view may fill the page, where it hides the questions that are open, but none that comes later. */
+function fullPage(state: State) {
+  /** The questions that were open when a view began to fill the page. */
+  let asked: Set<string> | undefined;
+  return {
+    /** @param whole the view that fills the page from now on */
+    fill: (whole?: HTMLElement) => {
+      asked = whole && new Set(state.prompts.keys());
+      cover(whole);
+    },
+    /** Reports whether the rest of the page must be seen again. */
+    ends: (changed: Changed) => {
+      const { prompts, reveal, openAdd, connection } = state;
+      const asks = changed.prompts && (reveal !== undefined || [...prompts.keys()].some((id) => !asked?.has(id)));
+      return asks || openAdd || connection.state !== 'ready';
+    },
+  };
+}
+
+const viewButton = (tool: string) =>
+  h('button', {
+    'class': 'link',
+    'text': t('Show the view'),
+    'aria-label': t('Show the view of {0}', shortName(tool)),
+    'dataset': { testid: 'show-view' },
+    'hidden': true,
+  });
+
+/** Offers the views of calls, as soon as their tools are known to have one. */
+function viewOffers(page: Page, open: (of: ViewOf) => void) {
   /** The tools of a server that have a view, by name. */
   const known: Map<string, Promise<Map<string, Tool>>> = new Map();
   /** How often the tools of a server have changed. */
@@ -35,23 +124,6 @@ export function viewsSection(page: Page): Section & Views {
    * the function that looks again.
    */
   const waiting: Map<string, { server: string; was: unknown; look: () => Promise<void> }> = new Map();
-  /** The questions that were open when a view began to fill the page. */
-  let asked: Set<string> | undefined;
-
-  /** @param whole the view that fills the page from now on */
-  function fill(whole?: HTMLElement) {
-    asked = whole && new Set(state.prompts.keys());
-    cover(whole);
-  }
-
-  /** Makes the rest of the page visible again. */
-  function uncover() {
-    if (asked) for (const view of open.values()) view?.shrink();
-  }
-
-  function count() {
-    show(section, open.size > 0 || problem.textContent !== '');
-  }
 
   function drawn(server: string) {
     let tools = known.get(server);
@@ -65,97 +137,38 @@ export function viewsSection(page: Page): Section & Views {
     return tools;
   }
 
-  async function openOne(of: ViewOf) {
-    setText(problem, '');
-    if (open.has(of.requestId)) {
-      open.get(of.requestId)?.focus();
-      return;
-    }
-    if (open.size >= mostOpen) {
-      say(t('At most {0} views are open at once: close one first.', mostOpen));
-      return;
-    }
-    open.set(of.requestId, undefined);
-    count();
-    try {
-      const { openView } = await import('./appview.js');
-      const view = openView(page, of, {
-        gone: (message) => {
-          view.element.remove();
-          open.delete(of.requestId);
-          if (message !== undefined) say(message);
-          count();
-        },
-        fill,
-        moves: { watchMoves, forgetMoves },
-      });
-      uncover();
-      open.set(of.requestId, view);
-      list.append(view.element);
-      view.focus();
-      announce(t('The view of {0} is open.', shortName(of.tool)));
-    } catch {
-      open.delete(of.requestId);
-      say(t('What shows views could not be loaded.'));
-    }
-  }
-
-  function say(text: string) {
-    setText(problem, text);
-    count();
-  }
-
-  count();
   return {
     /** Returns a button that appears as soon as the tool of the call is known to have a view. */
     offer: ({ requestId = '', server = '', tool = '', method = '' }: Call) => {
-      const button = h('button', {
-        'class': 'link',
-        'text': t('Show the view'),
-        'aria-label': t('Show the view of {0}', shortName(tool)),
-        'dataset': { testid: 'show-view' },
-        'hidden': true,
-      });
-      if (surface.apps === undefined || method !== 'tools/call' || tool === '') return button;
+      const button = viewButton(tool);
       const look = async () => {
         const before = changes.get(server);
         const found = (await drawn(server)).get(tool);
-        if (!found) {
-          const now = state.requests.get(requestId);
-          if (before !== changes.get(server)) void look();
-          else if (now) waiting.set(requestId, { server, was: now.state, look });
+        if (found) {
+          const { title = '', uiResourceUri: uri = '', definitionJson = '{}' } = found;
+          button.onclick = () => open({ requestId, server, tool, title, uri, definitionJson });
+          show(button, true);
           return;
         }
-        const of = {
-          requestId,
-          server,
-          tool,
-          title: found.title ?? '',
-          uri: found.uiResourceUri ?? '',
-          definitionJson: found.definitionJson ?? '{}',
-        };
-        button.addEventListener('click', () => void openOne(of));
-        show(button, true);
+        const now = page.state.requests.get(requestId);
+        if (before !== changes.get(server)) void look();
+        else if (now) waiting.set(requestId, { server, was: now.state, look });
       };
-      void look();
+      if (page.surface.apps !== undefined && method === 'tools/call' && tool !== '') void look();
       return button;
     },
-    paint: (changed) => {
-      for (const server of changed.tools) {
+    paint: ({ tools, requests }: Changed) => {
+      for (const server of tools) {
         known.delete(server);
         changes.set(server, (changes.get(server) ?? 0) + 1);
       }
-      if (changed.tools.size + changed.requests.size > 0)
-        for (const [id, { server, was, look }] of waiting) {
-          // A progress message says nothing new about the tool.
-          if (!changed.tools.has(server) && state.requests.get(id)?.state === was) continue;
-          waiting.delete(id);
-          void look();
-        }
-      const { prompts, reveal, openAdd, connection } = state;
-      const asks = changed.prompts && (reveal !== undefined || [...prompts.keys()].some((id) => !asked?.has(id)));
-      if (asks || openAdd || connection.state !== 'ready') uncover();
-      for (const view of open.values()) view?.painted(changed);
+      if (tools.size + requests.size === 0) return;
+      for (const [id, { server, was, look }] of waiting) {
+        // A progress message says nothing new about the tool.
+        if (!tools.has(server) && page.state.requests.get(id)?.state === was) continue;
+        waiting.delete(id);
+        void look();
+      }
     },
   };
 }

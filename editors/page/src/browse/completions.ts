@@ -27,7 +27,7 @@ export async function completions(
   const refusal = error ?? response?.error;
   if (refusal) return { values: [], note: visible(refusal.message).slice(0, 300) };
   const json = response?.resultJson ?? '';
-  if (json.length > longest) return { values: [], note: t('The proposals of the server are too long.') };
+  if (json.length > longest) return { values: [], note: t('The suggestions of the server are too long.') };
   try {
     const completion = objectOf(objectOf(parse(json)).get('completion'));
     const values = arrayOf(completion.get('values')).map(stringOf);
@@ -36,14 +36,10 @@ export async function completions(
       values.length === 0
         ? ''
         : more
-          ? plural(
-              values.length,
-              '{0} proposal, and there are more: type on',
-              '{0} proposals, and there are more: type on',
-            )
-          : plural(values.length, '{0} proposal', '{0} proposals');
+          ? plural(values.length, '{0} suggestion. Type to see more.', '{0} suggestions. Type to see more.')
+          : plural(values.length, '{0} suggestion', '{0} suggestions');
     return { values, note };
   } catch {
-    return { values: [], note: t('The server answered with something that is no list of proposals.') };
+    return { values: [], note: t('The server did not return a list of suggestions.') };
   }
 }

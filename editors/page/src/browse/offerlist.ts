@@ -9,8 +9,7 @@ import { roving } from '../elements/roving.js';
 import { isWithin, keyOf } from '../opened/opened.js';
 import { shortName, startOf, visible } from '../words/text.js';
 import { t } from '../words/t.js';
-import type { Opening } from '../page.js';
-import type { Page, Reply } from '../page.js';
+import type { Opening, Page, Reply } from '../page.js';
 
 /** one entry, opened */
 export interface OfferView {
@@ -54,80 +53,79 @@ const few = 8;
 const step = 100;
 const pause = 300;
 
+/** What the page knows of a list. */
+interface Known<T> {
+  entries: readonly T[];
+  /** how many entries of the server match the query */
+  matched: number;
+  /** how many entries there are, according to the last list without a query */
+  total: number;
+  query: string;
+}
+
 export function offerList<T, R>(page: Page, server: string, up: Opening['up'], kind: Kind<T, R>) {
-  const of = t('{0} of {1}', kind.title, shortName(server));
-  const filter = h('input', {
-    'type': 'search',
-    'aria-label': t('Filter: {0}', of),
-    'placeholder': kind.filter,
-    'autocomplete': 'off',
-    'oninput': () => filtered(),
-  });
-  const search = h('div', { class: 'search', hidden: true }, filter);
-  const note = h('p', { class: 'quiet', role: 'status' });
-  const list = h('ul', { 'aria-label': of });
-  const more = h('button', {
-    class: 'plain',
-    hidden: true,
-    onclick: () => {
-      const before = rows().length;
-      room += 5 * step;
-      paint();
-      rows()[before]?.focus();
-    },
-  });
-  const element = h('div', { dataset: { testid: kind.testid } }, search, note, list, more);
-  const rows = () => [...list.querySelectorAll<HTMLElement>('.open')];
-  const keys = roving(list, rows);
-  let entries: readonly T[] = [];
-  let matched = 0; // how many entries of the server match the last query
-  let total = 0; // how many entries there are, according to the last list without a query
-  let queried = '';
+  const keyFor = (entry: T) => keyOf('server', server, kind.testid, kind.idOf(entry));
+  const opened = openedEntries(page, up, kind, keyFor);
+  let known: Known<T> = { entries: [], matched: 0, total: 0, query: '' };
   let stale = true;
-  let room = step;
-  const views: Map<string, OfferView> = new Map();
   let asking: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const keyFor = (entry: T) => keyOf('server', server, kind.testid, kind.idOf(entry));
+  const rows = offerRows(kind, t('{0} of {1}', kind.title, shortName(server)), keyFor, opened.open, () => {
+    clearTimeout(timer);
+    // If the page has the whole list, it can search without the hub.
+    if (known.query === '' && known.matched <= known.entries.length) rows.paint(known);
+    else timer = setTimeout(ask, pause);
+  });
 
-  async function ask(query: string) {
+  async function ask() {
+    const query = rows.typed();
     asking?.abort();
     const mine = (asking = new AbortController());
     stale = false;
-    setText(note, entries.length === 0 ? t('Listing…') : '');
+    rows.say(known.entries.length === 0 ? t('Listing…') : '');
     const { error, response } = await kind.ask(query, mine.signal);
     if (mine.signal.aborted) return; // a later list was requested
     asking = undefined;
     stale = error?.code === 'UNAVAILABLE' || error?.code === 'CANCELLED';
     if (response) {
-      ({ entries, matched } = kind.read(response));
-      queried = query;
-      if (query === '') total = matched;
-      renew();
+      const read = kind.read(response);
+      known = { ...read, query, total: query === '' ? read.matched : known.total };
+      opened.renew(known);
     }
-    paint();
-    if (error) setText(note, visible(error.message));
+    rows.paint(known);
+    if (error) rows.say(visible(error.message));
   }
 
-  /** An entry that has changed while it was open is opened anew. */
-  function renew() {
-    const now = new Map(entries.map((entry) => [kind.versionOf(entry), entry]));
-    for (const version of views.keys()) if (!now.has(version) && queried === '') views.delete(version);
-    const open = entries.find((entry) => page.openKey === keyFor(entry));
-    if (open && !views.has(kind.versionOf(open))) openEntry(open);
-  }
+  return {
+    element: rows.element,
+    load: () => void (stale && ask()),
+    /** Opens the entry with this id, once it is found. */
+    open: async (id: string) => {
+      const has = (entry: T) => kind.idOf(entry) === id;
+      const listed = stale ? undefined : known.entries.find(has);
+      const { error, response } = listed ? {} : await kind.ask(id, new AbortController().signal);
+      const found = listed ?? (response && kind.read(response).entries.find(has));
+      if (found) opened.open(found);
+      else page.announce(visible(error?.message) || t('No results'), 'assertive');
+    },
+    changed: (seen: boolean) => {
+      stale = true;
+      const open = isWithin(page.openKey, keyOf('server', server, kind.testid));
+      if ((seen && rows.element.getClientRects().length > 0) || open) void ask();
+    },
+    subscribed: () => {
+      if (!stale || known.entries.length > 0) rows.paint(known);
+      opened.each((view) => view.update());
+    },
+    requestsChanged: () => opened.each((view) => view.requestsChanged()),
+  };
+}
 
-  // If the page has the whole list, it can search without the hub.
-  const whole = () => queried === '' && matched <= entries.length;
+/** The entries that were opened. Each keeps what was filled in and what came of it, as long as it does not change. */
+function openedEntries<T, R>(page: Page, up: Opening['up'], kind: Kind<T, R>, keyFor: (entry: T) => string) {
+  const views: Map<string, OfferView> = new Map();
 
-  function filtered() {
-    room = step;
-    clearTimeout(timer);
-    if (whole()) paint();
-    else timer = setTimeout(() => void ask(filter.value.trim()), pause);
-  }
-
-  function openEntry(entry: T) {
+  function open(entry: T) {
     const version = kind.versionOf(entry);
     const view = views.get(version) ?? kind.view(entry);
     views.set(version, view);
@@ -136,73 +134,104 @@ export function offerList<T, R>(page: Page, server: string, up: Opening['up'], k
     page.open({ key: keyFor(entry), title: shortName(title), content: view.element, ...(up && { up }) });
   }
 
-  function paint() {
-    show(search, total > few);
-    const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const all = [...(kind.added?.(entries) ?? []), ...entries];
-    const found = all.filter((entry) => {
-      const text = kind.words(entry).toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
+  return {
+    open,
+    /** An entry that has changed while it was open is opened anew. */
+    renew: ({ entries, query }: Known<T>) => {
+      const now = new Set(entries.map(kind.versionOf));
+      for (const version of views.keys()) if (!now.has(version) && query === '') views.delete(version);
+      const shown = entries.find((entry) => page.openKey === keyFor(entry));
+      if (shown && !views.has(kind.versionOf(shown))) open(shown);
+    },
+    each: (act: (view: OfferView) => void) => views.forEach(act),
+  };
+}
+
+/**
+ * The rows of a list, with their filter.
+ * @param filtered is called when the text of the filter has changed
+ */
+function offerRows<T, R>(
+  kind: Kind<T, R>,
+  label: string,
+  keyFor: (entry: T) => string,
+  open: (entry: T) => void,
+  filtered: () => void,
+) {
+  const filter = h('input', {
+    'type': 'search',
+    'aria-label': t('Filter: {0}', label),
+    'placeholder': kind.filter,
+    'autocomplete': 'off',
+    'oninput': () => {
+      room = step;
+      filtered();
+    },
+  });
+  const search = h('div', { class: 'search', hidden: true }, filter);
+  const note = h('p', { class: 'quiet', role: 'status' });
+  const list = h('ul', { 'aria-label': label });
+  const more = h('button', { class: 'plain', hidden: true });
+  const rows = () => [...list.querySelectorAll<HTMLElement>('.open')];
+  const keys = roving(list, rows);
+  let room = step;
+
+  function paint(known: Known<T>) {
+    const found = matching(kind, known.entries, filter.value);
     const some = found.slice(0, found.length <= room + few ? found.length : room);
-    show(more, some.length < found.length);
-    setText(more, t('Show more ({0})', found.length - some.length));
-    const beyond = matched - entries.length;
-    const none = total === 0 ? t('There are none.') : t('None is found.');
-    const first = t('These are the first {0} of {1}. Filter to find the others.', entries.length, matched);
-    setText(note, found.length === 0 ? none : beyond > 0 ? first : '');
+    const left = found.length - some.length;
+    show(search, known.total > few);
+    show(more, left > 0);
+    setText(more, t('Show more ({0})', left));
+    more.onclick = () => {
+      const before = rows().length;
+      room += 5 * step;
+      paint(known);
+      rows()[before]?.focus();
+    };
+    setText(note, noteOn(known, found.length));
     const held = list.contains(document.activeElement);
     /** Two entries that are the same in everything are one. */
-    const unique: Map<string, T> = new Map(some.map((entry) => [kind.versionOf(entry), entry]));
-    render(
-      html`${repeat(
-        unique,
-        ([version]) => version,
-        ([, entry]) => {
-          const { title, what, flag, icon } = kind.row(entry);
-          return listRow({
-            testid: kind.entryTestid(entry),
-            opens: keyFor(entry),
-            mark: icon,
-            name: shortName(title),
-            what: visible(startOf(what, 300).replace(/\s+/g, ' ')),
-            flag: visible(flag),
-            open: () => openEntry(entry),
-          });
-        },
-      )}`,
-      list,
-    );
+    const unique = new Map(some.map((entry) => [kind.versionOf(entry), entry]));
+    const row = ([, entry]: [string, T]) => rowOf(kind, entry, keyFor(entry), () => open(entry));
+    render(html`${repeat(unique, ([version]) => version, row)}`, list);
     keys.refresh();
     if (held && document.activeElement === document.body) (rows()[0] ?? filter).focus();
   }
 
   return {
-    element,
-    load: () => void (stale && ask(filter.value.trim())),
-    /** Opens the entry with this id, once it is found. */
-    open: async (id: string) => {
-      const known = entries.find((entry) => kind.idOf(entry) === id);
-      if (known && !stale) {
-        openEntry(known);
-        return;
-      }
-      const { error, response } = await kind.ask(id, new AbortController().signal);
-      const found = response && kind.read(response).entries.find((entry) => kind.idOf(entry) === id);
-      if (found) openEntry(found);
-      else page.announce(visible(error?.message) || t('None is found.'), 'assertive');
-    },
-    changed: (seen: boolean) => {
-      stale = true;
-      const open = isWithin(page.openKey, keyOf('server', server, kind.testid));
-      if ((seen && element.getClientRects().length > 0) || open) void ask(filter.value.trim());
-    },
-    subscribed: () => {
-      if (!stale || entries.length > 0) paint();
-      for (const view of views.values()) view.update();
-    },
-    requestsChanged: () => {
-      for (const view of views.values()) view.requestsChanged();
-    },
+    element: h('div', { dataset: { testid: kind.testid } }, search, note, list, more),
+    paint,
+    typed: () => filter.value.trim(),
+    say: (text: string) => setText(note, text),
   };
+}
+
+/** Returns the entries that have all words of a text. */
+function matching<T, R>(kind: Kind<T, R>, entries: readonly T[], typed: string) {
+  const words = typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  return [...(kind.added?.(entries) ?? []), ...entries].filter((entry) => {
+    const text = kind.words(entry).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Returns what is to be said of a list, '' for nothing. */
+function noteOn({ entries, matched, total }: Known<unknown>, found: number) {
+  if (found === 0) return total === 0 ? t('There are none.') : t('No results');
+  if (matched <= entries.length) return '';
+  return t('These are the first {0} of {1}. Filter to find the others.', entries.length, matched);
+}
+
+function rowOf<T, R>(kind: Kind<T, R>, entry: T, opens: string, open: () => void) {
+  const { title, what, flag, icon } = kind.row(entry);
+  return listRow({
+    testid: kind.entryTestid(entry),
+    opens,
+    mark: icon,
+    name: shortName(title),
+    what: visible(startOf(what, 300).replace(/\s+/g, ' ')),
+    flag: visible(flag),
+    open,
+  });
 }

@@ -20,8 +20,8 @@ const editorActs = ({ surface }: Page, entry: Ended) =>
   && h(
     'div',
     { class: 'buttons' },
-    commandLink(surface, 'mcphub.insertPromptText', [entry.requestId], t('Insert into Editor')),
-    commandLink(surface, 'mcphub.promptTextToChat', [entry.requestId], t('Open in Chat')),
+    commandLink(surface, 'mcphub.insertPromptText', [entry.requestId], t('Insert into editor')),
+    commandLink(surface, 'mcphub.promptTextToChat', [entry.requestId], t('Open in chat')),
   );
 
 export function promptView(page: Page, server: string, prompt: McpPrompt, completes: () => boolean): OfferView {
@@ -35,7 +35,7 @@ export function promptView(page: Page, server: string, prompt: McpPrompt, comple
       facts([[t('Name'), fullName(name)]]),
     );
   if (args.length > mostArguments) {
-    const why = h('p', { class: 'problem', text: t('It wants more than {0} arguments.', mostArguments) });
+    const why = h('p', { class: 'problem', text: t('It takes more than {0} arguments.', mostArguments) });
     return { element: opened([why]), update: () => undefined, requestsChanged: () => undefined };
   }
   const fields = argumentFields(page, {
@@ -46,7 +46,7 @@ export function promptView(page: Page, server: string, prompt: McpPrompt, comple
     submit: () => filling.button.click(),
   });
   const filling = requester(page, {
-    verb: t('Get Prompt'),
+    verb: t('Get prompt'),
     name: title || name,
     order: (requestId) => {
       const given = fields.read();

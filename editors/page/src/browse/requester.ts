@@ -37,116 +37,125 @@ export interface Asking {
   actions?: (HTMLElement | undefined)[];
 }
 
-export function requester(page: Page, { verb, testid = 'ask', name, order, extra, actions = [] }: Asking): Requester {
-  const { state } = page;
-  /** The id of the last request that was made here. */
-  let requestId: string | undefined;
-  let sending = false;
-  let cancelling = '';
-  const button = h('button', {
-    'class': 'primary',
-    'text': verb,
-    'aria-label': `${verb} ${shortName(name)}`,
-    'dataset': { testid },
-    'onclick': () => void send(),
-  });
-  const cancel = h('button', {
-    'text': t('Cancel'),
-    'aria-label': t('{0} {1}', t('Cancel'), shortName(name)),
-    'hidden': true,
-    'dataset': { testid: `cancel-${testid}` },
-    'onclick': () => void stop(),
-  });
-  const problem = h('p', { class: 'problem', role: 'alert' });
-  const status = h('p', { class: 'quiet', role: 'status', hidden: true });
+export const requester = (page: Page, asking: Asking): Requester => new AskingButton(page, asking);
+
+class AskingButton implements Requester {
+  readonly button: HTMLButtonElement;
+  readonly elements: HTMLElement[];
+  readonly #page: Page;
+  readonly #asking: Asking;
+  readonly #cancel: HTMLButtonElement;
+  readonly #problem = h('p', { class: 'problem', role: 'alert' });
+  readonly #status = h('p', { class: 'quiet', role: 'status', hidden: true });
   /** The questions of the request stand beside its button. */
-  const questions = h('div', { class: 'questions' });
-  const outcome = h('div', {});
+  readonly #questions = h('div', { class: 'questions' });
+  readonly #outcome = h('div', {});
+  /** The id of the last request that was made here, until its end is shown. */
+  #id: string | undefined;
+  #sending = false;
+  #cancelling = '';
 
-  async function send() {
-    if (sending) return;
-    const mine = crypto.randomUUID();
-    begun(true);
-    setText(problem, '');
-    const given = await order(mine);
-    if (typeof given === 'string') {
-      begun(false);
-      setText(problem, given); // an earlier request that still runs is shown as before
-      return;
-    }
-    requestId = mine;
-    page.askHere(mine, questions);
-    replace(outcome);
-    tell(t('Asking…'));
-    const { error } = await page.call(given[0], given[1]);
-    page.askHere(mine); // it is over
-    if (mine !== requestId) return;
-    begun(false);
-    // If the history has the end of the request, it is shown from there. Otherwise the request never began, or the page
-    // has not received its end.
-    if (ended()) requestsChanged();
-    else {
-      show(status, false);
-      setText(problem, visible(error?.message));
-    }
+  constructor(page: Page, asking: Asking) {
+    const { verb, testid = 'ask', name, actions = [] } = asking;
+    this.#page = page;
+    this.#asking = asking;
+    this.button = h('button', {
+      'class': 'primary',
+      'text': verb,
+      'aria-label': `${verb} ${shortName(name)}`,
+      'dataset': { testid },
+      'onclick': () => void this.#send(),
+    });
+    this.#cancel = h('button', {
+      'text': t('Cancel'),
+      'aria-label': t('{0} {1}', t('Cancel'), shortName(name)),
+      'hidden': true,
+      'dataset': { testid: `cancel-${testid}` },
+      'onclick': () => void this.#stop(),
+    });
+    const buttons = h('div', { class: 'buttons' }, this.button, this.#cancel, ...actions);
+    this.elements = [buttons, this.#questions, this.#problem, this.#status, this.#outcome];
   }
 
-  async function stop() {
-    if (requestId === undefined || cancelling === requestId) return;
-    const mine = (cancelling = requestId);
-    requestsChanged();
-    const { error } = await page.ask({ cancelMcpRequest: { requestId: mine } });
-    if (!error) return;
-    cancelling = '';
-    setText(problem, visible(error.message));
-    requestsChanged();
+  pending() {
+    return this.#id;
   }
 
-  function tell(text: string) {
-    show(status, text !== '');
-    setText(status, text);
+  take(id: string | undefined) {
+    this.#id = id;
+    if (id !== undefined) this.#page.askHere(id, this.#questions);
   }
 
-  function begun(now: boolean) {
-    sending = now;
-    button.setAttribute('aria-disabled', String(now)); // not "disabled", which would lose the focus
+  say(text: string) {
+    show(this.#status, text !== '');
+    setText(this.#status, text);
   }
 
-  const ended = () => state.history.findLast((entry) => entry.requestId === requestId);
-
-  function requestsChanged() {
-    if (requestId === undefined) return;
-    const open = state.requests.get(requestId);
-    const stopping = open?.state === 'REQUEST_STATE_CANCELLING' || cancelling === requestId;
-    if (!open && document.activeElement === cancel) button.focus();
+  readonly requestsChanged = () => {
+    if (this.#id === undefined) return;
+    const open = this.#page.state.requests.get(this.#id);
+    const stopping = open?.state === 'REQUEST_STATE_CANCELLING' || this.#cancelling === this.#id;
+    const cancel = this.#cancel;
+    if (!open && document.activeElement === cancel) this.button.focus();
     show(cancel, open !== undefined);
     setText(cancel, stopping ? t('Cancelling…') : t('Cancel'));
     cancel.setAttribute('aria-disabled', String(stopping));
     if (open) {
-      begun(false); // it stands among what is live, so another request can be made
-      setText(problem, '');
-      tell(stopping ? '' : stateWord(open.state));
-      return;
-    }
-    const entry = ended();
+      this.#begun(false); // it stands among what is live, so another request can be made
+      this.say(stopping ? '' : stateWord(open.state));
+    } else this.#showEnd();
+  };
+
+  /** Shows the end of the request if it is known. */
+  #showEnd() {
+    const entry = this.#page.state.history.findLast(({ requestId }) => requestId === this.#id);
     if (!entry) return;
-    requestId = undefined;
-    cancelling = '';
-    begun(false);
-    setText(problem, '');
-    tell(''); // the outcome begins with it
-    replace(outcome, h('h3', { class: 'unseen', text: t('Result') }), extra?.(entry), endedDetails(page, entry, true));
+    this.#id = undefined;
+    this.#begun(false);
+    this.say(''); // the outcome begins with it
+    const heading = h('h3', { class: 'unseen', text: t('Result') });
+    replace(this.#outcome, heading, this.#asking.extra?.(entry), endedDetails(this.#page, entry, true));
   }
 
-  return {
-    button,
-    elements: [h('div', { class: 'buttons' }, button, cancel, ...actions), questions, problem, status, outcome],
-    requestsChanged,
-    pending: () => requestId,
-    take: (id) => {
-      requestId = id;
-      if (id !== undefined) page.askHere(id, questions);
-    },
-    say: (text) => tell(text),
-  };
+  async #send() {
+    if (this.#sending) return;
+    const mine = crypto.randomUUID();
+    this.#begun(true);
+    const given = await this.#asking.order(mine);
+    if (typeof given === 'string') {
+      this.#begun(false, given); // an earlier request that still runs is shown as before
+      return;
+    }
+    this.take(mine);
+    replace(this.#outcome);
+    this.say(t('Asking…'));
+    const { error } = await this.#page.call(given[0], given[1]);
+    this.#page.askHere(mine); // it is over
+    if (mine !== this.#id) return;
+    // If the history has the end of the request, it is shown from there. Otherwise the request never began, or the page
+    // has not received its end.
+    this.requestsChanged();
+    if (mine !== this.#id) return;
+    this.say('');
+    this.#begun(false, visible(error?.message));
+  }
+
+  /** @param why the request could not be made */
+  #begun(now: boolean, why: string = '') {
+    this.#sending = now;
+    this.button.setAttribute('aria-disabled', String(now)); // not "disabled", which would lose the focus
+    setText(this.#problem, why);
+  }
+
+  async #stop() {
+    const mine = this.#id;
+    if (mine === undefined || this.#cancelling === mine) return;
+    this.#cancelling = mine;
+    this.requestsChanged();
+    const { error } = await this.#page.ask({ cancelMcpRequest: { requestId: mine } });
+    if (!error) return;
+    this.#cancelling = '';
+    setText(this.#problem, visible(error.message));
+    this.requestsChanged();
+  }
 }

@@ -15,7 +15,7 @@ import type { OfferView } from './offerlist.js';
 import type { Page } from '../page.js';
 
 export function openResource(page: Page, server: string, uri: string) {
-  const text = t('Open as Document');
+  const text = t('Open as document');
   const link = commandLink(page.surface, 'mcphub.openResource', [server, uri], text);
   link?.setAttribute('aria-label', `${text}: ${shortName(uri)}`);
   return link;

@@ -38,33 +38,11 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
   function open(at: 'first' | 'last') {
     const offered = items();
     if (offered.length === 0 || button.getAttribute('aria-disabled') === 'true') return;
-    replace(list, ...offered.map(entry));
+    replace(list, ...offered.map((item) => entryOf(item, close)));
     show(list, true);
     button.setAttribute('aria-expanded', 'true');
     const all = entries();
     (all.find((one) => one.getAttribute('aria-checked') === 'true') ?? all.at(at === 'first' ? 0 : -1))?.focus();
-  }
-
-  function entry({ text, act, href, testid: own, checked }: MenuItem) {
-    return h(
-      'li',
-      { role: 'none' },
-      h(href ? 'a' : 'button', {
-        href,
-        'class': href ? 'button' : '',
-        'role': checked === undefined ? 'menuitem' : 'menuitemradio',
-        'aria-checked': checked === undefined ? undefined : String(checked),
-        'tabindex': -1,
-        'dataset': own ? { testid: own } : {},
-        'text': text,
-        // The second click of a double click on the button is meant for the button.
-        'onclick': ({ detail: clicks }: MouseEvent) => {
-          if (clicks > 1) return;
-          close();
-          act?.();
-        },
-      }),
-    );
   }
 
   function close() {
@@ -104,3 +82,25 @@ export function menuButton(glyph: IconName, label: string, items: () => readonly
 
   return { element, button, close };
 }
+
+/** @param close closes the menu */
+const entryOf = ({ text, act, href, testid, checked }: MenuItem, close: () => void) =>
+  h(
+    'li',
+    { role: 'none' },
+    h(href ? 'a' : 'button', {
+      href,
+      'class': href ? 'button' : '',
+      'role': checked === undefined ? 'menuitem' : 'menuitemradio',
+      'aria-checked': checked === undefined ? undefined : String(checked),
+      'tabindex': -1,
+      'dataset': testid ? { testid } : {},
+      'text': text,
+      // The second click of a double click on the button is meant for the button.
+      'onclick': ({ detail: clicks }: MouseEvent) => {
+        if (clicks > 1) return;
+        close();
+        act?.();
+      },
+    }),
+  );

@@ -19,8 +19,7 @@ export function roving(
   controlsOf: (item: HTMLElement) => HTMLElement[] = () => [],
 ): Roving {
   let active: HTMLElement | undefined;
-  let typed = '';
-  let typedAt = 0;
+  const spelled = speller();
 
   /** Returns the elements without the hidden ones: a filter hides elements. */
   const items = () => itemsOf().filter((item) => item.getClientRects().length > 0);
@@ -36,21 +35,6 @@ export function roving(
     if (!item) return;
     activate(item);
     item.focus();
-  }
-
-  /** Returns the next element whose name begins as typed. */
-  function spell(key: string, from: HTMLElement) {
-    const now = performance.now();
-    typed = now - typedAt < wordMs ? typed + key : key;
-    typedAt = now;
-    const all = items();
-    const at = all.indexOf(from);
-    // The same letter again and again goes through all elements that begin with it.
-    const first = typed.charAt(0);
-    const same = typed.replaceAll(first, '') === '';
-    const word = (same ? first : typed).toLowerCase();
-    const start = same ? at + 1 : at;
-    return [...all.slice(start), ...all.slice(0, start)].find((item) => nameOf(item).toLowerCase().startsWith(word));
   }
 
   list.addEventListener('focusin', ({ target }) => {
@@ -71,7 +55,7 @@ export function roving(
     else if (key === 'End') go(all.at(-1));
     else if (key === 'ArrowRight' && open === 'false') target.click();
     else if (key === 'ArrowLeft' && open === 'true') target.click();
-    else if (key.length === 1 && key !== ' ' && key !== '?') go(spell(key, target));
+    else if (key.length === 1 && key !== ' ' && key !== '?') go(spelled(key, all, at));
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -85,6 +69,23 @@ export function roving(
       else if (first) activate(first);
       else active = undefined;
     },
+  };
+}
+
+/** Returns a function that returns the next element, after the one at a place, whose name begins as typed. */
+function speller() {
+  let typed = '';
+  let typedAt = 0;
+  return (key: string, all: HTMLElement[], at: number) => {
+    const now = performance.now();
+    typed = now - typedAt < wordMs ? typed + key : key;
+    typedAt = now;
+    // The same letter again and again goes through all elements that begin with it.
+    const first = typed.charAt(0);
+    const same = typed.replaceAll(first, '') === '';
+    const word = (same ? first : typed).toLowerCase();
+    const start = same ? at + 1 : at;
+    return [...all.slice(start), ...all.slice(0, start)].find((item) => nameOf(item).toLowerCase().startsWith(word));
   };
 }
 

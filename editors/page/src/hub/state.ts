@@ -31,31 +31,28 @@ import type { End, Ended } from './ended.js';
 import type { ServerLog } from './serverlog.js';
 import type { Subscriptions } from './subscribed.js';
 
+const flags = [
+  'connection',
+  'serverList', // a server was added, removed or moved, or the form that adds one is to open
+  'subscribed', // the subscriptions of this window, or their marks
+  'requestList', // a request began or ended
+  'prompts', // a prompt opened or closed, or is to be shown
+  'history',
+  'opened', // what is opened
+  'problems',
+  'dropped',
+] as const;
+
+const sets = [
+  'servers',
+  'tools', // servers whose tools must be listed again
+  'offers', // servers whose resources and prompts must be listed again
+  'logs', // servers
+  'requests',
+] as const;
+
 /** What must be painted again. The painter takes all of it with takeChanged. */
-export interface Changed {
-  connection: boolean;
-  /** a server was added, removed or moved, or the form that adds one is to open */
-  serverList: boolean;
-  servers: Set<string>;
-  /** servers whose tools must be listed again */
-  tools: Set<string>;
-  /** servers whose resources and prompts must be listed again */
-  offers: Set<string>;
-  /** the subscriptions of this window, or their marks */
-  subscribed: boolean;
-  /** servers */
-  logs: Set<string>;
-  /** a request began or ended */
-  requestList: boolean;
-  requests: Set<string>;
-  /** a prompt opened or closed, or is to be shown */
-  prompts: boolean;
-  history: boolean;
-  /** what is opened */
-  opened: boolean;
-  problems: boolean;
-  dropped: boolean;
-}
+export type Changed = Record<(typeof flags)[number], boolean> & Record<(typeof sets)[number], Set<string>>;
 
 /** The state of the connection to the hub. unresponsive: it was ready, but the hub does not answer at the moment. */
 export type Connection = { state: 'starting' | 'ready' | 'unresponsive' | 'failed'; message: string };
@@ -99,24 +96,8 @@ export interface State {
   changed: Changed;
 }
 
-function nothing(): Changed {
-  return {
-    connection: false,
-    serverList: false,
-    servers: new Set(),
-    tools: new Set(),
-    offers: new Set(),
-    subscribed: false,
-    logs: new Set(),
-    requestList: false,
-    requests: new Set(),
-    prompts: false,
-    history: false,
-    opened: false,
-    problems: false,
-    dropped: false,
-  };
-}
+const nothing = () =>
+  Object.fromEntries([...flags.map((flag) => [flag, false]), ...sets.map((set) => [set, new Set()])]) as Changed;
 
 export function createState(): State {
   return {
@@ -150,22 +131,10 @@ export function takeChanged(state: State): Changed {
 
 /** Returns the union of two changes. */
 export function joined(a: Changed, b: Changed): Changed {
-  return {
-    connection: a.connection || b.connection,
-    serverList: a.serverList || b.serverList,
-    requestList: a.requestList || b.requestList,
-    prompts: a.prompts || b.prompts,
-    history: a.history || b.history,
-    opened: a.opened || b.opened,
-    problems: a.problems || b.problems,
-    dropped: a.dropped || b.dropped,
-    subscribed: a.subscribed || b.subscribed,
-    servers: new Set([...a.servers, ...b.servers]),
-    tools: new Set([...a.tools, ...b.tools]),
-    offers: new Set([...a.offers, ...b.offers]),
-    logs: new Set([...a.logs, ...b.logs]),
-    requests: new Set([...a.requests, ...b.requests]),
-  };
+  const all = nothing();
+  for (const flag of flags) all[flag] = a[flag] || b[flag];
+  for (const set of sets) all[set] = new Set([...a[set], ...b[set]]);
+  return all;
 }
 
 /** Returns the present time by the hub's clock, in milliseconds. */
@@ -190,109 +159,113 @@ function connectionAfter(
   }
 }
 
+type Messages = { [K in keyof AttachResponse]-?: NonNullable<AttachResponse[K]> };
+
+/** Changes the state. Returns false if the message means nothing to the page. */
+type Change<M> = (state: State, message: M, time: string | undefined) => unknown;
+
+const changes: { [K in keyof Messages]?: Change<Messages[K]> } = {
+  hubConnection: (state, how) => {
+    state.connection = connectionAfter(state.connection, how);
+    state.changed.connection = true;
+  },
+  welcome: (state, { hubId = '', windowId = '', version: hubVersion = '' }) => {
+    if (state.hubId !== '' && state.hubId !== hubId) loseHub(state);
+    if (state.hubId !== hubId) state.ahead = Infinity;
+    Object.assign(state, { hubId, windowId, hubVersion, connection: { state: 'ready', message: '' } });
+    state.changed.connection = true;
+  },
+  snapshot: (state, snapshot) => replaceAll(state, snapshot),
+  serverChanged: (state, { server, removed = false }) => server !== undefined && serverChanged(state, server, removed),
+  toolsChanged: ({ changed }, { server = '' }) => void changed.tools.add(server),
+  resourcesChanged: ({ changed }, { server = '' }) => void changed.offers.add(server),
+  mcpPromptsChanged: ({ changed }, { server = '' }) => void changed.offers.add(server),
+  resourceUpdated: ({ changed, subscriptions }, { server = '', uri = '' }) => {
+    if (resourceChanged(subscriptions, server, uri)) changed.subscribed = true;
+  },
+  configReloaded: (state, { problems = [] }) => {
+    state.problems = problems;
+    state.changed.problems = true;
+  },
+  dropped: (state, { logMessages = 0, notices = 0 }) => noticesDropped(state, Number(logMessages), Number(notices)),
+  logMessage: (state, message, time) => {
+    const { server = '' } = message;
+    logArrived(logOf(state, server), message, time);
+    state.changed.logs.add(server);
+  },
+  mcpRequestStarted: (state, { request }) => {
+    if (!request) return false;
+    state.requests.set(request.requestId ?? '', request);
+    readBegan(state.subscriptions, request);
+    requestChanged(state, request.requestId, true);
+    return undefined;
+  },
+  mcpRequestProgressed: (state, { requestId, state: now, progress, task }) =>
+    requestIs(state, requestId, { ...(now && { state: now }), ...(progress && { progress }), ...(task && { task }) }),
+  mcpRequestCancelling: (state, { requestId, cancellation }) =>
+    requestIs(state, requestId, { state: 'REQUEST_STATE_CANCELLING', ...(cancellation && { cancellation }) }),
+  mcpRequestCancelled: (state, cancelled, endTime) => requestEnded(state, { endTime, cancelled }, cancelled.requestId),
+  mcpRequestCancelDelivery: ({ changed, history }, delivery) => {
+    if (cancelDelivered(history, delivery)) changed.history = true;
+  },
+  mcpRequestAnsweredLate: ({ changed, history }, answer) => {
+    if (answeredLate(history, answer)) changed.history = true;
+  },
+  mcpRequestFinished: (state, finished, endTime) => requestEnded(state, { endTime, finished }, finished.requestId),
+  promptOpened: ({ prompts, changed }, { prompt }) => {
+    if (!prompt) return false;
+    prompts.set(prompt.promptId ?? '', prompt);
+    return (changed.prompts = true);
+  },
+  promptClosed: (state, closed) => {
+    const { promptId = '' } = closed;
+    if (state.prompts.delete(promptId)) state.closed.set(promptId, closed);
+    state.changed.prompts = true;
+  },
+  revealPrompt: (state, { promptId = '' }) => {
+    state.reveal = promptId;
+    state.changed.prompts = true;
+  },
+  openAddServer: (state, what) => {
+    state.openAdd = what;
+    state.changed.serverList = true;
+  },
+  open: (state, what) => {
+    state.toOpen = what;
+  },
+};
+
+const allChanges = Object.entries(changes) as [keyof Messages, Change<unknown>][];
+
 /**
  * Changes the state by a message.
  * @returns false: the message means nothing to the page
  */
 export function transition(state: State, message: AttachResponse): boolean {
-  const { changed } = state;
   // Every message takes some time to arrive. So the smallest difference is the best estimate of how far this machine's
   // clock is ahead.
   if (message.time) state.ahead = Math.min(state.ahead, Date.now() - Date.parse(message.time));
+  return allChanges.some(([kind, change]) => message[kind] && change(state, message[kind], message.time) !== false);
+}
 
-  if (message.hubConnection) {
-    state.connection = connectionAfter(state.connection, message.hubConnection);
-    changed.connection = true;
-  } else if (message.welcome) {
-    const { hubId = '', windowId = '', version: hubVersion = '' } = message.welcome;
-    if (state.hubId !== '' && state.hubId !== hubId) loseHub(state);
-    if (state.hubId !== hubId) state.ahead = Infinity;
-    Object.assign(state, { hubId, windowId, hubVersion, connection: { state: 'ready', message: '' } });
-    changed.connection = true;
-  } else if (message.snapshot) {
-    replaceAll(state, message.snapshot);
-  } else if (message.serverChanged?.server) {
-    serverChanged(state, message.serverChanged.server, message.serverChanged.removed ?? false);
-  } else if (message.toolsChanged) {
-    changed.tools.add(message.toolsChanged.server ?? '');
-  } else if (message.resourcesChanged ?? message.mcpPromptsChanged) {
-    changed.offers.add((message.resourcesChanged ?? message.mcpPromptsChanged)?.server ?? '');
-  } else if (message.resourceUpdated) {
-    const { server = '', uri = '' } = message.resourceUpdated;
-    if (resourceChanged(state.subscriptions, server, uri)) changed.subscribed = true;
-  } else if (message.configReloaded) {
-    state.problems = message.configReloaded.problems ?? [];
-    changed.problems = true;
-  } else if (message.dropped) {
-    const { logMessages = 0, notices = 0 } = message.dropped;
-    state.dropped = {
-      logMessages: state.dropped.logMessages + Number(logMessages),
-      notices: state.dropped.notices + Number(notices),
-    };
-    changed.dropped = true;
-    // It is not known what has changed, and at which server.
-    if (Number(notices) > 0) {
-      for (const name of state.servers.keys()) {
-        changed.tools.add(name);
-        changed.offers.add(name);
-      }
-      if (anyChanged(state.subscriptions)) changed.subscribed = true;
-    }
-  } else if (message.logMessage) {
-    const server = message.logMessage.server ?? '';
-    logArrived(logOf(state, server), message.logMessage, message.time);
-    changed.logs.add(server);
-  } else if (message.mcpRequestStarted?.request) {
-    const { request } = message.mcpRequestStarted;
-    state.requests.set(request.requestId ?? '', request);
-    readBegan(state.subscriptions, request);
-    requestChanged(state, request.requestId, true);
-  } else if (message.mcpRequestProgressed) {
-    const { requestId = '', state: now, progress, task } = message.mcpRequestProgressed;
-    const request = state.requests.get(requestId);
-    if (request) Object.assign(request, now && { state: now }, progress && { progress }, task && { task });
-    requestChanged(state, requestId, false);
-  } else if (message.mcpRequestCancelling) {
-    const { requestId = '', cancellation } = message.mcpRequestCancelling;
-    const request = state.requests.get(requestId);
-    if (request) Object.assign(request, { state: 'REQUEST_STATE_CANCELLING' }, cancellation && { cancellation });
-    requestChanged(state, requestId, false);
-  } else if (message.mcpRequestCancelled) {
-    requestEnded(
-      state,
-      { endTime: message.time, cancelled: message.mcpRequestCancelled },
-      message.mcpRequestCancelled.requestId,
-    );
-  } else if (message.mcpRequestCancelDelivery) {
-    if (cancelDelivered(state.history, message.mcpRequestCancelDelivery)) changed.history = true;
-  } else if (message.mcpRequestAnsweredLate) {
-    if (answeredLate(state.history, message.mcpRequestAnsweredLate)) changed.history = true;
-  } else if (message.mcpRequestFinished) {
-    requestEnded(
-      state,
-      { endTime: message.time, finished: message.mcpRequestFinished },
-      message.mcpRequestFinished.requestId,
-    );
-  } else if (message.promptOpened?.prompt) {
-    const { prompt } = message.promptOpened;
-    state.prompts.set(prompt.promptId ?? '', prompt);
-    changed.prompts = true;
-  } else if (message.promptClosed) {
-    const { promptId = '' } = message.promptClosed;
-    if (state.prompts.delete(promptId)) state.closed.set(promptId, message.promptClosed);
-    changed.prompts = true;
-  } else if (message.revealPrompt) {
-    state.reveal = message.revealPrompt.promptId ?? '';
-    changed.prompts = true;
-  } else if (message.openAddServer) {
-    state.openAdd = message.openAddServer;
-    changed.serverList = true;
-  } else if (message.open) {
-    state.toOpen = message.open;
-  } else {
-    return false;
+/** @param notices events that this window did not get: it is not known what has changed, and at which server */
+function noticesDropped(state: State, logMessages: number, notices: number) {
+  const { changed, dropped } = state;
+  state.dropped = { logMessages: dropped.logMessages + logMessages, notices: dropped.notices + notices };
+  changed.dropped = true;
+  if (notices === 0) return;
+  for (const name of state.servers.keys()) {
+    changed.tools.add(name);
+    changed.offers.add(name);
   }
-  return true;
+  if (anyChanged(state.subscriptions)) changed.subscribed = true;
+}
+
+/** Changes an open request. */
+function requestIs(state: State, requestId: string = '', now: Partial<Request>) {
+  const request = state.requests.get(requestId);
+  if (request) Object.assign(request, now);
+  requestChanged(state, requestId, false);
 }
 
 function requestChanged(state: State, requestId: string | undefined, list: boolean) {
@@ -374,16 +347,7 @@ function replaceAll(state: State, snapshot: Snapshot) {
     changed.offers.add(name);
     changed.logs.add(name);
   }
-  Object.assign(changed, {
-    subscribed: true,
-    connection: true,
-    serverList: true,
-    requestList: true,
-    prompts: true,
-    history: true,
-    problems: true,
-    dropped: true,
-  });
+  for (const flag of flags) changed[flag] ||= flag !== 'opened';
 }
 
 /**

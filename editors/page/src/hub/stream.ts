@@ -7,7 +7,9 @@ import { t } from '../words/t.js';
 import type {
   AttachRequestJson as AttachRequest,
   AttachResponseJson as AttachResponse,
+  HubConnectionStateJson as HubConnectionState,
   ReplyJson as Reply,
+  SnapshotJson as Snapshot,
 } from '../../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { PromptKindJson as PromptKind } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
 import type { Transport } from './transport.js';
@@ -62,23 +64,18 @@ export function openStream(surface: Surface, handlers: Handlers): Stream {
   );
 }
 
-/** @param extensionsJson client capabilities for the extensions of MCP that the page supports */
-export function overTransport(
-  open: (receive: (message: AttachResponse) => void) => Transport,
-  title: string,
-  handlers: Handlers,
-  extensionsJson: string = '',
-): Stream {
-  const waiting: Map<string, (reply: Reply) => void> = new Map();
-  let asked = 0;
-  let hellosWithoutWelcome = 0;
+type Opener = (receive: (message: AttachResponse) => void) => Transport;
 
+/** @param extensionsJson client capabilities for the extensions of MCP that the page supports */
+export function overTransport(open: Opener, title: string, handlers: Handlers, extensionsJson: string = ''): Stream {
   const transport = open(receive);
+  const { ask, replied, loseAll } = repliesOver(transport);
   const memory = transport.recall();
+  let hellosWithoutWelcome = 0;
   let windowId = memory?.windowId ?? crypto.randomUUID();
   /** The hub that this window was attached to last; '': none. */
   let hubId = memory?.hubId ?? '';
-  const drafts: Map<string, string> = new Map(Object.entries(memory?.drafts ?? {}));
+  const drafts = new Map(Object.entries(memory?.drafts ?? {}));
   /** What the host has opened here last: the host asks for it after a reload of the editor. */
   let opens = memory?.opens;
   if (transport.open) hello();
@@ -87,74 +84,80 @@ export function overTransport(
     // The first hello may be lost while the hub starts. If the second one is not welcomed either, another window has
     // this id.
     if (hellosWithoutWelcome++ > 1) windowId = crypto.randomUUID();
-    transport.post({
-      hello: {
-        windowId,
-        title,
-        promptKinds,
-        samplingTools: false,
-        maxHistory: 1000,
-        ...(extensionsJson && { extensionsJson }),
-        ...(hubId && { comesBackTo: hubId }),
-      },
-    });
+    const more = { ...(extensionsJson && { extensionsJson }), ...(hubId && { comesBackTo: hubId }) };
+    transport.post({ hello: { windowId, title, promptKinds, samplingTools: false, maxHistory: 1000, ...more } });
   }
 
   function receive(message: AttachResponse) {
-    const how = message.hubConnection?.state;
-    const stands = how === 'HUB_CONNECTION_STATE_UNRESPONSIVE' || how === 'HUB_CONNECTION_STATE_RESPONSIVE';
-    if (message.hubConnection && !stands) {
-      loseAll();
-      if (how === 'HUB_CONNECTION_STATE_READY') hello();
-    }
-    if (message.welcome) {
+    const { hubConnection, welcome, snapshot, reply } = message;
+    if (hubConnection) connectionIs(hubConnection.state);
+    if (welcome) {
       hellosWithoutWelcome = 0;
-      windowId = message.welcome.windowId ?? windowId;
+      windowId = welcome.windowId ?? windowId;
       const before = hubId;
-      hubId = message.welcome.hubId ?? '';
+      hubId = welcome.hubId ?? '';
       if (hubId !== before) drafts.clear(); // prompts of another hub may have the same ids
-      remember();
     }
-    if (message.open) {
-      opens = message.open;
-      remember();
-    }
-    if (message.snapshot) {
-      const open = new Set(message.snapshot.prompts?.map(({ promptId }) => promptId));
-      for (const promptId of message.snapshot.laterPromptIds ?? []) open.add(promptId);
-      for (const promptId of drafts.keys()) if (!open.has(promptId)) drafts.delete(promptId);
-    }
-    if (message.reply) {
-      const id = message.reply.messageId ?? '';
-      waiting.get(id)?.(message.reply);
-      waiting.delete(id);
-      return;
-    }
-    handlers.message(message);
+    opens = message.open ?? opens;
+    if (welcome ?? message.open) remember();
+    if (snapshot) forgetDrafts(drafts, snapshot);
+    if (reply) replied(reply);
+    else handlers.message(message);
+  }
+
+  function connectionIs(how: HubConnectionState | undefined) {
+    if (how === 'HUB_CONNECTION_STATE_UNRESPONSIVE' || how === 'HUB_CONNECTION_STATE_RESPONSIVE') return;
+    loseAll();
+    if (how === 'HUB_CONNECTION_STATE_READY') hello();
   }
 
   function remember() {
-    transport.remember({
-      windowId,
-      hubId,
-      ...(opens && { opens }),
-      ...(drafts.size > 0 && { drafts: Object.fromEntries(drafts) }),
-    });
+    const typed = drafts.size > 0 && { drafts: Object.fromEntries(drafts) };
+    transport.remember({ windowId, hubId, ...(opens && { opens }), ...typed });
   }
 
-  // It is not known whether the hub has received the messages without a reply. The events after the next welcome report
-  // what runs.
-  function loseAll() {
-    const lost = [...waiting];
-    waiting.clear();
-    for (const [id, answer] of lost) answer(lostReply(id));
+  return {
+    draft: (promptId) => drafts.get(promptId),
+    keepDraft: (promptId, text) => {
+      if (keepDraft(drafts, promptId, text)) remember();
+    },
+    ask,
+    call: async <M extends Method>(method: M, request: RequestOf<M>, unwanted?: AbortSignal) =>
+      (await ask(callOf(method, request), unwanted)) as Answer<M>,
+  };
+}
+
+/** Reports whether this changes what is kept. */
+function keepDraft(drafts: Map<string, string>, promptId: string, text: string) {
+  if ((drafts.get(promptId) ?? '') === text) return false;
+  drafts.delete(promptId);
+  const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
+  if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
+  return true;
+}
+
+/** Forgets what was typed for prompts that are not open any more. */
+function forgetDrafts(drafts: Map<string, string>, { prompts = [], laterPromptIds = [] }: Snapshot) {
+  const open = new Set([...prompts.map(({ promptId }) => promptId), ...laterPromptIds]);
+  for (const promptId of drafts.keys()) if (!open.has(promptId)) drafts.delete(promptId);
+}
+
+/** Finds the reply to each message. */
+function repliesOver({ post }: Transport) {
+  const waiting: Map<string, (reply: Reply) => void> = new Map();
+  let asked = 0;
+
+  function replied(reply: Reply) {
+    const { messageId = '' } = reply;
+    waiting.get(messageId)?.(reply);
+    waiting.delete(messageId);
   }
 
   const ask: Stream['ask'] = (message, unwanted) => {
     const messageId = `m${++asked}`;
     return new Promise((answer) => {
       const giveUp = () => {
-        if (waiting.delete(messageId)) transport.post({ giveUp: { messageId } });
+        if (waiting.delete(messageId)) post({ giveUp: { messageId } });
         answer({ messageId, error: { code: 'CANCELLED', reason: 'CANCELLED', message: '' } });
       };
       waiting.set(messageId, (reply) => {
@@ -162,26 +165,16 @@ export function overTransport(
         answer(reply);
       });
       unwanted?.addEventListener('abort', giveUp, { once: true });
-      if (transport.post({ ...message, messageId })) return;
-      waiting.delete(messageId);
-      answer(lostReply(messageId));
+      if (!post({ ...message, messageId })) replied(lostReply(messageId));
     });
   };
 
-  const call = async <M extends Method>(method: M, request: RequestOf<M>, unwanted?: AbortSignal) =>
-    (await ask(callOf(method, request), unwanted)) as Answer<M>;
-
   return {
-    draft: (promptId) => drafts.get(promptId),
-    keepDraft: (promptId, text) => {
-      if ((drafts.get(promptId) ?? '') === text) return;
-      drafts.delete(promptId);
-      const taken = [...drafts.values()].reduce((sum, one) => sum + one.length, text.length);
-      if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
-      remember();
-    },
     ask,
-    call,
+    replied,
+    // It is not known whether the hub has received the messages without a reply. The events after the next welcome
+    // report what runs.
+    loseAll: () => [...waiting.keys()].forEach((messageId) => replied(lostReply(messageId))),
   };
 }
 

@@ -104,9 +104,13 @@ export function socketTransport(path: string, receive: (message: AttachResponse)
   let socket: WebSocket | undefined;
   let failures = 0;
   const proof = proofs();
-  if (proof[0]) sessionStorage.setItem(sessionKey, proof[0].session);
 
-  const connect = () => {
+  function keepSession() {
+    if (proof[0]) sessionStorage.setItem(sessionKey, proof[0].session);
+    else sessionStorage.removeItem(sessionKey);
+  }
+
+  function connect() {
     const opening = new WebSocket(url, 'mcphub.v1.json');
     socket = opening;
     opening.onopen = () => {
@@ -118,36 +122,22 @@ export function socketTransport(path: string, receive: (message: AttachResponse)
       receive(nativeParse(String(event.data)) as AttachResponse);
     };
     opening.onclose = (event) => {
-      if (event.code === superseded) {
-        const message = t('This window goes on in another tab. Reload this page to open another window here.');
-        receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
-        return;
-      }
       if (event.code === linkNeeded) {
         proof.shift();
+        keepSession();
         if (proof[0]) {
-          sessionStorage.setItem(sessionKey, proof[0].session);
           connect();
           return;
         }
-        sessionStorage.removeItem(sessionKey);
-        const message = t('This page opens with a link that works once. {0}', event.reason);
-        receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_FAILED', message } });
-        return;
       }
-      const delay = Math.min(firstDelay * 2 ** failures++, longestDelay);
-      const why = event.reason === '' ? '' : ` (${event.reason})`;
-      const message =
-        failures > 3
-          ? t(
-              'The connection to McpHub is lost{0}. If the program has ended, start it again and open the address that it prints.',
-              why,
-            )
-          : t('The connection to McpHub is lost{0}. Connecting again…', why);
-      receive({ hubConnection: { state: 'HUB_CONNECTION_STATE_STARTING', message } });
-      setTimeout(connect, delay);
+      const why = whyOver(event);
+      const state = why === undefined ? 'HUB_CONNECTION_STATE_STARTING' : 'HUB_CONNECTION_STATE_FAILED';
+      if (why === undefined) setTimeout(connect, Math.min(firstDelay * 2 ** failures++, longestDelay));
+      receive({ hubConnection: { state, message: why ?? whyLost(event.reason, failures > 3) } });
     };
-  };
+  }
+
+  keepSession();
   connect();
 
   return {
@@ -166,4 +156,22 @@ export function socketTransport(path: string, receive: (message: AttachResponse)
     },
     remember: (memory) => sessionStorage.setItem(memoryKey, JSON.stringify(memory)),
   };
+}
+
+/** Returns why a socket that was closed is not opened again, or undefined if it is. */
+function whyOver({ code, reason }: CloseEvent) {
+  if (code === superseded)
+    return t('This window goes on in another tab. Reload this page to open another window here.');
+  return code === linkNeeded ? t('This page opens with a link that works once. {0}', reason) : undefined;
+}
+
+/** @param long the connection has been lost for some time */
+function whyLost(reason: string, long: boolean) {
+  const why = reason === '' ? '' : ` (${reason})`;
+  return long
+    ? t(
+        'The connection to McpHub is lost{0}. If the program has ended, start it again and open the address that it prints.',
+        why,
+      )
+    : t('The connection to McpHub is lost{0}. Connecting again…', why);
 }

@@ -190,7 +190,7 @@ export function againButton(page: Page, entry: Ended, say: (text: string) => voi
   const where = h('button', {
     'class': 'link',
     'text': t('Show'),
-    'aria-label': t('Show the request for {0} that runs', name),
+    'aria-label': t('Show the running request for {0}', name),
     'onclick': () => page.goTo(requestId),
   });
   const runs = h('span', { class: 'muted', hidden: true }, `${called} `, where);
@@ -216,8 +216,8 @@ export function reportItem(page: Page, entry: Ended, say: (text: string) => void
 
 /** Returns an element with the data of a server's error. */
 export function errorData(json: string) {
-  const place = h('div', {}, plainText(pretty(json), t('Data of the error')));
-  jsonBlock(json, t('Data of the error')).then(
+  const place = h('div', {}, plainText(pretty(json), t('Error data')));
+  jsonBlock(json, t('Error data')).then(
     (view) => replace(place, view),
     () => undefined, // it stays as text
   );

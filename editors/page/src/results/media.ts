@@ -23,7 +23,7 @@ export function mediaView(mimeType: string, base64: string) {
   if (type.startsWith('audio/'))
     return sounds.test(type) ? soundView(type, base64, what) : note(t('{0}. It cannot be played here.', what));
   const info = pictureInfo(data);
-  if (!info) return note(t('{0}. It is no PNG, JPEG, GIF or WebP picture, and is not shown here.', what));
+  if (!info) return note(t('{0}. Only PNG, JPEG, GIF and WebP pictures are shown.', what));
   const measure = `${info.width} × ${info.height}`;
   if (info.width * info.height > mostPixels)
     return note(t('{0}, {1}. It is too large to be shown here.', what, measure));
@@ -89,9 +89,9 @@ function pictureView(source: string, info: PictureInfo, what: string, lie: strin
     h(
       'div',
       { 'class': 'tools acts', 'role': 'group', 'aria-label': t('Zoom') },
-      button(t('Zoom Out'), '−', () => step(-1)),
-      button(t('Zoom In'), '+', () => step(1)),
-      button(t('1:1, Actual Size'), '1:1', () => zoom(1)),
+      button(t('Zoom out'), '−', () => step(-1)),
+      button(t('Zoom in'), '+', () => step(1)),
+      button(t('1:1, actual size'), '1:1', () => zoom(1)),
       button(t('Fit'), '⤢', () => zoom(undefined)),
       said,
     ),

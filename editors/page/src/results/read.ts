@@ -41,7 +41,7 @@ export async function readPieces(
       offset: String(offset),
       limit: pieceBytes,
     });
-    if (error || !response) throw new Unread(visible(error?.message) || t('The hub has not said it.'));
+    if (error || !response) throw new Unread(visible(error?.message) || t('The hub did not report it.'));
     const size = Number(response.size ?? 0);
     if (size > most) throw new Unread('', size);
     pieces.push(response.text ?? '');
@@ -62,7 +62,7 @@ export const readPart = async (call: Page['call'], requestId: string, part: Requ
 export async function readResult(page: Pick<Page, 'call'>, entry: Ended, most?: number) {
   const here = entry.finished?.resultJson ?? '';
   if (here !== '') return here;
-  if (entry.earlier) throw new Unread(t('It was of a hub that has ended, and is no longer kept.'));
+  if (entry.earlier) throw new Unread(t('The hub that kept it has ended.'));
   return readPart(page.call, entry.requestId, 'REQUEST_PART_RESULT', most);
 }
 

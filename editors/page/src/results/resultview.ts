@@ -45,7 +45,7 @@ function viewPlace(ways: readonly Way[], changed: (chosen: number) => void = () 
       try {
         view = await way.make();
       } catch (error) {
-        view = note(t('It cannot be shown so: {0}', error instanceof Error ? visible(error.message) : ''));
+        view = note(t('It cannot be shown this way: {0}', error instanceof Error ? visible(error.message) : ''));
       }
       made.set(way, view);
     }
@@ -148,7 +148,7 @@ function linkView(of: Of, index: JsonIndex, at: number) {
       const contents = read.member(0, 'contents');
       return h('div', {}, ...blocksOf(read, contents).map((one) => contentView({ ...of, requestId }, read, one)));
     }),
-    mayOpen(uri) && h('p', {}, outsideLink(uri, t('Open in the browser'))),
+    mayOpen(uri) && h('p', {}, outsideLink(uri, t('Open in browser'))),
   );
 }
 

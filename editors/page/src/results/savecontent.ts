@@ -22,8 +22,8 @@ export function saveContent(
     if (requestId === undefined) return undefined;
     const place = [index.starts.at(value) + 1, index.ends.at(value) - 1];
     const args = [requestId, ...place, kind, uri.slice(0, 2000), mimeType.slice(0, 200)];
-    const link = commandLink(page.surface, 'mcphub.saveContent', args, t('Save Content As…'));
-    link?.setAttribute('aria-label', t('Save Content As: {0}', about));
+    const link = commandLink(page.surface, 'mcphub.saveContent', args, t('Save content as…'));
+    link?.setAttribute('aria-label', t('Save content as: {0}', about));
     return link && h('div', { class: 'actions' }, link);
   }
   const name =
@@ -45,8 +45,8 @@ export function saveContent(
     { class: 'actions' },
     h('button', {
       'class': 'link',
-      'text': t('Download Content'),
-      'aria-label': t('Download Content: {0}', about),
+      'text': t('Download content'),
+      'aria-label': t('Download content: {0}', about),
       'onclick': save,
     }),
   );

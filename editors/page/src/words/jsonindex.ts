@@ -90,6 +90,29 @@ export class JsonIndex {
     return this.kinds.length;
   }
 
+  /**
+   * Adds the next value, and returns its number.
+   * @param end -1: not known yet
+   * @param parent -1: none
+   * @param name where the name begins and ends
+   */
+  add(kind: number, start: number, end: number, parent: number, name: readonly [number, number]) {
+    const value = this.length;
+    if (value >= mostValues) throw new RangeError(t('It has too many values to be shown as a tree.'));
+    this.kinds.push(kind);
+    this.starts.push(start);
+    this.ends.push(end);
+    this.names.push(name[0]);
+    this.nameEnds.push(name[1]);
+    this.parents.push(parent);
+    this.depths.push(parent < 0 ? 0 : this.depths.at(parent) + 1);
+    this.counts.push(0);
+    this.behind.push(value + 1);
+    this.places.push(parent < 0 ? 0 : this.counts.at(parent));
+    if (parent >= 0) this.counts.set(parent, this.counts.at(parent) + 1);
+    return value;
+  }
+
   kind(value: number): Kind {
     return kinds[this.kinds.at(value)] ?? 'literal';
   }
@@ -199,97 +222,81 @@ export function indexNow(text: string, deepest: number): JsonIndex {
   }
 }
 
+function afterBlanks(text: string, at: number) {
+  blank.lastIndex = at;
+  blank.test(text);
+  return blank.lastIndex;
+}
+
+/** Returns the kind and the end of a value that contains no others. */
+function scalarAt(text: string, at: number): [kind: number, end: number] {
+  if (text[at] === '"') return [stringKind, endOfString(text, at)];
+  word.lastIndex = at;
+  const found = word.exec(text)?.[0] ?? fail(text, at, t('a value is missing'));
+  const number = found[0] === '-' || (found[0] ?? '') <= '9';
+  if (number && !numberPattern.test(found)) fail(text, at, t('this is not a number'));
+  return [number ? numberKind : literalKind, at + found.length];
+}
+
+const unnamed = [-1, -1] as const;
+
 /**
  * Makes the index of a text. It yields where it may pause. It throws a SyntaxError that says what is wrong, or a
  * RangeError if the text has too many values.
  */
 function* indexing(text: string, deepest: number = Infinity): Generator<void, JsonIndex> {
   const index = new JsonIndex(text);
-  let at = 0;
+  let at = afterBlanks(text, 0);
   let container = -1;
-  let [name, nameEnd] = [-1, -1];
-  const skip = () => {
-    blank.lastIndex = at;
-    blank.test(text);
-    at = blank.lastIndex;
-  };
-  /** @param end -1: not known yet */
-  const add = (kind: number, end: number) => {
-    if (index.length >= mostValues) throw new RangeError(t('It has too many values to be shown as a tree.'));
-    index.kinds.push(kind);
-    index.starts.push(at);
-    index.ends.push(end);
-    index.names.push(name);
-    index.nameEnds.push(nameEnd);
-    index.parents.push(container);
-    index.depths.push(container < 0 ? 0 : index.depths.at(container) + 1);
-    index.counts.push(0);
-    index.behind.push(index.length);
-    index.places.push(container < 0 ? 0 : index.counts.at(container));
-    if (container >= 0) index.counts.set(container, index.counts.at(container) + 1);
-    [name, nameEnd] = [-1, -1];
-  };
-  /** Reads a value, or the beginning of a container. Reports whether the value is a container that is not empty. */
-  const value = () => {
-    const char = text[at];
-    if (char === '{' || char === '[') {
-      if (container >= 0 && index.depths.at(container) + 1 >= deepest) fail(text, at, t('this is nested too deeply'));
-      add(char === '{' ? objectKind : arrayKind, -1);
-      container = index.length - 1;
-      at++;
-      skip();
-      if (text[at] !== (char === '{' ? '}' : ']')) return true;
-      close();
-    } else if (char === '"') {
-      const end = endOfString(text, at);
-      add(stringKind, end);
-      at = end;
-    } else {
-      word.lastIndex = at;
-      const found = word.exec(text)?.[0] ?? fail(text, at, t('a value is missing'));
-      const number = found[0] === '-' || (found[0] ?? '') <= '9';
-      if (number && !numberPattern.test(found)) fail(text, at, t('this is not a number'));
-      add(number ? numberKind : literalKind, at + found.length);
-      at += found.length;
-    }
-    return false;
-  };
+
+  const skip = (to: number) => (at = afterBlanks(text, to));
   const close = () => {
-    at++;
-    index.ends.set(container, at);
+    index.ends.set(container, at + 1);
     index.behind.set(container, index.length);
     container = index.parents.at(container);
+    skip(at + 1);
   };
-  const readName = () => {
-    skip();
+  const readName = (): readonly [number, number] => {
+    if (index.kinds.at(container) !== objectKind) return unnamed;
     if (text[at] !== '"') fail(text, at, t('a name in double quotes is missing'));
-    name = at;
-    at = nameEnd = endOfString(text, at);
-    skip();
+    const name = [at, endOfString(text, at)] as const;
+    skip(name[1]);
     if (text[at] !== ':') fail(text, at, t('":" is missing'));
-    at++;
+    skip(at + 1);
+    return name;
   };
-
-  for (let steps = 0, more = true; more; steps++) {
-    if (steps % 512 === 511) yield;
-    if (container >= 0 && index.kinds.at(container) === objectKind) readName();
-    skip();
-    if (value()) continue;
-    for (;;) {
-      skip();
-      if (container < 0) {
-        more = false;
-        break;
-      }
+  /** Reads a value, or the beginning of a container. Reports whether the value is a container that is not empty. */
+  const readValue = () => {
+    const name = readName();
+    const char = text[at];
+    if (char !== '{' && char !== '[') {
+      const [kind, end] = scalarAt(text, at);
+      index.add(kind, at, end, container, name);
+      skip(end);
+      return false;
+    }
+    if (container >= 0 && index.depths.at(container) + 1 >= deepest) fail(text, at, t('this is nested too deeply'));
+    container = index.add(char === '{' ? objectKind : arrayKind, at, -1, container, name);
+    skip(at + 1);
+    if (text[at] !== (char === '{' ? '}' : ']')) return true;
+    close();
+    return false;
+  };
+  /** Reads the ends of containers up to a comma. Reports whether there is one. */
+  const readEnds = () => {
+    while (container >= 0) {
       const end = index.kinds.at(container) === objectKind ? '}' : ']';
       if (text[at] === ',') {
-        at++;
-        break;
+        skip(at + 1);
+        return true;
       }
       if (text[at] !== end) fail(text, at, t('"," or "{0}" is missing', end));
       close();
     }
-  }
+    return false;
+  };
+
+  for (let values = 1; readValue() || readEnds(); values++) if (values % 512 === 0) yield;
   if (at < text.length) fail(text, at, t('the value is over, and more follows'));
   return index;
 }

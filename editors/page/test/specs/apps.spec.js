@@ -196,7 +196,7 @@ mainTest(
     await by('view-close').click();
     assert.deepEqual((await hub.next('cancelMcpRequest')).cancelMcpRequest, {
       requestId: two.callTool.requestId,
-      reason: 'The user has closed it.',
+      reason: 'The user closed it.',
     });
     await by('view-r-1').waitFor({ state: 'detached' });
   },
@@ -266,20 +266,20 @@ pageTest('a view that does not answer its end goes all the same', withView, asyn
   await openTheView(opened, resourceOf(viewOf('window.stubborn = true; note("stubborn")')));
   await noted(opened, 'stubborn');
   await opened.by('view-close').click();
-  await noted(opened, 'ui/resource-teardown {"reason":"The user has closed it."}');
+  await noted(opened, 'ui/resource-teardown {"reason":"The user closed it."}');
   await opened.pass(2_000);
   await opened.by('view-r-1').waitFor({ state: 'detached' });
 });
 
 for (const [name, resource, said] of /** @type {[string, string, RegExp][]} */ ([
   ['of another type', resourceOf('<p>', undefined, 'text/html'), /its type is not/],
-  ['that is empty', '{"contents":[]}', /has given nothing/],
+  ['that is empty', '{"contents":[]}', /returned nothing/],
   [
     'that names too many places',
     resourceOf('<p>', {
       csp: { resourceDomains: Array.from({ length: 32 }, (_, i) => `https://a${i}.${'x'.repeat(60)}.example`) },
     }),
-    /more places outside/,
+    /too many addresses/,
   ],
 ]))
   pageTest(`a view ${name} is not shown, and it is said why`, withView, async (opened) => {

@@ -52,7 +52,7 @@ pageTest('a view that is closed while it is being read reads no more', withView,
   await by('view-close').click();
   assert.deepEqual((await hub.next('cancelMcpRequest')).cancelMcpRequest, {
     requestId: read.readResource.requestId,
-    reason: 'The user has closed it.',
+    reason: 'The user closed it.',
   });
   await by('view-r-1').waitFor({ state: 'detached' });
   hub.kept[`${read.readResource.requestId} RESULT`] = resourceOf(viewOf(''));
@@ -147,11 +147,11 @@ pageTest('a result that is too long for a view is told as that, with its size', 
   hub.kept[`${call.callTool.requestId} RESULT`] = 'x'.repeat(9 << 20);
   hub.kept['r-1 RESULT'] = 'x'.repeat(9 << 20);
   await hub.reply(call);
-  await noted(opened, 'call {"code":-32000,"message":"It is too long for a view: 9.4 MB."}');
+  await noted(opened, 'call {"code":-32000,"message":"It is too large for a view: 9.4 MB."}');
   const end = finished('r-1', { server: 'charts', tool: 'draw', resultSizeBytes: String(9 << 20) }).finished ?? {};
   await hub.say({ mcpRequestFinished: { ...end, resultJson: '' } });
-  await noted(opened, 'tool-cancelled {"reason":"It is too long for a view: 9.4 MB."}');
-  await opened.by('view-r-1').getByText('The view has no result: It is too long for a view: 9.4 MB.').waitFor();
+  await noted(opened, 'tool-cancelled {"reason":"It is too large for a view: 9.4 MB."}');
+  await opened.by('view-r-1').getByText('The view has no result: It is too large for a view: 9.4 MB.').waitFor();
 });
 
 pageTest('a view gets a result that is longer than the page shows', withView, async (opened) => {
@@ -168,5 +168,5 @@ pageTest('a view gets a result that is longer than the page shows', withView, as
 pageTest('arguments that cannot be read are not told as none', withView, async (opened) => {
   await openTheView(opened, resourceOf(viewOf('')), JSON.stringify({ x: 'y'.repeat(5 << 20) }));
   await noted(opened, /^tool-input \{\}$/);
-  await opened.by('view-r-1').getByText('The view has no arguments: It is too long for a view: 5.2 MB.').waitFor();
+  await opened.by('view-r-1').getByText('The view has no arguments: It is too large for a view: 5.2 MB.').waitFor();
 });

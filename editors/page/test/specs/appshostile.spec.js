@@ -197,7 +197,7 @@ pageTest('a view that floods is ended, and the page goes on meanwhile', withView
     resourceOf(viewOf(`note('on'); await ask('ping'); for (let i = 0; i < 5000; i++) say('ping')`)),
   );
   await untilGone(opened);
-  await page.getByText('It sent more messages than this page takes.').waitFor();
+  await page.getByText('It sent too many messages.').waitFor();
   forgive(opened);
 });
 
@@ -293,7 +293,7 @@ pageTest(
     };
     await openTheView(opened, resourceOf(viewOf('')));
     await by('view-consent').waitFor();
-    assert.match(await by('view-r-1').innerText(), /reaches places outside: https:\/\/listed\.example\./);
+    assert.match(await by('view-r-1').innerText(), /This view connects to https:\/\/listed\.example\./);
   },
 );
 
@@ -328,7 +328,7 @@ pageTest(
     const text = await by('view-r-1').innerText();
     assert.match(
       text,
-      /reaches places outside: https:\/\/api\.example, https:\/\/\*\.cdn\.example\. Not allowed: .*script-src/,
+      /This view connects to https:\/\/api\.example, https:\/\/\*\.cdn\.example\. Not allowed: .*script-src/,
     );
     await opened.pass(700);
     await consent.click();
@@ -358,7 +358,7 @@ pageTest(
     const { by, page } = opened;
     await by('show-view').nth(4).waitFor();
     for (let n = 0; n < 5; n++) await by('show-view').nth(n).click();
-    await page.getByText('At most 4 views are open at once').waitFor();
+    await page.getByText('At most 4 views can be open. Close one first.').waitFor();
     assert.equal(await page.locator('.view-of-call').count(), 4);
   },
 );

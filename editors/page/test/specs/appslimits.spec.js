@@ -63,7 +63,7 @@ for (const [name, script] of /** @type {[string, string][]} */ ([
     const { page, noise } = opened;
     await openTheView(opened, resourceOf(viewOf(script)));
     await untilGone(opened);
-    await page.getByText('It sent more messages than this page takes.').waitFor();
+    await page.getByText('It sent too many messages.').waitFor();
     noise.splice(0);
   });
 
@@ -135,7 +135,7 @@ pageTest('a view gets no more bytes of lists than a page can post', withView, as
   });
   hub.tools = long(9 << 20);
   await press();
-  await noted(opened, /^list It is too long for a view: 9.4 MB\.$/);
+  await noted(opened, /^list It is too large for a view: 9.4 MB\.$/);
   hub.tools = long(6 << 20);
   await press();
   await opened.settle();

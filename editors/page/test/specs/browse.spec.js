@@ -288,12 +288,12 @@ pageTest(
     };
     const of = (/** @type {string[]} */ values) => JSON.stringify({ completion: { values, hasMore: true } });
     assert.deepEqual(await propose(of(['x'.repeat(2_000_000)])), []);
-    assert.match(await by('mcp-prompt-review').innerText(), /proposals of the server are too long/);
+    assert.match(await by('mcp-prompt-review').innerText(), /suggestions of the server are too long/);
     assert.deepEqual(await propose(of(['ok', 'ok', 'y'.repeat(5000), 'a\u202eb', 'two\nlines', ''])), ['ok']);
     assert.equal((await propose(of(Array.from({ length: 9000 }, (_, i) => `v${i}`)))).length, 100);
     assert.deepEqual(await propose('{"completion":7}'), []);
     assert.deepEqual(await propose('no json'), []);
-    assert.match(await by('mcp-prompt-review').innerText(), /no list of proposals/);
+    assert.match(await by('mcp-prompt-review').innerText(), /did not return a list of suggestions/);
     await language.focus();
     await page.keyboard.press('ArrowDown');
     await hub.reply(await hub.next('complete'), {
@@ -433,7 +433,7 @@ pageTest('what a server writes into names and icons costs nothing and does nothi
   }
   await by('tab-prompts').click();
   await by('mcp-prompts').locator('li').first().getByRole('button').first().click();
-  assert.match(await page.locator('#opened').innerText(), /wants more than 256 arguments/);
+  assert.match(await page.locator('#opened').innerText(), /takes more than 256 arguments/);
   assert.deepEqual(
     fetched.filter((url) => !url.startsWith('data:')),
     [],

@@ -229,7 +229,7 @@ pageTest(
     const first = pictures.first();
     const image = first.locator('img');
     assert.equal(await image.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth), 100);
-    await first.getByRole('button', { name: 'Zoom In' }).click();
+    await first.getByRole('button', { name: 'Zoom in' }).click();
     assert.match(await first.innerText(), /150 %/);
     assert.equal(await image.evaluate((img) => img.clientWidth), 150);
     await first.getByRole('group', { name: /Plus and minus zoom/ }).focus();
@@ -245,8 +245,8 @@ pageTest(
     assert.equal(await sound.evaluate((audio) => audio instanceof HTMLAudioElement && audio.error?.message), undefined);
     const text = await result.innerText();
     for (const said of [
-      /image\/svg\+xml, \d+ bytes\. It is no PNG/,
-      /image\/png, \d+ bytes\. It is no PNG/,
+      /image\/svg\+xml, \d+ bytes\. Only PNG, JPEG/,
+      /image\/png, \d+ bytes\. Only PNG, JPEG/,
       /30000 × 30000\. It is too large/,
       /audio\/x-html, 3 bytes\. It cannot be played/,
       /Its data is not base64/,
@@ -325,7 +325,7 @@ pageTest(
     assert.equal(call.callTool.argumentsJson, '{"n":1.0, "big":12345678901234567890}');
     assert.equal(call.callTool.tool, 'read_file');
     const { requestId = '' } = call.callTool;
-    const where = page.getByRole('button', { name: 'Show the request for read_file that runs' });
+    const where = page.getByRole('button', { name: 'Show the running request for read_file' });
     await hub.say({ mcpRequestStarted: { request: request(requestId, { tool: 'read_file' }) } });
     await settle();
     assert.match(await where.locator('..').innerText(), /Called again\. Show/);
@@ -450,7 +450,7 @@ pageTest(
     const { hub } = opened;
     const result = await open(opened, 'h-1');
     const links = await result
-      .getByText('Save Content As…')
+      .getByText('Save content as…')
       .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
     const args = links.map((href) => {
       /** @type {unknown} */
@@ -496,7 +496,7 @@ pageTest(
       };
     });
     const result = await open(opened, 'h-1');
-    for (const button of await result.getByText('Download Content').all()) await button.click();
+    for (const button of await result.getByText('Download content').all()) await button.click();
     const [type, text, named, count] = await page.evaluate(async () => {
       const { made, named } = /** @type {{ made: Blob[], named: string }} */ (/** @type {unknown} */ (window));
       return [made[0]?.type, await made[0]?.text(), named, made.length];

@@ -64,14 +64,14 @@ scenario('a picture and a sound of a result are shown, its files saved as they a
   });
 
   const notes = join(workspace.folder, 'notes.txt');
-  await result.getByRole('link', { name: 'Save Content As: memo://notes.txt' }).click();
+  await result.getByRole('link', { name: 'Save content as: memo://notes.txt' }).click();
   await window.saveAs(notes);
   await until(
     'the text is saved',
     () => readFileSync(notes, 'utf8') === 'first line\n"quoted" \u{1f600} \\ last line\n',
   );
   const dot = join(workspace.folder, 'dot.png');
-  await result.getByRole('link', { name: 'Save Content As: memo://dot.png' }).click();
+  await result.getByRole('link', { name: 'Save content as: memo://dot.png' }).click();
   await window.saveAs(dot);
   await until('the picture is saved', () => readFileSync(dot).subarray(1, 4).toString('latin1') === 'PNG');
   assert.equal(readFileSync(dot).readUInt32BE(16), 3, 'its width');
