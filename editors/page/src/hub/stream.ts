@@ -29,6 +29,8 @@ export interface Stream {
   draft: (promptId: string) => string | undefined;
   /** stores what was typed for after the next reload; '' removes it */
   keepDraft: (promptId: string, text: string) => void;
+  /** runs a command of the host, without a click on a link */
+  run: (command: string, args: readonly unknown[]) => void;
 }
 
 export interface Handlers {
@@ -180,6 +182,7 @@ export function overTransport(
       if (text !== '' && taken <= mostDrafts) drafts.set(promptId, text);
       remember();
     },
+    run: (command, args) => transport.run?.(command, args),
     ask,
     call,
   };

@@ -4,7 +4,6 @@ import { html, nothing, render } from 'lit-html';
 import { h, setAttribute, setText, show } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
 import { hubNow } from '../hub/state.js';
-import { runCommand } from '../surface.js';
 import { duration, shortName, stateWord, stopwatch, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import { cancelControl, confirmButton } from './cancelcontrol.js';
@@ -18,9 +17,12 @@ const patience = 3000;
 const cardId = (requestId: string) => `request-${requestId}`;
 
 /** Moves the focus to the question that a request waits for, or else to the card of the request. */
-export function goToRequest({ state, surface, reveal }: Pick<Page, 'state' | 'surface' | 'reveal'>, id: string = '') {
+export function goToRequest(
+  { state, surface, run, reveal }: Pick<Page, 'state' | 'surface' | 'run' | 'reveal'>,
+  id: string = '',
+) {
   if (surface.shows === 'opened') {
-    runCommand(surface, 'mcphub.focusView', []); // what is live stands there
+    run('mcphub.focusView', []); // what is live stands there
     return;
   }
   const asks = [...state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);
