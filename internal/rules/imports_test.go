@@ -73,8 +73,8 @@ var belowCommands = []string{"console", "exit", "cmd", "door", "source", "toolar
 	"browser", "proposals"}
 
 // commandLine are the folders that have commands. A command imports no other one.
-var commandLine = []string{"call", "config", "demo", "demoserver", "docs", "doctor", "list", "mcp", "registry", "trace",
-	"web"}
+var commandLine = []string{"call", "config", "demo", "demoserver", "docs", "doctor", "list", "mcp", "registry", "stdio",
+	"trace", "web"}
 
 func init() {
 	may := []string{"plugin", "ipc", "hub", "proto", "internal/demoserver", "internal/web", "internal/doctor",

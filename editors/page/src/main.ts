@@ -17,7 +17,7 @@ import { painter, secondClock, sectionsPainter } from './paint.js';
 import { serversSection } from './servers/servers.js';
 import { createState, subscriptionSet, takeChanged, transition } from './hub/state.js';
 import { openStream } from './hub/stream.js';
-import { loadTheme, readSurface, runCommand } from './surface.js';
+import { loadTheme, readSurface } from './surface.js';
 import { t } from './words/t.js';
 import type { OpenJson } from '../../host/src/gen/mcphub/v1/editor_pb.js';
 import type { Page, Section } from './page.js';
@@ -45,6 +45,7 @@ const page: Page = {
   announce,
   call: stream.call,
   ask: stream.ask,
+  run,
   drafts: stream,
   subscribed,
   reveal,
@@ -61,7 +62,10 @@ const page: Page = {
 };
 /** Opens a thing in a place of the host: here is only what is live. */
 function elsewhere(thing: OpenJson) {
-  runCommand(surface, 'mcphub.open', [thing]);
+  run('mcphub.open', [thing]);
+}
+function run(command: string, args: readonly unknown[]) {
+  if (surface.commands?.includes(command)) stream.run(command, args);
 }
 const views = viewsSection(page);
 function subscribed(server: string, uri: string, on: boolean) {
@@ -69,7 +73,7 @@ function subscribed(server: string, uri: string, on: boolean) {
   requestPaint();
 }
 function reveal(promptId: string) {
-  if (shows === 'opened') runCommand(surface, 'mcphub.showQuestion', [promptId]); // where what is live is shown
+  if (shows === 'opened') run('mcphub.showQuestion', [promptId]); // where what is live is shown
   transition(state, { revealPrompt: { promptId } });
   requestPaint();
 }

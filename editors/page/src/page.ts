@@ -43,6 +43,8 @@ export interface Page {
   state: State;
   call: Stream['call'];
   ask: Stream['ask'];
+  /** runs a command of the host, if it has that, without a click on a link */
+  run: Stream['run'];
   drafts: Pick<Stream, 'draft' | 'keepDraft'>;
   announce: typeof announce;
   /** records the hub's reply to a message that subscribes to a resource or unsubscribes from it */

@@ -47,16 +47,6 @@ export function commandLink(surface: Surface, command: string, args: readonly un
   return h('a', { href: `command:${command}?${encodeURIComponent(JSON.stringify(args))}`, text });
 }
 
-/** Runs a command of the host, if it has that. It knows of links only. */
-export function runCommand(surface: Surface, command: string, args: readonly unknown[]) {
-  const link = commandLink(surface, command, args, command);
-  if (!link) return;
-  link.hidden = true;
-  document.body.append(link);
-  link.click();
-  link.remove();
-}
-
 /**
  * Returns an element that shows a place in a config file, or undefined without a file. A click opens the place if the
  * host can do that. Otherwise the place can be copied.

@@ -79,7 +79,6 @@ export class HubPage {
     });
   }
 
-  /** The tree of what has ended. */
   /**
    * Says yes for longer, in the menu beside the accept button.
    *
@@ -101,6 +100,7 @@ export class HubPage {
     });
   }
 
+  /** The tree of what has ended. */
   get history() {
     return this.window.tree('History');
   }
@@ -133,20 +133,22 @@ export class HubPage {
   }
 
   /**
-   * Calls a tool in its editor tab, with the arguments as JSON.
+   * Calls a tool in its editor tab, with the arguments as JSON. Returns the page in the tab.
    *
    * @param {string} server
    * @param {string} tool
    * @param {object} [args]
    */
   async call(server, tool, args = {}) {
-    const { frame } = await this.window.openTool(server, tool);
+    const tab = await this.window.openTool(server, tool);
+    const { frame } = tab;
     if (Object.keys(args).length > 0) {
       const whole = frame.getByRole('textbox', { name: 'All values as JSON' });
       if (!(await whole.isVisible())) await frame.getByRole('button', { name: 'Edit as JSON' }).click();
       await whole.fill(JSON.stringify(args));
     }
     await frame.getByTestId('call').click();
+    return tab;
   }
 
   /**

@@ -228,8 +228,7 @@ export class EditorWindow {
     let turns = 0;
     await until(`the row ${name} in ${view}`, async () => {
       if (await row.isVisible()) return true;
-      await this.tree(view).first().hover({ timeout: shortly });
-      await this.page.mouse.wheel(0, ++turns % 12 === 0 ? -5_000 : 150); // it may have been passed, or have come above
+      await this.#scroll(view, ++turns % 12 === 0 ? -5_000 : 150); // it may have been passed, or have come above
       return false;
     });
     return row;
@@ -241,20 +240,46 @@ export class EditorWindow {
    * @param {string} server
    */
   async unfold(server) {
-    const row = await this.row('Servers', new RegExp(`^${server}, `));
-    const start = this.tree('Servers').getByRole('treeitem', { name: /^Start to List Tools/ });
-    const group = this.tree('Servers').getByRole('treeitem', { name: /^Tools/ });
     let pressed = false;
     // A new hub makes the tree draw the row again, folded. That can happen at any moment, so this unfolds it again.
     await until(`the tools of ${server} are listed`, async () => {
-      if ((await row.getAttribute('aria-expanded')) !== 'true')
+      const row = await this.row('Servers', new RegExp(`^${server}, `));
+      if ((await row.getAttribute('aria-expanded', { timeout: shortly })) !== 'true')
         await row.locator('.monaco-tl-twistie').click({ timeout: shortly });
-      await start.or(group).first().waitFor({ timeout: shortly });
-      if (await group.first().isVisible()) return true;
-      if (!pressed) await start.first().click({ timeout: shortly });
-      pressed = true;
-      return false;
+      // Other servers may be unfolded, too: the first row below this one is what counts.
+      const at = Number(await row.getAttribute('data-index', { timeout: shortly }));
+      const below = this.tree('Servers').locator(`.monaco-list-row[data-index="${at + 1}"][aria-level="2"]`);
+      const name = await below.getAttribute('aria-label', { timeout: shortly }).catch(() => '');
+      if (!name) {
+        await this.#scroll('Servers', 50); // this server may be the last row that is drawn
+        return false;
+      }
+      if (!pressed && /^Start to List Tools/.test(name)) {
+        await below.click({ timeout: shortly });
+        pressed = true;
+      }
+      return /^Tools/.test(name);
     });
+  }
+
+  /**
+   * Presses the button for an action on the row of a server, if it is there. The buttons are there while the pointer is
+   * on the row.
+   *
+   * @param {string} server
+   * @param {string} action
+   */
+  async press(server, action) {
+    const row = await this.row('Servers', new RegExp(`^${server}, `));
+    await row.hover({ timeout: shortly });
+    const button = row.getByRole('button', { name: action, exact: true });
+    if (await button.isVisible()) await button.click({ timeout: shortly });
+  }
+
+  /** @param {'Servers' | 'History'} view @param {number} by pixels, down */
+  async #scroll(view, by) {
+    await this.tree(view).first().hover({ timeout: shortly });
+    await this.page.mouse.wheel(0, by);
   }
 
   /**
@@ -332,6 +357,13 @@ export class EditorWindow {
   /** Waits until an editor shows a matching line. @param {RegExp} text */
   async editorShows(text) {
     await this.page.locator('.part.editor .view-line').filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Finds a text in the editor that has the focus, which draws only the lines in view. @param {string} text */
+  async editorFinds(text) {
+    await this.page.keyboard.press('Control+f');
+    await this.page.locator('.find-widget.visible .find-part textarea').first().fill(text);
+    await this.editorShows(new RegExp(text));
   }
 
   /** Waits until the output view shows a matching line. @param {RegExp} text */

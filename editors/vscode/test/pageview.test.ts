@@ -161,3 +161,27 @@ test('the window of a view that was disposed may come back, and takes part in no
   view.dispose();
   assert.equal(hub.relays[0]?.ended, 'left');
 });
+
+test('the page runs by itself only commands that show something, and the hub does not hear of them', () => {
+  const editor = newEditor();
+  const started = new EventEmitter<Hub>();
+  const hub = new Relayed();
+  const received = new EventEmitter<unknown>();
+  const webview = { onDidReceiveMessage: received.event } as unknown as vscode.Webview;
+  const ran: unknown[] = [];
+  for (const name of ['mcphub.open', 'mcphub.restartHub', 'workbench.action.quit']) {
+    editor.commands.set(name, (...args) => ran.push([name, ...args]));
+  }
+  const view = new PageView(newWorld(started, []), webview, 'side', 'now');
+  started.fire(hub as unknown as Hub);
+  const heard: unknown[] = [];
+  hub.pages[0]?.onMessage((message) => heard.push(message));
+  received.fire({ runCommand: { command: 'mcphub.open', args: [{ server: 'files' }] } });
+  received.fire({ runCommand: { command: 'mcphub.restartHub', args: [] } });
+  received.fire({ runCommand: { command: 'workbench.action.quit', args: [] } });
+  received.fire({ runCommand: { command: 'mcphub.open', args: 'no list' } });
+  received.fire({ listServers: {} });
+  assert.deepEqual(ran, [['mcphub.open', { server: 'files' }]]);
+  assert.deepEqual(heard, [{ listServers: {} }]);
+  view.dispose();
+});

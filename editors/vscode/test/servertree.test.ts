@@ -18,6 +18,7 @@ class Scene extends KnownScene {
   readonly tree: ServerTree;
   offers: Offers = {};
   fails: Error | undefined;
+  lacks: keyof Offers | 'resourceTemplates' | undefined;
 
   constructor() {
     super();
@@ -25,9 +26,8 @@ class Scene extends KnownScene {
     const list = (name: keyof Offers | 'resourceTemplates') => () => {
       this.asked.push(name);
       const all = name === 'resourceTemplates' ? [] : (this.offers[name] ?? []);
-      return this.fails === undefined
-        ? Promise.resolve({ [name]: all, matched: all.length })
-        : Promise.reject(this.fails);
+      const fails = this.lacks === name ? new Error('method not found') : this.fails;
+      return fails === undefined ? Promise.resolve({ [name]: all, matched: all.length }) : Promise.reject(fails);
     };
     const servers = {
       listTools: list('tools'),
@@ -128,6 +128,21 @@ test('what a server offers stands in groups, and only where there is something',
   assert.equal(scene.item(tool).accessibilityInformation?.label, 'Read file, read_file, Text of a file');
   await scene.rows(files);
   assert.deepEqual(scene.asked, ['tools', 'resources', 'resourceTemplates', 'prompts'], 'asked once');
+});
+
+test('a list that a server does not answer hides none of the others', async () => {
+  const scene = new Scene();
+  scene.offers = {
+    tools: [{ server: 'files', name: 'a', title: '', description: '' }],
+    resources: [{ server: 'files', uri: 'file:///a', name: 'a', title: '', description: '' }],
+  };
+  scene.lacks = 'resourceTemplates';
+  scene.snapshot({ servers: [{ name: 'files', ...ready }] });
+  const [files] = await scene.rows();
+  assert.deepEqual(await scene.read(files), ['Tools | 1', 'Resources | 1', 'method not found']);
+  scene.fails = new Error('the hub is gone');
+  scene.lacks = undefined;
+  assert.deepEqual(await scene.read(files), ['the hub is gone'], 'asked again, and said once');
 });
 
 test('a list is asked for again when its server says that it has changed', async () => {

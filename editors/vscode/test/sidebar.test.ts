@@ -15,7 +15,8 @@ class Scene {
   readonly view: { visible: boolean; badge?: { value: number } };
   readonly #visibility = new EventEmitter<void>();
 
-  constructor() {
+  /** @param resolved the editor has made the view already */
+  constructor(resolved = true) {
     const hub = {
       relay: (_: unknown, options: RelayOptions) => {
         this.inView = (promptIds) => options.inView?.([...promptIds]);
@@ -40,6 +41,12 @@ class Scene {
       onDidDispose: () => undefined,
     } as unknown as Scene['view'];
     this.editor.commands.set('mcphub.view.focus', () => this.see(true));
+    if (resolved) {
+      this.resolve();
+    }
+  }
+
+  resolve(): void {
     this.sidebar.resolveWebviewView(this.view as unknown as vscode.WebviewView);
   }
 
@@ -89,4 +96,20 @@ test('a view that is opened for something shows just that', async () => {
   assert.deepEqual(scene.revealed, ['b']);
   scene.reopen();
   assert.deepEqual(scene.revealed, ['b', '']);
+});
+
+test('a view that is about to be shown for the first time counts as visible, so that no dialog comes in between', async () => {
+  const scene = new Scene(false);
+  let changes = 0;
+  scene.sidebar.onDidChangeView(() => changes++);
+  assert.equal(scene.sidebar.visible, false);
+  const shown = scene.sidebar.show('a');
+  assert.equal(scene.sidebar.visible, true);
+  assert.equal(changes, 1);
+  await shown;
+  assert.equal(scene.sidebar.visible, true, 'the editor is still making it');
+  scene.resolve();
+  assert.deepEqual(scene.revealed, ['a']);
+  scene.see(false);
+  assert.equal(scene.sidebar.visible, false);
 });

@@ -174,10 +174,13 @@ func TestHost(t *testing.T) {
 	clitest.HeardCancel(t, record, "the host cancelled the call")
 }
 
-// TestInputEnds: the end of the input ends the calls of the host, and the hub with those of the window; the server hears
-// of each.
+// TestInputEnds: the end of the input ends the calls of the host, and the hub with those of the window; the server
+// hears of each.
 func TestInputEnds(t *testing.T) {
-	for reason, args := range map[string][]string{"the hub is shutting down": nil, "the host cancelled the call": {"--host"}} {
+	for reason, args := range map[string][]string{
+		"the hub is shutting down":    nil,
+		"the host cancelled the call": {"--host"},
+	} {
 		c := clitest.InBubbles(t)
 		file, record := c.RecordedDemo("allow")
 		speak(c, func(p program) {

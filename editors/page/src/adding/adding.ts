@@ -3,7 +3,7 @@
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
-import { placeLink, runCommand } from '../surface.js';
+import { placeLink } from '../surface.js';
 import { shortName, visible } from '../words/text.js';
 import { addForm } from './addform.js';
 import { editForm, removal } from './editform.js';
@@ -162,7 +162,7 @@ export function adding(page: Page, list: ServerList): Adding & { promptsChanged:
     promptsChanged,
     openAddForm: (proposal) => {
       if (page.surface.shows === 'now') {
-        runCommand(page.surface, 'mcphub.addServer', [proposal ?? {}]); // the form has a place of its own
+        page.run('mcphub.addServer', [proposal ?? {}]); // the form has a place of its own
         return;
       }
       showForm('adding', add);

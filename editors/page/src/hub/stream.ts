@@ -31,6 +31,8 @@ export interface Stream {
   draft: (promptId: string) => string | undefined;
   /** stores what was typed for after the next reload; '' removes it */
   keepDraft: (promptId: string, text: string) => void;
+  /** runs a command of the host, without a click on a link */
+  run: (command: string, args: readonly unknown[]) => void;
 }
 
 export interface Handlers {
@@ -121,6 +123,7 @@ export function overTransport(open: Opener, title: string, handlers: Handlers, e
     keepDraft: (promptId, text) => {
       if (keepDraft(drafts, promptId, text)) remember();
     },
+    run: (command, args) => transport.run?.(command, args),
     ask,
     call: async <M extends Method>(method: M, request: RequestOf<M>, unwanted?: AbortSignal) =>
       (await ask(callOf(method, request), unwanted)) as Answer<M>,

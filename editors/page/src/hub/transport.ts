@@ -23,6 +23,8 @@ export interface Transport {
   remember: (memory: Memory) => void;
   /** messages can be sent from the start, before a hubConnection says so */
   open: boolean;
+  /** runs a command of the host, where there is a host */
+  run?: (command: string, args: readonly unknown[]) => void;
 }
 
 /**
@@ -42,6 +44,9 @@ export function relayTransport(receive: (message: AttachResponse) => void): Tran
       api.postMessage(message);
       return true;
     },
+    // A message of its own, which the hub does not get: the host takes clicks of a person on links, but none of a script,
+    // and such a click would lead the frame of the page to nowhere.
+    run: (command, args) => api.postMessage({ runCommand: { command, args } }),
     recall: () => api.getState(),
     remember: (memory) => void api.setState(memory),
   };

@@ -5,7 +5,6 @@ import { alertLine, h, setAttribute, setText, show } from '../elements/dom.js';
 import { icon } from '../elements/icon.js';
 import { holdsFocus } from '../elements/keepfocus.js';
 import { hubNow } from '../hub/state.js';
-import { runCommand } from '../surface.js';
 import { dotted, duration, shortName, stateWord, stopwatch, visible } from '../words/text.js';
 import { plural, t } from '../words/t.js';
 import { cancelControl, restartButton } from './cancelcontrol.js';
@@ -21,9 +20,12 @@ const patience = 3000;
 const cardId = (requestId: string) => `request-${requestId}`;
 
 /** Moves the focus to the question that a request waits for, or else to the card of the request. */
-export function goToRequest({ state, surface, reveal }: Pick<Page, 'state' | 'surface' | 'reveal'>, id: string = '') {
+export function goToRequest(
+  { state, surface, run, reveal }: Pick<Page, 'state' | 'surface' | 'run' | 'reveal'>,
+  id: string = '',
+) {
   if (surface.shows === 'opened') {
-    runCommand(surface, 'mcphub.focusView', []); // what is live stands there
+    run('mcphub.focusView', []); // what is live stands there
     return;
   }
   const asks = [...state.prompts.values()].find((p) => p.parentRequestId === id || p.requestId === id);

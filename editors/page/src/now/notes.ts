@@ -158,11 +158,12 @@ interface NoteActs {
 
 /**
  * The card of a question had the focus, and its note has it now. Keys that were meant for a field that is gone must do
- * nothing: a blank would scroll the page, and Enter would press what has come into its place.
+ * nothing: a blank would scroll the page, and Enter would press what has come into its place. Other keys, F1 say, are
+ * not typing: the host has commands on them.
  */
 function ignoreTyping(event: KeyboardEvent) {
-  const moves = ['Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key);
-  if (event.target !== event.currentTarget || moves || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = /^.$/u.test(event.key) || ['Enter', 'Backspace', 'Delete', 'PageUp', 'PageDown'].includes(event.key);
+  if (event.target !== event.currentTarget || !typing || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();
 }

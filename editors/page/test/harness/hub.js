@@ -17,9 +17,13 @@ import { asRelayed, faultOf } from './schema.js';
  * @typedef {import('../../../host/src/gen/mcphub/v1/server_pb.js').ToolJson} ToolJson
  */
 
+/** @typedef {{ command: string, args: unknown[] }} Ran */
+
 export class Hub {
   /** Everything that the page has sent, in order. @type {Message[]} */
   sent = [];
+  /** The commands that the page has run in its host. @type {Ran[]} */
+  ran = [];
   /** The faults of the page's messages. @type {string[]} */
   faults = [];
   /** The content of a snapshot. @type {SnapshotJson} */
@@ -108,6 +112,11 @@ export class Hub {
 
   /** Takes a message of the page. @param {unknown} message */
   hear(message) {
+    const { runCommand } = /** @type {{ runCommand?: Ran }} */ (message);
+    if (runCommand) {
+      this.ran.push(runCommand); // the host keeps it from the hub
+      return;
+    }
     const fault = faultOf(message);
     if (fault !== undefined) this.faults.push(`${fault}: ${JSON.stringify(message)}`);
     const request = decoded(/** @type {import('./schema.js').AttachRequestJson} */ (message));

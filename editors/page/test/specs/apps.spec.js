@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { violations } from '../harness/axe.js';
 import { mainTest, pageTest } from '../harness/pagetest.js';
 import { noted, notes, openTheView, resourceOf, uri, viewOf, withView } from '../harness/views.js';
-import { cancelled, finished } from '../harness/world.js';
+import { cancelled, finished, prompts } from '../harness/world.js';
 
 pageTest(
   'without an outer frame nothing is offered, and no server is told that views are shown',
@@ -327,3 +327,21 @@ pageTest('an open view and its question can be read by everybody', withView, asy
     assert.deepEqual(await violations(opened.page), []);
   }
 });
+
+mainTest(
+  'a host that shows only what it opens shows the view of that, too, and nothing else that is live',
+  { ...withView, surface: { shows: 'opened' } },
+  async (opened) => {
+    const { hub, by, page, settle } = opened;
+    const { snapshot } = withView;
+    await hub.say({ snapshot: { ...snapshot, prompts: [prompts.form] } });
+    await hub.say({ mcpRequestFinished: finished('r-1', { server: 'charts', tool: 'draw' }).finished ?? {} });
+    await hub.say({ open: { requestId: 'r-1' } });
+    await settle();
+    assert.equal(await page.locator('#now').isVisible(), false);
+    await openTheView(opened, resourceOf(viewOf('')));
+    await noted(opened, 'greeted');
+    assert.equal(await by('view-r-1').isVisible(), true);
+    assert.equal(await by('prompt-p-form').isVisible(), false);
+  },
+);

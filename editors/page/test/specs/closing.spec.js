@@ -139,6 +139,9 @@ mainTest(
     for (const key of [' ', 'Enter', 'o', 'Backspace', 'PageDown']) await page.keyboard.press(key);
     await settle();
     assert.deepEqual(await place(), before, 'what was meant for the field that is gone does nothing');
+    await page.evaluate(() => addEventListener('keydown', ({ key }) => (document.title += ` ${key}`)));
+    for (const key of ['x', 'F1', 'Delete', 'Escape']) await page.keyboard.press(key);
+    assert.match(await page.title(), /^[^x]* F1 Escape$/, 'but the host has its keys');
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await by('copy-typed').click();

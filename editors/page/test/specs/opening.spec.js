@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mainTest, pageTest } from '../harness/pagetest.js';
-import { server } from '../harness/world.js';
+import { prompts, request, server } from '../harness/world.js';
 
 const files = { snapshot: { servers: [server('files', { place: 1 })] } };
 
@@ -43,5 +43,23 @@ pageTest(
     await settle();
     assert.equal(await by('first-command').isVisible(), true);
     assert.equal(await page.getByRole('heading', { name: 'Connect your first MCP server' }).isVisible(), true);
+  },
+);
+
+// An editor takes no click of a script on a link of its commands: the browser would follow the link, and the page be gone.
+mainTest(
+  'what is shown in another place of the host is opened there, and the page stays as it is',
+  {
+    snapshot: { ...files.snapshot, requests: [request('r-1')], prompts: [prompts.form] },
+    surface: { shows: 'now', commands: ['mcphub.open'] },
+  },
+  async ({ by, hub, page, settle }) => {
+    await hub.say({ mcpRequestCancelled: { requestId: 'r-1', server: 'files', tool: 'index_folder' } });
+    await settle();
+    await by('note-r-1').getByRole('button').first().click();
+    await settle();
+    assert.deepEqual(hub.ran, [{ command: 'mcphub.open', args: [{ requestId: 'r-1' }] }]);
+    assert.equal(await page.locator('a[href^="command:"]').count(), 0);
+    assert.equal(await by('prompt-p-form').count(), 1);
   },
 );

@@ -39,7 +39,8 @@ scenario(
 
     await window.runCommand('McpHub: Show Trace...');
     await window.pick('Show Trace', 'Long task');
-    await window.editorShows(/long_task/);
+    await window.page.locator('.tabs-container .tab').filter({ hasText: 'trace-' }).waitFor();
+    await window.editorFinds('long_task');
 
     const [before] = demoServersOf(workspace);
     await window.runCommand('McpHub: Restart Server...');

@@ -4,35 +4,42 @@ import { join, resolve } from 'node:path';
 import { scenario } from '../stage.mjs';
 import { until } from '../until.mjs';
 
+/** @typedef {import('../hubpage.mjs').HubPage} HubPage */
+
 const media = resolve(import.meta.dirname, '../mediaserver.mjs');
 
 scenario('a result opens in the editor, is compared with the one before it, and is saved', async (act) => {
   const workspace = act.workspace();
   const window = await act.open(workspace);
   const page = await window.openSideBar();
-  for (const [round, text] of ['the first text', 'the second text'].entries()) {
-    await page.call('demo', 'echo', { text });
-    const card = page.card('echo');
-    await card.waitFor();
-    await page.accept(card);
-    await page.shows(`${round + 1} results`, async () => (await page.history.getByTestId(/^ended-/).count()) > round);
+  for (const text of ['the first text', 'the second text']) {
+    const tab = await page.call('demo', 'echo', { text });
+    await page.accept(page.card('echo'));
+    await tab.frame.getByTestId('result').getByText(text).waitFor();
   }
-  await page.ended('echo', /the second text/).click();
-  const details = page.history.getByRole('region', { name: 'Details of the request' });
-  const result = details.getByTestId('result');
+  /** @param {HubPage} tab @param {string} item of the menu of the result */
+  const choose = async ({ frame }, item) => {
+    await frame.getByTestId('ended-more').click();
+    await frame.getByRole('menuitem', { name: item }).click();
+  };
 
-  await result.getByRole('link', { name: 'Open in Editor: result' }).click();
+  await choose(await window.openTool('demo', 'echo'), 'Open result in editor');
   const editor = window.page.locator('.editor-instance .view-lines').first();
   await editor.getByText('the second text').first().waitFor();
   await window.page.locator('.tabs-container .tab').filter({ hasText: 'demo-echo-result' }).first().waitFor();
 
-  await result.getByRole('link', { name: 'Compare with Previous' }).click();
+  await choose(await window.openTool('demo', 'echo'), 'Compare with previous');
   const sides = window.page.locator('.monaco-diff-editor');
   await sides.locator('.editor.original').getByText('the first text').first().waitFor();
   await sides.locator('.editor.modified').getByText('the second text').first().waitFor();
 
   const saved = join(workspace.folder, 'saved.json');
-  await result.getByRole('link', { name: 'Save As…: result' }).click();
+  await page.ended('echo', /done/i).click(); // the newest comes first
+  const ended = await until('what has ended is in a tab', async () => {
+    const tab = await window.tab();
+    return (await tab.frame.getByTestId('arguments').getByText('the second text').isVisible()) ? tab : undefined;
+  });
+  await choose(ended, 'Save result as…');
   await window.saveAs(saved);
   await until('the file is there', () => readFileSync(saved, 'utf8').includes('the second text'));
 });
@@ -48,9 +55,8 @@ scenario('a picture and a sound of a result are shown, its files saved as they a
   await launch.waitFor();
   await page.accept(launch);
   await listing;
-  await page.call('media', 'show');
-  await page.ended('Show media', /done/i).click();
-  const result = page.history.getByTestId('result');
+  const { frame } = await page.call('media', 'show');
+  const result = frame.getByTestId('result');
 
   const picture = result.getByTestId('picture').first().locator('img');
   await until('the picture is drawn', async () => {

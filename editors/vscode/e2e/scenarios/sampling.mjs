@@ -32,8 +32,8 @@ scenario(
       await window.runCommand('View: Close Editor');
       return undefined;
     });
-    await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
-    const card = page.card('A story for a parrot.');
+    const tab = await page.call('demo', 'summarize', { text: 'A story for a parrot.' });
+    const card = tab.card('A story for a parrot.'); // it stands beside the button that made the call
     await card.getByRole('button', { name: 'Run with Parrot' }).waitFor();
     assert.deepEqual(
       workspace.answers().filter((message) => message.result !== undefined && 'model' in message.result),

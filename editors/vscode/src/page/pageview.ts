@@ -46,6 +46,12 @@ export const pageCommands = [
   'mcphub.removeDemoServer',
 ] as const;
 
+/**
+ * Those of them that the page runs by itself, with a message: links are for clicks of a person. They show something, and
+ * change nothing.
+ */
+const shownByPage: readonly unknown[] = ['mcphub.open', 'mcphub.focusView', 'mcphub.showQuestion', 'mcphub.addServer'];
+
 /** What the form that adds a server begins with. */
 export interface Proposed {
   readonly bundle?: string;
@@ -92,7 +98,10 @@ export class PageView implements vscode.Disposable {
       localResourceRoots: [pageFolder(world.extensionUri)],
       enableCommandUris: pageCommands,
     };
-    this.#subscriptions = vscode.Disposable.from(world.process.onDidStart((hub) => this.#reconnect(hub)));
+    this.#subscriptions = vscode.Disposable.from(
+      world.process.onDidStart((hub) => this.#reconnect(hub)),
+      webview.onDidReceiveMessage(runOrder),
+    );
     if (world.process.started !== undefined) {
       this.#reconnect(world.process.started);
     }
@@ -163,7 +172,11 @@ export class PageView implements vscode.Disposable {
         // Rejects if the webview or the whole editor is closing: then there is no page to tell.
         post: (message) => void this.#webview.postMessage(message).then(undefined, () => undefined),
         onMessage: (listener) => {
-          const subscription = this.#webview.onDidReceiveMessage(listener);
+          const subscription = this.#webview.onDidReceiveMessage((message: unknown) => {
+            if (orderOf(message) === undefined) {
+              listener(message);
+            }
+          });
           subscriptions.push(subscription);
           return () => {
             subscription.dispose();
@@ -245,6 +258,19 @@ export class PageView implements vscode.Disposable {
       const text = vscode.l10n.t('The page could not be drawn: see the log of McpHub, or install the extension again.');
       this.#webview.html = `<!DOCTYPE html><html><body><p>${text}</p></body></html>`;
     }
+  }
+}
+
+/** Returns the command that a message of the page is to run, or undefined if the message is for the hub. */
+function orderOf(message: unknown): { readonly command?: unknown; readonly args?: unknown } | undefined {
+  const { runCommand } = Object(message) as { runCommand?: object };
+  return runCommand;
+}
+
+function runOrder(message: unknown): void {
+  const { command, args } = orderOf(message) ?? {};
+  if (shownByPage.includes(command) && Array.isArray(args)) {
+    void vscode.commands.executeCommand(String(command), ...(args as unknown[]));
   }
 }
 

@@ -15,6 +15,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
   #questions: readonly string[] = []; // ids of the open prompts
   #led = 0; // number of calls of #focus in progress, whose caller shows something specific
   #toReveal: string | undefined; // kept until there is a view
+  #awaited = false; // the view is to be shown, and the editor has not made it yet
 
   constructor(world: PageWorld) {
     this.#world = world;
@@ -24,8 +25,9 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     });
   }
 
+  /** A view that the editor is about to show for the first time counts: it takes a moment, and then has the questions. */
   get visible(): boolean {
-    return this.#view?.visible === true;
+    return this.#view?.visible ?? this.#awaited;
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -40,6 +42,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     );
     this.#view = view;
     this.#page = page;
+    this.#awaited = false;
     this.#paintBadge();
     if (this.#toReveal !== undefined) {
       page.reveal(this.#toReveal);
@@ -82,6 +85,10 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#toReveal = promptId;
     }
     const page = this.#page;
+    if (this.#view === undefined) {
+      this.#awaited = true;
+      this.#viewChanged.fire();
+    }
     await this.#focus();
     if (promptId !== undefined) {
       page?.reveal(promptId);

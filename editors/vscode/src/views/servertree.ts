@@ -174,13 +174,16 @@ export class ServerTree implements vscode.TreeDataProvider<ServerRow>, vscode.Di
     const { state } = this.#known;
     const known = state.servers.get(server);
     const runs = known?.state === 'SERVER_STATE_READY';
-    try {
-      const groups = await listed(this.#servers(), server, runs ? declaredBy(known.capabilitiesJson) : new Set());
-      const filled = groups.filter(({ offers }) => offers.length > 0);
-      return filled.length > 0 ? filled : [noteOf(server, runs)];
-    } catch (error) {
+    const failed = (error: unknown): Note => {
       this.#lists.delete(server); // it is asked again when it is unfolded again
-      return [{ kind: 'note', server, text: oneLine(describe(error)), icon: 'warning' }];
+      return { kind: 'note', server, text: oneLine(describe(error)), icon: 'warning' };
+    };
+    try {
+      const declared = runs ? declaredBy(known.capabilitiesJson) : new Set<string>();
+      const rows = await listed(this.#servers(), server, declared, failed);
+      return rows.length > 0 ? rows : [noteOf(server, runs)];
+    } catch (error) {
+      return [failed(error)]; // there is no hub
     }
   }
 }
@@ -203,29 +206,38 @@ function declaredBy(capabilitiesJson = ''): ReadonlySet<string> {
   }
 }
 
-/** Asks for the lists of a server. One that does not run has the tools that it had, and is not started for this. */
-async function listed(servers: Asked, server: string, declared: ReadonlySet<string>): Promise<Group[]> {
+/**
+ * Asks for the lists of a server. One that does not run has the tools that it had, and is not started for this. A list
+ * that cannot be had hides none of the others: some servers declare resources and answer only one of their two lists.
+ */
+async function listed(
+  servers: Asked,
+  server: string,
+  declared: ReadonlySet<string>,
+  failed: (error: unknown) => Note,
+): Promise<ServerRow[]> {
   const request = { server, limit: mostListed };
   const titles = groupTitles();
-  const group = (title: string, offers: readonly Offer[], matched = offers.length): Group => ({
-    kind: 'group',
-    server,
-    title,
-    offers,
-    more: Math.max(0, matched - offers.length),
-  });
-  const [tools, resources, templates, prompts] = await Promise.all([
-    servers.listTools({ server, allowCached: true }),
-    declared.has('resources') ? servers.listResources(request) : undefined,
-    declared.has('resources') ? servers.listResourceTemplates(request) : undefined,
-    declared.has('prompts') ? servers.listMcpPrompts(request) : undefined,
+  const group = (title: string, offers: readonly Offer[], matched = offers.length): Group[] =>
+    offers.length === 0 ? [] : [{ kind: 'group', server, title, offers, more: Math.max(0, matched - offers.length) }];
+  const resources = declared.has('resources');
+  const lists = await Promise.allSettled<Group[]>([
+    servers.listTools({ server, allowCached: true }).then(({ tools }) => group(titles.tools, tools.map(toolRow))),
+    resources
+      ? servers.listResources(request).then((l) => group(titles.resources, l.resources.map(resourceRow), l.matched))
+      : [],
+    resources
+      ? servers
+          .listResourceTemplates(request)
+          .then((l) => group(titles.templates, l.resourceTemplates.map(templateRow), l.matched))
+      : [],
+    declared.has('prompts')
+      ? servers.listMcpPrompts(request).then((l) => group(titles.prompts, l.prompts.map(promptRow), l.matched))
+      : [],
   ]);
-  return [
-    group(titles.tools, tools.tools.map(toolRow)),
-    group(titles.resources, (resources?.resources ?? []).map(resourceRow), resources?.matched),
-    group(titles.templates, (templates?.resourceTemplates ?? []).map(templateRow), templates?.matched),
-    group(titles.prompts, (prompts?.prompts ?? []).map(promptRow), prompts?.matched),
-  ];
+  const groups = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
+  const problems = lists.flatMap((list) => (list.status === 'rejected' ? [failed(list.reason)] : []));
+  return [...groups, ...problems.filter(({ text }, i) => problems.findIndex((one) => one.text === text) === i)];
 }
 
 /** The parts of an offer that all kinds have. */
