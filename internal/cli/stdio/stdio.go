@@ -7,9 +7,6 @@ package stdio
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +23,7 @@ import (
 type options struct {
 	*door.Factory
 	source.Flags
-	host    bool
-	program string
+	host bool
 }
 
 // NewStdioCmd returns mcphub stdio.
@@ -43,31 +39,24 @@ an error, and changes nothing. The end of the input closes the window and ends t
 ` + source.Help + `
 What comes on the input counts as what a person does in a window. With --host it counts as what the host itself does:
 the methods of hosts are there, too (ReloadConfig says which servers there are, the reply of CallTool has the result),
-and no config is read unless it is named. docs/embedding.md shows a whole session.
+and no config is read unless it is named. What is allowed is remembered for this command alone, and for the program
+that MCPHUB_HOST_PROGRAM names. docs/embedding.md shows a whole session.
 `,
 		Example: `  echo '{"hello":{"title":"try"}}' | mcphub stdio mcp.json
-  mcphub stdio --host --program my-editor`,
+  MCPHUB_HOST_PROGRAM=my-editor mcphub stdio --host`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, files []string) error { return o.run(files) },
 	}
 	o.Register(c)
 	o.Complete(c, nil)
 	c.Flags().BoolVar(&o.host, "host", false, "what starts this command is a host: it may do what windows may not")
-	c.Flags().StringVar(&o.program, "program", "stdio", "NAME\tthe program that starts this command: what is allowed in "+
-		"it is remembered for it alone, in the directory NAME of mcphub's state directory")
 	return c
 }
-
-// programName is what --program accepts: one directory, on each system.
-var programName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 func (o *options) check() error {
 	missing := (*source.NoFileError)(nil) // the hub reports it, and waits for the file
 	if err := o.Flags.Check(); err != nil && !o.Own() && !errors.As(err, &missing) {
 		return err
-	}
-	if !programName.MatchString(o.program) {
-		return fmt.Errorf("--program %q: a name is made of small letters, digits, - and _, 64 at most", o.program)
 	}
 	return o.CheckAllServers()
 }
@@ -94,8 +83,7 @@ func (o *options) run(files []string) error {
 }
 
 func (o *options) serve(ctx context.Context, sources []*mcphubv1.ConfigSource) error {
-	inside, err := o.Inside(hub.Options{Version: o.Version, Logger: o.Logger(),
-		StateDir: door.StateDir(filepath.Join("hosts", o.program))})
+	inside, err := o.Inside(hub.Options{Version: o.Version, Logger: o.Logger(), StateDir: door.StateDir("stdio")})
 	if err != nil {
 		return err
 	}

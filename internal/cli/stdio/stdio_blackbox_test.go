@@ -157,7 +157,8 @@ func TestHost(t *testing.T) {
 		p.call("echo", "McpHubService", "CallTool",
 			`,"server":"demo","tool":"echo","argumentsJson":"{\"text\":\"hi\"}","preapproved":true`)
 		var result mcphubv1.CallToolResponse
-		if r := p.reply("echo"); r.GetResponse().UnmarshalTo(&result) != nil || !strings.Contains(result.GetResultJson(), "hi") {
+		r := p.reply("echo")
+		if r.GetResponse().UnmarshalTo(&result) != nil || !strings.Contains(result.GetResultJson(), "hi") {
 			t.Errorf("the reply of the call: %v", r)
 		}
 		p.call("long", "McpHubService", "CallTool", sleep+`,"preapproved":true`)
@@ -198,7 +199,8 @@ func TestInputEnds(t *testing.T) {
 // TestWrongUse: what is wrong with the command line is said before a hub is opened.
 func TestWrongUse(t *testing.T) {
 	c := clitest.InBubbles(t)
-	if r := c.Run("stdio", "--program", "../elsewhere"); r.Status != exit.Usage || !strings.Contains(r.Stderr, "--program") {
+	r := c.Run("stdio", "--url", "no address")
+	if r.Status != exit.Usage || !strings.Contains(r.Stderr, "--url") {
 		t.Errorf("status %d: %s", r.Status, r.Stderr)
 	}
 }

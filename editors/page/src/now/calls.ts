@@ -100,7 +100,7 @@ function byCause(requests: readonly Request[]) {
   return below;
 }
 
-/** Puts the button that cancels everything into the head of the page. It is there while one of them can be cancelled. */
+/** Puts the button that cancels everything into the head of the page, while one of them can be cancelled. */
 function cancelAll({ state, call, announce }: Page): () => void {
   const place = byId('stop-all');
   const problem = alertLine();

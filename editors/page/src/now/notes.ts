@@ -162,7 +162,7 @@ interface NoteActs {
  * not typing: the host has commands on them.
  */
 function ignoreTyping(event: KeyboardEvent) {
-  const typing = /^.$/u.test(event.key) || ['Enter', 'Backspace', 'Delete', 'PageUp', 'PageDown'].includes(event.key);
+  const typing = /^(.|Enter|Backspace|Delete|Page(Up|Down))$/u.test(event.key);
   if (event.target !== event.currentTarget || !typing || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();
