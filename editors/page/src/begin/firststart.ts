@@ -2,7 +2,7 @@
 // depends only on the present state and disappears with the first server. Nothing is stored, and it never asks again.
 
 import { html, render } from 'lit-html';
-import { likeliestFile } from '../adding/files.js';
+import { likeliestFile } from '../adding/writing.js';
 import { h, setText, show } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { byId } from '../page.js';
