@@ -46,8 +46,8 @@ function withoutNull(schema: JsonObject, root: JsonObject): JsonObject | undefin
 }
 
 /**
- * Returns the field for a schema that also allows null: an empty field is null if the value is required, and is left out
- * otherwise.
+ * Returns the field for a schema that also allows null: an empty field is null if the value is required, and is left
+ * out otherwise.
  */
 function nullableField(form: Form, inner: JsonObject, about: About, depth: number): Field {
   const made = fieldOf(form, inner, { ...about, required: false }, depth);
