@@ -90,7 +90,7 @@ export class AddForm {
     this.#paste = new PastedText(page, propose);
     this.#ways = [
       { id: 'command', label: t('Command') },
-      { id: 'url', label: t('Address') },
+      { id: 'url', label: t('URL') },
       { id: 'paste', label: t('Paste'), make: () => this.#paste },
       { id: 'registry', label: t('Registry'), make: () => new RegistrySearch(page, propose) },
     ];
@@ -190,7 +190,7 @@ export class AddForm {
   }
 
   #check() {
-    if (this.#name.value.trim() === '') this.#nameField.say(t('The entry needs a name.'));
+    if (this.#name.value.trim() === '') this.#nameField.say(t('Enter a name.'));
     else this.#checkName();
     return this.#nameField.wrong() ? this.#name : this.#files.check();
   }

@@ -22,9 +22,7 @@ export class BundleFile {
   constructor(page: Page, propose: (proposal: Proposal) => void) {
     this.#page = page;
     this.#propose = propose;
-    const hint = t(
-      'A file that ends in .mcpb. It is unpacked only when you add it, and nothing of it runs before you agree.',
-    );
+    const hint = t('A file that ends in .mcpb. It is unpacked when you add it. Nothing in it runs before you agree.');
     this.element = h(
       'div',
       { class: 'fields' },
@@ -55,7 +53,7 @@ export class BundleFile {
 
 /** Lets the hub read a bundle. Returns undefined if it did not; then the reason is shown. */
 export async function readBundle(wait: Waiting, request: (unwanted: AbortSignal) => Promise<Read>) {
-  return (await wait.ask(t('Reading it…'), request))?.response;
+  return (await wait.ask(t('Reading the bundle…'), request))?.response;
 }
 
 /**
@@ -81,7 +79,7 @@ export function showBundle(
     h('p', {
       class: 'muted',
       text: t(
-        '{0}, by {1}, as it says of itself. {2}, unpacked {3}.',
+        'Version {0} by {1}, according to the bundle. {2}, unpacked {3}.',
         visible(read.version),
         visible(read.author),
         bytes(Number(read.bundleBytes ?? 0)),

@@ -78,7 +78,7 @@ export class EditForm {
       this.#note,
       t('In '),
       this.#place(entry.line),
-      stale && t('. It has changed there: this is how it is now.'),
+      stale && t('. The file has changed. This is the current entry.'),
     );
     // Inputs that the file already has are not filled in here.
     const proposal = { ...proposalOf(entry), inputs: [] };
@@ -96,7 +96,7 @@ export class EditForm {
     const why = faults.map(({ key, message }) => [key, message].filter(Boolean).join(': ')).join('; ');
     replace(
       this.#note,
-      t('The entry cannot be shown here: {0}. Mend it in the file: ', visible(why)),
+      t('This entry cannot be edited here: {0}. Fix it in the file: ', visible(why)),
       this.#place(faults[0]?.line ?? entry?.line),
     );
     this.#filled = undefined;

@@ -82,7 +82,7 @@ export class EntryForm {
   readonly #preview = h('div', {
     'class': 'fields',
     'role': 'group',
-    'aria-label': t('What would run, and what would be written'),
+    'aria-label': t('Preview'),
   });
   readonly #problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
   /** The random ends of the ids of inputs, by file, server and name. */
@@ -337,7 +337,7 @@ export class EntryForm {
     }
     const order = this.#order(false);
     if (!order) {
-      setText(this.#problem, t('Nothing is changed yet.'));
+      setText(this.#problem, t('There are no changes to save.'));
       show(this.#problem, true);
       return;
     }

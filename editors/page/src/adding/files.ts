@@ -11,10 +11,10 @@ import type { ConfigFileJson as ConfigFile } from '../../../host/src/gen/mcphub/
 import type { Page } from '../page.js';
 import type { Field } from './field.js';
 
-const scopes: Record<string, string> = { user: t('yours'), workspace: t('of the workspace') };
+const scopes: Record<string, string> = { user: t('user'), workspace: t('workspace') };
 
 function optionOf({ path = '', scope = '', exists }: ConfigFile) {
-  const notes = [scopes[scope], exists ? '' : t('not there yet')].filter(Boolean).join(', ');
+  const notes = [scopes[scope], exists ? '' : t('will be created')].filter(Boolean).join(', ');
   return h('option', { value: path, text: notes ? `${visible(path)} (${notes})` : visible(path) });
 }
 
@@ -51,9 +51,7 @@ export class FileChoice {
     const good = this.#files.filter((file) => !file.notWritable);
     this.#offer(good);
     this.#explain(this.#files.filter((file) => file.notWritable));
-    const none = t(
-      'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.',
-    );
+    const none = t('McpHub can write to no config file. Create one, or add one in the McpHub settings.');
     this.#field.say(error ? (error.message ?? '') : good.length === 0 ? none : '');
   }
 
@@ -62,14 +60,14 @@ export class FileChoice {
     const having = this.#files.filter((file) => file.servers?.includes(name));
     if (having.some((file) => file.path === this.#select.value))
       return {
-        here: t('“{0}” stands in this file already: choose another name, or change that entry.', shortName(name)),
+        here: t('“{0}” already exists in this file. Choose another name, or change that entry.', shortName(name)),
         elsewhere: '',
       };
     const [first] = having;
     return {
       here: '',
       elsewhere: first
-        ? t('{0} has an entry of this name, too. One of them counts: the one of the later file.', visible(first.path))
+        ? t('{0} also has an entry with this name. The later file takes precedence.', visible(first.path))
         : '',
     };
   }
@@ -84,7 +82,10 @@ export class FileChoice {
 
   #explain(files: readonly ConfigFile[]) {
     show(this.#why, files.length > 0);
-    replace(this.#summary, plural(files.length, 'Not possible: {0} other file', 'Not possible: {0} other files'));
+    replace(
+      this.#summary,
+      plural(files.length, '{0} other file is not available', '{0} other files are not available'),
+    );
     replace(
       this.#others,
       files.map((file) =>

@@ -39,7 +39,7 @@ export class InputFields {
     this.element = h(
       'fieldset',
       { class: 'field', hidden: inputs.length === 0 },
-      h('legend', { text: t('Values that it needs') }),
+      h('legend', { text: t('Values for this server') }),
       ...this.#fields.map(({ field }) => field.element),
     );
   }
@@ -52,7 +52,7 @@ export class InputFields {
   check() {
     const missing = this.#fields.filter(({ input, control, field }) => {
       const lacks = input.required === true && control.empty;
-      field.say(lacks ? t('It is needed.') : '');
+      field.say(lacks ? t('This is required.') : '');
       return lacks;
     });
     return missing[0]?.control.typed;

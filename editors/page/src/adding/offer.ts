@@ -73,7 +73,7 @@ export class Offers {
     if (!this.#chosen)
       setText(
         this.#problem,
-        offered.length > 0 ? t('None of these can be added here.') : t('Its publisher names no way to have it.'),
+        offered.length > 0 ? t('None of these can be added here.') : t('The publisher does not say how to get it.'),
       );
   }
 
@@ -145,7 +145,7 @@ export class Offers {
 
   #showsMissing(ids: readonly string[] = []) {
     const wrong = this.#fields.filter(({ id }) => ids.includes(id));
-    for (const field of wrong) field.say(t('It is needed.'));
+    for (const field of wrong) field.say(t('This is required.'));
     wrong[0]?.focus();
     return wrong.length > 0;
   }
@@ -193,8 +193,8 @@ function inputField(input: ProposalInput) {
   const [first = ''] = defaults;
   const hint = [
     visible(input.description),
-    secret && t('It is asked for when the server starts, or filled in on the next page.'),
-    multiple && t('One a line.'),
+    secret && t('You enter it on the next page, or when the server starts.'),
+    multiple && t('One per line.'),
   ]
     .filter(Boolean)
     .join('\n');

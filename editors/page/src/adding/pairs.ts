@@ -72,10 +72,10 @@ class Pair {
 
   #fault(twice: boolean) {
     const { name, control } = this;
-    if (name === '') return control.empty ? '' : t('It needs a name.');
-    if (twice) return t('It is there twice.');
+    if (name === '') return control.empty ? '' : t('Enter a name.');
+    if (twice) return t('This name is already used.');
     const variable = control.typed.value.trim();
-    return control.way === 'env' && !/^[A-Za-z_]\w*$/.test(variable) ? t('It needs the name of a variable.') : '';
+    return control.way === 'env' && !/^[A-Za-z_]\w*$/.test(variable) ? t('Enter the name of a variable.') : '';
   }
 
   #relabel() {

@@ -15,11 +15,7 @@ import type { Proposal } from './proposal.js';
 const mostText = 256 << 10;
 
 const tooLong = (length: number) =>
-  t(
-    'This text is too long: {0}, of which at most {1} are read. Paste the part with the servers.',
-    bytes(length),
-    bytes(mostText),
-  );
+  t('This text is too long: {0} of at most {1}. Paste only the servers.', bytes(length), bytes(mostText));
 
 const withLine = ({ line }: ConfigProblem, text: string) => `${line ? t('Line {0}: ', line) : ''}${text}`;
 
@@ -29,7 +25,7 @@ export class PastedText {
   readonly #propose: (proposal: Proposal) => void;
   readonly #box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
   readonly #field = labelled(t('Command, URL or config'), this.#box, {
-    hint: t('A command line, an address, JSON of any editor, or TOML of Codex.'),
+    hint: t('A command line, a URL, JSON from any editor, or TOML from Codex.'),
   });
   readonly #found = h('div', { 'role': 'group', 'aria-label': t('Servers in the text') });
   #asked = 0;
@@ -65,7 +61,7 @@ export class PastedText {
     replace(this.#found);
     const size = new TextEncoder().encode(text).length;
     if (text.trim() === '') {
-      this.#field.say(t('Paste the text first.'));
+      this.#field.say(t('Paste a command, a URL or a config first.'));
       this.#box.focus();
     } else if (size > mostText) {
       this.#field.say(tooLong(size));

@@ -70,8 +70,12 @@ export class CommandFields implements Reach {
       hint: t('The program alone: npx, uvx, docker or a path.'),
       after: this.#split,
     });
-    const args = labelled(t('Arguments'), this.#args, { hint: t('One a line, as they are: no shell reads them.') });
-    const cwd = labelled(t('Working directory'), this.#cwd, { hint: t('Empty: the default of the config file.') });
+    const args = labelled(t('Arguments'), this.#args, {
+      hint: t('One per line. They are passed as they are, without a shell.'),
+    });
+    const cwd = labelled(t('Working directory'), this.#cwd, {
+      hint: t('Leave empty for the default of the config file.'),
+    });
     this.#fields = new Map(Object.entries({ command: this.#command, args, cwd }));
     this.pairs = new Pairs({
       legend: t('Environment variables'),
@@ -103,7 +107,7 @@ export class CommandFields implements Reach {
 
   check() {
     const missing = this.main.value.trim() === '';
-    this.#command.say(missing ? t('A server needs a command.') : '');
+    this.#command.say(missing ? t('Enter a command.') : '');
     const wrong = this.pairs.check();
     return missing ? this.main : wrong;
   }
@@ -149,7 +153,7 @@ export class UrlFields implements Reach {
       dataset: { testid: 'adding-url' },
       placeholder: t('https://'),
     });
-    this.#url = labelled(t('Address'), this.main);
+    this.#url = labelled(t('URL'), this.main);
     this.#transport = h(
       'select',
       { onchange: changed },
@@ -187,7 +191,7 @@ export class UrlFields implements Reach {
   check() {
     const url = this.main.value.trim();
     const good = /^https?:\/\/./i.test(url) || /^\$?\{/.test(url); // a reference stands for an address
-    this.#url.say(good ? '' : t('It needs an address that begins with http:// or https://.'));
+    this.#url.say(good ? '' : t('Enter a URL that starts with http:// or https://.'));
     const wrong = this.pairs.check();
     return good ? wrong : this.main;
   }

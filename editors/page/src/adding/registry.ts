@@ -90,11 +90,7 @@ export class RegistrySearch {
     this.#cursor = '';
     if (!(await this.#takePage())) return;
     const count = this.#results.childElementCount;
-    this.#wait.say(
-      count === 0
-        ? t('The registry has no server of this name.')
-        : plural(count, '{0} server found.', '{0} servers found.'),
-    );
+    this.#wait.say(count === 0 ? t('No servers found.') : plural(count, '{0} server found.', '{0} servers found.'));
   }
 
   async #nextPage() {
@@ -145,7 +141,7 @@ export class RegistrySearch {
 
   /** Asks for a server of the list, and shows it. */
   async #look({ name = '', version = '' }: RegistryServer) {
-    const reply = await this.#wait.ask(t('Asking for it…'), (unwanted) =>
+    const reply = await this.#wait.ask(t('Loading the details…'), (unwanted) =>
       this.#page.call('GetRegistryServer', { name, version }, unwanted),
     );
     if (reply?.response) this.#show(reply.response);

@@ -16,12 +16,12 @@ function effects({ surface, state }: Page, server: string): HTMLElement[] {
     (request) => request.server === server && request.method !== 'initialize',
   ).length;
   const cancels = () =>
-    plural(calls, '{0} request that runs now will be cancelled.', '{0} requests that run now will be cancelled.');
+    plural(calls, '{0} running request will be cancelled.', '{0} running requests will be cancelled.');
   return [
     h(
       'p',
       {},
-      t('Its entry is taken out of '),
+      t('The entry is removed from '),
       placeLink(surface, known?.configFile, known?.configLine),
       t('. You can undo that.'),
     ),
@@ -31,7 +31,7 @@ function effects({ surface, state }: Page, server: string): HTMLElement[] {
           h(
             'p',
             { class: 'warning' },
-            t('Another entry of this name counts then: '),
+            t('Another entry with this name then takes effect: '),
             placeLink(surface, shadowed.file, shadowed.line),
           ),
         ]

@@ -11,10 +11,10 @@ import type { ApprovalPolicyJson as Policy } from '../../../host/src/gen/mcphub/
 type Clock = 'connect' | 'idle' | 'total' | 'human';
 
 const clocks: [Clock, string][] = [
-  ['connect', t('Start')],
+  ['connect', t('Server start')],
   ['total', t('One call')],
-  ['idle', t('Silence in a call')],
-  ['human', t('A question to you')],
+  ['idle', t('Inactivity in a call')],
+  ['human', t('Your answer to a question')],
 ];
 
 /**
@@ -131,18 +131,19 @@ export class SettingsFields {
         'fieldset',
         { class: 'field' },
         h('legend', { text: t('Timeouts') }),
-        h('p', { class: 'field-hint', text: t('90s, 5m or 1h; 0 is no limit; nothing leaves the default.') }),
+        h('p', {
+          class: 'field-hint',
+          text: t('For example 90s, 5m or 1h. Enter 0 for no limit, or nothing for the default.'),
+        }),
         h('div', { class: 'clocks' }, ...this.#times.map(({ field }) => field.element)),
       ),
       h(
         'fieldset',
         { class: 'field' },
-        h('legend', { text: t('Tools, in the config file') }),
+        h('legend', { text: t('Tool policies') }),
         h('p', {
           class: 'field-hint',
-          text: t(
-            'This is written into the file and holds for everybody who uses it. What you allow on a question is kept by McpHub alone.',
-          ),
+          text: t('Saved in the file, for everyone who uses it. What you allow when asked is kept only by McpHub.'),
         }),
         this.#policies.list,
         this.#policies.more,
@@ -169,7 +170,7 @@ export class SettingsFields {
   check() {
     const wrong = this.#times.filter(({ box, field }) => {
       const bad = secondsOf(box.value) === undefined;
-      field.say(bad ? t('Write it as 90s, 5m or 1h.') : '');
+      field.say(bad ? t('Enter a time such as 90s, 5m or 1h.') : '');
       return bad;
     });
     return wrong[0]?.box;

@@ -42,12 +42,12 @@ class ToolPolicy {
       'select',
       { dataset: { testid: `policy-${name}` }, onchange: () => void this.#write() },
       ...policyWords.map(([value, text]) => h('option', { value, text })),
-      h('option', { value: 'APPROVAL_POLICY_UNSPECIFIED', text: t('Not said for this tool') }),
+      h('option', { value: 'APPROVAL_POLICY_UNSPECIFIED', text: t('Not set for this tool') }),
     );
     this.#select.value = this.#shown;
-    this.#field = labelled(t('In the config file, for calls of {0}', shortName(name)), this.#select, {
+    this.#field = labelled(t('Policy for {0} in the config file', shortName(name)), this.#select, {
       hint: t(
-        'Written into {0}, for everybody who uses that file. What you allow on a question is kept by McpHub alone.',
+        'Saved in {0}, for everyone who uses that file. What you allow when asked is kept only by McpHub.',
         visible(fileName(this.#file)),
       ),
       after: this.#note,
@@ -101,10 +101,7 @@ class ToolPolicy {
     // A status is read out when its text changes while it is shown.
     setText(this.#note, '');
     show(this.#note, waits);
-    setText(
-      this.#note,
-      t('It counts once you have agreed to the entry as it is now: you are asked at the next start.'),
-    );
+    setText(this.#note, t('Takes effect once you approve the changed entry at the next start.'));
     void this.#write(); // another policy may have been chosen meanwhile
   }
 }

@@ -14,7 +14,7 @@ export type Way = 'text' | 'ask' | 'env';
 
 const ways: [Way, string][] = [
   ['text', t('Save in file')],
-  ['ask', t('Ask for it at the start')],
+  ['ask', t('Ask at server start')],
   ['env', t('Environment variable')],
 ];
 

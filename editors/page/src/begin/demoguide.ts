@@ -27,26 +27,26 @@ const steps: Step[] = [
   {
     title: t('1. Cancel a call'),
     text: t(
-      'This call takes a minute. Press Cancel beside it: the server is told at once, with a reason if you give one.',
+      'This call takes a minute. Select Cancel next to it. The server is told at once, with any reason you give.',
     ),
-    button: t('Run a Slow Tool'),
+    button: t('Run a slow tool'),
     testid: 'demo-slow',
     tool: 'sleep',
     given: { seconds: 60, steps: 60 },
     shows: ({ outcome, about }) => outcome === 'cancelled' && about.tool === 'sleep',
-    seen: t('Seen: the call ended, and the server was told.'),
+    seen: t('Done: the call ended, and the server was told.'),
   },
   {
     title: t('2. See a question withdrawn'),
     text: t(
-      'The server asks you something. Do not answer: after eight seconds it takes the question back, and the card says why.',
+      'The server asks you something. Do not answer. After eight seconds it withdraws the question, and the card says why.',
     ),
-    button: t('Let the Server Ask'),
+    button: t('Let the server ask'),
     testid: 'demo-ask',
     tool: 'ask_then_withdraw',
     given: { after_ms: 8_000, reason: t('the demo has no more use for an answer') },
     shows: ({ outcome }) => outcome === 'withdrawn',
-    seen: t('Seen: the question went, and nothing was sent.'),
+    seen: t('Done: the question was withdrawn, and nothing was sent.'),
   },
 ];
 

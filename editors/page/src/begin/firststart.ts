@@ -50,8 +50,8 @@ class FirstStart {
       html`<h2 id="first-title">${t('Connect your first MCP server')}</h2>
         ${configWrites ? this.#paste() : typed('mcphub config add NAME -- COMMAND')} ${this.#problem}
         <p class="quiet">
-          ${t('Only looking?')} ${demoLink(page, (text) => setText(this.#problem, text))}
-          ${t('It has a slow call that you can cancel, and a question that it takes back.')}
+          ${t('Just looking?')} ${demoLink(page, (text) => setText(this.#problem, text))}
+          ${t('It has a slow call that you can cancel, and a question that it withdraws.')}
         </p>
         ${elsewhere(page.surface)}`,
       this.element,
@@ -73,7 +73,7 @@ class FirstStart {
 
   #continue() {
     const text = this.#text.value;
-    setText(this.#problem, text.trim() === '' ? t('Paste what the instructions of the server say.') : '');
+    setText(this.#problem, text.trim() === '' ? t('Paste a command, a URL or a config first.') : '');
     if (text.trim() === '') this.#text.focus();
     else this.#page.adding?.openAddForm({ text });
   }
@@ -99,7 +99,7 @@ function elsewhere(surface: Surface) {
   ${
     surface.kind === 'web'
       ? html`<p class="quiet">
-            ${t('McpHub also reads what VS Code, Claude, Cursor, Codex and others keep. This lists where it looks:')}
+            ${t('McpHub also reads the config files of VS Code, Claude, Cursor, Codex and others. To list them:')}
           </p>
           ${typed('mcphub config places')}`
       : ''

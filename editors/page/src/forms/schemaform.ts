@@ -93,7 +93,7 @@ class FormOfSchema implements SchemaForm {
     this.#start = this.#json();
     this.#none = h('p', {
       class: 'muted',
-      text: count ? t('These are {0} fields: too many to be drawn.', count) : t('No values are asked for.'),
+      text: count ? t('{0} fields are too many to show.', count) : t('There are no values to enter.'),
       hidden: this.#top !== undefined,
     });
     this.element = h(
@@ -254,7 +254,7 @@ class FormOfSchema implements SchemaForm {
       const lost = this.#setFields(parse(this.#whole.value));
       if (!lost) return true;
       const place = lost.join(' / ') || t('the top');
-      this.#say(t('The fields cannot show what is at “{0}”: change it here, or leave all as JSON.', place));
+      this.#say(t('The fields cannot show the value at “{0}”. Change it here, or keep the JSON.', place));
     } catch (error) {
       this.#say(notJson(error));
     }

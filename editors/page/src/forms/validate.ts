@@ -57,7 +57,7 @@ export function typesOf(schema: JsonObject) {
 
 // These are Maps, not objects: a server may send a type or a format that is called "constructor".
 const kinds: Map<string, [words: string, fits: (value: Json) => boolean]> = new Map([
-  ['string', [t('a text'), (value) => typeof value === 'string']],
+  ['string', [t('text'), (value) => typeof value === 'string']],
   ['number', [t('a number'), (value) => value instanceof JsonNumber]],
   ['integer', [t('a whole number'), (value) => value instanceof JsonNumber && Number.isInteger(Number(value.text))]],
   ['boolean', [t('true or false'), (value) => typeof value === 'boolean']],
@@ -67,7 +67,7 @@ const kinds: Map<string, [words: string, fits: (value: Json) => boolean]> = new 
 ]);
 const formats: Map<string, [RegExp, hint: string]> = new Map([
   ['email', [/^[^\s@]+@[^\s@]+$/, t('Enter an e-mail address, for example name@example.com.')]],
-  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a whole address, for example https://example.com.')]],
+  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a full URL, for example https://example.com.')]],
   ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, t('Enter a date, for example 2026-03-31.')]],
   [
     'date-time',
@@ -187,11 +187,11 @@ function checkOwn(schema: JsonObject, value: Json, say: Say) {
 
 function checkList(schema: JsonObject, list: readonly Json[], say: Say) {
   const [least, most] = [limit(schema, 'minItems') ?? 0, limit(schema, 'maxItems') ?? Infinity];
-  if (list.length < least) say(plural(least, 'At least {0} entry, please.', 'At least {0} entries, please.'));
-  if (list.length > most) say(plural(most, 'At most {0} entry, please.', 'At most {0} entries, please.'));
+  if (list.length < least) say(plural(least, 'Enter at least {0} entry.', 'Enter at least {0} entries.'));
+  if (list.length > most) say(plural(most, 'Enter at most {0} entry.', 'Enter at most {0} entries.'));
   const unique = schema.get('uniqueItems') === true && list.length <= mostCompared;
   if (unique && list.some((item, i) => list.findIndex((other) => equal(item, other)) < i))
-    say(t('No entry may come twice.'));
+    say(t('No two entries may be the same.'));
 }
 
 function checkText(schema: JsonObject, value: string, say: Say) {
