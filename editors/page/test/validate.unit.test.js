@@ -124,9 +124,9 @@ test('numbers: limits are exact for big integers, and steps know decimals', () =
 
 test('lists, values to choose from, and choices between schemas', () => {
   const list = { type: 'array', minItems: 2, maxItems: 3, uniqueItems: true, items: { type: 'string' } };
-  assert.deepEqual(problems(list, '["a"]'), [': At least 2 entries, please.']);
-  assert.deepEqual(problems(list, '["a","a"]'), [': No entry may come twice.']);
-  assert.deepEqual(problems(list, '["a",1]'), ['/1: This must be a text.']);
+  assert.deepEqual(problems(list, '["a"]'), [': Enter at least 2 entries.']);
+  assert.deepEqual(problems(list, '["a","a"]'), [': No two entries may be the same.']);
+  assert.deepEqual(problems(list, '["a",1]'), ['/1: This must be text.']);
   assert.equal(problems(list, '["a","b","c","d"]').length, 1);
   assert.equal(problems({ enum: ['a', 1] }, '"b"').length, 1);
   assert.deepEqual(problems({ enum: ['a', 1] }, '1.0'), []);
@@ -139,7 +139,7 @@ test('lists, values to choose from, and choices between schemas', () => {
     ],
   };
   assert.deepEqual(problems(either, '{"kind":"url"}'), []);
-  assert.deepEqual(problems(either, '{"kind":"file","path":1}'), ['/path: This must be a text.']);
+  assert.deepEqual(problems(either, '{"kind":"file","path":1}'), ['/path: This must be text.']);
   assert.deepEqual(problems({ type: 'object', additionalProperties: false }, '{"x":1}'), ['/x: Nothing may be here.']);
 });
 
@@ -163,7 +163,7 @@ test('local references are followed, and circles end', () => {
   assert.deepEqual(problems({ $ref: 'https://example.com/schema' }, '1'), []);
   assert.deepEqual(
     problems({ allOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { required: ['b'] }] }, '{"a":1}'),
-    ['/b: This is required.', '/a: This must be a text.'],
+    ['/b: This is required.', '/a: This must be text.'],
   );
 });
 

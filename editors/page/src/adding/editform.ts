@@ -1,189 +1,129 @@
-// The forms that change an existing entry, or remove it from its file.
+// The form that changes an existing entry.
 
 import { h, replace, show } from '../elements/dom.js';
 import { placeLink } from '../surface.js';
-import { plural, t } from '../words/t.js';
+import { t } from '../words/t.js';
 import { shortName, visible } from '../words/text.js';
-import { entryForm, writer } from './entryform.js';
-import { frame, written } from './frame.js';
+import { EntryForm } from './entryform.js';
+import { frame } from './frame.js';
 import { proposalOf } from './proposal.js';
 import { same } from './same.js';
-import type { ConfigFileJson, ConfigWriteJson as ConfigWrite } from '../../../host/src/gen/mcphub/v1/config_pb.js';
-import type { Page, Reply } from '../page.js';
+import { writer } from './writing.js';
+import type {
+  ConfigEntryJson as ConfigEntry,
+  ConfigFileJson as ConfigFile,
+  ConfigWriteJson as ConfigWrite,
+} from '../../../host/src/gen/mcphub/v1/config_pb.js';
+import type { Page } from '../page.js';
+import type { Entry, Order } from './entryform.js';
 
-/** @param done all: nothing else was typed during the write */
-export function editForm(
-  page: Page,
-  server: string,
-  done: (write: ConfigWrite, all: boolean) => void,
-  close: () => void,
-) {
-  let configFile = '';
+export class EditForm {
+  readonly element: HTMLElement;
+  readonly title: string;
+  readonly #page: Page;
+  readonly #server: string;
+  readonly #form: EntryForm;
+  readonly #note = h('p', { class: 'muted', role: 'status', text: t('Reading the entry…') });
+  #configFile = '';
+  #file: ConfigFile | undefined;
   /** The entry that the form was filled with. */
-  let filled: object | undefined;
-  let file: ConfigFileJson | undefined;
-  const note = h('p', { class: 'muted', role: 'status', text: t('Reading the entry…') });
-  const form = entryForm(
-    page,
-    {
-      file: () => file,
+  #filled: object | undefined;
+
+  /** @param done all: nothing else was typed during the write */
+  constructor(page: Page, server: string, done: (write: ConfigWrite, all: boolean) => void, close: () => void) {
+    this.#page = page;
+    this.#server = server;
+    const target = {
+      file: () => this.#file,
       name: () => server,
       check: () => undefined,
-      order: ({ changedForm, settings, inputs, preview }) =>
-        changedForm || settings
-          ? [
-              'UpdateServer',
-              {
-                server,
-                configFile,
-                ...(changedForm && { form: changedForm, inputs }),
-                ...(settings && { settings }),
-                writtenBy: writer,
-                preview,
-              },
-            ]
-          : undefined,
-    },
-    {
-      submit: t('Save'),
+      order: (entry: Entry) => this.#order(entry),
+    };
+    this.#form = new EntryForm(page, target, {
+      text: t('Save'),
       done: (write, all) => {
-        if (!all) void read(true);
+        if (!all) void this.read(true);
         done(write, all);
       },
-    },
-  );
-  show(form.element, false);
-  show(form.save, false);
-  const { element, title } = frame(
-    t('Change {0}', shortName(server)),
-    [note, form.element, form.outcome],
-    [form.save],
-    close,
-  );
-  void read();
+    });
+    this.#show(false);
+    const { element, outcome, save } = this.#form;
+    ({ element: this.element, title: this.title } = frame(
+      t('Change {0}', shortName(server)),
+      [this.#note, element, outcome],
+      [save],
+      close,
+    ));
+    void this.read();
+  }
 
   /**
    * Reads the entry. What was typed is kept, unless the entry has changed in its file.
    * @param saved the form itself has just written the entry
    */
-  async function read(saved: boolean = false) {
-    configFile = page.state.servers.get(server)?.configFile ?? '';
-    const { error, response } = await page.call('GetServerEntry', { server, configFile });
-    const entry = response?.entry;
-    file = response?.file ?? file;
-    const faults = entry?.problems?.filter((p) => p.fatal) ?? [];
-    if (!entry?.form) {
-      replace(
-        note,
-        error
-          ? visible(error.message)
-          : t(
-              'The entry cannot be shown here: {0}. Mend it in the file: ',
-              visible(faults.map((p) => [p.key, p.message].filter(Boolean).join(': ')).join('; ')),
-            ),
-        !error && placeLink(page.surface, file?.path ?? configFile, faults[0]?.line ?? entry?.line),
-      );
-      if (error) return;
-      filled = undefined;
-      show(form.element, false);
-      show(form.save, false);
-      return;
-    }
-    const now = { ...entry, line: 0, in: file?.path };
-    const stale = filled && !saved && !same(filled, now);
+  async read(saved: boolean = false) {
+    const { state, call } = this.#page;
+    this.#configFile = state.servers.get(this.#server)?.configFile ?? '';
+    const { error, response } = await call('GetServerEntry', { server: this.#server, configFile: this.#configFile });
+    this.#file = response?.file ?? this.#file;
+    if (response?.entry?.form) this.#fill(response.entry, saved);
+    else if (error) replace(this.#note, visible(error.message));
+    else this.#refer(response?.entry);
+  }
+
+  #fill(entry: ConfigEntry, saved: boolean) {
+    const now = { ...entry, line: 0, in: this.#file?.path };
+    const stale = this.#filled && !saved && !same(this.#filled, now);
     replace(
-      note,
+      this.#note,
       t('In '),
-      placeLink(page.surface, file?.path ?? configFile, entry.line),
-      stale && t('. It has changed there: this is how it is now.'),
+      this.#place(entry.line),
+      stale && t('. The file has changed. This is the current entry.'),
     );
     // Inputs that the file already has are not filled in here.
     const proposal = { ...proposalOf(entry), inputs: [] };
-    if (saved) form.base(proposal);
-    else if (!filled || stale) form.set(proposal, true);
-    filled = now;
-    form.fits();
-    show(form.element, true);
-    show(form.save, true);
-    form.element.querySelector('details')?.setAttribute('open', '');
+    if (saved) this.#form.base(proposal);
+    else if (!this.#filled || stale) this.#form.set(proposal, true);
+    this.#filled = now;
+    this.#form.fits();
+    this.#show(true);
+    this.#form.element.querySelector('details')?.setAttribute('open', '');
   }
-  return { element, title, read };
-}
 
-/** Returns the form that shows what a removal loses, with the button that removes the entry. */
-export function removal(page: Page, server: string, done: (write: ConfigWrite) => void, close: () => void) {
-  const known = page.state.servers.get(server);
-  const configFile = known?.configFile ?? '';
-  const calls = [...page.state.requests.values()].filter(
-    (r) => r.server === server && r.method !== 'initialize',
-  ).length;
-  const said = h('div', { class: 'fields' });
-  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
-  const remove = h('button', {
-    class: 'primary',
-    text: t('Remove'),
-    dataset: { testid: 'remove-now' },
-    onclick: () => void act(),
-  });
-  const { element, title } = frame(
-    t('Remove {0}?', shortName(server)),
-    [
-      h(
-        'p',
-        {},
-        t('Its entry is taken out of '),
-        placeLink(page.surface, configFile, known?.configLine),
-        t('. You can undo that.'),
-      ),
-      ...(calls > 0
-        ? [
-            h('p', {
-              class: 'warning',
-              text: plural(
-                calls,
-                '{0} request that runs now will be cancelled.',
-                '{0} requests that run now will be cancelled.',
-              ),
-            }),
-          ]
-        : []),
-      ...(known?.shadows?.length
-        ? [
-            h(
-              'p',
-              { class: 'warning' },
-              t('Another entry of this name counts then: '),
-              placeLink(page.surface, known.shadows[0]?.file, known.shadows[0]?.line),
-            ),
-          ]
-        : []),
-      said,
-      problem,
-    ],
-    [remove],
-    close,
-  );
-  const order = (preview: boolean) => page.call('RemoveServer', { server, configFile, preview });
-  const tell = ({ error, errorPlace }: Reply) => {
+  /** Refers to the file for an entry that has no form. */
+  #refer(entry: ConfigEntry | undefined) {
+    const faults = entry?.problems?.filter((problem) => problem.fatal) ?? [];
+    const why = faults.map(({ key, message }) => [key, message].filter(Boolean).join(': ')).join('; ');
     replace(
-      problem,
-      visible(error?.message),
-      ' ',
-      errorPlace?.line ? placeLink(page.surface, errorPlace.file, errorPlace.line) : '',
+      this.#note,
+      t('This entry cannot be edited here: {0}. Fix it in the file: ', visible(why)),
+      this.#place(faults[0]?.line ?? entry?.line),
     );
-    show(problem, error !== undefined);
-  };
-  void order(true).then((reply) => {
-    tell(reply);
-    if (reply.response?.write) replace(said, written(reply.response.write));
-  });
-  async function act() {
-    remove.setAttribute('aria-disabled', 'true');
-    const reply = await order(false);
-    remove.removeAttribute('aria-disabled');
-    tell(reply);
-    if (reply.response?.write) done(reply.response.write);
-    else problem.focus();
+    this.#filled = undefined;
+    this.#show(false);
   }
-  return { element, title };
+
+  #place(line: number | undefined) {
+    return placeLink(this.#page.surface, this.#file?.path ?? this.#configFile, line);
+  }
+
+  #show(shown: boolean) {
+    show(this.#form.element, shown);
+    show(this.#form.save, shown);
+  }
+
+  #order({ changedForm, settings, inputs, preview }: Entry): Order | undefined {
+    if (!changedForm && !settings) return undefined;
+    return [
+      'UpdateServer',
+      {
+        server: this.#server,
+        configFile: this.#configFile,
+        ...(changedForm && { form: changedForm, inputs }),
+        ...(settings && { settings }),
+        writtenBy: writer,
+        preview,
+      },
+    ];
+  }
 }

@@ -6,29 +6,36 @@ import { h, replace, setText, show } from '../elements/dom.js';
 import { followPress, pressOver } from '../elements/press.js';
 import { placeLink } from '../surface.js';
 import { visible } from '../words/text.js';
-import { labelled, linesBox, textBox } from './field.js';
-import { asLines, inputsIn, ofLines, wordsOf } from './proposal.js';
+import { InputFields } from './inputs.js';
+import { inputsIn } from './proposal.js';
+import { CommandFields, UrlFields } from './reach.js';
 import { same } from './same.js';
-import { settingsFields } from './settings.js';
-import { inputFields, pairs } from './value.js';
+import { SettingsFields } from './settings.js';
 import { whatBecomes } from './whatbecomes.js';
-import type { Proposal } from './proposal.js';
-import type { ServerFormJson as ServerForm } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type {
   ConfigFileJson as ConfigFile,
   ConfigPlaceJson,
   ConfigWriteJson as ConfigWrite,
+  ServerFormJson as ServerForm,
 } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { Order as OrderOf } from '../hub/methods.js';
 import type { Page, Reply } from '../page.js';
+import type { Proposal } from './proposal.js';
+import type { Fill, Place } from './reach.js';
 
 export type Order = OrderOf<'AddServer' | 'UpdateServer'>;
 
-/** The writer of an entry, as the launch consent shows it. */
-export const writer = 'McpHub’s page';
-
 /** How long after the last key the hub is asked for a preview of the write, in milliseconds. */
 const previewPause = 300;
+
+/** What the fields describe, as an order takes it. */
+export interface Entry {
+  form: ServerForm | undefined;
+  changedForm: ServerForm | undefined;
+  settings: object | undefined;
+  inputs: object[];
+  preview: boolean;
+}
 
 /** where the entry goes */
 export interface Target {
@@ -38,357 +45,315 @@ export interface Target {
   check: () => HTMLElement | undefined;
   say?: (message: string, place: ConfigPlaceJson | undefined) => void;
   /** undefined: nothing changes */
-  order: (entry: {
-    form: ServerForm | undefined;
-    changedForm: ServerForm | undefined;
-    settings: object | undefined;
-    inputs: object[];
-    preview: boolean;
-  }) => Order | undefined;
+  order: (entry: Entry) => Order | undefined;
 }
 
-/** @param how all: the fields still have the written values */
-export function entryForm(
-  page: Page,
-  target: Target,
-  { submit, done }: { submit: string; done: (write: ConfigWrite, all: boolean) => void },
-) {
-  const { call, surface } = page;
-  let kind: 'command' | 'url' = 'command';
-  let proposal: Proposal = {};
-  /** The entry that the fields are compared with. */
-  let before: ServerForm = {};
-  let values = inputFields([], () => {});
-  let timer = 0;
-  let asked = 0;
-  let busy = false;
-  /** Removes the text at the field whose value the hub has refused. */
-  let unsay = () => {};
+export interface Submit {
+  /** the word on the button */
+  text: string;
+  /** all: the fields still have the written values */
+  done: (write: ConfigWrite, all: boolean) => void;
+}
 
-  const changed = () => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => void preview(), previewPause);
+/** Returns all texts of an entry that values can stand in. */
+const textsOf = ({ command = '', url = '', directory = '', args = [], environment = {}, headers = {} }: ServerForm) => [
+  command,
+  url,
+  directory,
+  ...args,
+  ...Object.values(environment),
+  ...Object.values(headers),
+];
+
+export class EntryForm {
+  readonly element: HTMLElement;
+  /** is placed after all fields */
+  readonly outcome: HTMLElement;
+  readonly save: HTMLButtonElement;
+  readonly #page: Page;
+  readonly #target: Target;
+  readonly #submit: Submit;
+  readonly #reaches = {
+    command: new CommandFields(() => this.changed()),
+    url: new UrlFields(() => this.changed()),
   };
-  followPress();
-
-  const command = textBox({
-    oninput: () => {
-      hintSplit();
-      changed();
-    },
-    dataset: { testid: 'adding-command' },
-  });
-  const split = h('button', {
-    class: 'link',
-    hidden: true,
-    text: t('Split into command and arguments'),
-    onclick: parted,
-  });
-  const commandField = labelled(t('Command'), command, {
-    hint: t('The program alone: npx, uvx, docker or a path.'),
-    after: split,
-  });
-  const args = linesBox({ oninput: changed, dataset: { testid: 'adding-args' } });
-  const argsField = labelled(t('Arguments'), args, { hint: t('One a line, as they are: no shell reads them.') });
-  const env = pairs({ legend: t('Environment variables'), one: t('variable'), add: t('Add a variable'), changed });
-  const cwd = textBox({ oninput: changed, dataset: { testid: 'adding-cwd' } });
-  const cwdField = labelled(t('Working directory'), cwd, { hint: t('Empty: the default of the config file.') });
-  const url = textBox({
-    inputmode: 'url',
-    oninput: changed,
-    dataset: { testid: 'adding-url' },
-    placeholder: t('https://'),
-  });
-  const urlField = labelled(t('Address'), url);
-  const via = h(
-    'select',
-    { onchange: changed },
-    h('option', { value: '', text: t('Auto-detect') }),
-    h('option', { value: 'http', text: t('Streamable HTTP') }),
-    h('option', { value: 'sse', text: t('HTTP with SSE') }),
-  );
-  const viaField = labelled(t('Transport'), via);
-  const headers = pairs({
-    legend: t('Headers'),
-    one: t('header'),
-    add: t('Add a header'),
-    key: (name) => name.toLowerCase(),
-    changed,
-  });
-  const ofCommand = h(
-    'div',
-    { class: 'fields' },
-    commandField.element,
-    argsField.element,
-    env.element,
-    cwdField.element,
-  );
-  const ofUrl = h('div', { class: 'fields' }, urlField.element, viaField.element, headers.element);
-  const valuesPlace = h('div', {}, values.element);
-  const settings = settingsFields(changed);
-
-  const shownPreview = h('div', {
+  readonly #valuesPlace = h('div', {});
+  readonly #settings = new SettingsFields(() => this.changed());
+  readonly #preview = h('div', {
     'class': 'fields',
     'role': 'group',
-    'aria-label': t('What would run, and what would be written'),
+    'aria-label': t('Preview'),
   });
-  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
-  const save = h('button', {
-    class: 'primary',
-    text: submit,
-    dataset: { testid: 'adding-save' },
-    onclick: () => void write(),
-  });
-  const element = h('div', { class: 'fields' }, ofCommand, ofUrl, valuesPlace, settings.element);
-  const outcome = h('div', { class: 'fields' }, shownPreview, problem);
-  // Enter in a field of one line saves, as in any form. A key that is held down must not: it was meant for what was
-  // there before.
-  command.addEventListener('keydown', submitOnEnter);
-  url.addEventListener('keydown', submitOnEnter);
+  readonly #problem = h('p', { class: 'problem', role: 'alert', tabindex: -1, hidden: true });
+  /** The random ends of the ids of inputs, by file, server and name. */
+  readonly #ends: Map<string, string> = new Map();
+  #kind: 'command' | 'url' = 'command';
+  #proposal: Proposal = {};
+  #values = new InputFields([], () => {});
+  #timer = 0;
+  #asked = 0;
+  #busy = false;
+  /** What shows why the hub has refused a value. */
+  #refused: Place | undefined;
 
-  function submitOnEnter(event: KeyboardEvent) {
+  constructor(page: Page, target: Target, submit: Submit) {
+    this.#page = page;
+    this.#target = target;
+    this.#submit = submit;
+    this.save = h('button', {
+      class: 'primary',
+      text: submit.text,
+      dataset: { testid: 'adding-save' },
+      onclick: () => void this.#write(),
+    });
+    const { command, url } = this.#reaches;
+    for (const { main } of [command, url]) main.addEventListener('keydown', this.submitOnEnter);
+    this.element = h(
+      'div',
+      { class: 'fields' },
+      command.element,
+      url.element,
+      this.#valuesPlace,
+      this.#settings.element,
+    );
+    this.outcome = h('div', { class: 'fields' }, this.#preview, this.#problem);
+    followPress();
+  }
+
+  get kind() {
+    return this.#kind;
+  }
+
+  focus() {
+    this.#reach.main.focus();
+  }
+
+  /**
+   * Saves on Enter in a field of one line, as any form does. A key that is held down must not: it was meant for what
+   * was there before.
+   */
+  readonly submitOnEnter = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.isComposing || event.repeat) return;
     event.preventDefault();
-    void write();
+    void this.#write();
+  };
+
+  show(kind: 'command' | 'url') {
+    this.#showKind(kind);
+    this.changed();
   }
 
-  function hintSplit() {
-    const words = wordsOf(command.value.trim());
-    const path = /^([a-z]:)?[\\/]/i.test(command.value.trim());
-    show(split, !path && (words?.length ?? 0) > 1 && args.value.trim() === '');
-  }
-  function parted() {
-    const [program = '', ...rest] = wordsOf(command.value.trim()) ?? [];
-    command.value = program;
-    args.value = asLines(rest);
-    hintSplit();
-    args.focus();
-    changed();
+  /** Is called when another file was chosen. */
+  fits() {
+    for (const part of this.#parts) part.fits(this.#target.file());
+    this.changed();
   }
 
-  /** The random ends of ids, by file, server and name. */
-  const ends: Map<string, string> = new Map();
+  /** Is called when anything in the form has changed. */
+  changed() {
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => void this.#showPreview(), previewPause);
+  }
+
+  /** Keeps what was typed, and compares it with this proposal from now on. */
+  base(proposal: Proposal) {
+    this.#proposal = proposal;
+    this.#settings.base(proposal.entry?.settings);
+  }
+
+  /** @param stands the values are in the file already */
+  set(proposal: Proposal, stands: boolean = false) {
+    this.#proposal = proposal;
+    this.#ends.clear();
+    this.#showKind(proposal.url === undefined ? 'command' : 'url');
+    for (const reach of Object.values(this.#reaches)) reach.set(proposal, stands);
+    this.#settings.set(proposal.entry?.settings);
+    // A text from elsewhere could use the input id of another server, and get the value that a person has typed for
+    // that server. So its inputs get new ids. The hub has made the ids of its own proposals unique.
+    this.#values = new InputFields(
+      proposal.inputs ?? [],
+      () => this.changed(),
+      proposal.proposalId === undefined ? (id) => this.#idOf(`input:${id}`) : undefined,
+    );
+    replace(this.#valuesPlace, this.#values.element);
+    replace(this.#preview);
+    show(this.#problem, false);
+  }
+
+  get #reach() {
+    return this.#reaches[this.#kind];
+  }
+
+  /** What has values that a file may be unable to keep, or that are secret. */
+  get #parts() {
+    return [this.#reaches.command.pairs, this.#reaches.url.pairs, this.#values];
+  }
+
+  #showKind(kind: 'command' | 'url') {
+    this.#kind = kind;
+    for (const [of, { element }] of Object.entries(this.#reaches)) show(element, of === kind);
+  }
+
   /**
    * Returns the id of the input for a variable, a header, or an input of a text. The value that a person types is
    * stored under this id. No other server may have the same id: it would get the value without a question.
    */
-  const idOf = (name: string) => {
-    const of = JSON.stringify([target.file()?.path, target.name(), name]);
-    const end = ends.get(of) ?? crypto.randomUUID().slice(0, 8);
-    ends.set(of, end);
-    const slug = `${target.name()}-${name}`.replaceAll(/[^\w-]+/g, '-').toLowerCase();
+  readonly #idOf = (name: string) => {
+    const server = this.#target.name();
+    const of = JSON.stringify([this.#target.file()?.path, server, name]);
+    const end = this.#ends.get(of) ?? crypto.randomUUID().slice(0, 8);
+    this.#ends.set(of, end);
+    const slug = `${server}-${name}`.replaceAll(/[^\w-]+/g, '-').toLowerCase();
     return `${slug.slice(0, 90)}-${end}`;
   };
 
   /**
-   * Returns the entry that the fields describe. reference: how the entry spells an environment variable called NAME.
+   * Returns the entry that the fields describe.
+   * @param reference how the entry spells an environment variable called NAME
    * @param shown dots stand for covered values
    */
-  function form(reference: string, shown: boolean = false): ServerForm {
-    const fill = (text: string) => values.fill(text, reference, shown);
-    const all = (texts: Record<string, string>) =>
-      Object.fromEntries(
-        Object.entries(texts).flatMap(([name, text]) => (values.idle(text) ? [] : [[name, fill(text)]])),
-      );
-    if (kind === 'url')
-      return {
-        url: fill(url.value.trim()),
-        ...(via.value && { transport: via.value === 'sse' ? 'SERVER_TRANSPORT_SSE' : 'SERVER_TRANSPORT_HTTP' }),
-        headers: all(headers.read(idOf, reference)),
-      };
+  #form(reference: string, shown: boolean = false): ServerForm {
+    const form = this.#reach.read(this.#fill(reference, shown));
+    const unset = this.#proposal.entry?.form?.unsetEnvironment;
+    return this.#kind === 'command' && unset ? { ...form, unsetEnvironment: unset } : form;
+  }
+
+  #fill(reference: string, shown: boolean): Fill {
+    const given = (text: string) => !this.#values.idle(text);
+    const text = (from: string) => this.#values.fill(from, reference, shown);
     return {
-      command: fill(command.value.trim()),
-      args: ofLines(args.value).flatMap((arg) => (values.idle(arg) ? [] : [fill(arg)])),
-      environment: all(env.read(idOf, reference)),
-      ...(cwd.value.trim() && { directory: fill(cwd.value.trim()) }),
-      ...(proposal.entry?.form?.unsetEnvironment && { unsetEnvironment: proposal.entry.form.unsetEnvironment }),
+      text,
+      texts: (texts) => texts.filter(given).map(text),
+      pairs: (pairs) =>
+        Object.fromEntries(
+          Object.entries(pairs.read(this.#idOf, reference))
+            .filter(([, value]) => given(value))
+            .map(([name, value]) => [name, text(value)]),
+        ),
     };
   }
 
-  function order(dry: boolean): Order | undefined {
-    const file = target.file();
-    const entry = proposal.entry;
+  #order(preview: boolean): Order | undefined {
+    const file = this.#target.file();
+    const entry = this.#proposal.entry;
     // Variables in a pasted text are spelled in the dialect of that text. The hub translates them for the file.
-    const reference = entry?.environmentReference || file?.environmentReference || '';
-    const now = form(reference);
-    const changes = !same(now, before);
-    const texts = [
-      now.command ?? '',
-      now.url ?? '',
-      now.directory ?? '',
-      ...(now.args ?? []),
-      ...Object.values(now.environment ?? {}),
-      ...Object.values(now.headers ?? {}),
-    ];
-    const used = new Set(inputsIn(texts));
-    const inputs = [...values.asked(), ...(kind === 'url' ? headers : env).asked(idOf)].filter(({ id }) =>
-      used.has(id ?? ''),
-    );
-    return target.order({
+    const now = this.#form(entry?.environmentReference || file?.environmentReference || '');
+    const changes = !same(now, entry?.form ?? {});
+    return this.#target.order({
       form: changes || !entry ? now : undefined,
       changedForm: changes && entry ? now : undefined,
-      settings: settings.read(),
-      inputs: file?.takesInputs ? inputs : [],
-      preview: dry,
+      settings: this.#settings.read(),
+      inputs: file?.takesInputs ? this.#inputsOf(now) : [],
+      preview,
     });
   }
 
+  /** Returns the inputs that are asked for at the start, of those that an entry refers to. */
+  #inputsOf(form: ServerForm) {
+    const used = new Set(inputsIn(textsOf(form)));
+    const asked = [...this.#values.asked(), ...this.#reach.pairs.asked(this.#idOf)];
+    return asked.filter(({ id = '' }) => used.has(id));
+  }
+
   /** Shows the faults that can be found without the hub, and returns the first field with one. */
-  function check() {
-    const first = [target.check()];
-    commandField.say(kind === 'command' && command.value.trim() === '' ? t('A server needs a command.') : '');
-    urlField.say(
-      kind === 'url' && !/^https?:\/\/./i.test(url.value.trim()) && !/^\$\{|^\{/.test(url.value.trim())
-        ? t('It needs an address that begins with http:// or https://.')
-        : '',
-    );
-    for (const field of [argsField, cwdField, viaField]) field.say('');
-    if (commandField.wrong()) first.push(command);
-    if (urlField.wrong()) first.push(url);
-    first.push((kind === 'url' ? headers : env).check(), values.missing()?.typed, settings.check());
-    return first.find((one) => one !== undefined);
+  #check() {
+    for (const reach of Object.values(this.#reaches)) reach.unsay();
+    // All are asked, so that all faults are shown.
+    const wrong = [this.#target.check(), this.#reach.check(), this.#values.check(), this.#settings.check()];
+    return wrong.find((one) => one !== undefined);
   }
 
   /**
-   * Shows why the hub has refused.
-   * @returns the field that shows it
+   * Shows why the hub has refused: at the field of the value, or below all fields.
+   * @returns the control of that field
    */
-  function sayWhy({ error, errorPlace }: Reply): HTMLElement | undefined {
+  #sayWhy({ error, errorPlace: place }: Reply): HTMLElement | undefined {
     const text = error?.message ?? '';
-    const key = errorPlace?.key ?? '';
+    const field = this.#fieldOf(place?.key ?? '');
+    field?.say(text);
+    this.#refused = field;
+    if (!field && error?.reason === 'SERVER_EXISTS') this.#target.say?.(text, place);
+    const link = place?.line ? placeLink(this.#page.surface, place.file, place.line) : '';
+    replace(this.#problem, visible(text), ' ', link);
+    show(this.#problem, !field);
+    return field?.element.querySelector<HTMLElement>('input, textarea, select') ?? undefined;
+  }
+
+  /** Returns the field of a key such as "command", "env.TOKEN" or "args[2]", unless it is hidden. */
+  #fieldOf(key: string) {
     const [head = '', ...rest] = key.split(/[.[]/);
     const name = rest.join('.');
-    let at: HTMLElement | undefined;
-    const row = name ? (/^env/.test(head) ? env : /headers$/.test(head) ? headers : undefined)?.row(name) : undefined;
-    const field =
-      row
-      ?? {
-        command: commandField,
-        args: argsField,
-        cwd: cwdField,
-        url: urlField,
-        serverUrl: urlField,
-        httpUrl: urlField,
-        type: viaField,
-      }[head];
-    if (field && field.element.closest('[hidden]') === null) {
-      field.say(text);
-      unsay = () => field.say('');
-      at = field.element.querySelector('input, textarea, select') as HTMLElement;
-    }
-    if (!at && target.say && error?.reason === 'SERVER_EXISTS') target.say(text, errorPlace);
-    replace(problem, visible(text), ' ', errorPlace?.line ? placeLink(surface, errorPlace.file, errorPlace.line) : '');
-    show(problem, !at);
-    return at;
+    const { command, url } = this.#reaches;
+    const field = command.at(head, name) ?? url.at(head, name);
+    return field?.element.closest('[hidden]') ? undefined : field;
   }
 
-  async function preview() {
-    clearTimeout(timer);
-    const mine = ++asked;
+  /** Asks the hub what would be written, and shows it. */
+  async #showPreview() {
+    clearTimeout(this.#timer);
+    const mine = ++this.#asked;
     await pressOver();
-    if (mine !== asked) return;
-    show(problem, false);
-    unsay();
-    unsay = () => {};
-    const ready = (kind === 'url' ? url : command).value.trim() !== '' && target.name() !== '' && target.file();
-    const dry = ready && element.isConnected ? order(true) : undefined;
-    if (!dry) {
-      replace(shownPreview);
+    if (mine !== this.#asked) return;
+    show(this.#problem, false);
+    this.#refused?.say('');
+    this.#refused = undefined;
+    const order = this.#isReady() ? this.#order(true) : undefined;
+    if (!order) {
+      replace(this.#preview);
       return;
     }
-    const reply = await call(dry[0], dry[1]);
+    const reply = await this.#page.call(order[0], order[1]);
     await pressOver();
-    if (mine !== asked) return;
-    if (!reply.response?.write) {
-      replace(shownPreview);
-      // The fault is shown at its field. The focus stays where it is, since a person may still be typing.
-      if (reply.error?.code !== 'UNAVAILABLE') sayWhy(reply);
+    if (mine !== this.#asked) return;
+    if (reply.response?.write) {
+      const now = this.#form(this.#target.file()?.environmentReference ?? '', true);
+      const secrets = this.#parts.flatMap((part) => part.secrets());
+      replace(this.#preview, ...whatBecomes(reply.response.write, now, secrets));
       return;
     }
-    const now = form(target.file()?.environmentReference ?? '', true);
-    const secrets = [env, headers, values].flatMap((part) => part.secrets());
-    replace(shownPreview, ...whatBecomes(reply.response.write, now, secrets));
+    replace(this.#preview);
+    // The fault is shown at its field. The focus stays where it is, since a person may still be typing.
+    if (reply.error?.code !== 'UNAVAILABLE') this.#sayWhy(reply);
   }
 
-  async function write() {
-    if (busy) return;
-    asked++; // the reply to an open request for a preview is out of date
-    clearTimeout(timer);
-    const wrong = check();
+  /** Reports whether enough is filled in for a preview. */
+  #isReady() {
+    return (
+      this.#reach.main.value.trim() !== ''
+      && this.#target.name() !== ''
+      && this.#target.file() !== undefined
+      && this.element.isConnected
+    );
+  }
+
+  async #write() {
+    if (this.#busy) return;
+    this.#asked++; // the reply to an open request for a preview is out of date
+    clearTimeout(this.#timer);
+    const wrong = this.#check();
     if (wrong) {
       wrong.focus();
       return;
     }
-    const given = order(false);
-    if (!given) {
-      setText(problem, t('Nothing is changed yet.'));
-      show(problem, true);
+    const order = this.#order(false);
+    if (!order) {
+      setText(this.#problem, t('There are no changes to save.'));
+      show(this.#problem, true);
       return;
     }
-    busy = true;
-    save.setAttribute('aria-disabled', 'true');
-    const reply = await call(given[0], given[1]);
-    busy = false;
-    save.removeAttribute('aria-disabled');
+    const reply = await this.#send(order);
     if (reply.response?.write) {
-      show(problem, false);
-      done(reply.response.write, same(given, order(false)));
-    } else (sayWhy(reply) ?? problem).focus();
+      show(this.#problem, false);
+      this.#submit.done(reply.response.write, same(order, this.#order(false)));
+    } else (this.#sayWhy(reply) ?? this.#problem).focus();
   }
 
-  return {
-    element,
-    outcome, // is placed after all fields
-    save,
-    changed,
-    focus: () => (kind === 'url' ? url : command).focus(),
-    submitOnEnter,
-    show: (to: 'command' | 'url') => {
-      kind = to;
-      show(ofCommand, to === 'command');
-      show(ofUrl, to === 'url');
-      changed();
-    },
-    /** Is called when another file was chosen. */
-    fits: () => {
-      for (const part of [env, headers, values]) part.fits(target.file());
-      changed();
-    },
-    /** Keeps what was typed, and compares it with this proposal from now on. */
-    base: (to: Proposal) => {
-      proposal = to;
-      before = to.entry?.form ?? {};
-      settings.base(to.entry?.settings);
-    },
-    /** @param stands the values are in the file already */
-    set: (to: Proposal, stands: boolean = false) => {
-      proposal = to;
-      ends.clear();
-      kind = to.url === undefined ? 'command' : 'url';
-      command.value = to.command ?? '';
-      args.value = asLines(to.args ?? []);
-      env.set(to.env ?? {}, stands);
-      cwd.value = to.cwd ?? '';
-      url.value = to.url ?? '';
-      via.value = to.transport ?? '';
-      headers.set(to.headers ?? {}, stands);
-      settings.set(to.entry?.settings);
-      // A text from elsewhere could use the input id of another server, and get the value that a person has typed for
-      // that server. So its inputs get new ids. The hub has made the ids of its own proposals unique.
-      values = inputFields(
-        to.inputs ?? [],
-        changed,
-        to.proposalId === undefined ? (id) => idOf(`input:${id}`) : undefined,
-      );
-      replace(valuesPlace, values.element);
-      before = to.entry?.form ?? {};
-      for (const field of [commandField, argsField, cwdField, urlField, viaField]) field.say('');
-      replace(shownPreview);
-      show(problem, false);
-      show(ofCommand, kind === 'command');
-      show(ofUrl, kind === 'url');
-      hintSplit();
-    },
-    kind: () => kind,
-  };
+  async #send(order: Order) {
+    this.#busy = true;
+    this.save.setAttribute('aria-disabled', 'true');
+    const reply = await this.#page.call(order[0], order[1]);
+    this.#busy = false;
+    this.save.removeAttribute('aria-disabled');
+    return reply;
+  }
 }

@@ -4,90 +4,93 @@
 import { plural, t } from '../words/t.js';
 import { h, replace, show } from '../elements/dom.js';
 import { labelled } from './field.js';
+import { likeliestFile } from './writing.js';
 import { placeLink } from '../surface.js';
 import { shortName, visible } from '../words/text.js';
 import type { ConfigFileJson as ConfigFile } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { Page } from '../page.js';
+import type { Field } from './field.js';
 
-const scopes: Record<string, string> = { user: t('yours'), workspace: t('of the workspace') };
+const scopes: Record<string, string> = { user: t('user'), workspace: t('workspace') };
 
-/**
- * Returns the file that an entry goes to if nobody chooses: the hub's default, or the last writable file, which has
- * precedence.
- */
-export function likeliestFile(files: readonly ConfigFile[]) {
-  const good = files.filter((file) => !file.notWritable);
-  return good.find((file) => file.isDefault) ?? good.at(-1);
+function optionOf({ path = '', scope = '', exists }: ConfigFile) {
+  const notes = [scopes[scope], exists ? '' : t('will be created')].filter(Boolean).join(', ');
+  return h('option', { value: path, text: notes ? `${visible(path)} (${notes})` : visible(path) });
 }
 
-export function fileChoice({ call, surface }: Page, changed: () => void) {
-  const select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
-  const others = h('ul', { class: 'lines' });
-  const why = h('details', { hidden: true }, h('summary', {}), others);
-  const field = labelled(t('Config file'), select, { after: why });
-  let files: ConfigFile[] = [];
+export class FileChoice {
+  readonly element: HTMLElement;
+  readonly #page: Page;
+  readonly #select: HTMLSelectElement;
+  readonly #summary = h('summary', {});
+  readonly #others = h('ul', { class: 'lines' });
+  readonly #why = h('details', { hidden: true }, this.#summary, this.#others);
+  readonly #field: Field;
+  #files: ConfigFile[] = [];
 
-  return {
-    ...field,
-    get chosen() {
-      return files.find((file) => file.path === select.value && !file.notWritable);
-    },
-    /** Returns the files that have an entry of this name. */
-    having: (name: string) => files.filter((file) => file.servers?.includes(name)),
-    list: async () => {
-      const { error, response } = await call('ListConfigFiles', {});
-      const before = select.value;
-      files = response?.files ?? [];
-      const good = files.filter((file) => !file.notWritable);
-      const seen = new Set();
-      select.replaceChildren(
-        ...good.flatMap((file) => {
-          if (seen.has(file.path)) return [];
-          seen.add(file.path);
-          const notes = [scopes[file.scope ?? ''], file.exists ? '' : t('not there yet')].filter(Boolean).join(', ');
-          return [
-            h('option', { value: file.path, text: notes ? `${visible(file.path)} (${notes})` : visible(file.path) }),
-          ];
-        }),
-      );
-      const first = good.find((file) => file.path === before) ?? likeliestFile(files);
-      if (first?.path) select.value = first.path;
-      const bad = files.filter((file) => file.notWritable);
-      show(why, bad.length > 0);
-      replace(
-        why.firstElementChild ?? why,
-        plural(bad.length, 'Not possible: {0} other file', 'Not possible: {0} other files'),
-      );
-      replace(
-        others,
-        ...bad.map((file) => h('li', {}, placeLink(surface, file.path, file.line), ` ${visible(file.notWritable)}`)),
-      );
-      field.say(
-        error
-          ? (error.message ?? '')
-          : good.length === 0
-            ? t(
-                'There is no config file that a server can be added to. Make one by hand, or name one in the settings of McpHub.',
-              )
-            : '',
-      );
-    },
-    /** Returns what is wrong with a name: because of the chosen file (here), or of another one (elsewhere). */
-    clash: (name: string) => {
-      const having = files.filter((file) => file.servers?.includes(name));
-      const here = having.some((file) => file.path === select.value);
+  constructor(page: Page, changed: () => void) {
+    this.#page = page;
+    this.#select = h('select', { dataset: { testid: 'adding-file' }, onchange: changed });
+    this.#field = labelled(t('Config file'), this.#select, { after: this.#why });
+    this.element = this.#field.element;
+  }
+
+  get chosen() {
+    return this.#files.find((file) => file.path === this.#select.value && !file.notWritable);
+  }
+
+  /** Returns the control if no file is chosen. */
+  check() {
+    return this.chosen ? undefined : this.#select;
+  }
+
+  /** Asks the hub for the files. What was chosen stays chosen. */
+  async list() {
+    const { error, response } = await this.#page.call('ListConfigFiles', {});
+    this.#files = response?.files ?? [];
+    const good = this.#files.filter((file) => !file.notWritable);
+    this.#offer(good);
+    this.#explain(this.#files.filter((file) => file.notWritable));
+    const none = t('McpHub can write to no config file. Create one, or add one in the McpHub settings.');
+    this.#field.say(error ? (error.message ?? '') : good.length === 0 ? none : '');
+  }
+
+  /** Returns what is wrong with a name: because of the chosen file (here), or of another one (elsewhere). */
+  clash(name: string) {
+    const having = this.#files.filter((file) => file.servers?.includes(name));
+    if (having.some((file) => file.path === this.#select.value))
       return {
-        here: here
-          ? t('“{0}” stands in this file already: choose another name, or change that entry.', shortName(name))
-          : '',
-        elsewhere:
-          !here && having[0]
-            ? t(
-                '{0} has an entry of this name, too. One of them counts: the one of the later file.',
-                visible(having[0].path),
-              )
-            : '',
+        here: t('“{0}” already exists in this file. Choose another name, or change that entry.', shortName(name)),
+        elsewhere: '',
       };
-    },
-  };
+    const [first] = having;
+    return {
+      here: '',
+      elsewhere: first
+        ? t('{0} also has an entry with this name. The later file takes precedence.', visible(first.path))
+        : '',
+    };
+  }
+
+  #offer(files: readonly ConfigFile[]) {
+    const before = this.#select.value;
+    const once = files.filter((file, i) => files.findIndex(({ path }) => path === file.path) === i);
+    this.#select.replaceChildren(...once.map(optionOf));
+    const chosen = files.find((file) => file.path === before) ?? likeliestFile(files);
+    if (chosen?.path) this.#select.value = chosen.path;
+  }
+
+  #explain(files: readonly ConfigFile[]) {
+    show(this.#why, files.length > 0);
+    replace(
+      this.#summary,
+      plural(files.length, '{0} other file is not available', '{0} other files are not available'),
+    );
+    replace(
+      this.#others,
+      files.map((file) =>
+        h('li', {}, placeLink(this.#page.surface, file.path, file.line), ` ${visible(file.notWritable)}`),
+      ),
+    );
+  }
 }

@@ -1,7 +1,7 @@
 // The hub's proposals for a server of a registry or a bundle. A person chooses one and fills in the values that it
 // needs. Then the form for the entry opens with it. No text of a proposal is trusted.
 
-import { h, replace, show } from '../elements/dom.js';
+import { h, replace, setText, show } from '../elements/dom.js';
 import { t } from '../words/t.js';
 import { shortName, visible } from '../words/text.js';
 import { labelled, linesBox, textBox } from './field.js';
@@ -10,8 +10,9 @@ import type {
   ProposalInputJson as ProposalInput,
   ServerProposalJson as ServerProposal,
 } from '../../../host/src/gen/mcphub/v1/registry_pb.js';
-import type { Proposal } from './proposal.js';
-import type { Page, Reply } from '../page.js';
+import type { ResponseOf } from '../hub/methods.js';
+import type { Page } from '../page.js';
+import type { Proposal, ProposedInput } from './proposal.js';
 
 /** The texts about the offered server. */
 export type About = { title: string; description: string; source: string };
@@ -26,148 +27,164 @@ const kinds: Record<string, string> = {
 };
 export const kindWord = (kind: string | undefined) => kinds[kind ?? ''] ?? visible(kind);
 
-export function offers(
-  page: Page,
-  about: About,
-  offered: ServerProposal[],
-  { propose, download }: { propose: (proposal: Proposal) => void; download?: (proposalId: string) => void },
-) {
-  const name = `offer-${crypto.randomUUID()}`;
-  const values = h('div', { class: 'fields' });
-  const problem = h('p', { class: 'problem', role: 'alert', tabindex: -1 });
-  const go = h('button', {
+/** What is done with a proposal. */
+export interface Acts {
+  propose: (proposal: Proposal) => void;
+  /** for proposals that the hub must download first */
+  download?: (proposalId: string) => void;
+}
+
+export class Offers {
+  readonly element: HTMLElement;
+  readonly #page: Page;
+  readonly #about: About;
+  readonly #acts: Acts;
+  readonly #group = `offer-${crypto.randomUUID()}`;
+  readonly #values = h('div', { class: 'fields' });
+  readonly #problem = h('p', { class: 'problem', role: 'alert', tabindex: -1 });
+  readonly #go = h('button', {
     class: 'primary',
     dataset: { testid: 'offer-go' },
-    onclick: () => void next(),
+    onclick: () => void this.#next(),
   });
-  let chosen = offered.find((one) => !one.unusable);
-  let fields: ReturnType<typeof inputField>[] = [];
-  let busy = false;
+  #chosen: ServerProposal | undefined;
+  #fields: ReturnType<typeof inputField>[] = [];
+  #busy = false;
 
-  const choices = offered.map((one) =>
-    h(
+  constructor(page: Page, about: About, offered: readonly ServerProposal[], acts: Acts) {
+    this.#page = page;
+    this.#about = about;
+    this.#acts = acts;
+    this.#chosen = offered.find((one) => !one.unusable);
+    this.element = h(
+      'div',
+      { class: 'fields' },
+      h(
+        'fieldset',
+        { class: 'field' },
+        h('legend', { text: offered.length > 1 ? t('Which one') : t('What') }),
+        ...offered.map((one) => this.#choice(one)),
+      ),
+      this.#values,
+      this.#problem,
+      this.#go,
+    );
+    this.#paint();
+    if (!this.#chosen)
+      setText(
+        this.#problem,
+        offered.length > 0 ? t('None of these can be added here.') : t('The publisher does not say how to get it.'),
+      );
+  }
+
+  focus() {
+    const first = this.element.querySelector('input:checked');
+    (first instanceof HTMLElement ? first : this.#problem).focus();
+  }
+
+  #choice(one: ServerProposal) {
+    const radio = h('input', {
+      type: 'radio',
+      name: this.#group,
+      checked: one === this.#chosen,
+      disabled: Boolean(one.unusable),
+      onchange: () => {
+        this.#chosen = one;
+        this.#paint();
+      },
+    });
+    const subject = h('span', { class: 'code exact', text: visible(one.subject) });
+    const kind = h('span', { class: 'muted', text: ` ${kindWord(one.kind)}` });
+    return h(
       'div',
       { class: 'fields', dataset: { testid: `offer-${one.kind ?? ''}` } },
-      h(
-        'label',
-        { class: 'check' },
-        h('input', {
-          type: 'radio',
-          name,
-          checked: one === chosen,
-          disabled: Boolean(one.unusable),
-          onchange: () => choose(one),
-        }),
-        h(
-          'span',
-          {},
-          h('span', { class: 'code exact', text: visible(one.subject) }),
-          h('span', { class: 'muted', text: ` ${kindWord(one.kind)}` }),
-        ),
-      ),
+      h('label', { class: 'check' }, radio, h('span', {}, subject, kind)),
       one.unusable && h('p', { class: 'muted', text: t('Cannot be added here. {0}', visible(one.unusable)) }),
       ...(one.warnings ?? []).map((text) => h('p', { class: 'warning', text: visible(text) })),
-    ),
-  );
-  const element = h(
-    'div',
-    { class: 'fields' },
-    h(
-      'fieldset',
-      { class: 'field' },
-      h('legend', { text: offered.length > 1 ? t('Which one') : t('What') }),
-      ...choices,
-    ),
-    values,
-    problem,
-    go,
-  );
-  paint();
-
-  function choose(one: ServerProposal) {
-    chosen = one;
-    paint();
-  }
-  function paint() {
-    fields = (chosen?.inputs ?? []).flatMap((input) => {
-      // The form of the entry asks for required secrets: it knows how a file can keep them.
-      return input.secret && input.required ? [] : [inputField(input)];
-    });
-    replace(values, ...fields.map(({ element: one }) => one));
-    replace(problem);
-    show(go, chosen !== undefined);
-    go.textContent = chosen?.needsDownload ? t('Download and look at it') : t('Continue');
-    if (!chosen)
-      problem.textContent =
-        offered.length > 0 ? t('None of these can be added here.') : t('Its publisher names no way to have it.');
+    );
   }
 
-  async function next() {
-    if (busy || !chosen?.proposalId) return;
-    const picked = chosen;
-    const { proposalId } = chosen;
+  #paint() {
+    // The form of the entry asks for required secrets: it knows how a file can keep them.
+    const inputs = (this.#chosen?.inputs ?? []).filter(({ secret, required }) => !(secret && required));
+    this.#fields = inputs.map(inputField);
+    replace(
+      this.#values,
+      this.#fields.map(({ element }) => element),
+    );
+    setText(this.#problem, '');
+    show(this.#go, this.#chosen !== undefined);
+    setText(this.#go, this.#chosen?.needsDownload ? t('Download and look at it') : t('Continue'));
+  }
+
+  async #next() {
+    const picked = this.#chosen;
+    if (this.#busy || !picked?.proposalId) return;
+    const { proposalId } = picked;
     if (picked.needsDownload) {
-      download?.(proposalId);
+      this.#acts.download?.(proposalId);
       return;
     }
-    for (const field of fields) field.say('');
-    busy = true;
-    go.setAttribute('aria-disabled', 'true');
-    const given = Object.fromEntries(fields.map((field) => [field.id, { values: field.read() }]));
-    const { error, response: filled } = await page.call('FillProposal', { proposalId, values: given });
-    busy = false;
-    go.removeAttribute('aria-disabled');
-    if (picked !== chosen || !element.isConnected) return;
-    const missing = new Set(filled?.missing);
-    const wrong = fields.filter(({ id }) => missing.has(id));
-    for (const field of wrong) field.say(t('It is needed.'));
-    if (wrong[0]) {
-      wrong[0].focus();
-      return;
-    }
-    if (error || !filled?.form) {
-      const place = fields.find((field) => error?.message?.startsWith(`${field.title}: `));
-      if (place) {
-        place.say(error?.message ?? '');
-        place.focus();
-      } else {
-        problem.textContent = visible(error?.message);
-        problem.focus();
-      }
-      return;
-    }
-    const asked = (picked.inputs ?? []).filter(({ id }) => filled.entryJson?.includes(`\${input:${id}}`));
-    propose({
-      ...proposalOf({
-        server: picked.server ?? '',
-        form: filled.form,
-        entryJson: filled.entryJson ?? '',
-        dialect: 'vscode',
-        environmentReference: '${env:NAME}',
-      }),
-      ...about,
-      warnings: picked.warnings ?? [],
-      proposalId,
-      inputs: asked.map(({ id = '', title, description, secret, required, choices: options }) => ({
-        id,
-        ...(title && { title }),
-        ...(description && { description }),
-        ...(secret && { secret }),
-        ...(required && { required }),
-        ...(options?.length && { options }),
-        ask: true,
-      })),
-    });
+    for (const field of this.#fields) field.say('');
+    const { error, response: filled } = await this.#fill(proposalId);
+    if (picked !== this.#chosen || !this.element.isConnected) return;
+    if (this.#showsMissing(filled?.missing)) return;
+    if (error || !filled?.form) this.#refused(error?.message ?? '');
+    else this.#acts.propose({ ...proposed(picked, filled), ...this.#about });
   }
 
-  return {
-    element,
-    focus: () => {
-      const first = element.querySelector('input:checked');
-      (first instanceof HTMLElement ? first : problem).focus();
-    },
-  };
+  async #fill(proposalId: string) {
+    this.#busy = true;
+    this.#go.setAttribute('aria-disabled', 'true');
+    const values = Object.fromEntries(this.#fields.map((field) => [field.id, { values: field.read() }]));
+    const reply = await this.#page.call('FillProposal', { proposalId, values });
+    this.#busy = false;
+    this.#go.removeAttribute('aria-disabled');
+    return reply;
+  }
+
+  #showsMissing(ids: readonly string[] = []) {
+    const wrong = this.#fields.filter(({ id }) => ids.includes(id));
+    for (const field of wrong) field.say(t('This is required.'));
+    wrong[0]?.focus();
+    return wrong.length > 0;
+  }
+
+  /** @param message begins with the title of the value that it is about */
+  #refused(message: string) {
+    const field = this.#fields.find(({ title }) => message.startsWith(`${title}: `));
+    if (field) field.say(message);
+    else this.#problem.textContent = visible(message); // is read out again, even if it is the same
+    (field ?? this.#problem).focus();
+  }
 }
+
+/** Returns a proposal with what the hub has made of the values. */
+function proposed(
+  { server = '', warnings = [], inputs = [], proposalId = '' }: ServerProposal,
+  { form = {}, entryJson = '' }: ResponseOf<'FillProposal'>,
+): Proposal {
+  const entry = { server, form, entryJson, dialect: 'vscode', environmentReference: '${env:NAME}' };
+  const asked = inputs.filter(({ id = '' }) => entryJson.includes(`\${input:${id}}`));
+  return { ...proposalOf(entry), warnings, proposalId, inputs: asked.map(askedInput) };
+}
+
+const askedInput = ({
+  id = '',
+  title,
+  description,
+  secret,
+  required,
+  choices: options,
+}: ProposalInput): ProposedInput => ({
+  id,
+  ...(title && { title }),
+  ...(description && { description }),
+  ...(secret && { secret }),
+  ...(required && { required }),
+  ...(options?.length && { options }),
+  ask: true,
+});
 
 /** Returns the field for a value, depending on the type of the value. */
 function inputField(input: ProposalInput) {
@@ -176,8 +193,8 @@ function inputField(input: ProposalInput) {
   const [first = ''] = defaults;
   const hint = [
     visible(input.description),
-    secret && t('It is asked for when the server starts, or filled in on the next page.'),
-    multiple && t('One a line.'),
+    secret && t('You enter it on the next page, or when the server starts.'),
+    multiple && t('One per line.'),
   ]
     .filter(Boolean)
     .join('\n');
@@ -212,60 +229,4 @@ function inputField(input: ProposalInput) {
     ...(type === 'PROPOSAL_INPUT_TYPE_NUMBER' && { inputmode: 'decimal' }),
   });
   return { ...labelled(label, box, { hint }), id, title, read: () => (box.value === '' ? [] : [box.value]) };
-}
-
-/**
- * Returns the element for a request that takes some time. It shows that the request runs, and has a button that stops
- * it. The reply to an earlier request is ignored.
- */
-export function waiting() {
-  const said = h('span', { role: 'status' });
-  let mine = 0;
-  /** Gives up the open request. */
-  let asked: AbortController | undefined;
-  const stop = h('button', {
-    class: 'link',
-    hidden: true,
-    text: t('Stop'),
-    dataset: { testid: 'finding-stop' },
-    onclick: () => giveUp(true),
-  });
-  const problem = h('p', { class: 'problem', role: 'alert', dataset: { testid: 'finding-problem' } });
-  const element = h('div', { class: 'fields' }, h('div', { class: 'line' }, said, stop), problem);
-
-  function giveUp(tell: boolean) {
-    if (!asked) return;
-    mine++;
-    asked.abort();
-    asked = undefined;
-    show(stop, false);
-    said.textContent = tell ? t('Stopped.') : '';
-  }
-  return {
-    element,
-    stop: () => giveUp(false),
-    say: (text: string) => {
-      said.textContent = text;
-    },
-    /** @returns undefined: the request failed, which is shown, or was given up */
-    ask: async <R extends Reply>(
-      doing: string,
-      request: (unwanted: AbortSignal) => Promise<R>,
-    ): Promise<R | undefined> => {
-      giveUp(false);
-      const own = ++mine;
-      problem.textContent = '';
-      said.textContent = doing;
-      show(stop, true);
-      asked = new AbortController();
-      const reply = await request(asked.signal);
-      if (own !== mine) return undefined;
-      asked = undefined;
-      show(stop, false);
-      said.textContent = '';
-      if (!reply.error) return reply;
-      if (reply.error.code !== 'CANCELLED') problem.textContent = visible(reply.error.message);
-      return undefined;
-    },
-  };
 }

@@ -6,113 +6,119 @@ import { labelled, linesBox } from './field.js';
 import { proposalOf } from './proposal.js';
 import { plural, t } from '../words/t.js';
 import { bytes, shortName, visible } from '../words/text.js';
+import type { ConfigEntryJson as ConfigEntry } from '../../../host/src/gen/mcphub/v1/config_pb.js';
+import type { ConfigProblemJson as ConfigProblem } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 import type { Page } from '../page.js';
 import type { Proposal } from './proposal.js';
 
 /** How much text the hub reads at most, in bytes. */
 const mostText = 256 << 10;
 
-export function pastedText({ call, announce }: Page, propose: (proposal: Proposal) => void) {
-  const box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
-  const read = h('button', {
-    class: 'primary',
-    text: t('Continue'),
-    dataset: { testid: 'adding-read' },
-    onclick: () => void look(),
-  });
-  const field = labelled(t('Command, URL or config'), box, {
-    hint: t('A command line, an address, JSON of any editor, or TOML of Codex.'),
-  });
-  const found = h('div', { 'role': 'group', 'aria-label': t('Servers in the text') });
-  const element = h('div', { class: 'fields' }, field.element, read, found);
-  let asked = 0;
-  box.addEventListener('paste', (event) => {
-    const text = event.clipboardData?.getData('text') ?? '';
-    if (text.length <= mostText) return;
-    event.preventDefault();
-    field.say(tooLong(text.length));
-  });
-  box.addEventListener('input', () => field.say(''));
+const tooLong = (length: number) =>
+  t('This text is too long: {0} of at most {1}. Paste only the servers.', bytes(length), bytes(mostText));
 
-  const tooLong = (length: number) =>
-    t(
-      'This text is too long: {0}, of which at most {1} are read. Paste the part with the servers.',
-      bytes(length),
-      bytes(mostText),
-    );
+const withLine = ({ line }: ConfigProblem, text: string) => `${line ? t('Line {0}: ', line) : ''}${text}`;
 
-  async function look() {
-    const text = box.value;
-    const mine = ++asked;
-    replace(found);
-    if (text.trim() === '') {
-      field.say(t('Paste the text first.'));
-      box.focus();
-      return;
-    }
+export class PastedText {
+  readonly element: HTMLElement;
+  readonly #page: Page;
+  readonly #propose: (proposal: Proposal) => void;
+  readonly #box = linesBox({ rows: 6, dataset: { testid: 'adding-text' }, placeholder: t('{ "mcpServers": { … } }') });
+  readonly #field = labelled(t('Command, URL or config'), this.#box, {
+    hint: t('A command line, a URL, JSON from any editor, or TOML from Codex.'),
+  });
+  readonly #found = h('div', { 'role': 'group', 'aria-label': t('Servers in the text') });
+  #asked = 0;
+
+  constructor(page: Page, propose: (proposal: Proposal) => void) {
+    this.#page = page;
+    this.#propose = propose;
+    const read = h('button', {
+      class: 'primary',
+      text: t('Continue'),
+      dataset: { testid: 'adding-read' },
+      onclick: () => void this.#look(),
+    });
+    this.element = h('div', { class: 'fields' }, this.#field.element, read, this.#found);
+    this.#box.addEventListener('paste', (event) => {
+      const { length } = event.clipboardData?.getData('text') ?? '';
+      if (length <= mostText) return;
+      event.preventDefault();
+      this.#field.say(tooLong(length));
+    });
+    this.#box.addEventListener('input', () => this.#field.say(''));
+  }
+
+  /** Reads a text as if a person had pasted it. */
+  read(text: string) {
+    this.#box.value = text.slice(0, mostText + 1);
+    void this.#look();
+  }
+
+  async #look() {
+    const text = this.#box.value;
+    const mine = ++this.#asked;
+    replace(this.#found);
     const size = new TextEncoder().encode(text).length;
-    if (size > mostText) {
-      field.say(tooLong(size));
-      return;
-    }
-    const line = ofLine(text);
-    if (line) {
-      propose(line);
-      return;
-    }
-    const { error, response } = await call('ReadConfigText', { text });
-    if (mine !== asked) return;
-    const entries = response?.entries ?? [];
-    const faults = (response?.problems ?? []).filter((p) => p.fatal || entries.length === 0);
-    const at = (line: number | undefined) => (line ? t('Line {0}: ', line) : '');
-    field.say(error?.message ?? faults.map((p) => `${at(p.line)}${p.message ?? ''}`).join('\n'));
-    const [one] = entries;
-    if (entries.length === 1 && one?.form) {
-      propose(proposalOf(one));
-      return;
-    }
-    replace(
-      found,
-      entries.length > 1
-        && h('p', {
-          class: 'muted',
-          text: plural(entries.length, '{0} server found. Choose one.', '{0} servers found. Choose one.'),
-        }),
-      ...entries.map((entry) => {
-        const why = entry.problems?.filter((p) => p.fatal) ?? [];
-        const name = shortName(entry.server) || t('the server');
-        return h(
-          'div',
-          { class: 'line' },
-          h('button', {
-            'class': 'secondary',
-            'text': name,
-            'aria-disabled': entry.form ? 'false' : 'true',
-            'onclick': () => entry.form && propose(proposalOf(entry)),
-          }),
-          ...why.map((p) =>
-            h('span', {
-              class: 'problem',
-              text: visible(`${at(p.line)}${[p.key, p.message].filter(Boolean).join(': ')}`),
-            }),
-          ),
-        );
-      }),
-    );
-    show(found, entries.length > 0);
-    if (field.wrong()) box.focus();
-    else if (entries.length) {
-      announce(plural(entries.length, '{0} server found.', '{0} servers found.'));
-      found.querySelector('button')?.focus();
+    if (text.trim() === '') {
+      this.#field.say(t('Paste a command, a URL or a config first.'));
+      this.#box.focus();
+    } else if (size > mostText) {
+      this.#field.say(tooLong(size));
+    } else {
+      const line = ofLine(text);
+      if (line) this.#propose(line);
+      else await this.#ask(text, mine);
     }
   }
 
-  return {
-    element,
-    focus: () => box.focus(),
-    read: (text: string) => {
-      box.value = text.slice(0, mostText + 1);
-      void look();
-    },
-  };
+  async #ask(text: string, mine: number) {
+    const { error, response } = await this.#page.call('ReadConfigText', { text });
+    if (mine !== this.#asked) return;
+    const { entries = [], problems = [] } = response ?? {};
+    const faults = problems.filter((problem) => problem.fatal || entries.length === 0);
+    this.#field.say(error?.message ?? faults.map((fault) => withLine(fault, fault.message ?? '')).join('\n'));
+    const [first] = entries;
+    if (entries.length === 1 && first?.form) this.#propose(proposalOf(first));
+    else this.#offer(entries);
+  }
+
+  #offer(entries: readonly ConfigEntry[]) {
+    const count = entries.length;
+    replace(
+      this.#found,
+      count > 1
+        && h('p', {
+          class: 'muted',
+          text: plural(count, '{0} server found. Choose one.', '{0} servers found. Choose one.'),
+        }),
+      ...entries.map((entry) => this.#line(entry)),
+    );
+    show(this.#found, count > 0);
+    if (this.#field.wrong()) this.#box.focus();
+    else if (count > 0) {
+      this.#page.announce(plural(count, '{0} server found.', '{0} servers found.'));
+      this.#found.querySelector('button')?.focus();
+    }
+  }
+
+  #line(entry: ConfigEntry) {
+    const faults = entry.problems?.filter((problem) => problem.fatal) ?? [];
+    return h(
+      'div',
+      { class: 'line' },
+      h('button', {
+        'class': 'secondary',
+        'text': shortName(entry.server) || t('the server'),
+        'aria-disabled': entry.form ? 'false' : 'true',
+        'onclick': () => entry.form && this.#propose(proposalOf(entry)),
+      }),
+      ...faults.map((fault) =>
+        h('span', {
+          class: 'problem',
+          text: visible(withLine(fault, [fault.key, fault.message].filter(Boolean).join(': '))),
+        }),
+      ),
+    );
+  }
 }

@@ -4,22 +4,17 @@
 import { t } from '../words/t.js';
 import { h } from '../elements/dom.js';
 import { labelled, textBox } from './field.js';
+import { policyWords } from './toolpolicy.js';
 import type { ServerSettingsJson as ServerSettings } from '../../../host/src/gen/mcphub/v1/config_pb.js';
 import type { ApprovalPolicyJson as Policy } from '../../../host/src/gen/mcphub/v1/server_pb.js';
 
-export type Clock = 'connect' | 'idle' | 'total' | 'human';
+type Clock = 'connect' | 'idle' | 'total' | 'human';
 
 const clocks: [Clock, string][] = [
-  ['connect', t('Start')],
+  ['connect', t('Server start')],
   ['total', t('One call')],
-  ['idle', t('Silence in a call')],
-  ['human', t('A question to you')],
-];
-
-export const policyWords: [Policy, string][] = [
-  ['APPROVAL_POLICY_ALLOW', t('Always allow')],
-  ['APPROVAL_POLICY_ASK', t('Ask first')],
-  ['APPROVAL_POLICY_DENY', t('Never call')],
+  ['idle', t('Inactivity in a call')],
+  ['human', t('Your answer to a question')],
 ];
 
 /**
@@ -35,139 +30,176 @@ function secondsOf(text: string) {
   return `${Math.round(Number(found[1]) * unit * 1000) / 1000}s`;
 }
 
-/** @param text as proto3 JSON spells it */
-const spelled = (text: string | undefined) => (text === undefined ? '' : text);
+const isEmpty = (what: object) => Object.keys(what).length === 0;
 
-export function settingsFields(changed: () => void) {
-  const enabled = h('input', { type: 'checkbox', onchange: changed, dataset: { testid: 'adding-enabled' } });
-  const on = h('label', { class: 'check' }, enabled, t('Enabled, also for later sessions'));
-  const times = clocks.map(([clock, label]) => {
-    const box = textBox({
-      class: 'number',
-      placeholder: t('default'),
-      oninput: changed,
-      dataset: { testid: `adding-${clock}` },
-    });
-    return { clock, box, field: labelled(label, box) };
-  });
-  let rows: { name: HTMLInputElement; policy: HTMLSelectElement; element: HTMLElement }[] = [];
-  const list = h('ul', { class: 'lines' });
-  const more = h('button', {
+/** The policies of tools, a row for each tool or pattern. */
+class PolicyRows {
+  readonly list = h('ul', { class: 'lines' });
+  readonly more = h('button', {
     class: 'link',
     text: t('Add a tool'),
     onclick: () => {
-      addRow('', 'APPROVAL_POLICY_ALLOW').name.focus();
-      changed();
+      this.#add('', 'APPROVAL_POLICY_ALLOW').focus();
+      this.#changed();
     },
   });
-  let before: Required<Pick<ServerSettings, 'approvals'>> & ServerSettings = { approvals: {} };
+  readonly #changed: () => void;
+  #rows: { name: HTMLInputElement; policy: HTMLSelectElement }[] = [];
 
-  function addRow(tool: string, policy: Policy) {
-    const name = textBox({ value: tool, placeholder: t('name or pattern'), oninput: changed });
-    const choice = h(
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  set(approvals: Record<string, Policy>) {
+    this.#rows = [];
+    this.list.replaceChildren();
+    for (const [tool, policy] of Object.entries(approvals)) this.#add(tool, policy);
+  }
+
+  /** Returns the policies that differ; one that is gone is not said any more. */
+  read(before: Record<string, Policy>) {
+    const now = new Map(
+      this.#rows
+        .map(({ name, policy }) => [name.value.trim(), policy.value as Policy] as const)
+        .filter(([tool]) => tool !== ''),
+    );
+    const gone = Object.keys(before).filter((tool) => !now.has(tool));
+    return Object.fromEntries([
+      ...[...now].filter(([tool, policy]) => before[tool] !== policy),
+      ...gone.map((tool): [string, Policy] => [tool, 'APPROVAL_POLICY_UNSPECIFIED']),
+    ]);
+  }
+
+  /** Adds a row, and returns its box for the name. */
+  #add(tool: string, chosen: Policy) {
+    const name = textBox({
+      'value': tool,
+      'placeholder': t('name or pattern'),
+      'aria-label': t('Tool, or a pattern with * and ?'),
+      'oninput': this.#changed,
+    });
+    const policy = h(
       'select',
-      { onchange: changed },
+      { 'aria-label': t('What happens to calls of {0}', tool || t('this tool')), 'onchange': this.#changed },
       ...policyWords.map(([value, text]) => h('option', { value, text })),
     );
-    choice.value = policy;
-    name.setAttribute('aria-label', t('Tool, or a pattern with * and ?'));
-    choice.setAttribute('aria-label', t('What happens to calls of {0}', tool || t('this tool')));
+    policy.value = chosen;
     const drop = h('button', {
       'class': 'link',
       'text': t('Remove'),
       'aria-label': t('Remove {0}', tool || t('this tool')),
       'onclick': () => {
-        rows = rows.filter((one) => one !== row);
-        row.element.remove();
-        more.focus();
-        changed();
+        this.#rows = this.#rows.filter((row) => row.name !== name);
+        element.remove();
+        this.more.focus();
+        this.#changed();
       },
     });
-    const row = { name, policy: choice, element: h('li', { class: 'inline' }, name, choice, drop) };
-    rows.push(row);
-    list.append(row.element);
-    return row;
+    const element = h('li', { class: 'inline' }, name, policy, drop);
+    this.#rows.push({ name, policy });
+    this.list.append(element);
+    return name;
   }
+}
 
-  /** Compares what is typed with these settings from now on. */
-  function base(settings: ServerSettings | undefined) {
-    before = { ...settings, approvals: settings?.approvals ?? {} };
-  }
+export class SettingsFields {
+  readonly element: HTMLElement;
+  readonly #enabled: HTMLInputElement;
+  readonly #times: { clock: Clock; box: HTMLInputElement; field: ReturnType<typeof labelled> }[];
+  readonly #policies: PolicyRows;
+  /** What the fields are compared with. */
+  #before: ServerSettings = {};
 
-  const element = h(
-    'details',
-    { dataset: { testid: 'adding-settings' } },
-    h('summary', { text: t('Enabled, timeouts, tools') }),
-    on,
-    h(
-      'fieldset',
-      { class: 'field' },
-      h('legend', { text: t('Timeouts') }),
-      h('p', { class: 'field-hint', text: t('90s, 5m or 1h; 0 is no limit; nothing leaves the default.') }),
-      h('div', { class: 'clocks' }, ...times.map(({ field }) => field.element)),
-    ),
-    h(
-      'fieldset',
-      { class: 'field' },
-      h('legend', { text: t('Tools, in the config file') }),
-      h('p', {
-        class: 'field-hint',
-        text: t(
-          'This is written into the file and holds for everybody who uses it. What you allow on a question is kept by McpHub alone.',
-        ),
-      }),
-      list,
-      more,
-    ),
-  );
-
-  return {
-    element,
-    base,
-    set: (settings: ServerSettings | undefined) => {
-      base(settings);
-      enabled.checked = settings?.enabled !== false;
-      for (const { clock, box, field } of times) {
-        box.value = spelled(settings?.timeouts?.[clock]);
-        field.say('');
-      }
-      rows = [];
-      list.replaceChildren();
-      for (const [tool, policy] of Object.entries(before.approvals)) addRow(tool, policy);
-    },
-    /** Shows the faults, and returns the first field with one. */
-    check: () => {
-      const wrong = times.filter(({ box, field }) => {
-        const bad = secondsOf(box.value) === undefined;
-        field.say(bad ? t('Write it as 90s, 5m or 1h.') : '');
-        return bad;
+  constructor(changed: () => void) {
+    this.#enabled = h('input', { type: 'checkbox', onchange: changed, dataset: { testid: 'adding-enabled' } });
+    this.#times = clocks.map(([clock, label]) => {
+      const box = textBox({
+        class: 'number',
+        placeholder: t('default'),
+        oninput: changed,
+        dataset: { testid: `adding-${clock}` },
       });
-      return wrong[0]?.box;
-    },
-    /**
-     * Returns what differs from the settings of base, or undefined if nothing does. A time that cannot be read is left
-     * out: see check.
-     */
-    read: (): ServerSettings | undefined => {
-      const out: ServerSettings = {};
-      if (enabled.checked !== (before.enabled !== false)) out.enabled = enabled.checked;
-      const timeouts: Record<string, unknown> & { toDefault?: string[] } = {};
-      for (const { clock, box } of times) {
-        const now = secondsOf(box.value);
-        if (now === undefined || now === secondsOf(spelled(before.timeouts?.[clock]))) continue;
-        if (now === '') (timeouts.toDefault ??= []).push(clock);
-        else timeouts[clock] = now;
-      }
-      if (Object.keys(timeouts).length) out.timeouts = timeouts;
-      const now = new Map(
-        rows.filter(({ name }) => name.value.trim()).map((r) => [r.name.value.trim(), r.policy.value as Policy]),
-      );
-      const approvals: Record<string, Policy> = {};
-      for (const [tool, policy] of now) if (before.approvals[tool] !== policy) approvals[tool] = policy;
-      for (const tool of Object.keys(before.approvals))
-        if (!now.has(tool)) approvals[tool] = 'APPROVAL_POLICY_UNSPECIFIED';
-      if (Object.keys(approvals).length) out.approvals = approvals;
-      return Object.keys(out).length ? out : undefined;
-    },
-  };
+      return { clock, box, field: labelled(label, box) };
+    });
+    this.#policies = new PolicyRows(changed);
+    this.element = h(
+      'details',
+      { dataset: { testid: 'adding-settings' } },
+      h('summary', { text: t('Enabled, timeouts, tools') }),
+      h('label', { class: 'check' }, this.#enabled, t('Enabled, also for later sessions')),
+      h(
+        'fieldset',
+        { class: 'field' },
+        h('legend', { text: t('Timeouts') }),
+        h('p', {
+          class: 'field-hint',
+          text: t('For example 90s, 5m or 1h. Enter 0 for no limit, or nothing for the default.'),
+        }),
+        h('div', { class: 'clocks' }, ...this.#times.map(({ field }) => field.element)),
+      ),
+      h(
+        'fieldset',
+        { class: 'field' },
+        h('legend', { text: t('Tool policies') }),
+        h('p', {
+          class: 'field-hint',
+          text: t('Saved in the file, for everyone who uses it. What you allow when asked is kept only by McpHub.'),
+        }),
+        this.#policies.list,
+        this.#policies.more,
+      ),
+    );
+  }
+
+  /** Keeps what was typed, and compares it with these settings from now on. */
+  base(settings: ServerSettings = {}) {
+    this.#before = settings;
+  }
+
+  set(settings: ServerSettings = {}) {
+    this.base(settings);
+    this.#enabled.checked = settings.enabled !== false;
+    for (const { clock, box, field } of this.#times) {
+      box.value = settings.timeouts?.[clock] ?? '';
+      field.say('');
+    }
+    this.#policies.set(settings.approvals ?? {});
+  }
+
+  /** Shows the faults, and returns the first field with one. */
+  check() {
+    const wrong = this.#times.filter(({ box, field }) => {
+      const bad = secondsOf(box.value) === undefined;
+      field.say(bad ? t('Enter a time such as 90s, 5m or 1h.') : '');
+      return bad;
+    });
+    return wrong[0]?.box;
+  }
+
+  /**
+   * Returns what differs from the settings of base, or undefined if nothing does. A time that cannot be read is left
+   * out: see check.
+   */
+  read(): ServerSettings | undefined {
+    const enabled = this.#enabled.checked;
+    const timeouts = this.#timeouts();
+    const approvals = this.#policies.read(this.#before.approvals ?? {});
+    const out: ServerSettings = {
+      ...(enabled !== (this.#before.enabled !== false) && { enabled }),
+      ...(!isEmpty(timeouts) && { timeouts }),
+      ...(!isEmpty(approvals) && { approvals }),
+    };
+    return isEmpty(out) ? undefined : out;
+  }
+
+  #timeouts() {
+    const out: Record<string, unknown> & { toDefault?: string[] } = {};
+    for (const { clock, box } of this.#times) {
+      const now = secondsOf(box.value);
+      if (now === undefined || now === secondsOf(this.#before.timeouts?.[clock] ?? '')) continue;
+      if (now === '') (out.toDefault ??= []).push(clock);
+      else out[clock] = now;
+    }
+    return out;
+  }
 }

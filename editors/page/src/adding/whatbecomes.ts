@@ -16,21 +16,21 @@ import type { ServerFormJson as ServerForm } from '../../../host/src/gen/mcphub/
 export function whatBecomes(write: ConfigWriteJson, entry: ServerForm, secrets: string[]) {
   const line = [entry.command ?? '', ...(entry.args ?? [])].map(quoted).join(' ');
   return [
-    h('h3', { class: 'unseen', text: t('What would run, and what would be written') }),
+    h('h3', { class: 'unseen', text: t('Preview') }),
     entry.url ? block(t('It connects to'), entry.url) : block(t('It runs'), line),
-    h('details', { open: true }, h('summary', {}, t('What is written')), written(write, secrets)),
+    h('details', { open: true }, h('summary', {}, t('Changes to the file')), written(write, secrets)),
     ...(write.problems ?? []).map((p) =>
       h('p', { class: 'warning', text: visible([p.key, p.message].filter(Boolean).join(': ')) }),
     ),
     (write.leftOut ?? []).length > 0
       && h('p', {
         class: 'warning',
-        text: t('The file has no words for {0}: left out.', visible((write.leftOut ?? []).join(', '))),
+        text: t('Left out, not supported by this file format: {0}', visible((write.leftOut ?? []).join(', '))),
       }),
     write.needsConsent
       && h('p', {
         class: 'muted',
-        text: t('You will be asked, with the whole command, before it is started for the first time.'),
+        text: t('McpHub shows the whole command and asks you before the first start.'),
       }),
   ];
 }

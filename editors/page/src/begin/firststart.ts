@@ -2,7 +2,7 @@
 // depends only on the present state and disappears with the first server. Nothing is stored, and it never asks again.
 
 import { html, render } from 'lit-html';
-import { likeliestFile } from '../adding/files.js';
+import { likeliestFile } from '../adding/writing.js';
 import { h, setText, show } from '../elements/dom.js';
 import { copyButton } from '../elements/icon.js';
 import { byId } from '../page.js';
@@ -10,11 +10,24 @@ import { commandLink } from '../surface.js';
 import { visible } from '../words/text.js';
 import { t } from '../words/t.js';
 import type { Page } from '../page.js';
+import type { Surface } from '../surface.js';
 
-export function firstStart(page: Page): { element: HTMLElement; box: HTMLElement; update: () => void } {
-  const { surface, state } = page;
-  const problem = h('p', { class: 'problem', role: 'alert' });
-  const box = h('textarea', {
+export const firstStart = (page: Page): { element: HTMLElement; box: HTMLElement; update: () => void } =>
+  new FirstStart(page);
+
+class FirstStart {
+  readonly element = h('div', {
+    'class': 'first',
+    'role': 'group',
+    'aria-labelledby': 'first-title',
+    'hidden': true,
+    'dataset': { testid: 'first-start' },
+  });
+  /** Takes the focus. */
+  readonly box: HTMLElement;
+  readonly #page: Page;
+  readonly #problem = h('p', { class: 'problem', role: 'alert' });
+  readonly #text = h('textarea', {
     'rows': 2,
     'class': 'code',
     'aria-label': t('Command, URL or config'),
@@ -25,69 +38,72 @@ export function firstStart(page: Page): { element: HTMLElement; box: HTMLElement
     'onkeydown': (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.repeat) return;
       event.preventDefault();
-      go();
+      this.#continue();
     },
   });
-  const element = h('div', {
-    'class': 'first',
-    'role': 'group',
-    'aria-labelledby': 'first-title',
-    'hidden': true,
-    'dataset': { testid: 'first-start' },
-  });
 
-  function go() {
-    const text = box.value;
-    setText(problem, text.trim() === '' ? t('Paste what the instructions of the server say.') : '');
-    if (text.trim() === '') box.focus();
-    else page.adding?.openAddForm({ text });
+  constructor(page: Page) {
+    this.#page = page;
+    const { configWrites } = page.surface;
+    this.box = configWrites ? this.#text : this.element;
+    render(
+      html`<h2 id="first-title">${t('Connect your first MCP server')}</h2>
+        ${configWrites ? this.#paste() : typed('mcphub config add NAME -- COMMAND')} ${this.#problem}
+        <p class="quiet">
+          ${t('Just looking?')} ${demoLink(page, (text) => setText(this.#problem, text))}
+          ${t('It has a slow call that you can cancel, and a question that it withdraws.')}
+        </p>
+        ${elsewhere(page.surface)}`,
+      this.element,
+    );
   }
 
-  const paste = html`<p class="quiet">${t('Paste a command, a URL, or an entry of another editor’s config.')}</p>
-    ${box}
-    <div class="buttons">
-      <button class="primary" data-testid="first-continue" @click=${go}>${t('Continue')}</button>
-      <button class="plain" data-testid="first-registry" @click=${() => page.adding?.openAddForm({ way: 'registry' })}>
-        ${t('Find in the registry')}
-      </button>
-    </div>`;
+  /** Is called when the servers have changed. */
+  update() {
+    const { surface, state } = this.#page;
+    const empty = state.hubId !== '' && state.servers.size === 0;
+    const begins = empty && this.element.hidden;
+    show(this.element, empty);
+    byId('main').toggleAttribute('data-alone', empty);
+    if (!empty) setText(this.#problem, '');
+    // With the command in the clipboard, the box is the only thing that is needed.
+    if (begins && surface.configWrites && document.activeElement === document.body)
+      this.box.focus({ preventScroll: true });
+  }
+
+  #continue() {
+    const text = this.#text.value;
+    setText(this.#problem, text.trim() === '' ? t('Paste a command, a URL or a config first.') : '');
+    if (text.trim() === '') this.#text.focus();
+    else this.#page.adding?.openAddForm({ text });
+  }
+
+  #paste() {
+    const find = () => this.#page.adding?.openAddForm({ way: 'registry' });
+    return html`<p class="quiet">${t('Paste a command, a URL, or an entry of another editor’s config.')}</p>
+      ${this.#text}
+      <div class="buttons">
+        <button class="primary" data-testid="first-continue" @click=${() => this.#continue()}>${t('Continue')}</button>
+        <button class="plain" data-testid="first-registry" @click=${find}>${t('Find in the registry')}</button>
+      </div>`;
+  }
+}
+
+/** Returns where else servers can come from: config files, and what is said of them. */
+function elsewhere(surface: Surface) {
   const links = [
     commandLink(surface, 'mcphub.createConfig', [], t('Open or create a config file')),
     commandLink(surface, 'mcphub.getStarted', [], t('Open the walkthrough')),
   ].filter((link) => link !== undefined);
-  render(
-    html`<h2 id="first-title">${t('Connect your first MCP server')}</h2>
-      ${surface.configWrites ? paste : typed('mcphub config add NAME -- COMMAND')} ${problem}
-      <p class="quiet">
-        ${t('Only looking?')} ${demoLink(page, (text) => setText(problem, text))}
-        ${t('It has a slow call that you can cancel, and a question that it takes back.')}
-      </p>
-      ${links.length > 0 ? html`<p class="links">${links}</p>` : ''}
-      ${
-        surface.kind === 'web'
-          ? html`<p class="quiet">
-                ${t('McpHub also reads what VS Code, Claude, Cursor, Codex and others keep. This lists where it looks:')}
-              </p>
-              ${typed('mcphub config places')}`
-          : ''
-      }`,
-    element,
-  );
-
-  return {
-    element,
-    box: surface.configWrites ? box : element,
-    update: () => {
-      const empty = state.hubId !== '' && state.servers.size === 0;
-      const begins = empty && element.hidden;
-      show(element, empty);
-      byId('main').toggleAttribute('data-alone', empty);
-      if (!empty) setText(problem, '');
-      // With the command in the clipboard, the box is the only thing that is needed.
-      if (begins && surface.configWrites && document.activeElement === document.body)
-        box.focus({ preventScroll: true });
-    },
-  };
+  return html`${links.length > 0 ? html`<p class="links">${links}</p>` : ''}
+  ${
+    surface.kind === 'web'
+      ? html`<p class="quiet">
+            ${t('McpHub also reads the config files of VS Code, Claude, Cursor, Codex and others. To list them:')}
+          </p>
+          ${typed('mcphub config places')}`
+      : ''
+  }`;
 }
 
 /**

@@ -10,77 +10,111 @@ import type { About, Field, Form } from './fields.js';
 
 const button = (text: string, onclick: () => void) => h('button', { class: 'secondary small', text, onclick });
 
+/** The fields for the members of an object. They are there only while the object is. */
+class Members {
+  readonly parts: HTMLElement[];
+  readonly #form: Form;
+  readonly #schema: JsonObject;
+  readonly #depth: number;
+  readonly #optional: boolean;
+  readonly #body = h('div', { class: 'fields' });
+  readonly #add: HTMLButtonElement;
+  readonly #remove: HTMLButtonElement;
+  #fields: Map<string, Field> | undefined;
+  /** The members that have no field. They must not be lost. */
+  #rest: [string, Json][] = [];
+
+  constructor(form: Form, schema: JsonObject, about: About, depth: number) {
+    this.#form = form;
+    this.#schema = schema;
+    this.#depth = depth;
+    this.#optional = depth > 0 && !about.required;
+    const name = caption(form, schema, about).main;
+    this.#add = button(t('Add {0}', name), () => {
+      this.#draw();
+      this.#first?.focus();
+    });
+    this.#remove = button(t('Remove {0}', name), () => {
+      this.#clear();
+      this.#add.focus();
+    });
+    this.parts = [this.#add, this.#body, this.#remove];
+  }
+
+  focus() {
+    (this.#first ?? this.#add).focus();
+  }
+
+  read(): JsonObject | undefined {
+    if (!this.#fields) return undefined;
+    const found: [string, Json][] = [];
+    for (const [key, child] of this.#fields) {
+      const value = child.read();
+      if (value !== undefined) found.push([key, value]);
+    }
+    return new Map([...found, ...this.#rest]);
+  }
+
+  set(value: Json | undefined) {
+    this.#clear();
+    if (value === undefined && this.#optional) return;
+    const fields = this.#draw();
+    if (!(value instanceof Map)) return;
+    this.#rest = [...value].filter(([key]) => !this.#properties.has(key));
+    for (const [key, child] of fields) child.set(value.get(key));
+  }
+
+  visit(path: string, see: (path: string, field: Field) => void) {
+    for (const [key, child] of this.#fields ?? []) child.visit(pathTo(path, key), see);
+  }
+
+  get #properties() {
+    return objectOf(this.#schema.get('properties'));
+  }
+
+  get #first() {
+    return this.#fields?.values().next().value;
+  }
+
+  #draw() {
+    const required = arrayOf(this.#schema.get('required')).map(stringOf);
+    const make = (name: string, schema: Json) =>
+      this.#form.make(schema, { name, required: required.includes(name) }, this.#depth + 1);
+    this.#fields ??= new Map([...this.#properties].map(([name, schema]) => [name, make(name, schema)]));
+    replace(
+      this.#body,
+      [...this.#fields.values()].map((child) => child.element),
+    );
+    show(this.#add, false);
+    show(this.#remove, this.#optional);
+    return this.#fields;
+  }
+
+  #clear() {
+    this.#fields = undefined;
+    this.#rest = [];
+    replace(this.#body);
+    show(this.#add, true);
+    show(this.#remove, false);
+  }
+}
+
 /**
  * Returns the field for an object. An optional object is drawn when the user adds it: only then its required fields
  * matter, and a schema that refers to itself comes to an end.
  */
 export function objectField(form: Form, schema: JsonObject, about: About, depth: number): Field {
-  const properties = objectOf(schema.get('properties'));
-  const required = new Set(arrayOf(schema.get('required')).map(stringOf));
-  const body = h('div', { class: 'fields' });
-  let inside: Map<string, Field> | undefined;
-  let rest: [string, Json][] = [];
-  const name = caption(form, schema, about).main;
-  const add = button(t('Add {0}', name), () => {
-    draw();
-    inside?.values().next().value?.focus();
+  const members = new Members(form, schema, about, depth);
+  const control = depth > 0 ? h('fieldset', { class: 'field nested' }) : h('div', { class: 'fields', role: 'group' });
+  const made = field(form, schema, about, control, {
+    group: members.parts,
+    read: () => members.read(),
+    set: (value) => members.set(value),
+    focus: () => members.focus(),
   });
-  const remove = button(t('Remove {0}', name), () => {
-    clear();
-    add.focus();
-  });
-  const optional = depth > 0 && !about.required;
-  const draw = () => {
-    inside ??= new Map(
-      [...properties].map(([key, child]) => [
-        key,
-        form.make(child, { name: key, required: required.has(key) }, depth + 1),
-      ]),
-    );
-    replace(
-      body,
-      [...inside.values()].map((child) => child.element),
-    );
-    show(add, false);
-    show(remove, optional);
-  };
-  const clear = () => {
-    inside = undefined;
-    rest = [];
-    replace(body);
-    show(add, true);
-    show(remove, false);
-  };
-  const made = field(
-    form,
-    schema,
-    about,
-    depth > 0 ? h('fieldset', { class: 'field nested' }) : h('div', { class: 'fields', role: 'group' }),
-    {
-      group: [add, body, remove],
-      read() {
-        if (!inside) return undefined;
-        const found: [string, Json][] = [];
-        for (const [key, child] of inside) {
-          const value = child.read();
-          if (value !== undefined) found.push([key, value]);
-        }
-        return new Map([...found, ...rest]);
-      },
-      set(value) {
-        clear();
-        if (value === undefined && optional) return;
-        draw();
-        if (!(value instanceof Map)) return;
-        rest = [...value].filter(([key]) => !properties.has(key)); // members without a field must not be lost
-        for (const [key, child] of inside ?? []) child.set(value.get(key));
-      },
-      focus: () => (inside?.values().next().value ?? { focus: () => add.focus() }).focus(),
-    },
-  );
   made.visit = (path, see) => {
     see(path, made);
-    for (const [key, child] of inside ?? []) child.visit(pathTo(path, key), see);
+    members.visit(path, see);
   };
   if (depth === 0) made.element.querySelector('legend')?.remove();
   return made;

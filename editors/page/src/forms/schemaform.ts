@@ -1,25 +1,15 @@
 // A form for a JSON Schema: for the arguments of a tool, or the question of a server. Optional fields that are empty
 // are not sent. Numbers are sent as they were typed.
 import { h, show } from '../elements/dom.js';
-import {
-  booleanField,
-  choiceField,
-  choicesOf,
-  constantField,
-  mostChoices,
-  notJson,
-  numberField,
-  rawField,
-  severalField,
-  textField,
-} from './fields.js';
-import { listField, objectField, variantField } from './fieldsets.js';
-import { arrayOf, lostAt, objectOf, parse, stringify, stringOf } from '../words/jsontext.js';
+import { notJson, rawField } from './fields.js';
+import { objectField } from './fieldsets.js';
+import { fieldOf } from './schemafield.js';
+import { lostAt, objectOf, parse, stringify } from '../words/jsontext.js';
 import { pretty, visible } from '../words/text.js';
-import { resolve, typesOf, validate } from './validate.js';
+import { resolve, validate } from './validate.js';
 import { t } from '../words/t.js';
-import type { Json } from '../words/jsontext.js';
-import type { About, Field, Form } from './fields.js';
+import type { Json, JsonObject } from '../words/jsontext.js';
+import type { Field, Form } from './fields.js';
 
 /** path: a JSON Pointer; field: the name of the field for people, '' for the whole form */
 export type FormError = { path: string; message: string; field: string };
@@ -41,235 +31,233 @@ export interface SchemaForm {
 const maxDepth = 8;
 const maxFields = 300; // a schema of a server may be endless; further values are edited as JSON text
 
-export function schemaForm(
+export const schemaForm = (
   schemaJson: string | undefined,
   { idPrefix, flat = false }: { idPrefix: string; flat?: boolean },
-): SchemaForm {
-  let ids = 0;
-  let left = maxFields;
-  let root = objectOf(null);
-  try {
-    root = objectOf(parse(schemaJson || '{}'));
-  } catch {
-    // A schema that cannot be parsed has no fields. The values can still be edited as JSON.
-  }
-  const form: Form = {
-    root,
-    flat,
-    id: () => `${idPrefix}-${ids++}`,
-    room: () => left,
-    check: () => check(false),
-    make: (schema, about, depth) =>
-      --left < 0 || depth > maxDepth ? rawField(form, objectOf(schema), about) : make(form, schema, about, depth),
-  };
-  /** The fields; undefined while they are being made, and if there are none. */
-  let top = undefined as Field | undefined;
-  const whole = h('textarea', {
-    'class': 'code grows',
-    'rows': 6,
-    'spellcheck': 'false',
-    'autocomplete': 'off',
-    'id': `${idPrefix}-json`,
-    'aria-label': t('All values as JSON'),
-    'aria-describedby': `${idPrefix}-problem`,
-    'hidden': true,
-  });
-  const problem = h('p', { class: 'field-error', id: `${idPrefix}-problem`, hidden: true });
-  const say = (message: string) => {
-    problem.textContent = visible(message);
-    show(problem, message !== '');
-  };
-  const asText = () => !whole.hidden;
+): SchemaForm => new FormOfSchema(schemaJson, idPrefix, flat);
 
-  const collect = (): { value: Json; errors: FormError[] } => {
-    const errors: FormError[] = [];
-    let value: Json = new Map();
-    const labels: Map<string, string> = new Map();
-    if (asText()) {
-      try {
-        value = parse(whole.value);
-      } catch (error) {
-        return {
-          value,
-          errors: [{ path: '', field: '', message: notJson(error) }],
-        };
-      }
-    } else {
-      value = top?.read() ?? value;
-      top?.visit('', (path, field) => {
-        labels.set(path, field.label);
-        const message = field.syntax();
-        if (message) errors.push({ path, field: field.label, message });
-      });
+/** Returns a schema. One that cannot be parsed has no fields: the values can still be edited as JSON. */
+function schemaOf(json: string | undefined) {
+  try {
+    return objectOf(parse(json || '{}'));
+  } catch {
+    return objectOf(null);
+  }
+}
+
+/** Returns the field at a path, or the nearest one around it that was drawn. */
+function nearest(fields: ReadonlyMap<string, Field>, path: string) {
+  let at = path;
+  while (at && !fields.has(at)) at = at.slice(0, at.lastIndexOf('/'));
+  return at ? fields.get(at) : undefined;
+}
+
+class FormOfSchema implements SchemaForm {
+  readonly element: HTMLElement;
+  readonly #root: JsonObject;
+  readonly #whole: HTMLTextAreaElement;
+  readonly #problem: HTMLElement;
+  /** Stands in the place of the fields if there are none. */
+  readonly #none: HTMLElement;
+  readonly #switcher = h('button', {
+    'class': 'link',
+    'aria-pressed': 'false',
+    'text': t('Edit as JSON'),
+    'onclick': () => this.#turn(),
+  });
+  /** The content at the start, as JSON. */
+  readonly #start: string;
+  /** How many more fields may be drawn. */
+  #left = maxFields;
+  /** The fields; undefined while they are being made, and if there are none. */
+  #top: Field | undefined;
+
+  constructor(schemaJson: string | undefined, idPrefix: string, flat: boolean) {
+    this.#root = schemaOf(schemaJson);
+    this.#whole = h('textarea', {
+      'class': 'code grows',
+      'rows': 6,
+      'spellcheck': 'false',
+      'autocomplete': 'off',
+      'id': `${idPrefix}-json`,
+      'aria-label': t('All values as JSON'),
+      'aria-describedby': `${idPrefix}-problem`,
+      'hidden': true,
+      'oninput': () => this.#say(''),
+    });
+    this.#problem = h('p', { class: 'field-error', id: `${idPrefix}-problem`, hidden: true });
+    const schema = resolve(this.#root, this.#root);
+    const count = objectOf(schema.get('properties')).size;
+    if (count && count <= maxFields)
+      this.#top = objectField(this.#form(idPrefix, flat), schema, { name: '', required: true }, 0);
+    this.#start = this.#json();
+    this.#none = h('p', {
+      class: 'muted',
+      text: count ? t('{0} fields are too many to show.', count) : t('There are no values to enter.'),
+      hidden: this.#top !== undefined,
+    });
+    this.element = h(
+      'div',
+      { class: 'schema-form' },
+      this.#top?.element,
+      this.#none,
+      this.#whole,
+      this.#problem,
+      this.#switcher,
+    );
+    if (count && !this.#top) this.#turn();
+  }
+
+  // These are bound: a card passes them on without the form.
+  readonly read = () => {
+    const { value, errors } = this.#collect();
+    return errors.length ? { errors } : { json: stringify(value) };
+  };
+
+  readonly showErrors = (errors: FormError[]) => {
+    const first = this.#place(errors, true);
+    if (this.#asText) this.#whole.focus();
+    else first?.focus();
+  };
+
+  readonly focusFirst = () => (this.#asText ? this.#whole : (this.#top ?? this.#switcher)).focus();
+
+  readonly set = (draft: string) => {
+    let text = draft;
+    try {
+      const value = parse(draft);
+      if (this.#top && !this.#asText && !this.#setFields(value)) return;
+      text = pretty(draft);
+    } catch {
+      // The draft is half-typed JSON: its text stays unchanged.
     }
-    for (const { path, message } of validate(root, value, root)) {
+    if (!this.#asText) this.#turn();
+    this.#whole.value = text;
+  };
+
+  readonly draft = () => (this.#asText ? this.#whole.value : this.#json());
+
+  readonly edited = () => this.draft() !== (this.#asText ? pretty(this.#start) : this.#start);
+
+  #form(idPrefix: string, flat: boolean): Form {
+    let ids = 0;
+    const form: Form = {
+      root: this.#root,
+      flat,
+      id: () => `${idPrefix}-${ids++}`,
+      room: () => this.#left,
+      check: () => this.#check(),
+      make: (schema, about, depth) =>
+        --this.#left < 0 || depth > maxDepth
+          ? rawField(form, objectOf(schema), about)
+          : fieldOf(form, schema, about, depth),
+    };
+    return form;
+  }
+
+  get #asText() {
+    return !this.#whole.hidden;
+  }
+
+  /** Returns the content of the fields. */
+  #value(): Json {
+    return this.#top?.read() ?? new Map();
+  }
+
+  #json() {
+    return stringify(this.#value());
+  }
+
+  /** Returns all fields that are drawn, by their paths. */
+  #fields() {
+    const fields: Map<string, Field> = new Map();
+    this.#top?.visit('', (path, field) => fields.set(path, field));
+    return fields;
+  }
+
+  #say(message: string) {
+    this.#problem.textContent = visible(message);
+    show(this.#problem, message !== '');
+  }
+
+  /** Returns the content with everything that is wrong with it. */
+  #collect(): { value: Json; errors: FormError[] } {
+    const fields: ReadonlyMap<string, Field> = this.#asText ? new Map() : this.#fields();
+    let value: Json = new Map();
+    try {
+      value = this.#asText ? parse(this.#whole.value) : this.#value();
+    } catch (error) {
+      return { value, errors: [{ path: '', field: '', message: notJson(error) }] };
+    }
+    const errors: FormError[] = [];
+    for (const [path, field] of fields) {
+      const message = field.syntax();
+      if (message) errors.push({ path, field: field.label, message });
+    }
+    for (const { path, message } of validate(this.#root, value, this.#root)) {
       if (!errors.some((error) => error.path === path))
-        errors.push({ path, message, field: labels.get(path) ?? path.slice(1) });
+        errors.push({ path, message, field: fields.get(path)?.label ?? path.slice(1) });
     }
     return { value, errors };
-  };
+  }
 
   /**
    * Shows each problem at its field, or at the nearest field around it that was drawn.
    * @param all also at fields that the user has not visited
    */
-  const place = (errors: FormError[], all: boolean) => {
-    const fields: Map<string, Field> = new Map();
-    top?.visit('', (path, field) => fields.set(path, field));
+  #place(errors: FormError[], all: boolean) {
+    const fields = this.#fields();
     const messages: Map<Field, string> = new Map();
     const rest: string[] = [];
     for (const { path, message, field: label } of errors) {
-      let at = path;
-      while (at && !fields.has(at)) at = at.slice(0, at.lastIndexOf('/'));
-      const field = at && !asText() ? fields.get(at) : undefined;
+      const field = this.#asText ? undefined : nearest(fields, path);
       if (field) messages.set(field, messages.get(field) ?? message);
       else if (all) rest.push(label ? `${label}: ${message}` : message);
     }
-    say(rest.join('\n'));
+    this.#say(rest.join('\n'));
     for (const field of fields.values()) {
       field.touched ||= all;
       field.say(field.touched ? (messages.get(field) ?? '') : '');
     }
     return messages.keys().next().value;
-  };
-  const check = (all: boolean) => {
-    if (!top) return undefined;
-    if (!asText()) return place(collect().errors, all);
-    say('');
-    return undefined;
-  };
+  }
 
-  const schema = resolve(root, root);
-  const count = objectOf(schema.get('properties')).size;
-  top = count && count <= maxFields ? objectField(form, schema, { name: '', required: true }, 0) : undefined;
-  const start = stringify(top?.read() ?? new Map());
-  const why = count ? t('These are {0} fields: too many to be drawn.', count) : t('No values are asked for.');
-  const none = h('p', { class: 'muted', text: why, hidden: top !== undefined });
-  const switcher = h('button', {
-    'class': 'link',
-    'aria-pressed': 'false',
-    'text': t('Edit as JSON'),
-    'onclick': () => turn(),
-  });
-  whole.addEventListener('input', () => say(''));
+  /** Shows the problems at the fields that the user has visited. */
+  #check() {
+    if (!this.#top) return;
+    if (this.#asText) this.#say('');
+    else this.#place(this.#collect().errors, false);
+  }
 
   /** Fills in the fields. Returns the path of the first part of the value that they cannot hold, if there is one. */
-  const setFields = (value: Json) => {
-    left = maxFields; // the new fields replace the old ones
-    top?.set(value);
-    return lostAt(value, top?.read());
-  };
-  const turn = () => {
-    try {
-      if (!asText()) whole.value = pretty(stringify(top?.read() ?? new Map()));
-      else if (top) {
-        const lost = setFields(parse(whole.value));
-        if (lost) {
-          const place = lost.join(' / ') || t('the top');
-          say(t('The fields cannot show what is at “{0}”: change it here, or leave all as JSON.', place));
-          return;
-        }
-      }
-    } catch (error) {
-      say(notJson(error));
-      return;
-    }
-    show(whole, Boolean(whole.hidden));
-    show(top?.element ?? none, !asText());
-    switcher.setAttribute('aria-pressed', String(asText()));
-    say('');
-    if (asText()) whole.focus();
-  };
-
-  if (count && !top) turn();
-  return {
-    element: h('div', { class: 'schema-form' }, top?.element, none, whole, problem, switcher),
-    read() {
-      const { value, errors } = collect();
-      return errors.length ? { errors } : { json: stringify(value) };
-    },
-    showErrors(errors) {
-      const first = place(errors, true);
-      if (asText()) whole.focus();
-      else first?.focus();
-    },
-    focusFirst: () => (asText() ? whole : (top ?? switcher)).focus(),
-    set(draft) {
-      let text = draft;
-      try {
-        const value = parse(draft);
-        if (top && !asText() && !setFields(value)) return;
-        text = pretty(draft);
-      } catch {
-        // The draft is half-typed JSON: its text stays unchanged.
-      }
-      if (!asText()) turn();
-      whole.value = text;
-    },
-    draft: () => (asText() ? whole.value : stringify(top?.read() ?? new Map())),
-    edited: () => (asText() ? whole.value !== pretty(start) : stringify(top?.read() ?? new Map()) !== start),
-  };
-}
-
-/** Returns the field for a schema. */
-function make(form: Form, raw: Json | undefined, about: About, depth: number): Field {
-  const schema = resolve(raw, form.root);
-  const variants = [...arrayOf(schema.get('oneOf')), ...arrayOf(schema.get('anyOf'))];
-  const isNull = (one: Json) => typesOf(resolve(one, form.root)).join() === 'null';
-  const types = typesOf(schema).filter((type) => type !== 'null');
-  const real = variants.filter((one) => !isNull(one));
-  if (types.length < typesOf(schema).length || real.length < variants.length) {
-    // The schema also allows null: an empty field is null if the value is required, and is left out otherwise.
-    const single = !types.length && real.length === 1;
-    const inner = new Map([...(single ? resolve(real[0], form.root) : []), ...schema]);
-    if (types.length) inner.set('type', types.length === 1 ? (types[0] ?? null) : types);
-    inner.delete('oneOf');
-    inner.delete('anyOf');
-    if (!single && real.length) inner.set('anyOf', real);
-    if (schema.get('default') === null) inner.delete('default');
-    if (inner.has('enum'))
-      inner.set(
-        'enum',
-        arrayOf(inner.get('enum')).filter((one) => one !== null),
-      );
-    const made = make(form, inner, { ...about, required: false }, depth);
-    const { read } = made;
-    made.read = () => read() ?? (about.required && !made.syntax() ? null : undefined);
-    return made;
+  #setFields(value: Json) {
+    this.#left = maxFields; // the new fields replace the old ones
+    this.#top?.set(value);
+    return lostAt(value, this.#top?.read());
   }
-  if (schema.has('const')) return constantField(form, schema, about);
-  const choices = choicesOf(schema, form.root);
-  if (choices.length) return choiceField(form, schema, about, choices);
-  if (variants.length > mostChoices) return rawField(form, schema, about);
-  if (variants.length && !schema.has('properties')) return variantField(form, schema, about, variants, depth);
-  if (types.length > 1)
-    return variantField(
-      form,
-      schema,
-      about,
-      types.map((type) => new Map([...schema, ['type', type], ['title', type]])),
-      depth,
-    );
-  switch (types[0] ?? (schema.has('properties') ? 'object' : '')) {
-    case 'string':
-      return textField(form, schema, about);
-    case 'number':
-    case 'integer':
-      return numberField(form, schema, about);
-    case 'boolean':
-      return booleanField(form, schema, about);
-    case 'object': {
-      const { size } = objectOf(schema.get('properties'));
-      return size && size <= form.room() ? objectField(form, schema, about, depth) : rawField(form, schema, about);
+
+  /** Changes between the fields and the text. */
+  #turn() {
+    if (!this.#asText) this.#whole.value = pretty(this.#json());
+    else if (!this.#takeText()) return;
+    show(this.#whole, Boolean(this.#whole.hidden));
+    show(this.#top?.element ?? this.#none, !this.#asText);
+    this.#switcher.setAttribute('aria-pressed', String(this.#asText));
+    this.#say('');
+    if (this.#asText) this.#whole.focus();
+  }
+
+  /** Fills in the fields from the text. Reports whether they show all of it; if not, the page says why. */
+  #takeText() {
+    if (!this.#top) return true;
+    try {
+      const lost = this.#setFields(parse(this.#whole.value));
+      if (!lost) return true;
+      const place = lost.join(' / ') || t('the top');
+      this.#say(t('The fields cannot show the value at “{0}”. Change it here, or keep the JSON.', place));
+    } catch (error) {
+      this.#say(notJson(error));
     }
-    case 'array': {
-      const several = choicesOf(resolve(schema.get('items'), form.root), form.root);
-      if (several.length) return severalField(form, schema, about, several);
-      return schema.has('items') && !stringOf(schema.get('prefixItems'))
-        ? listField(form, schema, about, depth)
-        : rawField(form, schema, about);
-    }
-    default:
-      return rawField(form, schema, about);
+    return false;
   }
 }

@@ -57,7 +57,7 @@ export function typesOf(schema: JsonObject) {
 
 // These are Maps, not objects: a server may send a type or a format that is called "constructor".
 const kinds: Map<string, [words: string, fits: (value: Json) => boolean]> = new Map([
-  ['string', [t('a text'), (value) => typeof value === 'string']],
+  ['string', [t('text'), (value) => typeof value === 'string']],
   ['number', [t('a number'), (value) => value instanceof JsonNumber]],
   ['integer', [t('a whole number'), (value) => value instanceof JsonNumber && Number.isInteger(Number(value.text))]],
   ['boolean', [t('true or false'), (value) => typeof value === 'boolean']],
@@ -67,7 +67,7 @@ const kinds: Map<string, [words: string, fits: (value: Json) => boolean]> = new 
 ]);
 const formats: Map<string, [RegExp, hint: string]> = new Map([
   ['email', [/^[^\s@]+@[^\s@]+$/, t('Enter an e-mail address, for example name@example.com.')]],
-  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a whole address, for example https://example.com.')]],
+  ['uri', [/^[a-z][a-z\d+.-]*:\S+$/i, t('Enter a full URL, for example https://example.com.')]],
   ['date', [/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/, t('Enter a date, for example 2026-03-31.')]],
   [
     'date-time',
@@ -110,81 +110,93 @@ function alternatives(plain: string) {
  * Returns the problems of a value.
  * @param root the whole schema, which references point into
  */
-export function validate(
-  rawSchema: Json | undefined,
-  value: Json,
-  root: JsonObject,
-  work: Work = allowance(),
-  path = '',
-  depth = 0,
-): Problem[] {
-  if (depth > maxDepth || work.left < 0) return [];
-  if (rawSchema === false) return [{ path, message: t('Nothing may be here.') }];
-  const schema = resolve(rawSchema, root, work);
-  if (work.left < 0) return []; // a schema that is only half resolved would report problems of a valid value
-  const problems: Problem[] = [];
-  const say = (message: string) => problems.push({ path, message });
-  const limit = (key: string) => numberOf(schema.get(key));
-  const types = typesOf(schema);
-  if (types.length && !types.some((type) => kinds.get(type)?.[1](value) ?? true)) {
+export const validate = (schema: Json | undefined, value: Json, root: JsonObject): Problem[] =>
+  new Validation(root).of(schema, value, '', 0);
+
+type Say = (message: string) => void;
+
+/** Checks one value, as long as the work for it is left. */
+class Validation {
+  readonly #root: JsonObject;
+  readonly #work = allowance();
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  of(rawSchema: Json | undefined, value: Json, path: string, depth: number): Problem[] {
+    if (depth > maxDepth || this.#work.left < 0) return [];
+    if (rawSchema === false) return [{ path, message: t('Nothing may be here.') }];
+    const schema = resolve(rawSchema, this.#root, this.#work);
+    if (this.#work.left < 0) return []; // a schema that is only half resolved would report problems of a valid value
+    const types = typesOf(schema);
+    if (types.length && !types.some((type) => kinds.get(type)?.[1](value) ?? true)) {
+      const words = types.map((type) => kinds.get(type)?.[0] ?? type).join(t(' or '));
+      return [{ path, message: t('This must be {0}.', words) }];
+    }
+    const problems: Problem[] = [];
+    checkOwn(schema, value, (message) => problems.push({ path, message }));
+    if (Array.isArray(value)) problems.push(...this.#items(schema, value, path, depth));
+    if (value instanceof Map) problems.push(...this.#members(schema, value, path, depth));
+    return [...problems, ...this.#variants(schema, value, path, depth)];
+  }
+
+  #items(schema: JsonObject, list: readonly Json[], path: string, depth: number) {
+    const items = schema.get('items');
+    if (items === undefined) return [];
+    return list.flatMap((item, i) => this.of(items, item, pathTo(path, i), depth + 1));
+  }
+
+  #members(schema: JsonObject, value: JsonObject, path: string, depth: number) {
+    const properties = objectOf(schema.get('properties'));
+    const required = new Set(arrayOf(schema.get('required')).map(stringOf));
+    const rest = schema.has('patternProperties') ? undefined : schema.get('additionalProperties');
     return [
-      { path, message: t('This must be {0}.', types.map((type) => kinds.get(type)?.[0] ?? type).join(t(' or '))) },
+      ...[...required]
+        .filter((name) => !value.has(name))
+        .map((name) => ({ path: pathTo(path, name), message: t('This is required.') })),
+      ...[...value].flatMap(([name, member]) => {
+        const known = properties.has(name);
+        if (!known && rest === undefined) return [];
+        return this.of(known ? properties.get(name) : rest, member, pathTo(path, name), depth + 1);
+      }),
     ];
   }
+
+  /** Returns the problems of the choice that fits best, which help more than "fits none". */
+  #variants(schema: JsonObject, value: Json, path: string, depth: number) {
+    return ['anyOf', 'oneOf'].flatMap((key) => {
+      const attempts = arrayOf(schema.get(key)).map((choice) => this.of(choice, value, path, depth + 1));
+      return attempts.length ? attempts.reduce((best, next) => (next.length < best.length ? next : best)) : [];
+    });
+  }
+}
+
+const limit = (schema: JsonObject, key: string) => numberOf(schema.get(key));
+
+/** Checks a value without what is inside it. */
+function checkOwn(schema: JsonObject, value: Json, say: Say) {
   if (schema.has('const') && !equal(schema.get('const') ?? null, value))
     say(t('This must be {0}.', stringify(schema.get('const') ?? null)));
   if (schema.has('enum') && !arrayOf(schema.get('enum')).some((choice) => equal(choice, value)))
     say(t('Choose one of the values.'));
-  if (typeof value === 'string') checkText(schema, value, limit, say);
+  if (typeof value === 'string') checkText(schema, value, say);
   if (value instanceof JsonNumber) checkNumber(schema, value, say);
-  if (Array.isArray(value)) {
-    const [least, most] = [limit('minItems') ?? 0, limit('maxItems') ?? Infinity];
-    if (value.length < least) say(plural(least, 'At least {0} entry, please.', 'At least {0} entries, please.'));
-    if (value.length > most) say(plural(most, 'At most {0} entry, please.', 'At most {0} entries, please.'));
-    const unique = schema.get('uniqueItems') === true && value.length <= mostCompared;
-    if (unique && value.some((item, i) => value.findIndex((other) => equal(item, other)) < i))
-      say(t('No entry may come twice.'));
-    const items = schema.get('items');
-    if (items !== undefined)
-      value.forEach((item, i) => problems.push(...validate(items, item, root, work, pathTo(path, i), depth + 1)));
-  }
-  if (value instanceof Map) {
-    const properties = objectOf(schema.get('properties'));
-    for (const name of new Set(arrayOf(schema.get('required')).map(stringOf))) {
-      if (!value.has(name)) problems.push({ path: pathTo(path, name), message: t('This is required.') });
-    }
-    const rest = schema.has('patternProperties') ? undefined : schema.get('additionalProperties');
-    for (const [name, member] of value) {
-      if (properties.has(name) || rest !== undefined) {
-        problems.push(
-          ...validate(
-            properties.has(name) ? properties.get(name) : rest,
-            member,
-            root,
-            work,
-            pathTo(path, name),
-            depth + 1,
-          ),
-        );
-      }
-    }
-  }
-  for (const key of ['anyOf', 'oneOf']) {
-    const attempts = arrayOf(schema.get(key)).map((choice) => validate(choice, value, root, work, path, depth + 1));
-    // The problems of the choice that fits best help more than "fits none".
-    if (attempts.length) problems.push(...attempts.reduce((best, next) => (next.length < best.length ? next : best)));
-  }
-  return problems;
+  if (Array.isArray(value)) checkList(schema, value, say);
 }
 
-function checkText(
-  schema: JsonObject,
-  value: string,
-  limit: (key: string) => number | undefined,
-  say: (message: string) => void,
-) {
+function checkList(schema: JsonObject, list: readonly Json[], say: Say) {
+  const [least, most] = [limit(schema, 'minItems') ?? 0, limit(schema, 'maxItems') ?? Infinity];
+  if (list.length < least) say(plural(least, 'Enter at least {0} entry.', 'Enter at least {0} entries.'));
+  if (list.length > most) say(plural(most, 'Enter at most {0} entry.', 'Enter at most {0} entries.'));
+  const unique = schema.get('uniqueItems') === true && list.length <= mostCompared;
+  if (unique && list.some((item, i) => list.findIndex((other) => equal(item, other)) < i))
+    say(t('No two entries may be the same.'));
+}
+
+function checkText(schema: JsonObject, value: string, say: Say) {
   const { length } = Array.from(value); // characters as JSON Schema counts them, not UTF-16 units
-  const [least, most] = [limit('minLength') ?? 0, limit('maxLength') ?? Infinity];
+  const [least, most] = [limit(schema, 'minLength') ?? 0, limit(schema, 'maxLength') ?? Infinity];
   if (length < least) say(plural(least, 'Enter at least {0} character.', 'Enter at least {0} characters.'));
   if (length > most)
     say(
@@ -206,7 +218,7 @@ function checkText(
   }
 }
 
-function checkNumber(schema: JsonObject, value: JsonNumber, say: (message: string) => void) {
+function checkNumber(schema: JsonObject, value: JsonNumber, say: Say) {
   const against = (key: string, wrong: (order: number) => boolean, words: (bound: string) => string) => {
     const bound = schema.get(key);
     if (bound instanceof JsonNumber && wrong(compareNumbers(value.text, bound.text))) say(words(bound.text));

@@ -56,7 +56,7 @@ mainTest(
     await settle();
     assert.match(await by('adding').innerText(), /npx -y notes-mcp "my notes"/);
     assert.match(await by('adding').innerText(), /"notes": { "command": "npx" }/);
-    assert.match(await by('adding').innerText(), /You will be asked, with the whole command/);
+    assert.match(await by('adding').innerText(), /McpHub shows the whole command and asks you/);
 
     await by('adding-save').click();
     const sent = await order(opened);
@@ -142,7 +142,7 @@ pageTest('the files that cannot be written say why, and their place can be opene
   await openForm(opened);
   assert.equal(await by('adding-file').inputValue(), vscodeFile, 'the one that the hub would take');
   assert.equal(await by('adding-file').locator('option').count(), 3);
-  await page.getByText('Not possible: 1 other file').click();
+  await page.getByText('1 other file is not available').click();
   const link = page.getByRole('link', { name: '/config/broken.json:7' });
   assert.equal(
     await link.getAttribute('href'),
@@ -159,19 +159,19 @@ pageTest(
     await by('adding-command').fill('x');
     await by('adding-name').fill('files');
     await settle();
-    assert.match(await by('adding').innerText(), /“files” stands in this file already/);
+    assert.match(await by('adding').innerText(), /“files” already exists in this file/);
     assert.equal(await by('adding-name').getAttribute('aria-invalid'), 'true');
     const described = (await by('adding-name').getAttribute('aria-describedby')) ?? '';
     assert.match(
       await opened.page.locator(`#${described.split(' ').at(-1)}`).innerText(),
-      /stands in this file already/,
+      /already exists in this file/,
     );
     await by('adding-save').click();
     await settle();
     assert.match(await focused(), /adding-name/, 'the focus goes to the field that is wrong');
     await by('adding-name').fill('tickets');
     await settle();
-    assert.match(await by('adding').innerText(), /\.cursor\/mcp\.json has an entry of this name, too/);
+    assert.match(await by('adding').innerText(), /\.cursor\/mcp\.json also has an entry with this name/);
     await by('adding-name').fill('n'.repeat(500));
     await settle();
     assert.match(await by('adding').innerText(), /at most 128 characters; this one has 500/);
@@ -270,7 +270,7 @@ pageTest('a pasted config is read by the hub, and what the form does not show is
   await by('adding').getByRole('button', { name: 'fetch', exact: true }).click();
   await settle();
   assert.equal(await by('adding-name').inputValue(), 'fetch');
-  assert.match(await by('adding').innerText(), /Values that it needs\s+key\s+Your key/);
+  assert.match(await by('adding').innerText(), /Values for this server\s+key\s+Your key/);
   await by('adding-save').click();
   const { addServer } = await order(opened);
   assert.equal(addServer.entryJson, entryJson);
@@ -316,7 +316,7 @@ pageTest('a value that a file cannot ask for is needed before anything is writte
   await settle();
   await by('adding-save').click();
   await settle();
-  assert.match(await by('adding').innerText(), /It is needed\./);
+  assert.match(await by('adding').innerText(), /This is required\./);
   assert.deepEqual(
     hub.all('addServer').filter((m) => !m.addServer?.preview),
     [],

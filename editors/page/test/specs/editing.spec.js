@@ -38,7 +38,7 @@ mainTest('of an entry only what was changed is sent', setup, async (opened) => {
   assert.equal(await page.locator('.pair input[type=password]').inputValue(), 's3cret', 'covered, and there');
   await by('adding-save').click();
   await settle();
-  assert.match(await by('adding').innerText(), /Nothing is changed yet/);
+  assert.match(await by('adding').innerText(), /There are no changes to save/);
   assert.deepEqual(hub.all('updateServer'), []);
 
   await by('adding-total').fill('2m');
@@ -75,7 +75,7 @@ pageTest('a preview that falls due while Save is pressed takes nothing from the 
   await pass(1_000);
   await by('adding-save').click();
   await settle();
-  assert.match(await by('adding').innerText(), /Nothing is changed yet/);
+  assert.match(await by('adding').innerText(), /There are no changes to save/);
   await by('adding-connect').fill('soon');
   await by('adding-save').hover();
   await page.mouse.down();
@@ -162,8 +162,8 @@ pageTest(
     await hub.wrote(preview, { ...written, linesBefore: '    "files": { "command": "npx" }\n' });
     await settle();
     const text = await by('adding').innerText();
-    assert.match(text, /1 request that runs now will be cancelled/);
-    assert.match(text, /Another entry of this name counts then: \/config\/\.cursor\/mcp\.json:4/);
+    assert.match(text, /1 running request will be cancelled/);
+    assert.match(text, /Another entry with this name then takes effect: \/config\/\.cursor\/mcp\.json:4/);
     assert.match(text, /"files": { "command": "npx" }/);
     await by('remove-now').click();
     const sent = await hub.next('removeServer');
@@ -215,10 +215,10 @@ pageTest(
       },
     });
     await settle();
-    assert.match(await by('adding').innerText(), /cannot be shown here: command: is missing/);
+    assert.match(await by('adding').innerText(), /cannot be edited here: command: is missing/);
     await page.keyboard.press('Escape');
     await choose(opened, 'broken', 'remove-entry');
-    assert.match(await by('adding').innerText(), /Its entry is taken out/);
+    assert.match(await by('adding').innerText(), /The entry is removed from/);
   },
 );
 
@@ -245,16 +245,13 @@ pageTest(
     await settle();
     await by('tool-read_file').getByRole('button').first().click();
     await by('tool-read_file').getByText('About this tool').click();
-    assert.match(
-      await by('tool-read_file').innerText(),
-      /Written into mcp\.json, for everybody.*kept by McpHub alone/s,
-    );
+    assert.match(await by('tool-read_file').innerText(), /Saved in mcp\.json, for everyone.*kept only by McpHub/s);
     await by('policy-read_file').selectOption('APPROVAL_POLICY_ALLOW');
     const sent = await hub.next('updateServer');
     assert.deepEqual(sent.updateServer.settings, { approvals: { read_file: 'APPROVAL_POLICY_ALLOW' } });
     await hub.wrote(sent, { ...written, server: 'files', undoId: 'u-1' });
     await settle();
-    assert.match(await by('tool-read_file').innerText(), /It counts once you have agreed/);
+    assert.match(await by('tool-read_file').innerText(), /Takes effect once you approve/);
     assert.equal(await by('undo').isVisible(), true);
     await by('policy-read_file').selectOption('APPROVAL_POLICY_DENY');
     await hub.reply(await hub.next('updateServer'), {

@@ -228,7 +228,7 @@ pageTest('what was typed for an entry is there when it is opened again', setup, 
   await page.keyboard.press('Escape');
   await openEdit(opened, entryWith({ LEVEL: 'info' }));
   assert.equal(await by('adding-command').inputValue(), 'npx', 'the entry has changed in its file');
-  assert.match(await by('adding').innerText(), /It has changed there/);
+  assert.match(await by('adding').innerText(), /The file has changed/);
 
   // Changes that are made while the entry is being saved are kept, and compared with what was saved.
   await by('adding-enabled').uncheck();
@@ -274,7 +274,7 @@ pageTest('variables whose names differ in case alone are two, headers are one', 
   }
   await by('adding-save').click();
   await settle();
-  assert.match(await by('adding').innerText(), /It is there twice/);
+  assert.match(await by('adding').innerText(), /This name is already used/);
 });
 
 pageTest('what a preview said at a field goes once it is mended', setup, async (opened) => {

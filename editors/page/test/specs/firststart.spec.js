@@ -34,7 +34,7 @@ mainTest(
     ]);
     await assertAccessible(page);
     await begin.getByTestId('first-continue').click();
-    assert.match(await begin.innerText(), /Paste what the instructions/);
+    assert.match(await begin.innerText(), /Paste a command, a URL or a config first/);
     await begin.getByTestId('first-registry').click();
     await page.getByRole('heading', { name: 'Add a server' }).waitFor();
     await page.keyboard.press('Escape');

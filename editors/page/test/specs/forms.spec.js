@@ -219,11 +219,11 @@ sends(
     const whole = card.getByLabel('All values as JSON');
     await whole.fill('{"a":"x","n":"twelve"}');
     await turn.click();
-    await card.getByText('The fields cannot show what is at “n”').waitFor();
+    await card.getByText('The fields cannot show the value at “n”').waitFor();
     assert.equal(await whole.inputValue(), '{"a":"x","n":"twelve"}', 'nothing is lost');
     await whole.fill('{"a":"x","list":["b",3]}');
     await turn.click();
-    await card.getByText('The fields cannot show what is at “list / 1”').waitFor();
+    await card.getByText('The fields cannot show the value at “list / 1”').waitFor();
     await whole.fill('{"a":"x","n":12,"list":["b"]}');
     await turn.click();
     assert.equal(await card.getByLabel('n', { exact: true }).inputValue(), '12');

@@ -130,7 +130,7 @@ mainTest(
     const first = await hub.next('fillProposal');
     await hub.reply(first, { fillProposal: { form: {}, entryJson: '{}', missing: ['w-1.UNIT'] } });
     await settle();
-    assert.match(await by('adding').innerText(), /It is needed\./);
+    assert.match(await by('adding').innerText(), /This is required\./);
     assert.match(await focused(), /UNIT/);
     await by('offer-input-UNIT').selectOption('c');
     await by('offer-input---dir').fill('/a\n/b c');
@@ -153,7 +153,7 @@ mainTest(
     const all = await by('adding').innerText();
     assert.match(all, /Forecasts for every place/);
     assert.match(all, /From the registry: io\.example\/weather 1\.2\.0/);
-    assert.match(all, /Values that it needs\s+KEY/);
+    assert.match(all, /Values for this server\s+KEY/);
     await pass(1_000);
     const sent = await hub.next('addServer');
     assert.equal(sent.addServer.proposalId, 'p-npm');
@@ -221,7 +221,7 @@ pageTest('a bundle is chosen in a dialog of the host, and what is in it comes in
   });
   await settle();
   const text = await by('adding').innerText();
-  for (const part of [/by Somebody, as it says of itself/, /Tools: add_note/, /bundles\/notes-ab/])
+  for (const part of [/by Somebody, according to the bundle/, /Tools: add_note/, /bundles\/notes-ab/])
     assert.match(text, part);
   await by('offer-go').click();
   await hub.reply(await hub.next('fillProposal'), {
@@ -273,7 +273,7 @@ pageTest('who goes back, or closes the form, gives up what is under way', setup,
   assert.deepEqual((await hub.next('giveUp')).giveUp, { messageId: download.messageId });
   await hub.reply(download, { readBundle: { proposal: bundle, title: 'Late' } });
   await settle();
-  assert.doesNotMatch(await by('adding').innerText(), /Late|Reading it/);
+  assert.doesNotMatch(await by('adding').innerText(), /Late|Reading the bundle/);
   assert.match(await focused(), /Weather/, 'the focus stays in the list');
 
   await by('registry-search').click();
