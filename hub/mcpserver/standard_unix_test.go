@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcphub-go/mcphub/hub/jsonrpc"
 	"github.com/mcphub-go/mcphub/hub/mcpserver"
 )
 
@@ -74,7 +73,7 @@ func TestStandard(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) ends{"pipes": pipes, "sockets": sockets} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t)
-			conn := mcpserver.Standard(e.in, e.out).(jsonrpc.Stream)
+			conn := mcpserver.Standard(e.in, e.out)
 			if _, err := io.WriteString(e.toInput, `{"hello":1}`+"\n"); err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +163,7 @@ func TestStandardOfAFile(t *testing.T) {
 	}
 	defer in.Close()
 	var out strings.Builder
-	conn := mcpserver.Standard(in, &out).(jsonrpc.Stream)
+	conn := mcpserver.Standard(in, &out)
 	defer conn.Close()
 	if msg, err := conn.ReadMessage(nil); err != nil || string(msg.Text) != "{}" {
 		t.Errorf("%s, %v", msg.Text, err)

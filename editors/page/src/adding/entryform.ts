@@ -129,7 +129,7 @@ export class EntryForm {
   }
 
   /**
-   * Saves on Enter in a field of one line, as any form does. A key that is held down must not: it was meant for what
+   * Saves on Enter in a field of one line, as every form does. A key that is held down must not: it was meant for what
    * was there before.
    */
   readonly submitOnEnter = (event: KeyboardEvent) => {

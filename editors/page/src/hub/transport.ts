@@ -44,8 +44,8 @@ export function relayTransport(receive: (message: AttachResponse) => void): Tran
       api.postMessage(message);
       return true;
     },
-    // A message of its own, which the hub does not get: the host takes clicks of a person on links, but none of a script,
-    // and such a click would lead the frame of the page to nowhere.
+    // A message of its own, which the hub does not get: the host takes clicks of a person on links, but none of a
+    // script, and such a click would lead the frame of the page to nowhere.
     run: (command, args) => api.postMessage({ runCommand: { command, args } }),
     recall: () => api.getState(),
     remember: (memory) => void api.setState(memory),

@@ -100,7 +100,8 @@ const questionView = (asking: Action, calls: number, choose: Choose, ask: () => 
       <button @click=${() => ask()}>${t('Cancel')}</button>
     </div>`;
 
-// Two templates: when Start becomes Stop, the button that had the focus goes, and a second press of Enter stops nothing.
+// Two templates: when Start becomes Stop, the button that had the focus goes, and a second press of Enter stops
+// nothing.
 const buttonView = (action: Action, server: string, choose: Choose) =>
   action.place === 'icon'
     ? html`<button

@@ -46,7 +46,8 @@ pageTest(
   },
 );
 
-// An editor takes no click of a script on a link of its commands: the browser would follow the link, and the page be gone.
+// An editor takes no click of a script on a link of its commands: the browser would follow the link, and the page be
+// gone.
 mainTest(
   'what is shown in another place of the host is opened there, and the page stays as it is',
   {

@@ -47,8 +47,8 @@ export const pageCommands = [
 ] as const;
 
 /**
- * Those of them that the page runs by itself, with a message: links are for clicks of a person. They show something, and
- * change nothing.
+ * Those of them that the page runs by itself, with a message: links are for clicks of a person. They show something,
+ * and change nothing.
  */
 const shownByPage: readonly unknown[] = ['mcphub.open', 'mcphub.focusView', 'mcphub.showQuestion', 'mcphub.addServer'];
 

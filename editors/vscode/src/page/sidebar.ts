@@ -25,7 +25,7 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
     });
   }
 
-  /** A view that the editor is about to show for the first time counts: it takes a moment, and then has the questions. */
+  /** A view that the editor is about to show for the first time counts: after a moment it has the questions. */
   get visible(): boolean {
     return this.#view?.visible ?? this.#awaited;
   }
