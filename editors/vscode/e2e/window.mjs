@@ -251,7 +251,9 @@ export class EditorWindow {
       const below = this.tree('Servers').locator(`.monaco-list-row[data-index="${at + 1}"][aria-level="2"]`);
       const name = await below.getAttribute('aria-label', { timeout: shortly }).catch(() => '');
       if (!name) {
-        await this.#scroll('Servers', 50); // this server may be the last row that is drawn
+        // This server may be the last row that is drawn, or stand above rows that were scrolled out below it.
+        const stuck = await row.evaluate((element) => element.classList.contains('monaco-tree-sticky-row'));
+        await this.#scroll('Servers', stuck ? -5_000 : 50);
         return false;
       }
       if (!pressed && /^Start to List Tools/.test(name)) {

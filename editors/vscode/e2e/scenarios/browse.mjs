@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { scenario } from '../stage.mjs';
 import { until } from '../until.mjs';
@@ -26,13 +25,10 @@ scenario(
     });
     const window = await act.open(workspace);
     const page = await window.openSideBar();
-    const server = page.server('everything');
-    await server.getByRole('button').first().click();
-    await server.getByText('Connect and list its tools').click();
+    const listing = page.openTools('everything');
     await page.accept(page.card('everything'));
-    await until('it runs', async () => /READY/.test(String(await server.getAttribute('data-state'))));
-    for (const list of ['Resources', 'Resource Templates', 'Prompts'])
-      await server.locator('summary').filter({ hasText: list }).first().waitFor();
+    await listing;
+    for (const list of [/^Resources/, /^Resource Templates/, /^Prompts/]) await window.row('Servers', list);
 
     const input = window.quickPick.locator('.quick-input-box input');
     /**
@@ -45,7 +41,8 @@ scenario(
     const take = async (title, text, row) => {
       await window.quickPick.filter({ hasText: title }).waitFor();
       await input.fill(text);
-      await window.quickPick.locator('.monaco-list-row').filter({ hasText: row }).first().click();
+      const found = window.quickPick.locator('.monaco-list-row').filter({ hasText: row }).first();
+      await found.locator('.label-name').first().click(); // a tooltip covers what is beside the name
     };
 
     await window.runCommand('McpHub: Open Resource...');
@@ -57,6 +54,8 @@ scenario(
     const before = await lines.first().innerText();
 
     await page.call('everything', 'toggle-subscriber-updates');
+    await page.endedAs('toggle-subscriber-updates', /done/i);
+    await window.page.locator('.part.editor .tabs-container .tab').first().click();
     await until(
       'the document is read anew when its server says that it has changed',
       async () => /^Resource/.test(await lines.first().innerText()) && (await lines.first().innerText()) !== before,
@@ -82,7 +81,7 @@ scenario(
     await take('Insert Prompt: Select a Destination', 'New', 'Open in a new editor');
     await window.editorShows(/Please.promote.Eve.to.the.head.of.the.Sales.team/u);
 
-    await page.history.getByText('completable-prompt').first().waitFor();
-    assert.ok(await page.history.getByText('demo://resource/dynamic/text/7').first().isVisible());
+    await window.row('History', /completable-prompt/);
+    await window.row('History', /demo:\/\/resource\/dynamic\/text\/7/);
   },
 );

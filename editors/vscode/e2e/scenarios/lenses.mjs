@@ -34,27 +34,27 @@ scenario(
     await launch.waitFor();
     assert.equal(demoServersOf(workspace).length, 0, 'nothing runs before the yes');
     await page.accept(launch);
-    await lens(/McpHub: Running, \d+ tools/).waitFor();
+    await lens(/McpHub: Ready, \d+ tools/).waitFor();
     assert.equal(demoServersOf(workspace).length, 1);
-    await lens(/McpHub: Running/)
+    await lens(/McpHub: Ready/)
       .getByText('Show Tools', { exact: true })
       .click();
     await window.quickPick.filter({ hasText: 'Call Tool of lensed' }).waitFor();
     await window.page.keyboard.press('Escape');
-    await lens(/McpHub: Running/)
+    await lens(/McpHub: Ready/)
       .getByText('Stop', { exact: true })
       .click();
     await until('it is stopped', () => demoServersOf(workspace).length === 0);
-    await lens(/McpHub: Running/).waitFor({ state: 'detached' });
+    await lens(/McpHub: Ready/).waitFor({ state: 'detached' });
 
     await above.getByText('Start', { exact: true }).click(); // that of "first", which ends at once
     const other = page.card(/first/);
     await other.waitFor();
     await page.accept(other);
-    await lens(/McpHub: Error/)
+    await lens(/McpHub: Failed/)
       .getByText('Show Error', { exact: true })
       .click();
-    await window.dialog.filter({ hasText: /first.*Error/ }).waitFor();
+    await window.dialog.filter({ hasText: /first.*Failed/ }).waitFor();
     await window.dialog
       .getByRole('button', { name: 'Cancel' })
       .or(window.dialog.getByRole('button', { name: 'OK' }))

@@ -25,28 +25,34 @@ scenario(
     await page.accept(launch);
     await listing;
 
-    await page.call('debug', 'debug-tool', { includeStructuredContent: true });
-    const tool = page.server('debug').getByTestId('tool-debug-tool');
-    await tool.getByTestId('show-view').click();
-    const outer = page.frame.locator('.view-frame iframe');
-    const log = outer.contentFrame().locator('iframe').contentFrame().locator('#event-log');
+    const { frame } = await page.call('debug', 'debug-tool', { includeStructuredContent: true });
+    await frame.getByTestId('show-view').click();
+    const outer = frame.locator('.view-frame iframe');
+    const log = logIn(frame);
     await log.getByText('ontoolinput').first().waitFor();
     await log.getByText('ontoolresult').first().waitFor();
     const { origin } = new URL((await outer.getAttribute('src')) ?? '');
-    const own = await page.frame.locator('body').evaluate(() => location.origin);
+    const own = await frame.locator('body').evaluate(() => location.origin);
     assert.notEqual(origin, own, 'an origin of its own');
-    await page.frame.getByTestId('view-use').click(); // before, the view gets no keys and no clicks
+    await frame.getByTestId('view-use').click(); // before, the view gets no keys and no clicks
     await outer.contentFrame().locator('iframe').contentFrame().locator('#call-debug-refresh-btn').click();
     await page.history.getByText('view of debug-tool').first().waitFor();
-    await page.frame.getByTestId('view-close').click();
-    await page.frame.locator('.view-of-call').waitFor({ state: 'detached' });
+    await frame.getByTestId('view-close').click();
+    await frame.locator('.view-of-call').waitFor({ state: 'detached' });
 
     await page.call('debug', 'debug-tool', { delayMs: 600_000 });
     const running = page.request('debug-tool');
     await running.getByTestId('show-view').click();
-    await log.getByText('ontoolinput').first().waitFor();
+    const live = logIn(page.frame);
+    await live.getByText('ontoolinput').first().waitFor();
     await page.cancel(running, 'took too long');
-    await log.getByText('ontoolcancelled').first().waitFor();
-    await until('the view has the reason', async () => (await log.innerText()).includes('took too long'));
+    await live.getByText('ontoolcancelled').first().waitFor();
+    await until('the view has the reason', async () => (await live.innerText()).includes('took too long'));
   },
 );
+
+/** The log of the view that is open on a page. @param {import('playwright-core').FrameLocator} page */
+function logIn(page) {
+  const outer = page.locator('.view-frame iframe');
+  return outer.contentFrame().locator('iframe').contentFrame().locator('#event-log');
+}
