@@ -323,6 +323,10 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(RELEASE) && go test -count=1 -timeout=20m ./...
 
+.PHONY: test-neovim
+test-neovim: build ## the Neovim plugin, headless, over a real hub (it needs neovim)
+	cd editors/examples/neovim && MCPHUB_BINARY=$(CURDIR)/bin/mcphub nvim --headless -u NONE --cmd 'set rtp+=.' -c 'luafile test/loop.lua'
+
 # ONLY="hub/config demo" for some of it; go run ./internal/wine -run PATTERN PACKAGE for one test.
 .PHONY: test-windows
 test-windows: $(EDITORS_STAMP) $(WINDOWS_NODE)/node_modules/.installed ## the Windows build under Wine: the demo, the Go tests, the host package (it needs wine64, wine, gcc-mingw-w64-x86-64-win32)
