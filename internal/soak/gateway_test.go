@@ -159,6 +159,13 @@ func (d *dialogs) gone(client int) {
 	maps.DeleteFunc(d.open, func(key, _ string) bool { return strings.HasPrefix(key, fmt.Sprintf("%d/", client)) })
 }
 
+// count returns how many dialogs were opened. A client that has gone on after its calls may open one now.
+func (d *dialogs) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opened
+}
+
 func (d *dialogs) left() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -417,7 +424,7 @@ func (c *crossing) settle() {
 	// the other stream. The Go SDK does.
 	most := 0
 	if c.era == legacy && c.client == gosdk {
-		most = 1 + c.opened/100
+		most = 1 + c.dialogs.count()/100
 	}
 	until(func() bool { return len(c.running()) == 0 && len(c.dialogs.left()) <= most && len(c.notOver()) == 0 })
 	c.left = len(c.dialogs.left())
@@ -607,7 +614,7 @@ func (c *crossing) String() string {
 		calls += len(orders)
 	}
 	text := fmt.Sprintf("%d calls, %d cancelled, %d dialogs, %d left open, %d ran on, %d waited for a retry, %d refused, "+
-		"%d out of order", calls, c.cancels, c.dialogs.opened, c.left, c.ranOn, c.waiting, c.refused, c.outOfOrder)
+		"%d out of order", calls, c.cancels, c.dialogs.count(), c.left, c.ranOn, c.waiting, c.refused, c.outOfOrder)
 	for _, reason := range slices.Sorted(maps.Keys(c.reasons)) {
 		text += fmt.Sprintf("\n\trefused %d times: %.300s", c.reasons[reason], reason)
 	}
