@@ -3,6 +3,7 @@ package stdio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -64,9 +65,10 @@ func (h *hostCalls) takes(m *mcphubv1.AttachRequest) bool {
 	if !ipc.IsForHosts(m.GetCall().GetMethod()) {
 		return false
 	}
-	ctx, release, err := h.begin(m.GetMessageId())
-	if err != nil {
-		h.reply(m.GetMessageId(), nil, err)
+	ctx, release := h.begin(m.GetMessageId())
+	if release == nil {
+		h.answer(failed(m.GetMessageId(), "RESOURCE_EXHAUSTED", "QUEUE_FULL",
+			fmt.Sprintf("%d calls of this host have no reply yet; wait for some", mostPending)))
 		return true
 	}
 	h.open.Go(func() {
@@ -77,12 +79,13 @@ func (h *hostCalls) takes(m *mcphubv1.AttachRequest) bool {
 	return true
 }
 
-// begin registers a call. A second one with the id of an open call cannot be given up by it.
-func (h *hostCalls) begin(id string) (ctx context.Context, release func(), err error) {
+// begin registers a call until release, which is nil if too many are open. A second call with the id of an open one
+// cannot be given up by it.
+func (h *hostCalls) begin(id string) (ctx context.Context, release func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.number == mostPending {
-		return nil, nil, status.Error(codes.ResourceExhausted, "1,024 calls of this host have no reply yet; wait for some")
+		return nil, nil
 	}
 	h.number++
 	ctx, cancel := context.WithCancelCause(h.ctx)
@@ -99,7 +102,7 @@ func (h *hostCalls) begin(id string) (ctx context.Context, release func(), err e
 		if named {
 			delete(h.pending, id)
 		}
-	}, nil
+	}
 }
 
 // invoke calls a method by its path.

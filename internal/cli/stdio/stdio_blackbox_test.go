@@ -127,14 +127,14 @@ func TestLinesAreAWindows(t *testing.T) {
 	file, _ := c.RecordedDemo("ask")
 	speak(c, func(p program) {
 		p.greet()
-		for _, m := range []struct{ service, method, fields, reason string }{
+		for i, m := range []struct{ service, method, fields, reason string }{
 			{"McpServerService", "ReloadConfig", "", "METHOD_OF_HOSTS"},
 			{"McpHubService", "Drain", "", "METHOD_OF_HOSTS"},
 			{"GatewayService", "OpenGateway", "", "METHOD_OF_HOSTS"},
 			{"McpHubService", "CallTool", `,"server":"demo","tool":"echo","preapproved":true`, "INVALID_REQUEST"},
 			{"McpHubService", "CallTool", `,"server":"demo","tool":"echo","caller":"another"`, "INVALID_REQUEST"},
 		} {
-			id := m.method + m.fields[:min(len(m.fields), 1)] + m.reason
+			id := fmt.Sprint(i)
 			p.call(id, m.service, m.method, m.fields)
 			if e := p.reply(id).GetError(); e.GetReason() != m.reason {
 				t.Errorf("%s%s: %v", m.method, m.fields, e)

@@ -36,6 +36,13 @@ end
 local function floats()
   return #vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())
 end
+-- Goes to the only float as a user does. Before that, a key that would answer it does not.
+local function enter()
+  keys('a<Esc>')
+  assert(floats() == 1 and vim.api.nvim_win_get_config(0).relative == '', 'the cursor is where it was')
+  keys('<C-w>w')
+  assert(vim.api.nvim_win_get_config(0).relative ~= '', 'the cursor is in the float')
+end
 
 test = coroutine.create(function()
   await(function(e) return e.snapshot end)
@@ -45,7 +52,7 @@ test = coroutine.create(function()
   local id = mcphub.call('demo', 'sleep', { seconds = 60 }, {
     on_progress = function(p) progress = p end, on_done = function(f) done = f end })
   await(function(e) return e.promptOpened end)
-  assert(floats() == 1, 'the approval is a float')
+  enter()
   keys('a')
   await(function(e) return e.promptClosed end)
   assert(floats() == 0, 'an answered question has no float')
@@ -56,6 +63,7 @@ test = coroutine.create(function()
 
   mcphub.call('demo', 'ask_name', {}, { on_done = function(f) done = f end })
   await(function(e) return e.promptOpened end)
+  enter()
   vim.fn.search('^name:')
   keys('A Ada<Esc><CR>')
   await(function(e) return e.mcpRequestFinished and e.mcpRequestFinished.tool == 'ask_name' end)
@@ -63,7 +71,7 @@ test = coroutine.create(function()
 
   mcphub.call('old', 'ask_then_withdraw', { after_ms = 5000, reason = 'found elsewhere' }, {})
   await(function(e) return e.promptOpened end)
-  assert(floats() == 1, 'the form is a float')
+  enter()
   vim.fn.search('^name:')
   keys('A typed before<Esc>')
   local closed = await(function(e) return e.promptClosed end).promptClosed

@@ -89,7 +89,13 @@ export class Sidebar implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#awaited = true;
       this.#viewChanged.fire();
     }
-    await this.#focus();
+    try {
+      await this.#focus();
+    } catch (error) {
+      this.#awaited = false; // nothing is to be seen, so questions are told elsewhere
+      this.#viewChanged.fire();
+      throw error;
+    }
     if (promptId !== undefined) {
       page?.reveal(promptId);
     }

@@ -1,5 +1,5 @@
 -- McpHub in Neovim, over `mcphub stdio`. What servers ask is a float, which vanishes when the server takes it back.
--- Every text of a server is a stranger's: it is cut, and shown as text alone.
+-- Every text of a server is a stranger's: no line break of it makes a line here, which could look like ours.
 
 local M = { servers = {}, requests = {}, prompts = {} }
 
@@ -10,7 +10,7 @@ local options = {
 }
 local job, rest, messages, waiting = nil, '', 0, {}
 local function cut(text, most)
-  text = tostring(text or '')
+  text = tostring(text or ''):gsub('%c+', ' ')
   return vim.fn.strchars(text) > most and vim.fn.strcharpart(text, 0, most) .. '…' or text
 end
 
@@ -33,13 +33,12 @@ function M.method(service, name, request, reply)
   send({ call = { method = '/mcphub.v1.' .. service .. '/' .. name, request = request } }, reply)
 end
 
-local function float(title, lines)
+local function float(title, lines, enter)
   local buffer = vim.api.nvim_create_buf(false, true)
-  lines = vim.split(table.concat(lines, '\n'), '[\r\n]+')
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   local width = math.max(20, math.min(80, vim.o.columns - 4))
   local height = math.max(1, math.min(#lines + 1, vim.o.lines - 6))
-  local window = vim.api.nvim_open_win(buffer, true, {
+  local window = vim.api.nvim_open_win(buffer, enter, {
     relative = 'editor', style = 'minimal', border = 'rounded', width = width, height = height,
     row = 2, col = math.floor((vim.o.columns - width) / 2),
   })
@@ -81,7 +80,8 @@ end
 local function faceOf(p)
   if p.toolApproval then
     local a = p.toolApproval
-    return { p.server .. ': run ' .. cut(a.title or a.tool, 200) .. '?', a.argumentsJson or '{}', '', -- whole
+    return { p.server .. ': run ' .. cut(a.title or a.tool, 200) .. ' (' .. cut(a.tool, 200) .. ')?',
+      cut(a.argumentsJson, math.huge), '',
       'a: allow once   w: allow in this window   d: deny   q: dismiss' }
   elseif p.serverLaunch then
     local lines = { 'Start ' .. p.server .. '?' } -- with all that there is to agree to
@@ -89,25 +89,24 @@ local function faceOf(p)
     return vim.list_extend(lines, { '', 'a: start   d: do not   q: dismiss' })
   elseif p.elicitationForm then
     local lines, schema = fieldLines(p.elicitationForm)
-    local asks = cut(p.elicitationForm.message, 2000):gsub('[\r\n]+', '\n# ')
-    local head = { '# ' .. p.server .. ' asks: ' .. asks, '# Enter: send   d: decline   q: dismiss' }
-    return vim.list_extend(head, lines), schema
+    return vim.list_extend({ '# ' .. p.server .. ' asks: ' .. cut(p.elicitationForm.message, 2000),
+      '# Enter: send   d: decline   q: dismiss' }, lines), schema
   end
 end
 
 local function open(p)
   local lines, schema = faceOf(p)
   if not lines then return end -- a kind that hello does not name
-  local buffer, window = float(p.promptId, lines)
+  -- It does not take the cursor: a key that was meant for the user's text would answer it.
+  local buffer, window = float(p.promptId, lines, false)
   local map = function(key, action, value)
     local press = function() -- if the hub refuses the answer, the question stays open
       send({ answerPrompt = { promptId = p.promptId, [action] = value and value() or vim.empty_dict() } })
     end
     vim.keymap.set('n', key, press, { buffer = buffer, nowait = true })
   end
-  local accept = function(scope)
-    return function() return { scope = scope, launchHash = (p.serverLaunch or {}).launchHash } end
-  end
+  local hash = (p.serverLaunch or {}).launchHash
+  local accept = function(scope) return function() return { scope = scope, launchHash = hash } end end
   if schema then
     map('<CR>', 'accept', function() return { contentJson = contentOf(buffer, schema) } end)
   else
@@ -151,8 +150,8 @@ local handlers = {
   end,
   serverChanged = function(c) M.servers[c.server.name] = not c.removed and c.server or nil end,
   mcpRequestProgressed = function(p)
-    local request = M.requests[p.requestId]
-    if request and p.progress and request.on_progress then request.on_progress(p.progress) end
+    local on_progress = (M.requests[p.requestId] or {}).on_progress
+    if p.progress and on_progress then on_progress(p.progress) end
   end,
   mcpRequestFinished = finished, mcpRequestCancelled = finished,
   promptOpened = function(o) open(o.prompt) end, promptClosed = close,
@@ -165,7 +164,10 @@ local handlers = {
 
 local function receive(line)
   local message = vim.json.decode(line)
-  for kind, handle in pairs(handlers) do if message[kind] then handle(message[kind]) end end
+  for kind, handle in pairs(handlers) do -- what one message does costs no other one
+    local ok, why = pcall(function() if message[kind] then handle(message[kind]) end end)
+    if not ok then note(why, vim.log.levels.ERROR) end
+  end
   options.on_event(message)
 end
 
@@ -205,10 +207,7 @@ function M.call(server, tool, arguments, more)
   M.method('McpHubService', 'CallTool',
     { requestId = id, server = server, tool = tool, -- an empty table would be []
       argumentsJson = next(arguments or {}) and vim.json.encode(arguments) or '{}' },
-    function(r)
-      local request = M.requests[id]
-      if r.error and request then finished({ requestId = id, hubError = r.error }) end
-    end)
+    function(r) if r.error then finished({ requestId = id, hubError = r.error }) end end)
   return id
 end
 
@@ -219,9 +218,9 @@ function M.list()
   M.method('McpServerService', 'ListTools', {}, function(r)
     local lines = {}
     for _, tool in ipairs((r.response or {}).tools or {}) do
-      lines[#lines + 1] = tool.server .. '  ' .. tool.name .. '  ' .. cut(tool.description, 100):gsub('[\r\n]+', ' ')
+      lines[#lines + 1] = tool.server .. '  ' .. cut(tool.name, 100) .. '  ' .. cut(tool.description, 100)
     end
-    float('tools', #lines > 0 and lines or { r.error and cut(r.error.message, 500) or 'No server has a tool.' })
+    float('tools', #lines > 0 and lines or { r.error and cut(r.error.message, 500) or 'No server has a tool.' }, true)
   end)
 end
 
