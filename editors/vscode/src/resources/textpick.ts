@@ -24,7 +24,8 @@ export interface TextRow extends vscode.QuickPickItem {
 /**
  * Returns the rows of the list: what was typed, then all proposals that there have been. The editor tells which row is
  * meant by its place alone: a click on a list that has changed meanwhile would choose another text. So every text keeps
- * its place, and proposals that are not made any more are left to the editor's own filter.
+ * its place, and proposals that are not made any more are left to the editor's own filter. The first place always means
+ * what was typed, also once a proposal shows the same and a separator has taken its place.
  */
 export function textRows(
   typed: string,
@@ -34,7 +35,7 @@ export function textRows(
 ): readonly TextRow[] {
   const nothing = (typed === '' && required) || known.includes(typed);
   const first: TextRow = nothing
-    ? { label: '', value: '', kind: vscode.QuickPickItemKind.Separator }
+    ? { label: '', value: typed, kind: vscode.QuickPickItemKind.Separator }
     : { label: typed === '' ? vscode.l10n.t('Leave empty') : inPick(typed), value: typed, alwaysShow: true };
   return [
     first,
@@ -97,9 +98,9 @@ export function pickText({ title, placeholder, required, propose }: TextPick): P
       timer = setTimeout(() => void ask(), pauseMs);
     });
     pick.onDidAccept(() => {
-      const typed = pick.items.find(({ value, kind }) => value === pick.value && kind === undefined);
-      const chosen = pick.selectedItems[0] ?? pick.activeItems[0] ?? typed;
-      if (chosen !== undefined) {
+      const chosen =
+        pick.selectedItems[0] ?? pick.activeItems[0] ?? pick.items.find(({ value }) => value === pick.value);
+      if (chosen !== undefined && (chosen.value !== '' || !required)) {
         resolve(chosen.value);
         pick.hide();
       }
