@@ -12,7 +12,6 @@ import type {
   PromptClosedJson as PromptClosed,
   PromptJson as Prompt,
 } from '../../../host/src/gen/mcphub/v1/prompt_pb.js';
-import type { State } from '../hub/state.js';
 import type { Page, Section } from '../page.js';
 import type { Card, CardActions } from './cards.js';
 
@@ -30,7 +29,7 @@ export function questionsSection(page: Page, note: CardActions['note']): Questio
   const places: Map<string, HTMLElement> = new Map();
   const paintStrip = questionStrip(reveal);
   const tellInView = inViewTeller(page);
-  const paintOutOfView = () => paintStrip(rowsOf(state, cards, view.outOfView));
+  const paintOutOfView = () => paintStrip(rowsOf(page, cards, view.outOfView));
   const view = viewWatch(() => {
     paintOutOfView();
     tellInView(view.inView());
@@ -92,12 +91,16 @@ const cardActions = ({ surface, state, ask, announce, drafts }: Page, note: Card
   requestOf: (id) => state.requests.get(id),
 });
 
-/** Returns the rows of the strip: the questions that are out of view. */
-function rowsOf({ prompts }: State, cards: ReadonlyMap<string, Card>, outOfView: (promptId: string) => boolean) {
+/**
+ * Returns the rows of the strip: the questions that are out of view. A tab of one thing has no Now: the host shows the
+ * questions that would stand there, and a click on their row would lead to nothing.
+ */
+function rowsOf({ state, surface }: Page, cards: ReadonlyMap<string, Card>, outOfView: (promptId: string) => boolean) {
   const rows = [];
-  for (const [promptId, { server = '' }] of prompts) {
+  for (const [promptId, { server = '' }] of state.prompts) {
     const card = cards.get(promptId);
-    if (card && outOfView(promptId)) rows.push({ promptId, title: card.title, server: shortName(server) });
+    if (!card || (surface.shows === 'opened' && card.element.parentElement === byId('cards'))) continue;
+    if (outOfView(promptId)) rows.push({ promptId, title: card.title, server: shortName(server) });
   }
   return rows;
 }
@@ -135,7 +138,7 @@ function mayTakeFocus({ heading }: Card) {
   return top >= 0 && bottom <= innerHeight && document.hasFocus() && noneFocused();
 }
 
-function revealWanted(state: State, reveal: (promptId: string) => void) {
+function revealWanted(state: Page['state'], reveal: (promptId: string) => void) {
   if (state.reveal === undefined) return;
   // A wanted question that is not open yet may still come. Without any question, what runs gets the focus.
   const wanted = state.reveal || state.prompts.keys().next().value;

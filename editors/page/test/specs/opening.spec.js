@@ -23,6 +23,18 @@ mainTest(
 );
 
 pageTest(
+  'a page of one thing points to no question whose card stands in another place of the host',
+  { snapshot: { ...files.snapshot, prompts: [prompts.form] }, surface: { shows: 'opened' } },
+  async ({ by, hub, page, settle }) => {
+    await hub.say({ open: { server: 'files' } });
+    await page.getByRole('heading', { name: 'files', level: 2 }).waitFor();
+    await settle();
+    assert.equal(await by('prompt-p-form').isVisible(), false);
+    assert.equal(await by('strip').isVisible(), false);
+  },
+);
+
+pageTest(
   'the focus that an editor gives to the page goes to its heading, and not to the body',
   { ...files, surface: { shows: 'now' } },
   async ({ page, settle }) => {
