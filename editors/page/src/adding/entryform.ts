@@ -3,6 +3,7 @@
 
 import { t } from '../words/t.js';
 import { h, replace, setText, show } from '../elements/dom.js';
+import { guardMs } from '../elements/guardtime.js';
 import { followPress, pressOver } from '../elements/press.js';
 import { placeLink } from '../surface.js';
 import { visible } from '../words/text.js';
@@ -73,6 +74,8 @@ export class EntryForm {
   readonly #page: Page;
   readonly #target: Target;
   readonly #submit: Submit;
+  /** When the fields were filled in, on the clock of performance.now. */
+  #setAt = 0;
   readonly #reaches = {
     command: new CommandFields(() => this.changed()),
     url: new UrlFields(() => this.changed()),
@@ -129,13 +132,13 @@ export class EntryForm {
   }
 
   /**
-   * Saves on Enter in a field of one line, as every form does. A key that is held down must not: it was meant for what
-   * was there before.
+   * Saves on Enter in a field of one line, as every form does. A key that is held down must not, nor one that follows
+   * closely on a paste that has opened the form: it was meant for what was there before.
    */
   readonly submitOnEnter = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.isComposing || event.repeat) return;
+    if (event.key !== 'Enter' || event.isComposing) return;
     event.preventDefault();
-    void this.#write();
+    if (!event.repeat && performance.now() - this.#setAt >= guardMs) void this.#write();
   };
 
   show(kind: 'command' | 'url') {
@@ -164,6 +167,7 @@ export class EntryForm {
   /** @param stands the values are in the file already */
   set(proposal: Proposal, stands: boolean = false) {
     this.#proposal = proposal;
+    this.#setAt = performance.now();
     this.#ends.clear();
     this.#showKind(proposal.url === undefined ? 'command' : 'url');
     for (const reach of Object.values(this.#reaches)) reach.set(proposal, stands);

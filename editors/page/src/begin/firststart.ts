@@ -27,6 +27,7 @@ class FirstStart {
   readonly box: HTMLElement;
   readonly #page: Page;
   readonly #problem = h('p', { class: 'problem', role: 'alert' });
+  #begunByPaste = false;
   readonly #text = h('textarea', {
     'rows': 2,
     'class': 'code',
@@ -35,6 +36,12 @@ class FirstStart {
     'autocomplete': 'off',
     'spellcheck': 'false',
     'dataset': { testid: 'first-command' },
+    'onpaste': () => (this.#begunByPaste = this.#text.value.trim() === ''),
+    // What is pasted into the empty box is the whole of it: the form shows it, and can be left.
+    'oninput': () => {
+      if (this.#begunByPaste) this.#continue();
+      this.#begunByPaste = false;
+    },
     'onkeydown': (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.repeat) return;
       event.preventDefault();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { files, setup, surface, vscodeFile, written } from '../harness/addform.js';
 import { mainTest, pageTest } from '../harness/pagetest.js';
-import { server, tool } from '../harness/world.js';
+import { request, server, tool } from '../harness/world.js';
 
 /** @typedef {import('../harness/pagetest.js').Opened} Opened */
 
@@ -442,17 +442,22 @@ pageTest('a command or an address that is pasted fills in the form, with a name'
 });
 
 mainTest(
-  'from the command in the clipboard to the first call it is five keys: Continue, Add and start, consent, tool, Call',
+  'from the command in the clipboard to the first call it is four clicks: Add and start, consent, tool, Call; a fifth cancels',
   { surface, snapshot: { servers: [] } },
   async (opened) => {
     const { by, hub, page, pass, settle, focused } = opened;
     assert.match(await focused(), /first-command/, 'nothing has to be clicked before');
-    await page.keyboard.insertText('npx -y @example/notes-mcp');
-    await page.keyboard.press('Enter'); // 1
+    await paste(page, 'npx -y @example/notes-mcp');
     await hub.reply(await hub.next('listConfigFiles'), { listConfigFiles: { files } });
+    await settle();
+    await page.keyboard.press('Enter');
     await pass(500);
+    assert.ok(
+      hub.all('addServer').every(({ addServer }) => addServer.preview),
+      'an Enter by habit was for the box that was there before',
+    );
     assert.equal(await by('adding-name').inputValue(), 'notes');
-    await page.keyboard.press('Enter'); // 2: the focus is in a field of the form
+    await page.keyboard.press('Enter'); // 1: the focus is in a field of the form
     const sent = await order(opened);
     assert.deepEqual(sent.addServer.form, { command: 'npx', args: ['-y', '@example/notes-mcp'], environment: {} });
     await hub.say({ serverChanged: { server: server('notes', { state: 'SERVER_STATE_STOPPED' }) } });
@@ -460,7 +465,7 @@ mainTest(
     const start = await hub.next('startServer');
     await hub.say({ promptOpened: { prompt: launch } });
     await pass(700);
-    await by('prompt-p-1').getByTestId('accept').click(); // 3
+    await by('prompt-p-1').getByTestId('accept').click(); // 2
     const answer = await hub.next('answerPrompt');
     await hub.reply(answer);
     await hub.say({
@@ -472,9 +477,33 @@ mainTest(
     await hub.reply(start);
     await by('tool-list_notes').waitFor();
     await settle();
-    await page.keyboard.press('Enter'); // 4
+    await page.keyboard.press('Enter'); // 3
     await settle();
-    await by('call').click(); // 5
-    assert.equal((await hub.next('callTool')).callTool.tool, 'list_notes');
+    await by('call').click(); // 4
+    const { callTool } = await hub.next('callTool');
+    assert.equal(callTool.tool, 'list_notes');
+    await hub.say({ mcpRequestStarted: { request: { ...request(callTool.requestId ?? ''), server: 'notes' } } });
+    await settle();
+    await page.getByTestId('cancel').first().click(); // 5
+    assert.equal((await hub.next('cancelMcpRequest')).cancelMcpRequest.requestId, callTool.requestId);
   },
 );
+
+pageTest(
+  'what is pasted into a box that has text already is a part of it',
+  { surface, snapshot: { servers: [] } },
+  async ({ by, page, settle }) => {
+    await by('first-command').fill('npx ');
+    await paste(page, '-y @example/notes-mcp');
+    await settle();
+    assert.equal(await by('first-command').inputValue(), 'npx -y @example/notes-mcp');
+    assert.equal(await by('adding').count(), 0);
+  },
+);
+
+/** @param {import('../harness/pagetest.js').Page} page @param {string} text */
+async function paste(page, text) {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate((what) => navigator.clipboard.writeText(what), text);
+  await page.keyboard.press('Control+v');
+}

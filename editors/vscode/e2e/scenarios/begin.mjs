@@ -55,3 +55,30 @@ scenario(
   },
   { stage: newcomerStage, turns: true },
 );
+
+scenario(
+  'a first server of one’s own, its command in the clipboard: five clicks to a call, six to its cancel',
+  async (act) => {
+    const window = await act.open(act.workspace());
+    await window.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await window.page.evaluate((text) => navigator.clipboard.writeText(text), `${act.stage.binary} demo-server`);
+    const page = await window.openSideBar(); // 1
+    const box = page.frame.getByTestId('first-command');
+    await until('the box has the focus', () => box.evaluate((element) => element === document.activeElement));
+    await window.page.keyboard.press('Control+v');
+
+    const { frame } = await window.tab();
+    const form = frame.getByTestId('adding');
+    await form.getByText('"demo-server"').first().waitFor(); // the preview has it
+    await form.getByTestId('adding-save').click(); // 2
+    const launch = page.card(/^Start /);
+    await page.accept(launch); // 3
+    await frame.getByTestId('tool-long_task').getByRole('button').first().click(); // 4
+    await frame.getByTestId('call').click(); // 5
+    const running = page.request('long_task');
+    await running.waitFor();
+    await page.cancel(running); // 6
+    await page.endedAs('long_task', /cancelled by you/i);
+  },
+  { stage: newcomerStage, turns: true },
+);
