@@ -36,7 +36,9 @@ class FirstStart {
     'autocomplete': 'off',
     'spellcheck': 'false',
     'dataset': { testid: 'first-command' },
-    'onpaste': () => (this.#begunByPaste = this.#text.value.trim() === ''),
+    'onpaste': () => {
+      this.#begunByPaste = this.#text.value.trim() === '';
+    },
     // What is pasted into the empty box is the whole of it: the form shows it, and can be left.
     'oninput': () => {
       if (this.#begunByPaste) this.#continue();

@@ -453,7 +453,7 @@ mainTest(
     await page.keyboard.press('Enter');
     await pass(500);
     assert.ok(
-      hub.all('addServer').every(({ addServer }) => addServer.preview),
+      hub.all('addServer').every((message) => message.addServer?.preview),
       'an Enter by habit was for the box that was there before',
     );
     assert.equal(await by('adding-name').inputValue(), 'notes');

@@ -11,10 +11,17 @@ const running = () => ({ servers: [server('files')], requests: [request('r-1')] 
 mainTest(
   'Cancel sends cancelMcpRequest once, and the request shows that it is cancelling, for how long, by whom and why',
   { snapshot: running() },
-  async ({ by, hub, pass, settle }) => {
+  async ({ by, hub, page, pass, settle }) => {
     const row = by('request-r-1');
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_RUNNING');
+    // Runs after the page's own listeners; its frame comes after what they have asked for, and is the first one drawn.
+    await row.getByTestId('cancel').evaluate((button) => {
+      const next = () =>
+        requestAnimationFrame(() => (document.documentElement.dataset['frame'] = button.textContent ?? ''));
+      window.addEventListener('click', next, { once: true });
+    });
     await row.locator('[data-testid="cancel"]').dblclick();
+    assert.equal(await page.locator('html').getAttribute('data-frame'), 'Cancelling…', 'in the first frame');
     const sent = await hub.next('cancelMcpRequest');
     assert.equal(sent.cancelMcpRequest.requestId, 'r-1');
     assert.equal(await row.getByTestId('cancel').innerText(), 'Cancelling…', 'at once, before the hub has answered');
