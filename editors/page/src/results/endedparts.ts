@@ -27,12 +27,24 @@ const nameOf = ({ about }: Ended, part: string) =>
     .filter(Boolean)
     .join('-')}-${part}`;
 
+const isTooLarge = (error: unknown): error is Unread => error instanceof Unread && error.size > 0;
+
 const wordsOf = (error: unknown) =>
-  error instanceof Unread && error.size > 0
+  isTooLarge(error)
     ? t('It is too large to be shown here ({0}).', bytes(error.size))
     : error instanceof Error
       ? visible(error.message)
       : t('It could not be read.');
+
+/** Returns what can be done with a result that is not shown, beside the reason. */
+const links = (items: readonly MenuItem[]) =>
+  h(
+    'p',
+    { class: 'links' },
+    ...items.map(({ text, href, act }) =>
+      href ? h('a', { href, text }) : h('button', { class: 'link', text, onclick: act }),
+    ),
+  );
 
 /** What is shown of a result or of arguments, and what can be done with them. */
 export interface PartView {
@@ -88,10 +100,9 @@ export function resultPart(page: Page, entry: Ended, say: (text: string) => void
       views = shown.items;
       replace(place, shown.element);
     } catch (error) {
-      replace(place, note(wordsOf(error)));
+      replace(place, note(wordsOf(error)), ...(isTooLarge(error) ? [links(kept())] : []));
     }
   };
-  void fill();
   const part: Part = {
     requestId: entry.requestId,
     part: 'REQUEST_PART_RESULT',
@@ -99,6 +110,9 @@ export function resultPart(page: Page, entry: Ended, say: (text: string) => void
     failed,
   };
   const words = { open: t('Open result in editor'), save: t('Save result as…'), download: t('Download result') };
+  /** What can be done with the result that the hub keeps. */
+  const kept = () => (requestId === undefined ? [] : partItems(page, part, words));
+  void fill();
   return {
     // A group and no landmark: several results may be on the page, and a list of landmarks would not tell them apart.
     element: h(
@@ -113,11 +127,7 @@ export function resultPart(page: Page, entry: Ended, say: (text: string) => void
       place,
     ),
     copy: requestId === undefined ? undefined : copyPart(page, part, t('Copy result')),
-    items: () => [
-      ...views(),
-      ...(requestId === undefined ? [] : partItems(page, part, words)),
-      ...comparison(page, entry, compared, failed),
-    ],
+    items: () => [...views(), ...kept(), ...comparison(page, entry, compared, failed)],
   };
 }
 

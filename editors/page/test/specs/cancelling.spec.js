@@ -16,8 +16,7 @@ mainTest(
     assert.equal(await row.getAttribute('data-state'), 'REQUEST_STATE_RUNNING');
     // Runs after the page's own listeners; its frame comes after what they have asked for, and is the first one drawn.
     await row.getByTestId('cancel').evaluate((button) => {
-      const next = () =>
-        requestAnimationFrame(() => (document.documentElement.dataset['frame'] = button.textContent ?? ''));
+      const next = () => requestAnimationFrame(() => (document.documentElement.dataset['frame'] = button.textContent));
       window.addEventListener('click', next, { once: true });
     });
     await row.locator('[data-testid="cancel"]').dblclick();

@@ -298,6 +298,8 @@ pageTest(
     assert.equal(asked.readRequest?.requestId, 'huge');
     await hub.reply(asked, { readRequest: { text: 'x', size: '67108864', nextOffset: '1' } });
     await page.getByText('It is too large to be shown here (67 MB).').waitFor();
+    const links = by('result').locator('.links');
+    assert.deepEqual(await links.getByRole('link').allInnerTexts(), ['Open result in editor', 'Save result as…']);
     await settle();
     assert.equal(hub.all('readRequest').at(-1), asked, 'no more of it is read');
     hub.silent.delete('readRequest');
