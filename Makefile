@@ -323,6 +323,10 @@ test-release: $(EDITORS_STAMP) ## the release of this system: the same bytes twi
 	cd $(EDITORS) && npm run --silent build -w host
 	cd $(RELEASE) && go test -count=1 -timeout=20m ./...
 
+.PHONY: test-keyring
+test-keyring: ## tokens and inputs in a real keyring, on a bus of its own (it needs dbus and gnome-keyring)
+	go test -vet=off $(TESTFLAGS) -run='^TestKeyring.*_nightly$$' $(E2E)
+
 .PHONY: test-neovim
 test-neovim: build ## the Neovim plugin, headless, over a real hub (it needs neovim)
 	cd editors/examples/neovim && MCPHUB_BINARY=$(CURDIR)/bin/mcphub nvim --headless -u NONE --cmd 'set rtp+=.' -c 'luafile test/loop.lua'
