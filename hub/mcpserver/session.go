@@ -115,6 +115,16 @@ func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage
 	return s.link.ask(ctx, jsonrpc.ID{}, method, params)
 }
 
+// Ping asks a legacy client whether it is alive, and waits for the answer or the end of ctx. A client of 2026-07-28
+// cannot be asked.
+func (s *Session) Ping(ctx context.Context) error {
+	if client := s.Client(); client.Modern || client.Revision == "" {
+		return ErrNotAskable
+	}
+	_, err := s.link.ask(ctx, jsonrpc.ID{}, protocol.MethodPing, nil)
+	return err
+}
+
 // End ends the session with a cause and does not wait.
 func (s *Session) End(cause error) {
 	if cause == nil {
@@ -215,6 +225,15 @@ type exchange struct {
 	id    jsonrpc.ID
 	link  link
 	token json.RawMessage
+}
+
+// ID returns the wire id of the client's request that the call is on now: its first one, or its last retry. It is the
+// zero ID while the call is parked.
+func (c *Call) ID() jsonrpc.ID {
+	if x := c.via.Load(); x != nil {
+		return x.id
+	}
+	return jsonrpc.ID{}
 }
 
 // Progress sends progress of the call to the client. params are those of notifications/progress; their token is

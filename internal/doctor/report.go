@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,34 +18,43 @@ const (
 	Note    Level = "note"    // a fact that is good to know
 	Improve Level = "improve" // allowed, and worth a change
 	Mend    Level = "mend"    // broken for some users: the specification forbids it, or clients cannot work with it
+	// Unseen is for what nobody exercised, so that nothing is known of it. Servers are exercised by the doctor itself.
+	Unseen Level = "not seen"
 )
 
 // weight returns the order of levels: Mend comes first.
-func (l Level) weight() int { return slices.Index([]Level{Mend, Improve, Note, Good}, l) }
+func (l Level) weight() int { return slices.Index([]Level{Mend, Improve, Unseen, Note, Good}, l) }
+
+// Outweighs reports whether a finding with this level takes the place of one with the other, if both are about the
+// same: it is worse, or something was seen.
+func (l Level) Outweighs(other Level) bool {
+	return other == Unseen && l != Unseen || l != Unseen && l.weight() < other.weight()
+}
 
 // Finding is the result of one check.
 type Finding struct {
 	Check     string `json:"check"` // the name of the check, such as "start.stdout"
 	Level     Level  `json:"level"`
-	Seen      string `json:"seen"`                // what the server did
+	Seen      string `json:"seen"`                // what the server or client did
 	Spec      string `json:"spec,omitempty"`      // the revision and section that apply
 	Says      string `json:"says,omitempty"`      // what the specification says
-	Do        string `json:"do,omitempty"`        // what to change; empty if nothing
+	Do        string `json:"do,omitempty"`        // what to change, or how to exercise it; empty if nothing
 	Transport string `json:"transport,omitempty"` // "stdio", "http" or "sse", if the finding is about one transport
 	Era       string `json:"era,omitempty"`       // "legacy" or "modern", if the finding is about one era
 }
 
 // Report holds the result of an examination. Its texts are safe to show, and the secrets of the target are removed.
 type Report struct {
-	Server    string        `json:"server"`         // the user's name for the server
-	Says      string        `json:"says,omitempty"` // the server's own name and version
+	Server    string        `json:"server,omitempty"` // the user's name for the server; empty for a client
+	Client    string        `json:"client,omitempty"` // the command of the client; empty for a server
+	Says      string        `json:"says,omitempty"`   // the own name and version of either
 	Examined  time.Time     `json:"examined"`
 	Took      time.Duration `json:"took"`                // nanoseconds
 	Revisions []string      `json:"revisions,omitempty"` // the revisions that it speaks, oldest first
-	Tools     int           `json:"tools"`
-	Tokens    int           `json:"tokens"`   // about how many tokens the definitions of its tools take
-	Calls     int           `json:"calls"`    // how often a tool was called
-	Findings  []Finding     `json:"findings"` // in the order of the checks
+	Tools     int           `json:"tools"`               // of a server
+	Tokens    int           `json:"tokens"`              // about how many tokens the definitions of its tools take
+	Calls     int           `json:"calls"`               // how often a tool was called, by the doctor or by the client
+	Findings  []Finding     `json:"findings"`            // in the order of the checks
 }
 
 // Worst returns the level of the worst finding, or Good if there is none.
@@ -151,7 +161,7 @@ var checks = map[string]check{
 }
 
 // The labels of the levels in Markdown.
-var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Note: "note", Good: "good"}
+var labels = map[Level]string{Mend: "**mend**", Improve: "improve", Unseen: "*not seen*", Note: "note", Good: "good"}
 
 // WriteMarkdown writes the report for an issue in the server's project.
 func (r *Report) WriteMarkdown(w io.Writer) error {
@@ -187,10 +197,11 @@ func (f Finding) Where() string {
 
 // Title returns whom the report is about.
 func (r *Report) Title() string {
+	whom := cmp.Or(r.Client, r.Server)
 	if r.Says == "" {
-		return "mcphub doctor: " + r.Server
+		return "mcphub doctor: " + whom
 	}
-	return fmt.Sprintf("mcphub doctor: %s, which calls itself %s", r.Server, r.Says)
+	return fmt.Sprintf("mcphub doctor: %s, which calls itself %s", whom, r.Says)
 }
 
 // Facts returns what was examined, and how.
@@ -203,6 +214,9 @@ func (r *Report) Facts() []string {
 	if r.Tools > 0 {
 		facts = append(facts, fmt.Sprintf("%s, about %s of definitions", count(r.Tools, "tool"), count(r.Tokens, "token")))
 	}
+	if r.Client != "" {
+		return append(facts, fmt.Sprintf("it called tools %s", count(r.Calls, "time")))
+	}
 	if r.Calls > 0 {
 		facts = append(facts, fmt.Sprintf("a tool was called %s, to be cancelled", count(r.Calls, "time")))
 	} else {
@@ -213,7 +227,11 @@ func (r *Report) Facts() []string {
 
 // Verdict returns the numbers of findings.
 func (r *Report) Verdict() string {
-	return fmt.Sprintf("%d to mend, %d to improve, %s, %d as it should be", r.Count(Mend), r.Count(Improve),
+	unseen := ""
+	if r.Client != "" {
+		unseen = fmt.Sprintf("%d not seen, ", r.Count(Unseen))
+	}
+	return fmt.Sprintf("%d to mend, %d to improve, %s%s, %d as it should be", r.Count(Mend), r.Count(Improve), unseen,
 		count(r.Count(Note), "note"), r.Count(Good))
 }
 

@@ -1,5 +1,6 @@
 // What a client does with the servers behind an address, on any SDK: it calls, cancels, answers and reads, and writes
-// down in one line of JSON each what came of it. The server's half of the story is in the servers' own journals.
+// down in one line of JSON each what came of it. The server's half of the story is in the servers' own journals. Without a
+// prefix there is only one server.
 
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -20,7 +21,7 @@ export async function play(client, prefix, questions) {
 
     await step('list', async () => {
         let tools = [];
-        const listed = () => tools.includes(prefix + 'slow') && tools.some(t => !t.startsWith(prefix));
+        const listed = () => tools.includes(prefix + 'slow') && (!prefix || tools.some(t => !t.startsWith(prefix)));
         do { // a server that is still starting, ours or the one beside it, is listed later
             if (tools.length) await delay(100);
             tools = (await client.list()).map(t => t.name).sort();

@@ -21,7 +21,7 @@ var flagSections = []struct {
 	title string
 	names []string
 }{
-	{"What", []string{"tool", "args", "arg", "uri", "name", "server", "task"}},
+	{"What", []string{"tool", "args", "arg", "uri", "name", "server", "task", "client", "drive"}},
 	{"Which servers", []string{"config", "stdio", "env", "url", "transport", "header", "era", "folder", "scope",
 		"dialect"}},
 	{"Time", []string{"cancel-after", "cancel-at", "reason", "timeout", "total-timeout", "idle-timeout", "connect-timeout",

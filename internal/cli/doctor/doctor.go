@@ -1,6 +1,6 @@
-// Package doctor has mcphub doctor, which tells what is wrong with a server.
+// Package doctor has mcphub doctor, which tells what is wrong with a server or a client.
 //
-// What must not live here: the examination (internal/doctor).
+// What must not live here: the examinations (internal/doctor, internal/doctor/clients).
 package doctor
 
 import (
@@ -43,13 +43,16 @@ type options struct {
 	all    bool
 	json   bool
 	report string
+	client string
+	drive  string
+	play   string
 }
 
 // NewDoctorCmd returns mcphub doctor.
 func NewDoctorCmd(f *door.Factory) *cobra.Command {
 	o := &options{Factory: f}
 	c := &cobra.Command{
-		Use: "doctor [FILE...] [SERVER] [--tool NAME --args JSON] [FLAGS]", GroupID: cmd.GroupLook,
+		Use: "doctor [FILE...] [SERVER | --client 'CMD ARGS'] [--tool NAME --args JSON] [FLAGS]", GroupID: cmd.GroupLook,
 		Short: "tell what is wrong with a server, and what becomes of a call that is cancelled",
 		Long: `Starts the server several times, as the hub would, and tells its author or user how it starts and ends,
 which revisions of MCP it speaks, whether it does what it declares, and which of its tools models refuse. With --tool
@@ -60,7 +63,15 @@ so that is asked about first.
 Each finding says what was seen, what the specification says, and what to do. --report FILE writes all of it in
 Markdown, for an issue of the server's project; values from the environment, from inputs and of headers are taken out.
 
-Exit status: 0 nothing must be mended, 1 something must, 2 usage, 3 interrupted, 5 not agreed to, 6 other trouble.
+With --client it plays the server of a client instead, for authors of hosts and gateways, and tells what the client's
+cancels are, what it does with late answers and withdrawn questions, and how it ends its servers. In the command {server}
+stands for the words that start the server, {config} for a file with mcpServers that has it, and {url} for its address
+over Streamable HTTP; the command has to run as long as the client. With --client - you start the client yourself, and
+Ctrl-C ends the play. What to do with the client is said at the start; --drive runs a program that does it. What nobody
+did is not seen, and is never taken for good.
+
+Exit status: 0 nothing must be mended, 1 something must, 2 usage, or of a client not all was seen, 3 interrupted, 5 not
+agreed to, 6 other trouble.
 `,
 		Example: "mcphub doctor files --all",
 		Args:    cobra.ArbitraryArgs,
@@ -88,6 +99,10 @@ func (o *options) register(c *cobra.Command) {
 	o.inputs.Register(set)
 	set.StringVar(&o.tool, "tool", "", "NAME\tcall this tool and cancel it, to see what becomes of the call")
 	set.StringVar(&o.args, "args", "{}", "JSON\targuments of the tool: such that it works for some seconds")
+	set.StringVar(&o.client, "client", "", "'CMD ARGS'\texamine the client that this starts; no shell reads it; - if you start it")
+	set.StringVar(&o.drive, "drive", "", "'CMD ARGS'\twith --client: run this to use the client, and end the play when it has ended")
+	set.StringVar(&o.play, "play", "", "SOCKET\tserve the client that has started this process")
+	set.Lookup("play").Hidden = true
 	set.DurationVar(&o.before, "cancel-after", time.Second,
 		"DURATION\tcancel after so long, or with the first progress")
 	set.DurationVar(&o.watch, "watch", 3*time.Second, "DURATION\tlook for so long at what comes after a cancel")
@@ -97,8 +112,16 @@ func (o *options) register(c *cobra.Command) {
 	set.StringVar(&o.report, "report", "", "FILE\twrite the report in Markdown, for an issue of the server's project")
 }
 
-// run examines one server.
+// run examines one server or client.
 func (o *options) run(words []string) error {
+	switch {
+	case o.play != "":
+		return o.runPlay()
+	case o.client != "":
+		return o.runClient(words)
+	case o.drive != "":
+		return exit.Wrongf("--drive goes with --client")
+	}
 	server := o.Single()
 	switch names := o.Take(words); {
 	case len(names) > 1 || len(names) == 1 && server != "":
@@ -228,7 +251,7 @@ var headings = []struct {
 	text, colour string
 }{
 	{doctor.Mend, "To mend", console.Red}, {doctor.Improve, "To improve", console.Yellow},
-	{doctor.Note, "Good to know", console.Bold}, {doctor.Good, "As it should be", console.Green},
+	{doctor.Unseen, "Not seen", console.Yellow}, {doctor.Note, "Good to know", console.Bold}, {doctor.Good, "As it should be", console.Green},
 }
 
 // writeText writes a report for people. With all, it includes the findings of level Good.

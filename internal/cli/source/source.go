@@ -48,6 +48,9 @@ type Flags struct {
 	connect *time.Duration // nil: as in the config
 }
 
+// ConnectTimeout returns what --connect-timeout says, nil if it is not given.
+func (s *Flags) ConnectTimeout() *time.Duration { return s.connect }
+
 // Take divides the words of a command line that are not flags into config files, which it keeps, and names, which it
 // returns. Only the spelling decides: a path has a separator or ends as config files do, and the URI of a resource is
 // not a path.
@@ -274,20 +277,28 @@ func (s *Flags) ServerOf(names []string) (string, error) {
 	return s.Choose()
 }
 
-// stdioConfig returns the config of one server for a command line. The line is split into words as a shell does it, but
-// nothing in it is expanded or run. Text that looks like an operator is an error, so that nothing is silently cut off.
-func (s *Flags) stdioConfig() (string, error) {
-	line := s.stdio
+// Words splits the command line that a flag holds into words as a shell does it, but nothing in it is expanded or run.
+// Text that looks like an operator is an error, so that nothing is silently cut off.
+func Words(flag, line string) ([]string, error) {
 	parser := shellwords.NewParser()
 	parser.ParseEnv, parser.ParseBacktick, parser.ParseComment = false, false, false
 	words, err := parser.Parse(line)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("--stdio %q: %v", line, err)
+		return nil, fmt.Errorf("--%s %q: %v", flag, line, err)
 	case parser.Position >= 0:
-		return "", fmt.Errorf("--stdio %q: no shell reads this, so ; & | < > must be quoted", line)
+		return nil, fmt.Errorf("--%s %q: no shell reads this, so ; & | < > must be quoted", flag, line)
 	case len(words) == 0:
-		return "", errors.New("--stdio: the command is empty")
+		return nil, fmt.Errorf("--%s: the command is empty", flag)
+	}
+	return words, nil
+}
+
+// stdioConfig returns the config of one server for a command line.
+func (s *Flags) stdioConfig() (string, error) {
+	words, err := Words("stdio", s.stdio)
+	if err != nil {
+		return "", err
 	}
 	environment, err := s.environment()
 	if err != nil {

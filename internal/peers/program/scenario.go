@@ -68,7 +68,7 @@ var errSeenEnough = errors.New("seen enough")
 // step is the recorded outcome of a step.
 type step map[string]any
 
-// Play runs the scenario with the tools whose names begin with prefix.
+// Play runs the scenario with the tools whose names begin with prefix. With "" there is only one server.
 func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 	ctx := context.Background()
 	lines := json.NewEncoder(out)
@@ -90,7 +90,7 @@ func Play(out io.Writer, c Client, prefix string, q *Questions) error {
 		do(name, func() (step, error) { return call(ctx, tool, arguments, nil) })
 	}
 	do("list", func() (step, error) {
-		others := func(tool string) bool { return !strings.HasPrefix(tool, prefix) }
+		others := func(tool string) bool { return prefix == "" || !strings.HasPrefix(tool, prefix) }
 		for { // a server that is still starting, ours or the one beside it, is listed later
 			tools, err := c.Tools(ctx)
 			if err != nil || slices.Contains(tools, prefix+"slow") && slices.ContainsFunc(tools, others) {
