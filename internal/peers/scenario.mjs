@@ -1,6 +1,6 @@
 // What a client does with the servers behind an address, on any SDK: it calls, cancels, answers and reads, and writes
-// down in one line of JSON each what came of it. The server's half of the story is in the servers' own journals. Without a
-// prefix there is only one server.
+// down in one line of JSON each what came of it. The server's half of the story is in the servers' own journals. With
+// an empty prefix there is only one server.
 
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -57,6 +57,9 @@ var mayImport = map[string][]string{
 	"internal/demoserver": {"internal/demoserver"},
 	// The doctor is a client that uses the hub's own transports and sessions. It does not use the hub.
 	"internal/doctor": {"internal/doctor", "hub/mcp", "hub/jsonrpc", "hub/jsontext", "hub/process", "hub/transport", "hub/bounds"},
+	// Its play is a server, and uses the other half.
+	"internal/doctor/clients": {"internal/doctor", "hub/mcp", "hub/mcpserver", "hub/jsonrpc", "hub/jsontext", "hub/protocol",
+		"hub/bounds"},
 	// The server of the page relays the window stream. It does not use the hub.
 	"internal/web": {"internal/web", "plugin/host", "proto", "hub/bounds"}, // bounds limits connections
 	// The page is not Go. Its folder has one Go file, which embeds the page.

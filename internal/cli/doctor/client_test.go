@@ -33,11 +33,12 @@ func TestDoctorOfAClient_real(t *testing.T) {
 		for _, f := range found.Findings {
 			levels[f.Check] = f.Level
 		}
-		if r.Status != exit.Usage || levels["cancel.sent"] != doctor.Good || levels["question.answered"] != doctor.Unseen ||
-			found.Count(doctor.Mend) > 0 || found.Calls != 1 {
+		if r.Status != exit.Usage || found.Count(doctor.Mend) > 0 || found.Calls != 1 ||
+			levels["cancel.sent"] != doctor.Good || levels["question.answered"] != doctor.Unseen {
 			t.Errorf("%v: status %d, %d calls, %v\n%s", args, r.Status, found.Calls, levels, r.Stderr)
 		}
-		if !strings.Contains(r.Stdout, `the reason is \"enough\"`) || !strings.Contains(r.Stderr, "call slow, and cancel it") {
+		if !strings.Contains(r.Stdout, `the reason is \"enough\"`) ||
+			!strings.Contains(r.Stderr, "call slow, and cancel it") {
 			t.Errorf("%v: %s%s", args, r.Stdout, r.Stderr)
 		}
 	}

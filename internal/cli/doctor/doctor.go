@@ -64,16 +64,16 @@ Each finding says what was seen, what the specification says, and what to do. --
 Markdown, for an issue of the server's project; values from the environment, from inputs and of headers are taken out.
 
 With --client it plays the server of a client instead, for authors of hosts and gateways, and tells what the client's
-cancels are, what it does with late answers and withdrawn questions, and how it ends its servers. In the command {server}
-stands for the words that start the server, {config} for a file with mcpServers that has it, and {url} for its address
-over Streamable HTTP; the command has to run as long as the client. With --client - you start the client yourself, and
-Ctrl-C ends the play. What to do with the client is said at the start; --drive runs a program that does it. What nobody
-did is not seen, and is never taken for good.
+cancels are, what it does with late answers and withdrawn questions, and how it ends its servers. In the command
+{server} stands for the words that start the server (for a command line within a longer word), {config} for a file with
+mcpServers that has it, and {url} for its address over Streamable HTTP; the command has to run as long as the client.
+With --client - you start the client yourself, and Ctrl-C ends the play. What to do with the client is said at the start;
+--drive runs a program that does it. What nobody did is not seen, and is never taken for good.
 
-Exit status: 0 nothing must be mended, 1 something must, 2 usage, or of a client not all was seen, 3 interrupted, 5 not
-agreed to, 6 other trouble.
+Exit status: 0 nothing must be mended, 1 something must, 2 usage, or something of a client was not seen, 3 interrupted
+while a server is examined, 5 not agreed to, 6 other trouble.
 `,
-		Example: "mcphub doctor files --all",
+		Example: "mcphub doctor files --all\nmcphub doctor --client 'npx my-client --mcp-config {config}'",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(_ *cobra.Command, words []string) error { return o.run(words) },
 	}
@@ -99,8 +99,10 @@ func (o *options) register(c *cobra.Command) {
 	o.inputs.Register(set)
 	set.StringVar(&o.tool, "tool", "", "NAME\tcall this tool and cancel it, to see what becomes of the call")
 	set.StringVar(&o.args, "args", "{}", "JSON\targuments of the tool: such that it works for some seconds")
-	set.StringVar(&o.client, "client", "", "'CMD ARGS'\texamine the client that this starts; no shell reads it; - if you start it")
-	set.StringVar(&o.drive, "drive", "", "'CMD ARGS'\twith --client: run this to use the client, and end the play when it has ended")
+	set.StringVar(&o.client, "client", "",
+		"'CMD ARGS'\texamine the client that this starts; no shell reads it; - if you start it")
+	set.StringVar(&o.drive, "drive", "",
+		"'CMD ARGS'\twith --client: run this to use the client, and end the play when it has ended")
 	set.StringVar(&o.play, "play", "", "SOCKET\tserve the client that has started this process")
 	set.Lookup("play").Hidden = true
 	set.DurationVar(&o.before, "cancel-after", time.Second,
@@ -251,7 +253,8 @@ var headings = []struct {
 	text, colour string
 }{
 	{doctor.Mend, "To mend", console.Red}, {doctor.Improve, "To improve", console.Yellow},
-	{doctor.Unseen, "Not seen", console.Yellow}, {doctor.Note, "Good to know", console.Bold}, {doctor.Good, "As it should be", console.Green},
+	{doctor.Unseen, "Not seen", console.Yellow}, {doctor.Note, "Good to know", console.Bold},
+	{doctor.Good, "As it should be", console.Green},
 }
 
 // writeText writes a report for people. With all, it includes the findings of level Good.

@@ -61,8 +61,8 @@ const (
 	driven = 2 * time.Second
 )
 
-// Examine plays the server of a client until the client's program or the drive has ended, or ctx: then the user has ended
-// the play. The report says what was seen until then. An error means that the client could not be examined.
+// Examine plays the server of a client until the client's program or the drive has ended, or ctx: then the user has
+// ended the play. The report says what was seen until then. An error means that the client could not be examined.
 func Examine(ctx context.Context, o Options) (*doctor.Report, error) {
 	x := &examination{o: o, journal: NewJournal(), began: time.Now()}
 	err := x.run(ctx)

@@ -209,23 +209,25 @@ func (s *side) once() verdict {
 }
 
 func (s *side) id() verdict {
-	for _, c := range s.strays {
+	early := len(s.those(func(r *request) bool { return r.early })) > 0
+	if len(s.strays) == 0 {
 		switch {
-		case c.id == "" || c.id == "null":
-			return mend("a cancel named no request at all")
-		case s.retyped(c):
-			return mend("a cancel named %s, and the request has the other type: 1 and \"1\" are different ids",
-				bounds.Printable(c.id))
+		case s.named > 0:
+			return good("each cancel named its request")
+		case s.closes(), early: // cancel.order says what became of it
+			return verdict{}
 		}
-		return mend("a cancel named %s, and there never was a request with this id", bounds.Printable(c.id))
+		return unseen("no request was cancelled")
 	}
+	c := s.strays[0]
 	switch {
-	case s.named > 0:
-		return good("each cancel named its request")
-	case s.closes(), len(s.those(func(r *request) bool { return r.early })) > 0:
-		return verdict{}
+	case c.id == "" || c.id == "null":
+		return mend("a cancel named no request at all")
+	case s.retyped(c):
+		return mend("a cancel named %s, and the request has the other type: 1 and \"1\" are different ids",
+			bounds.Printable(c.id))
 	}
-	return unseen("no request was cancelled")
+	return mend("a cancel named %s, and there never was a request with this id", bounds.Printable(c.id))
 }
 
 const (

@@ -43,8 +43,8 @@ type request struct {
 	early            bool        // a cancel came before it
 }
 
-// probes reports whether the client has only asked for the revision on this connection, as some do with a process of its
-// own that they end at once.
+// probes reports whether the client has only asked for the revision on this connection, as some do with a process that
+// they start for it and end at once.
 func (s *side) probes() bool {
 	return len(s.those(func(r *request) bool {
 		return r.method != protocol.MethodInitialize && r.method != protocol.MethodDiscover
