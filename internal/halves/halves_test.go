@@ -36,6 +36,9 @@ func (h *serverSide) Request(ctx context.Context, c *mcpserver.Call) (json.RawMe
 	}
 	switch jsontext.String(jsontext.Get(c.Params, "name")) {
 	case "echo":
+		if c.ID().IsZero() {
+			return nil, errors.New("a call on the wire has no id")
+		}
 		c.Progress(json.RawMessage(`{"progress":1.50}`))
 		return json.RawMessage(`{"content":[],"n":1.0}`), nil
 	case "wait":
@@ -80,8 +83,8 @@ func (c *clientSide) Ask(ctx context.Context, _ *mcp.Question) (mcp.Answer, erro
 }
 
 // TestHalves checks in both eras and over both bindings that the client half and the server half of the engine agree on
-// a call with progress, a cancel with its reason where the protocol carries one, a question that is answered, and a
-// legacy question that is withdrawn.
+// a call with progress, a ping of the client, a cancel with its reason where the protocol carries one, a question that
+// is answered, and a legacy question that is withdrawn.
 func TestHalves(t *testing.T) {
 	for _, era := range []string{mcp.EraLegacy, mcp.EraModern, mcp.EraAuto} {
 		for _, binding := range []string{"stdio", "http"} {
@@ -124,6 +127,12 @@ func halves(t *testing.T, era, binding string) {
 		OnProgress: func(p mcp.Progress) { progressed = p.Progress }})
 	if err != nil || !strings.Contains(string(echo.Raw), `"n":1.0`) || progressed != 1.5 {
 		t.Errorf("echo: %v %v, progress %v", echo, err, progressed)
+	}
+
+	for _, session := range server.Sessions() { // 2026-07-28 over HTTP has none
+		if err := session.Ping(t.Context()); err != nil != session.Client().Modern {
+			t.Errorf("a ping of the client: %v", err)
+		}
 	}
 
 	ctx, cancel := context.WithCancelCause(t.Context())

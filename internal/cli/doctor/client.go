@@ -50,7 +50,7 @@ func (o *options) runClient(words []string) error {
 	if file, ok := o.In.(*os.File); ok {
 		options.In = file
 	}
-	ctx, stop := o.Interruptible()
+	ctx, stop := o.InterruptibleOnce()
 	defer stop()
 	report, err := clients.Examine(ctx, options)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	Cancelled  Kind = "cancelled"  // the client cancelled ID, with Reason
 	Closed     Kind = "closed"     // the client closed the stream of ID before its answer, over HTTP
 	Replied    Kind = "replied"    // the client answered our request ID; Failed
-	Answered   Kind = "answered"   // the client's request ID was answered; Round
+	Answered   Kind = "answered"   // the client's request ID was answered
 	Asked      Kind = "asked"      // the client was sent the request ID: Method
 	Withdrew   Kind = "withdrew"   // our request ID was withdrawn
 	InputEnded Kind = "inputEnded" // the client closed the input of our process
@@ -54,7 +54,6 @@ type Event struct {
 	Reason      string   `json:"reason,omitempty"`
 	Name        string   `json:"name,omitempty"`
 	Retry       bool     `json:"retry,omitempty"`  // it answers the questions of a round (2026-07-28)
-	Round       bool     `json:"round,omitempty"`  // the answer is a round of questions (2026-07-28)
 	Failed      bool     `json:"failed,omitempty"` // by an error
 	Interrupted bool     `json:"interrupted,omitempty"`
 }

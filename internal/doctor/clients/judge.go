@@ -320,13 +320,17 @@ func (s *side) lateAnswer() verdict {
 		lateAfter)
 }
 
-// endOf says how the connection ended after a late answer that the client had time to survive, or "".
+// endOf says how the connection ended if that may be because of a late answer: at once, or after a long silence. A client
+// that ends a little later may have meant to.
 func (s *side) endOf(answered time.Time) string {
-	switch {
-	case s.ended != nil:
-		return fmt.Sprintf("the connection ended %s later", span(s.ended.At.Sub(answered)))
-	case s.cut, !s.overAt.IsZero() && s.overAt.Sub(answered) > listens:
-		return "it hung"
+	if s.ended == nil {
+		if s.cut || !s.overAt.IsZero() && s.overAt.Sub(answered) > listens {
+			return "it hung"
+		}
+		return ""
+	}
+	if after := s.ended.At.Sub(answered); after < atOnce || after > listens {
+		return fmt.Sprintf("the connection ended %s later", span(after))
 	}
 	return ""
 }
@@ -369,7 +373,7 @@ func (s *side) withdrawn() verdict {
 	return unseen("no question was withdrawn")
 }
 
-// atOnce is too short for a server to end by itself.
+// atOnce is too short for a server to end by itself, and for an end that has another reason than what came before it.
 const atOnce = 200 * time.Millisecond
 
 func (s *side) stdin() verdict {

@@ -42,6 +42,12 @@ func TestJudge(t *testing.T) {
 		"a call that the end found open is none that was given up": {
 			append(begun(doctor.Stdio, legacy), after(time.Second, called, Event{Kind: InputEnded}, Event{Kind: Over})...),
 			map[string]doctor.Level{"cancel.sent": doctor.Unseen, "end.stdin": doctor.Good, "end.signal": doctor.Mend}},
+		"a client that ends soon after a late answer did not die of it": {
+			append(begun(doctor.Stdio, legacy), after(time.Second, called, cancel, answered, Event{Kind: InputEnded})...),
+			map[string]doctor.Level{"cancel.late": doctor.Unseen}},
+		"a client that ends at once did": {
+			append(begun(doctor.Stdio, legacy), after(time.Millisecond, called, cancel, answered, Event{Kind: Lost})...),
+			map[string]doctor.Level{"cancel.late": doctor.Mend}},
 		"a call beside which another one runs was not given up if it is cancelled": {
 			append(begun(doctor.Stdio, legacy), after(time.Second, called, other, cancel)...),
 			map[string]doctor.Level{"cancel.sent": doctor.Good}},

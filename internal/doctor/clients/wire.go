@@ -29,12 +29,11 @@ const (
 type wire struct {
 	record func(Event)
 
-	mu       sync.Mutex
-	late     func() // is called after a late answer was written; it must not block
-	spoke    bool
-	hello    *Event          // of the initialize that waits for its answer
-	calls    map[string]call // the open tool calls, by id
-	requests map[string]bool // the open requests, by id
+	mu    sync.Mutex
+	late  func() // is called after a late answer was written; it must not block
+	spoke bool
+	hello *Event          // of the initialize that waits for its answer
+	calls map[string]call // the open tool calls, by id
 }
 
 // call is a tool call whose context ends when the client cancels it, and only then.
@@ -48,7 +47,7 @@ var errCancelled = errors.New("the client cancelled the call")
 
 func newWire(record func(Event), transport string) *wire {
 	record(Event{Kind: Opened, Transport: transport})
-	return &wire{record: record, calls: map[string]call{}, requests: map[string]bool{}}
+	return &wire{record: record, calls: map[string]call{}}
 }
 
 // heard takes what the client has sent. It returns true if the message must not reach the server's half.
@@ -102,7 +101,7 @@ func (w *wire) requested(id, method string, params json.RawMessage) {
 		e.Tool = short(jsontext.String(jsontext.Get(params, "name")))
 	}
 	w.mu.Lock()
-	if w.requests[id] = true; method == protocol.MethodCallTool {
+	if method == protocol.MethodCallTool {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		w.calls[id] = call{ctx, cancel}
 	}
@@ -145,7 +144,6 @@ func (w *wire) answered(id string, m *jsontext.Message) {
 	w.mu.Lock()
 	hello, c, late := w.hello, w.calls[id], w.late
 	delete(w.calls, id)
-	delete(w.requests, id)
 	if hello != nil && hello.ID == id {
 		w.hello = nil
 	} else {
@@ -156,8 +154,7 @@ func (w *wire) answered(id string, m *jsontext.Message) {
 		hello.ID, hello.Revision = "", jsontext.String(jsontext.Get(m.Result, "protocolVersion"))
 		w.record(*hello)
 	}
-	round := jsontext.String(jsontext.Get(m.Result, "resultType")) == "input_required"
-	w.record(Event{Kind: Answered, ID: id, Round: round, Failed: m.Error != nil})
+	w.record(Event{Kind: Answered, ID: id})
 	if c.cancel != nil && c.Err() != nil && late != nil {
 		late()
 	}
@@ -174,12 +171,11 @@ func (w *wire) onLate(f func()) {
 func (w *wire) closed(ids []string) {
 	for _, id := range ids {
 		w.mu.Lock()
-		open := w.requests[id]
+		_, open := w.calls[id]
 		w.mu.Unlock()
-		if !open {
-			continue
+		if open {
+			w.record(Event{Kind: Closed, ID: id})
 		}
-		w.record(Event{Kind: Closed, ID: id})
 	}
 }
 
