@@ -73,7 +73,7 @@ With --client - you start the client yourself, and Ctrl-C ends the play. What to
 Exit status: 0 nothing must be mended, 1 something must, 2 usage, or something of a client was not seen, 3 interrupted
 while a server is examined, 5 not agreed to, 6 other trouble.
 `,
-		Example: "mcphub doctor files --all\nmcphub doctor --client 'npx my-client --mcp-config {config}'",
+		Example: "mcphub doctor files --all\nmcphub doctor --client 'app {server}'",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(_ *cobra.Command, words []string) error { return o.run(words) },
 	}
