@@ -320,8 +320,8 @@ func (s *side) lateAnswer() verdict {
 		lateAfter)
 }
 
-// endOf says how the connection ended if that may be because of a late answer: at once, or after a long silence. A client
-// that ends a little later may have meant to.
+// endOf says how the connection ended if that may be because of a late answer: at once, or after a long silence. A
+// client that ends a little later may have meant to.
 func (s *side) endOf(answered time.Time) string {
 	if s.ended == nil {
 		if s.cut || !s.overAt.IsZero() && s.overAt.Sub(answered) > listens {
